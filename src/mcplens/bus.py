@@ -1,0 +1,145 @@
+"""Publishes events, and lets readers follow them without ever blocking a writer.
+
+All readers share one bounded ring: a reader is a place in it. One that falls behind the ring's end
+is told which events it missed. A reader resumes by (run_id, seq).
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncIterator
+from os import urandom
+from typing import Any, Final
+
+from mcplens.clock import Clock
+from mcplens.events import Event, EventsMissed
+
+# A few seconds of a flooding server, or hours of an ordinary one.
+DEFAULT_MAX_EVENTS: Final = 20_000
+# One largest message (64 MiB) always fits.
+DEFAULT_MAX_BYTES: Final = 96 * 1024 * 1024
+
+
+class Bus:
+    """The stream of events of one run."""
+
+    def __init__(
+        self,
+        clock: Clock,
+        *,
+        max_events: int = DEFAULT_MAX_EVENTS,
+        max_bytes: int = DEFAULT_MAX_BYTES,
+    ) -> None:
+        self.run_id = urandom(8).hex()
+        self._clock = clock
+        self._max_events = max_events
+        self._max_bytes = max_bytes
+        self._ring: deque[tuple[Event, int]] = deque()
+        self._bytes = 0
+        self._last_seq = 0
+        self._wakers: list[asyncio.Future[None]] = []
+        self._is_closed = False
+
+    def __repr__(self) -> str:
+        return f"<Bus {self.run_id} at {self._last_seq}, {len(self._ring)} events kept>"
+
+    @property
+    def last_seq(self) -> int:
+        return self._last_seq
+
+    def publish(self, kind: type[Event], server_id: str, size_bytes: int, *fields: Any) -> None:
+        """Add an event; `size_bytes` is what its bytes weigh in the ring."""
+        seq = self._last_seq = self._last_seq + 1
+        clock = self._clock
+        event = kind(self.run_id, seq, clock.wall(), clock.monotonic(), server_id, *fields)
+        ring = self._ring
+        ring.append((event, size_bytes))
+        self._bytes += size_bytes
+        if len(ring) > self._max_events or self._bytes > self._max_bytes:
+            self._shrink()
+        if self._wakers:
+            self._wake()
+
+    def close(self) -> None:
+        """End every reader after what is already there."""
+        self._is_closed = True
+        self._wake()
+
+    def kept(self) -> list[Event]:
+        """What is in the ring now, oldest first."""
+        return [event for event, _ in self._ring]
+
+    def subscribe(self, after_seq: int | None = None) -> Subscription:
+        """Follow events from after `after_seq`; by default from now on."""
+        return Subscription(self, self._last_seq if after_seq is None else after_seq)
+
+    def _shrink(self) -> None:
+        ring = self._ring
+        while len(ring) > 1 and (len(ring) > self._max_events or self._bytes > self._max_bytes):
+            self._bytes -= ring.popleft()[1]
+
+    def _wake(self) -> None:
+        wakers, self._wakers = self._wakers, []
+        for waker in wakers:
+            if not waker.done():
+                waker.set_result(None)
+
+    def _after(self, seq: int) -> Event | None:
+        """The next event after `seq`, or word of what was missed, or None if there is none yet."""
+        if seq >= self._last_seq:
+            return None
+        first = self._last_seq - len(self._ring) + 1
+        if seq + 1 < first:
+            now = self._clock
+            return EventsMissed(
+                self.run_id, first - 1, now.wall(), now.monotonic(), "", seq + 1, first - 1
+            )
+        return self._ring[seq + 1 - first][0]
+
+    async def _more(self) -> bool:
+        """Wait for another event; False once the bus is closed."""
+        if self._is_closed:
+            return False
+        waker = asyncio.get_running_loop().create_future()
+        self._wakers.append(waker)
+        try:
+            await waker
+        finally:
+            if waker in self._wakers:
+                self._wakers.remove(waker)
+        return True
+
+
+class Subscription(AsyncIterator[Event]):
+    """One reader's place in the stream; iterate over it."""
+
+    def __init__(self, bus: Bus, after_seq: int) -> None:
+        self._bus = bus
+        self._seq = after_seq
+
+    def __repr__(self) -> str:
+        return f"<Subscription at {self._seq} of {self._bus.last_seq}>"
+
+    async def __anext__(self) -> Event:
+        while (event := self._bus._after(self._seq)) is None:
+            if not await self._bus._more():
+                raise StopAsyncIteration
+        self._seq = event.seq
+        return event
+
+
+class Publisher:
+    """A bus as one server's transport and session see it."""
+
+    __slots__ = ("_bus", "server_id")
+
+    def __init__(self, bus: Bus, server_id: str) -> None:
+        self._bus = bus
+        self.server_id = server_id
+
+    def __repr__(self) -> str:
+        return f"<Publisher for {self.server_id}>"
+
+    def __call__(self, kind: type[Event], *fields: Any, size_bytes: int = 0) -> None:
+        self._bus.publish(kind, self.server_id, size_bytes, *fields)

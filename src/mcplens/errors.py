@@ -1,0 +1,278 @@
+"""The one error tree, and the one place that turns any exception into it.
+
+    InspectorError            code, category, retryable, details, help_url
+    ├── ConfigurationError    what we were given can never work (command, URL, placeholder)
+    ├── ConnectError          the connection was not established
+    ├── TransportError        the connection was lost, or one exchange on it broke
+    │   └── HttpError         an HTTP answer that is no MCP answer: status, headers, body
+    ├── TimeoutExpired        a connection or a request took too long
+    ├── ProtocolError         what came is no valid MCP: raw bytes, decoded value, findings
+    ├── ServerError           the server answered with a JSON-RPC error: rpc_code, data
+    └── CancelledRequest      a person or the system called it off
+
+Every error can be shown to a person as it is. Each code has a help page, docs/errors/<slug>.md.
+"""
+
+from __future__ import annotations
+
+import errno
+import socket
+from collections.abc import Mapping
+from typing import Any, Final, Literal
+
+Category = Literal["connection", "transport", "timeout", "protocol", "server", "cancelled"]
+
+# code -> (category, retryable). LOGIC's six codes come first; see `help_slug` for their pages.
+CODES: Final[dict[str, tuple[Category, bool]]] = {
+    "CONNECTION_TIMEOUT": ("timeout", True),
+    "CONNECTION_REFUSED": ("connection", True),
+    "INVALID_RESPONSE": ("protocol", False),
+    "PROTOCOL_VERSION_MISMATCH": ("protocol", False),
+    "AUTHENTICATION_FAILED": ("connection", False),
+    "RATE_LIMITED": ("server", True),
+    "CONNECTION_FAILED": ("connection", True),
+    "CONNECTION_LOST": ("transport", True),
+    "CONNECTION_RESET": ("transport", True),
+    "HOST_NOT_FOUND": ("connection", True),
+    "TLS_FAILED": ("connection", False),
+    "COMMAND_NOT_FOUND": ("connection", False),
+    "CONFIGURATION_INVALID": ("connection", False),
+    "SERVER_EXITED": ("transport", True),
+    "SESSION_EXPIRED": ("transport", True),
+    "HTTP_ERROR": ("transport", False),
+    "NO_RESPONSE": ("transport", True),
+    "REDIRECT_REFUSED": ("connection", False),
+    "ENDPOINT_REFUSED": ("connection", False),
+    "MESSAGE_TOO_LARGE": ("protocol", False),
+    "REQUEST_TIMEOUT": ("timeout", True),
+    "INVALID_REQUEST": ("protocol", False),
+    "CAPABILITY_NOT_SUPPORTED": ("protocol", False),
+    "ILLEGAL_TRANSITION": ("protocol", False),
+    "NOT_CONNECTED": ("connection", True),
+    "SERVER_ERROR": ("server", False),
+    "CANCELLED": ("cancelled", False),
+    "INTERNAL_ERROR": ("protocol", False),
+}
+
+# LOGIC names these two pages differently from their codes.
+_SLUGS: Final = {
+    "PROTOCOL_VERSION_MISMATCH": "protocol-version",
+    "AUTHENTICATION_FAILED": "authentication",
+}
+
+
+def help_slug(code: str) -> str:
+    """The name of a code's help page: LOGIC's where it has one, else the code in kebab case."""
+    return _SLUGS.get(code, code.lower().replace("_", "-"))
+
+
+class InspectorError(Exception):
+    """What happened, to which server, and what to do next; base of every error that we raise."""
+
+    def __init__(
+        self,
+        code: str,
+        message: str,
+        *,
+        category: Category | None = None,
+        retryable: bool | None = None,
+        details: Mapping[str, Any] | None = None,
+    ) -> None:
+        super().__init__(message)
+        default_category, default_retryable = CODES[code]
+        self.code = code
+        self.message = message
+        self.category: Category = category or default_category
+        self.retryable = default_retryable if retryable is None else retryable
+        self.details: dict[str, Any] = dict(details or {})
+
+    @property
+    def help_url(self) -> str:
+        return f"/docs/errors/{help_slug(self.code)}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """The error as LOGIC's InspectorError object, ready for JSON."""
+        return {
+            "code": self.code,
+            "message": self.message,
+            "category": self.category,
+            "retryable": self.retryable,
+            "details": {key: _plain(value) for key, value in self.details.items()},
+            "helpUrl": self.help_url,
+        }
+
+    def with_details(self, **details: Any) -> InspectorError:
+        """Add what the raiser could not know (server, method, elapsed time); replaces nothing."""
+        for key, value in details.items():
+            self.details.setdefault(key, value)
+        return self
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.code} {self.message!r}>"
+
+
+class ConfigurationError(InspectorError):
+    """What we were given can never work, so it is not tried again."""
+
+
+class ConnectError(InspectorError):
+    """The connection was not established."""
+
+
+class TransportError(InspectorError):
+    """The connection was lost, or one exchange on it broke."""
+
+
+class HttpError(TransportError):
+    """An HTTP answer that is no MCP answer, with all that came of it."""
+
+    def __init__(
+        self,
+        code: str,
+        message: str,
+        *,
+        status: int | None,
+        headers: Mapping[str, str] | None = None,
+        body: bytes = b"",
+        retry_after_s: float | None = None,
+        details: Mapping[str, Any] | None = None,
+    ) -> None:
+        super().__init__(code, message, details=details)
+        self.status = status
+        self.headers = dict(headers or {})
+        self.body = body
+        self.retry_after_s = retry_after_s
+        self.details |= {"status": status, "headers": self.headers, "body": body}
+        if retry_after_s is not None:
+            self.details["retry_after_s"] = retry_after_s
+        if code == "HTTP_ERROR" and status is not None:
+            self.retryable = status >= 500
+
+
+class TimeoutExpired(InspectorError):
+    """A connection or a request took longer than it may."""
+
+
+class ProtocolError(InspectorError):
+    """What came breaks the protocol; `raw` has the bytes, `value` what could be decoded of them."""
+
+    def __init__(
+        self,
+        code: str,
+        message: str,
+        *,
+        raw: bytes = b"",
+        value: Any = None,
+        findings: tuple[str, ...] = (),
+        details: Mapping[str, Any] | None = None,
+    ) -> None:
+        super().__init__(code, message, details=details)
+        self.raw = raw
+        self.value = value
+        self.findings = findings
+        if raw:
+            self.details["raw"] = raw
+        if findings:
+            self.details["findings"] = list(findings)
+
+
+class ServerError(InspectorError):
+    """The server answered with a JSON-RPC error."""
+
+    def __init__(self, rpc_code: int, message: str, data: Any = None, *, raw: bytes = b"") -> None:
+        super().__init__(
+            "SERVER_ERROR",
+            f"the server answered with error {rpc_code}: {message}",
+            details={"rpc_code": rpc_code, "rpc_message": message},
+        )
+        self.rpc_code = rpc_code
+        self.rpc_message = message
+        self.data = data
+        self.raw = raw
+        if data is not None:
+            self.details["data"] = data
+
+
+class CancelledRequest(InspectorError):
+    """A person or the system called the request off."""
+
+    def __init__(self, message: str, *, details: Mapping[str, Any] | None = None) -> None:
+        super().__init__("CANCELLED", message, details=details)
+
+
+_ERRNO_CODES: Final = {
+    errno.ECONNREFUSED: "CONNECTION_REFUSED",
+    errno.ECONNRESET: "CONNECTION_RESET",
+    errno.ECONNABORTED: "CONNECTION_RESET",
+    errno.EPIPE: "CONNECTION_RESET",
+    errno.ETIMEDOUT: "CONNECTION_TIMEOUT",
+    errno.ENOENT: "COMMAND_NOT_FOUND",
+    errno.EACCES: "COMMAND_NOT_FOUND",
+}
+
+_CLASS_OF_CATEGORY: Final[dict[Category, type[InspectorError]]] = {
+    "connection": ConnectError,
+    "transport": TransportError,
+    "timeout": TimeoutExpired,
+}
+
+
+def classify(exception: BaseException, doing: str = "", **details: Any) -> InspectorError:
+    """Turn any exception into an InspectorError; `doing` says what we were at."""
+    if isinstance(exception, InspectorError):
+        return exception.with_details(**details)
+    code, system_name = _code_of(exception)
+    text = str(exception) or type(exception).__name__
+    message = f"{doing}: {text}" if doing else text
+    details |= {"original_error": f"{type(exception).__name__}: {text}"}
+    if system_name:
+        details["system_code"] = system_name
+    if code == "CANCELLED":
+        return CancelledRequest(message, details=details)
+    kind = _CLASS_OF_CATEGORY.get(CODES[code][0], InspectorError)
+    return kind(code, message, details=details)
+
+
+def _code_of(exception: BaseException) -> tuple[str, str | None]:
+    """Our code and, as LOGIC's retry list spells it, the system's (ECONNREFUSED, ENOTFOUND)."""
+    cause = getattr(exception, "os_error", None)  # aiohttp wraps what the socket raised
+    if isinstance(cause, OSError) and cause is not exception:
+        return _code_of(cause)
+    if isinstance(exception, socket.gaierror):
+        return "HOST_NOT_FOUND", "ENOTFOUND"
+    if any(base.__module__ == "ssl" for base in type(exception).__mro__):
+        return "TLS_FAILED", None
+    if isinstance(exception, TimeoutError) and not getattr(exception, "errno", None):
+        return "REQUEST_TIMEOUT", "ETIMEDOUT"
+    if isinstance(exception, OSError):
+        number = exception.errno
+        if number is None:
+            inner = exception.__cause__ or exception.__context__
+            return _code_of(inner) if isinstance(inner, OSError) else ("CONNECTION_FAILED", None)
+        return _ERRNO_CODES.get(number, "CONNECTION_FAILED"), errno.errorcode.get(number)
+    if type(exception).__name__ == "CancelledError":
+        return "CANCELLED", None
+    return "INTERNAL_ERROR", None
+
+
+# LOGIC's defaultRetryableErrors.
+DEFAULT_RETRYABLE_ERRORS: Final = ("ECONNREFUSED", "ECONNRESET", "ETIMEDOUT", "ENOTFOUND")
+
+
+def is_retryable(error: InspectorError, codes: tuple[str, ...] = DEFAULT_RETRYABLE_ERRORS) -> bool:
+    """Whether connecting again may help: by the error itself or by the user's own list of codes."""
+    return (
+        error.retryable or error.code in codes or str(error.details.get("system_code", "")) in codes
+    )
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "backslashreplace")
+    if isinstance(value, BaseException):
+        return f"{type(value).__name__}: {value}"
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    return value

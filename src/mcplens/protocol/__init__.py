@@ -1,0 +1,1 @@
+"""The protocol as pure values and functions: no I/O, no clock, no async."""

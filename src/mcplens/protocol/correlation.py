@@ -1,0 +1,75 @@
+"""Which request an answer belongs to. Ids are never used twice, and late answers are known as such.
+
+Owned by one connection for its whole life, across reconnects. Called by the session.
+"""
+
+from __future__ import annotations
+
+from typing import Final, Generic, TypeVar
+
+from mcplens.protocol.frames import RequestId
+
+T = TypeVar("T")
+
+# Requests that were given up and may still be answered; older ones count as unknown.
+LATE_LIMIT: Final = 1_000
+
+
+class Correlation(Generic[T]):
+    """Requests that wait for an answer, by id."""
+
+    def __init__(self) -> None:
+        self._last_id = 0
+        self._taken: set[int] = set()  # ids above the counter that raw frames used
+        self._late: dict[RequestId, T] = {}
+        self.waiting: dict[RequestId, T] = {}
+
+    def __repr__(self) -> str:
+        return f"<Correlation {len(self.waiting)} waiting, {len(self._late)} given up>"
+
+    def next_id(self) -> int:
+        """An id that no request of this connection has used."""
+        self._last_id += 1
+        if self._taken:
+            while self._last_id in self._taken:
+                self._taken.discard(self._last_id)
+                self._last_id += 1
+        return self._last_id
+
+    def reserve(self, identity: RequestId) -> None:
+        """Never hand out an id that a raw frame used."""
+        if isinstance(identity, int) and identity > self._last_id:
+            self._taken.add(identity)
+
+    def open(self, identity: RequestId, request: T) -> None:
+        self.waiting[identity] = request
+
+    def close(self, identity: RequestId) -> T | None:
+        """The request that this id answers; it waits no longer."""
+        return self.waiting.pop(identity, None)
+
+    def give_up(self, identity: RequestId) -> T | None:
+        """Stop waiting, but know a late answer when it comes."""
+        request = self.waiting.pop(identity, None)
+        if request is not None:
+            self._late[identity] = request
+            if len(self._late) > LATE_LIMIT:
+                del self._late[next(iter(self._late))]
+        return request
+
+    def late(self, identity: RequestId) -> T | None:
+        """The request that was given up under this id, once."""
+        return self._late.pop(identity, None)
+
+    def was_used(self, identity: RequestId) -> bool:
+        """Whether a request of ours had this id, and is over."""
+        return isinstance(identity, int) and 0 < identity <= self._last_id
+
+    def near_miss(self, identity: RequestId) -> RequestId | None:
+        """A waiting id that this one was probably meant to be: 7 for "7", or "7" for 7."""
+        other: RequestId | None = None
+        if isinstance(identity, int):
+            other = str(identity)
+        elif identity.lstrip("-").isdecimal() and len(identity) < 40:
+            other = int(identity)
+        return other if other in self.waiting else None

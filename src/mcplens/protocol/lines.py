@@ -1,0 +1,62 @@
+"""Cuts a byte stream into lines, in time linear in its length, with a limit on one line.
+
+Called by the stdio transport (messages and stderr).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from mcplens.protocol.frames import Malformed, too_long
+
+# What is kept of a line that is over the limit, so that it can be shown.
+KEPT_OF_TOO_LONG_BYTES = 64 * 1024
+
+
+class LineSplitter:
+    """Feed it chunks; it gives lines without their newline, and too long ones as Malformed."""
+
+    def __init__(self, limit_bytes: int) -> None:
+        self._limit = limit_bytes
+        self._parts: list[bytes] = []
+        self._size = 0
+        self._is_skipping = False
+
+    def __repr__(self) -> str:
+        return f"<LineSplitter with {self._size} bytes of an unfinished line>"
+
+    def feed(self, chunk: bytes) -> Iterator[bytes | Malformed]:
+        """The lines that this chunk completes."""
+        start = 0
+        while (end := chunk.find(b"\n", start)) >= 0:
+            if self._parts or self._is_skipping:
+                self._keep(chunk[start:end])
+                yield self._take()
+            else:
+                line = chunk[start:end]
+                yield line if len(line) <= self._limit else self._shorten(line)
+            start = end + 1
+        if start < len(chunk):
+            self._keep(chunk[start:] if start else chunk)
+
+    def flush(self) -> bytes | Malformed | None:
+        """What is left when the stream ends in the middle of a line."""
+        return self._take() if self._size else None
+
+    def _keep(self, part: bytes) -> None:
+        self._size += len(part)
+        if self._is_skipping:
+            return
+        self._parts.append(part)
+        if self._size > self._limit:
+            self._is_skipping = True
+            self._parts = [b"".join(self._parts)[:KEPT_OF_TOO_LONG_BYTES]]
+
+    def _take(self) -> bytes | Malformed:
+        line = self._parts[0] if len(self._parts) == 1 else b"".join(self._parts)
+        was_skipping, self._is_skipping = self._is_skipping, False
+        self._parts, self._size = [], 0
+        return too_long(line, self._limit) if was_skipping else line
+
+    def _shorten(self, line: bytes) -> Malformed:
+        return too_long(line[:KEPT_OF_TOO_LONG_BYTES], self._limit)

@@ -1,0 +1,46 @@
+"""Hides secrets in what is shown or recorded of an HTTP exchange; the length stays visible.
+
+Called by the transports before an exchange becomes an event.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from functools import lru_cache
+from typing import Final
+
+_SECRET_HEADER: Final = re.compile(
+    r"authorization|cookie|token|secret|password|api-?key|session-id|credential|signature", re.I
+)
+_QUERY_VALUE: Final = re.compile(r"(?<=[?&])([^=&#]+)=([^&#]+)")
+_USER_INFO: Final = re.compile(r"(?<=://)[^/@?#]+(?=@)")
+
+
+def mask(value: str) -> str:
+    """A secret as it may be shown."""
+    return f"‹masked, {len(value)} characters›"
+
+
+def mask_headers(headers: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Headers in their order, with what is secret in their values masked."""
+    shown = []
+    for name, value in headers:
+        masker = _masker(name)
+        shown.append((name, value if masker is None else masker(value)))
+    return shown
+
+
+@lru_cache(maxsize=1024)  # the same few names come with every exchange
+def _masker(name: str) -> Callable[[str], str] | None:
+    if _SECRET_HEADER.search(name):
+        return mask
+    return mask_url if name.lower() in ("location", "referer") else None
+
+
+def mask_url(url: str) -> str:
+    """A URL without user info and without the values of its query."""
+    url = _USER_INFO.sub(lambda match: mask(match.group()), url)
+    if "?" not in url:
+        return url
+    return _QUERY_VALUE.sub(lambda match: f"{match.group(1)}={mask(match.group(2))}", url)

@@ -1,0 +1,123 @@
+"""Server-sent events: bytes in, events out, by the HTML standard's rules for event streams.
+
+Linear in its input, with a limit on one event. Called by both HTTP transports.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+import msgspec
+
+_LINE_END: Final = re.compile(rb"\r\n|\n|\r")
+
+
+class SseEvent(msgspec.Struct, frozen=True, gc=False):
+    """One dispatched event; `id` and `retry_ms` only if this event set them."""
+
+    data: bytes
+    event: str = "message"
+    id: str | None = None
+    retry_ms: int | None = None
+    is_too_long: bool = False
+
+
+class SseParser:
+    """Feed it chunks; it gives events, and those without data too if they have an id or retry."""
+
+    def __init__(self, limit_bytes: int) -> None:
+        self._limit = limit_bytes
+        self._tail: list[bytes] = []  # an unfinished line
+        self._tail_size = 0
+        self._ends_with_cr = False
+        self._is_first = True
+        self._id: str | None = None
+        self._retry_ms: int | None = None
+        self._reset()
+
+    def __repr__(self) -> str:
+        return f"<SseParser with {self._tail_size + self._data_size} bytes of an unfinished event>"
+
+    @property
+    def has_partial_event(self) -> bool:
+        return bool(self._data or self._tail_size)
+
+    def partial(self) -> bytes:
+        """What came of an event that was never finished."""
+        return b"\n".join([*self._data, b"".join(self._tail)])
+
+    def feed(self, chunk: bytes) -> Iterator[SseEvent]:
+        """The events that this chunk completes."""
+        if self._ends_with_cr and chunk.startswith(b"\n"):
+            chunk = chunk[1:]
+        if not chunk:
+            return
+        self._ends_with_cr = chunk.endswith(b"\r")
+        start = 0
+        for match in _LINE_END.finditer(chunk):
+            line = chunk[start : match.start()]
+            start = match.end()
+            if self._tail:
+                self._tail.append(line)
+                line = b"".join(self._tail)
+                self._tail, self._tail_size = [], 0
+            event = self._line(line)
+            if event is not None:
+                yield event
+        if start < len(chunk):
+            self._hold(chunk[start:] if start else chunk)
+
+    def _hold(self, part: bytes) -> None:
+        if self._tail_size + self._data_size > self._limit:
+            self._is_too_long = True
+            return
+        self._tail.append(part)
+        self._tail_size += len(part)
+
+    def _line(self, line: bytes) -> SseEvent | None:
+        if self._is_first:
+            self._is_first = False
+            line = line.removeprefix(b"\xef\xbb\xbf")
+        if not line:
+            return self._dispatch()
+        name, colon, value = line.partition(b":")
+        if colon and value.startswith(b" "):
+            value = value[1:]
+        if name == b"data":
+            self._add_data(value)
+        elif name == b"event":
+            self._event = value.decode("utf-8", "replace")
+        elif name == b"id" and b"\0" not in value:
+            self._id = value.decode("utf-8", "replace")
+        elif name == b"retry" and value.isdigit():
+            self._retry_ms = int(value)
+        return None
+
+    def _add_data(self, value: bytes) -> None:
+        if self._data_size + len(value) > self._limit:
+            self._is_too_long = True
+            if not self._data:
+                self._data.append(value[: 64 * 1024])
+            return
+        self._data.append(value)
+        self._data_size += len(value)
+
+    def _dispatch(self) -> SseEvent | None:
+        data = self._data[0] if len(self._data) == 1 else b"\n".join(self._data)
+        is_worth = bool(self._data) or self._id is not None or self._retry_ms is not None
+        event = None
+        if is_worth:
+            name = self._event or "message"
+            event = SseEvent(data, name, self._id, self._retry_ms, self._is_too_long)
+        self._reset()
+        return event
+
+    def _reset(self) -> None:
+        self._data: list[bytes] = []
+        self._data_size = 0
+        self._event = ""
+        self._id = None
+        self._retry_ms = None
+        self._is_too_long = False

@@ -1,0 +1,1 @@
+"""Drives the pure protocol over one transport: connection, queue, client, what the server says."""

@@ -1,0 +1,256 @@
+"""The lists of a server: fetched page by page, kept, and fetched again when they change.
+
+Also what is subscribed to, in the way of either era, and restored after a reconnect.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+import msgspec
+
+from mcplens.errors import InspectorError
+from mcplens.events import ListRefreshed, Remark, ResourceRefreshed
+from mcplens.protocol.eras import Era, InvalidHeaderAnnotation, header_parameters
+from mcplens.protocol.frames import Frame
+from mcplens.protocol.schema import Validator
+from mcplens.protocol.shapes import (
+    Item,
+    Prompt,
+    ReadResult,
+    Resource,
+    ResourceTemplate,
+    ShapeError,
+    Tool,
+    decode_item,
+    decode_page,
+)
+from mcplens.session.listening import Listening
+from mcplens.session.notifications import Refresher
+from mcplens.session.results import LIST_KEYS, invalid
+
+if TYPE_CHECKING:
+    from mcplens.session.client import Client
+
+I = TypeVar("I", bound=Item)  # noqa: E741
+
+_METHODS: Final[dict[str, tuple[str, type[Item]]]] = {
+    "tools": ("tools/list", Tool),
+    "resources": ("resources/list", Resource),
+    "resource_templates": ("resources/templates/list", ResourceTemplate),
+    "prompts": ("prompts/list", Prompt),
+}
+
+# A server whose list never ends is stopped here.
+MOST_PAGES: Final = 10_000
+
+
+class ListPage(msgspec.Struct, frozen=True):
+    """One page of a list."""
+
+    items: list[Any]
+    next_cursor: str | None
+    raw: bytes
+
+
+class Catalog:
+    """What a server offers, as far as we asked."""
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+        self._lists: dict[str, list[Any]] = {}
+        self._tools: dict[str, Tool] = {}
+        self.validators: dict[str, Validator | str] = {}
+        self.dropped_tools: list[Tool] = []  # left out because of a bad x-mcp-header annotation
+        self.resources: dict[str, ReadResult] = {}  # last read of each subscribed resource
+        self._subscribed: set[str] = set()
+        self._level: str | None = None
+        self._refresher = Refresher()
+        self.listening = Listening(lambda: client.connection, self._refetch)
+
+    def __repr__(self) -> str:
+        counts = ", ".join(f"{len(items)} {kind}" for kind, items in self._lists.items())
+        return f"<Catalog {counts or 'empty'}>"
+
+    def known(self, kind: str) -> list[Any] | None:
+        """A list as last fetched; None if it never was."""
+        return self._lists.get(kind)
+
+    def tool(self, name: str) -> Tool | None:
+        """A tool as last listed."""
+        return self._tools.get(name)
+
+    @property
+    def subscribed(self) -> frozenset[str]:
+        return frozenset(self._subscribed)
+
+    # -- lists ---------------------------------------------------------------------------------
+
+    async def fetch(self, kind: str, shape: type[I], **options: Any) -> list[I]:
+        """A whole list, all pages."""
+        items: list[I] = []
+        seen: set[str] = set()
+        cursor: str | None = None
+        for _ in range(MOST_PAGES):
+            page = await self.fetch_page(kind, cursor, **options)
+            items += page.items
+            cursor = page.next_cursor
+            if cursor is None:
+                break
+            if cursor in seen:
+                self._remark(f"{kind}: the server gave the cursor {cursor!r} twice; stopped there")
+                break
+            seen.add(cursor)
+        self._keep(kind, items)
+        return items
+
+    async def fetch_page(self, kind: str, cursor: str | None = None, **options: Any) -> ListPage:
+        """One page of a list."""
+        if kind not in _METHODS:
+            raise InspectorError("INVALID_REQUEST", f"no list is called {kind!r}")
+        method, shape = _METHODS[kind]
+        params: dict[str, Any] = {} if cursor is None else {"cursor": cursor}
+        frame: Frame = await self._client._send_with(method, params, options)
+        try:
+            page = decode_page(frame.body, LIST_KEYS[method])
+        except ShapeError as problem:
+            raise invalid(method, str(problem), frame) from None
+        items: list[Any] = [decode_item(raw, shape) for raw in page.items]
+        if kind == "tools":
+            items = self._learn_tools(items)
+        return ListPage(items, page.next_cursor, bytes(frame.body))
+
+    def _keep(self, kind: str, items: list[Any]) -> None:
+        self._lists[kind] = items
+        if kind == "tools":
+            self._tools = {tool.name: tool for tool in items}
+            self.validators.clear()
+        session = self._client.connection.session
+        if session is not None and session.era is Era.STATELESS:
+            self.listening.want_list("resources" if kind == "resource_templates" else kind)
+
+    def _learn_tools(self, tools: list[Tool]) -> list[Tool]:
+        """Note which arguments each tool mirrors as headers (2026-07-28 over HTTP)."""
+        session = self._client.connection.session
+        self._tools.update((tool.name, tool) for tool in tools)
+        if session is None or session.era is not Era.STATELESS:
+            return tools
+        usable = []
+        for tool in tools:
+            try:
+                session.header_parameters[tool.name] = header_parameters(tool.input_schema)
+                usable.append(tool)
+            except InvalidHeaderAnnotation as problem:
+                tool.problem = str(problem)
+                if session.transport.exchange_per_request:
+                    self._drop(tool)
+                else:
+                    usable.append(tool)
+        return usable
+
+    def _drop(self, tool: Tool) -> None:
+        """The specification forbids offering such a tool over HTTP; it stays visible here."""
+        self.dropped_tools = [t for t in self.dropped_tools if t.name != tool.name] + [tool]
+        self._remark(f"the tool {tool.name} is left out: {tool.problem}")
+
+    def list_changed(self, kind: str) -> None:
+        """The server says so; fetched again only if it was fetched before."""
+        if kind in self._lists:
+            self._refetch(kind)
+
+    def _refetch(self, kind: str | None) -> None:
+        if kind is None:
+            for uri in sorted(self._subscribed):
+                self.resource_updated(uri)
+        elif kind in self._lists:
+            self._refresher.ask(kind, lambda: self._fetch_again(kind))
+
+    async def _fetch_again(self, kind: str) -> None:
+        try:
+            items = await self.fetch(kind, _METHODS[kind][1])
+        except InspectorError as error:
+            self._publish(ListRefreshed, kind, 0, error.to_dict())
+        else:
+            self._publish(ListRefreshed, kind, len(items))
+
+    # -- resources -----------------------------------------------------------------------------
+
+    async def subscribe(self, uri: str) -> None:
+        session = self._client.connection.ready_session()
+        if session.era is Era.STATELESS:
+            await self.listening.add(uri)
+        else:
+            await self._client.request("resources/subscribe", {"uri": uri})
+        self._subscribed.add(uri)
+
+    async def unsubscribe(self, uri: str) -> None:
+        session = self._client.connection.ready_session()
+        if session.era is Era.STATELESS:
+            await self.listening.remove(uri)
+        else:
+            await self._client.request("resources/unsubscribe", {"uri": uri})
+        self._subscribed.discard(uri)
+        self.resources.pop(uri, None)
+
+    def resource_updated(self, uri: str) -> None:
+        """The server says so; read again only if we are subscribed to it or to what holds it."""
+        if uri in self._subscribed or any(uri.startswith(base) for base in self._subscribed):
+            self._refresher.ask(f"resource {uri}", lambda: self._read_again(uri))
+
+    async def _read_again(self, uri: str) -> None:
+        try:
+            self.resources[uri] = await self._client.read_resource(uri)
+        except InspectorError as error:
+            self._publish(ResourceRefreshed, uri, error.to_dict())
+        else:
+            self._publish(ResourceRefreshed, uri)
+
+    # -- logging -------------------------------------------------------------------------------
+
+    async def set_level(self, level: str) -> None:
+        session = self._client.connection.ready_session()
+        if session.era is Era.STATELESS:
+            session.set_log_level(level)
+        else:
+            await self._client.request("logging/setLevel", {"level": level})
+        self._level = level
+
+    # -- the connection's life -------------------------------------------------------------------
+
+    def connected(self) -> None:
+        """Restore what a lost connection took with it."""
+        session = self._client.connection.session
+        if session is None or not (self._subscribed or self._level or self._lists):
+            return
+        if session.era is Era.STATELESS:
+            if self._level is not None:
+                session.set_log_level(self._level)
+            self.listening.resume()
+        elif self._subscribed or self._level:
+            self._refresher.ask("subscriptions", self._restore)
+
+    async def _restore(self) -> None:
+        wanted: list[tuple[str, Mapping[str, Any]]] = [
+            ("resources/subscribe", {"uri": uri}) for uri in sorted(self._subscribed)
+        ]
+        if self._level is not None:
+            wanted.append(("logging/setLevel", {"level": self._level}))
+        for method, params in wanted:
+            try:
+                await self._client.request(method, params)
+            except InspectorError as error:
+                self._remark(f"{method} could not be restored: {error.message}")
+
+    def disconnected(self) -> None:
+        self.listening.drop()
+
+    async def end(self) -> None:
+        await self.listening.end()
+        await self._refresher.end()
+
+    def _remark(self, text: str) -> None:
+        self._publish(Remark, text)
+
+    def _publish(self, *event: Any) -> None:
+        self._client.connection.publish(*event)

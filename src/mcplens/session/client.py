@@ -1,0 +1,438 @@
+"""The client: MCP's operations, typed, over one connection; and the raw ones beneath them.
+
+What a surface or a script holds. It wires the connection to what the server asks and says.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Mapping
+from typing import Any
+
+import msgspec
+
+from mcplens.bus import Bus, Publisher
+from mcplens.clock import Clock
+from mcplens.errors import InspectorError, ProtocolError, ServerError, classify
+from mcplens.events import Event
+from mcplens.protocol.eras import HEADER_MISMATCH, Era, why_not_allowed
+from mcplens.protocol.frames import Frame, Kind, RequestId, decode_value, parse
+from mcplens.protocol.lifecycle import ConnectionState
+from mcplens.protocol.shapes import (
+    Completion,
+    Prompt,
+    PromptResult,
+    ReadResult,
+    Resource,
+    ResourceTemplate,
+    Tool,
+    ToolResult,
+)
+from mcplens.session.catalog import Catalog, ListPage
+from mcplens.session.config import ClientOptions, ConnectionConfig, RetryConfig
+from mcplens.session.connection import Connection
+from mcplens.session.notifications import NotificationHandler, Notifications
+from mcplens.session.questions import Questions, RequestHandler
+from mcplens.session.queue import Progress, QueueEntry, RequestQueue, RequestStatus
+from mcplens.session.results import check_reply, typed, typed_tool_result
+from mcplens.transports.base import Closing, Transport
+
+OnProgress = Callable[[Progress], None]
+
+
+class Reply(msgspec.Struct, frozen=True):
+    """What `request` gives: the value, the bytes, and what is wrong with them."""
+
+    value: Any
+    raw: bytes
+    findings: tuple[str, ...] = ()
+
+
+class Client:
+    """One MCP server as a client sees it."""
+
+    def __init__(
+        self,
+        make_transport: Callable[[], Transport],
+        *,
+        bus: Bus,
+        clock: Clock,
+        server_id: str,
+        config: ConnectionConfig,
+        options: ClientOptions,
+        retry: RetryConfig | None = None,
+    ) -> None:
+        self.server_id = server_id
+        self._bus = bus
+        self._options = options
+        self._questions = Questions(lambda: self._connection)
+        self._catalog = Catalog(self)
+        self._notifications = Notifications(
+            lambda: self._connection,
+            withdrawn=self._questions.withdrawn,
+            list_changed=self._catalog.list_changed,
+            resource_updated=self._catalog.resource_updated,
+            listen_notified=self._catalog.listening.notified,
+        )
+        self._connection = Connection(
+            make_transport,
+            publish=Publisher(bus, server_id),
+            clock=clock,
+            config=config,
+            options=options,
+            retry=retry,
+            on_request=self._questions.received,
+            on_notification=self._notifications.received,
+            capabilities=self._advertised,
+            on_connected=self._catalog.connected,
+            on_ended=self._ended,
+        )
+
+    def __repr__(self) -> str:
+        return f"<Client {self.server_id} {self.state.value} {self.protocol_version or ''}>"
+
+    # -- where it stands -----------------------------------------------------------------------
+
+    @property
+    def connection(self) -> Connection:
+        return self._connection
+
+    @property
+    def state(self) -> ConnectionState:
+        return self._connection.state
+
+    @property
+    def last_error(self) -> Exception | None:
+        return self._connection.lifecycle.last_error
+
+    @property
+    def queue(self) -> RequestQueue:
+        return self._connection.queue
+
+    @property
+    def protocol_version(self) -> str | None:
+        """The negotiated revision."""
+        introduction = self._connection.introduction
+        return introduction.version if introduction is not None else None
+
+    @property
+    def server_info(self) -> dict[str, Any]:
+        introduction = self._connection.introduction
+        return introduction.server_info if introduction is not None else {}
+
+    @property
+    def capabilities(self) -> dict[str, Any]:
+        """What the server declared."""
+        introduction = self._connection.introduction
+        return introduction.capabilities if introduction is not None else {}
+
+    @property
+    def instructions(self) -> str | None:
+        introduction = self._connection.introduction
+        return introduction.instructions if introduction is not None else None
+
+    @property
+    def catalog(self) -> Catalog:
+        """The lists that were fetched, kept fresh by the server's notifications."""
+        return self._catalog
+
+    def describe(self) -> dict[str, Any]:
+        """Facts about the channel (pid, session, address), secrets masked."""
+        session = self._connection.session
+        return session.transport.describe() if session is not None else {}
+
+    async def events(self, after_seq: int = 0) -> AsyncIterator[Event]:
+        """Everything that happens to this server, from the oldest event that is still kept."""
+        async for event in self._bus.subscribe(after_seq):
+            if event.server_id in (self.server_id, ""):
+                yield event
+
+    # -- connecting ----------------------------------------------------------------------------
+
+    async def connect(self) -> None:
+        """Connect, with the retries that the configuration allows."""
+        await self._connection.connect()
+
+    async def disconnect(self, closing: Closing = Closing.GRACEFUL) -> None:
+        """Disconnect; what waits is rejected and nothing is left running."""
+        await self._connection.disconnect(closing)
+        await self._questions.end_all()
+        await self._notifications.end()
+        await self._catalog.end()
+
+    def use_transport(self, make_transport: Callable[[], Transport]) -> None:
+        """Connect by this transport from the next time on."""
+        self._connection.make_transport = make_transport
+
+    def set_request_handler(self, method: str, handler: RequestHandler | None) -> None:
+        """Answer a method of the server's; None takes the handler away."""
+        self._questions.set_handler(method, handler)
+
+    def set_notification_handler(self, method: str, handler: NotificationHandler | None) -> None:
+        """Hear a notification of the server's (`*`: all that have no handler of their own)."""
+        self._notifications.set_handler(method, handler)
+
+    def _advertised(self) -> dict[str, Any]:
+        return self._questions.capabilities() | self._options.capabilities
+
+    def _ended(self, error: InspectorError) -> None:
+        self._questions.drop_all()
+        self._catalog.disconnected()
+
+    # -- typed operations ----------------------------------------------------------------------
+
+    async def list_tools(self, **options: Any) -> list[Tool]:
+        """All tools, from all pages; a broken definition is listed with `problem` set."""
+        return await self._catalog.fetch("tools", Tool, **options)
+
+    async def list_resources(self, **options: Any) -> list[Resource]:
+        """All resources, from all pages."""
+        return await self._catalog.fetch("resources", Resource, **options)
+
+    async def list_resource_templates(self, **options: Any) -> list[ResourceTemplate]:
+        """All resource templates, from all pages."""
+        return await self._catalog.fetch("resource_templates", ResourceTemplate, **options)
+
+    async def list_prompts(self, **options: Any) -> list[Prompt]:
+        """All prompts, from all pages."""
+        return await self._catalog.fetch("prompts", Prompt, **options)
+
+    async def list_page(self, kind: str, cursor: str | None = None, **options: Any) -> ListPage:
+        """One page of `tools`, `resources`, `resource_templates` or `prompts`."""
+        return await self._catalog.fetch_page(kind, cursor, **options)
+
+    async def call_tool(
+        self,
+        name: str,
+        arguments: Mapping[str, Any] | None = None,
+        *,
+        timeout_s: float | None = None,
+        on_progress: OnProgress | None = None,
+        meta: Mapping[str, Any] | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> ToolResult:
+        """Call a tool; its own failure is returned (`is_error`), not raised.
+
+        Raises:
+            InspectorError: no answer, an error answer, or one that breaks its shape.
+        """
+        params: dict[str, Any] = {"name": name, "arguments": arguments or {}}
+        if meta:
+            params["_meta"] = dict(meta)
+        try:
+            frame = await self._send("tools/call", params, timeout_s, on_progress, headers)
+        except ServerError as error:
+            if error.rpc_code != HEADER_MISMATCH or not self._is_stateless:
+                raise
+            # 2026-07-28: our view of the tool's headers is old; look again and try once more.
+            await self.list_tools()
+            frame = await self._send("tools/call", params, timeout_s, on_progress, headers)
+        return typed_tool_result(frame, self._catalog.tool(name), self._catalog.validators)
+
+    async def read_resource(self, uri: str, **options: Any) -> ReadResult:
+        """Read a resource."""
+        result = typed(
+            await self._send_with("resources/read", {"uri": uri}, options),
+            "resources/read",
+            ReadResult,
+        )
+        return result
+
+    async def subscribe(self, uri: str) -> None:
+        """Hear of updates to a resource; it is read again on each."""
+        await self._catalog.subscribe(uri)
+
+    async def unsubscribe(self, uri: str) -> None:
+        await self._catalog.unsubscribe(uri)
+
+    async def get_prompt(
+        self, name: str, arguments: Mapping[str, str] | None = None, **options: Any
+    ) -> PromptResult:
+        """Get a prompt with its arguments filled in."""
+        params: dict[str, Any] = {"name": name}
+        if arguments:
+            params["arguments"] = arguments
+        frame = await self._send_with("prompts/get", params, options)
+        return typed(frame, "prompts/get", PromptResult)
+
+    async def complete(
+        self,
+        ref: Mapping[str, str],
+        argument: str,
+        value: str,
+        context: Mapping[str, str] | None = None,
+        **options: Any,
+    ) -> Completion:
+        """Suggestions for an argument of a prompt (`{"type": "ref/prompt", "name": …}`) or a
+        resource template (`{"type": "ref/resource", "uri": …}`)."""
+        params: dict[str, Any] = {"ref": ref, "argument": {"name": argument, "value": value}}
+        if context:
+            params["context"] = {"arguments": context}
+        frame = await self._send_with("completion/complete", params, options)
+        return typed(frame, "completion/complete", Completion)
+
+    async def set_level(self, level: str) -> None:
+        """Ask for server logs from this level up."""
+        await self._catalog.set_level(level)
+
+    async def ping(self, timeout_s: float | None = None) -> float:
+        """How long the server takes to answer, in seconds; never waits in the queue."""
+        session = self._connection.ready_session()
+        method = "server/discover" if session.era is Era.STATELESS else "ping"
+        started = session.clock.monotonic()
+        entry = session.direct(method, timeout_s=timeout_s, is_quiet=True)
+        await self._settled(entry)
+        latency_s = self._connection.latency_s = session.clock.monotonic() - started
+        return latency_s
+
+    # -- raw operations ------------------------------------------------------------------------
+
+    async def request(
+        self,
+        method: str,
+        params: Mapping[str, Any] | None = None,
+        *,
+        timeout_s: float | None = None,
+        on_progress: OnProgress | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> Reply:
+        """Any method; a result that breaks its shape is returned with the findings.
+
+        Raises:
+            InspectorError: no answer, an error answer, or one that is no JSON value.
+        """
+        frame = await self._send(method, params, timeout_s, on_progress, headers)
+        try:
+            value, findings = decode_value(frame.body)
+        except ValueError as problem:
+            message = f"the answer to {method} cannot be decoded: {problem}"
+            raise ProtocolError("INVALID_RESPONSE", message, raw=frame.raw) from None
+        findings += check_reply(method, frame, value, is_stateless=self._is_stateless)
+        return Reply(value, bytes(frame.body), findings)
+
+    def notify(self, method: str, params: Mapping[str, Any] | None = None) -> None:
+        """Send a notification."""
+        self._connection.ready_session().notify(method, params)
+
+    async def send_raw(
+        self,
+        data: bytes,
+        *,
+        timeout_s: float | None = None,
+        headers: Mapping[str, str] | None = None,
+        force: bool = False,
+    ) -> Frame | None:
+        """Send bytes exactly as they are. If they are a request, its answer is waited for.
+
+        Raises:
+            InspectorError: the id is in flight (unless forced), or as for `request`.
+        """
+        session = self._connection.ready_session()
+        message = parse(data)
+        extra = dict(headers) if headers else None
+        if not isinstance(message, Frame) or message.kind is not Kind.REQUEST:
+            session.send_bytes(data, extra)
+            return None
+        identity = message.id
+        assert identity is not None
+        correlation = self._connection.correlation
+        if identity in correlation.waiting:
+            if not force:
+                text = f"the id {identity!r} is in flight; use another, or force it"
+                raise InspectorError("INVALID_REQUEST", text)
+            session.send_bytes(data, extra)
+            return None
+        correlation.reserve(identity)
+        entry = QueueEntry(
+            identity, message.method, None, created_at=session.clock.wall(), timeout_s=timeout_s
+        )
+        entry.status = RequestStatus.IN_PROGRESS
+        session.start_raw(entry, message, extra)
+        frame: Frame = await self._settled(entry)
+        return frame
+
+    def cancel(self, request_id: RequestId) -> bool:
+        """Cancel a request that has not been sent."""
+        return self.queue.cancel(request_id)
+
+    def abort(self, request_id: RequestId, reason: str = "cancelled by the user") -> bool:
+        """Call off a request; one in progress is cancelled on the server too."""
+        return self.queue.abort(request_id, reason)
+
+    # -- beneath -------------------------------------------------------------------------------
+
+    @property
+    def _is_stateless(self) -> bool:
+        session = self._connection.session
+        return session is not None and session.era is Era.STATELESS
+
+    async def _send_with(
+        self, method: str, params: dict[str, Any], options: dict[str, Any]
+    ) -> Frame:
+        known = {"timeout_s", "on_progress", "headers", "meta"}
+        if unknown := options.keys() - known:
+            raise TypeError(f"{method}: unknown option {', '.join(sorted(unknown))}")
+        meta = options.pop("meta", None)
+        if meta:
+            params["_meta"] = dict(meta)
+        return await self._send(
+            method,
+            params,
+            options.get("timeout_s"),
+            options.get("on_progress"),
+            options.get("headers"),
+        )
+
+    async def _send(
+        self,
+        method: str,
+        params: Mapping[str, Any] | None,
+        timeout_s: float | None,
+        on_progress: OnProgress | None,
+        headers: Mapping[str, str] | None,
+    ) -> Frame:
+        self._check_allowed(method)
+        if method == "ping" or method.startswith("tasks/"):
+            session = self._connection.ready_session()
+            extra = dict(headers) if headers else None
+            entry = session.direct(method, params, timeout_s=timeout_s, headers=extra)
+            direct: Frame = await self._settled(entry)
+            return direct
+        entry = self._connection.queue.enqueue(
+            method,
+            params,
+            timeout_s=timeout_s,
+            on_progress=on_progress,
+            headers=dict(headers) if headers else None,
+        )
+        frame: Frame = await self._settled(entry)
+        return frame
+
+    async def _settled(self, entry: QueueEntry) -> Any:
+        """The answer; if the caller is cancelled, so is the request, on the server too."""
+        try:
+            return await entry.future
+        except asyncio.CancelledError:
+            if not entry.is_settled and not self.queue.abort(entry.id, "cancelled by the caller"):
+                self._connection._abort_entry(entry, "cancelled by the caller")
+            raise
+
+    def _check_allowed(self, method: str) -> None:
+        introduction = self._connection.introduction
+        if self._connection.state is not ConnectionState.CONNECTED or introduction is None:
+            if not self._connection.is_reopening:
+                raise self._connection.not_connected()
+            return
+        if not self._options.enforce_capabilities or not introduction.is_complete:
+            return
+        why = why_not_allowed(method, introduction.version, introduction.capabilities)
+        if why is not None:
+            raise InspectorError(
+                "CAPABILITY_NOT_SUPPORTED",
+                f"{why}; enforce_capabilities=False sends it all the same",
+                details={"server_id": self.server_id, "method": method},
+            )
+
+    def failure(self, problem: BaseException) -> InspectorError:
+        """Any exception as the error that a surface shows."""
+        return classify(problem, server_id=self.server_id)

@@ -1,0 +1,50 @@
+"""The settings of one connection, with LOGIC's defaults, in seconds."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import msgspec
+
+from mcplens.errors import DEFAULT_RETRYABLE_ERRORS
+
+VERSION: Final = "0.1.0"
+
+
+class ConnectionConfig(msgspec.Struct, frozen=True, kw_only=True):
+    """LOGIC's ConnectionConfig. A timeout of None means no limit."""
+
+    connection_timeout_s: float | None = 30.0
+    request_timeout_s: float | None = 60.0
+    progress_resets_timeout: bool = True
+    max_total_timeout_s: float | None = 300.0
+    ping_interval_s: float = 30.0  # 0 switches the ping loop off
+    max_retries: int = 3  # retries after the first attempt
+    retry_backoff_s: tuple[float, ...] = (1.0, 2.0, 4.0)
+
+
+class RetryConfig(msgspec.Struct, frozen=True, kw_only=True):
+    """LOGIC's RetryConfig: which failures to connect are tried again, and when."""
+
+    max_attempts: int = 3
+    backoff_s: tuple[float, ...] = (1.0, 2.0, 4.0)
+    retryable_errors: tuple[str, ...] = DEFAULT_RETRYABLE_ERRORS
+
+    def delay_s(self, retry: int) -> float:
+        """How long to wait before this retry (from 1); the last delay is used on and on."""
+        if not self.backoff_s:
+            return 0.0
+        return self.backoff_s[min(retry, len(self.backoff_s)) - 1]
+
+
+class ClientOptions(msgspec.Struct, frozen=True, kw_only=True):
+    """How a client presents itself and what it lets through."""
+
+    client_info: dict[str, Any] = msgspec.field(
+        default_factory=lambda: {"name": "mcplens", "version": VERSION}
+    )
+    capabilities: dict[str, Any] = msgspec.field(default_factory=dict)
+    protocol_version: str = "auto"
+    enforce_capabilities: bool = True
+    concurrency: int = 1
+    history_limit: int = 200

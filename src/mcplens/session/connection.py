@@ -1,0 +1,420 @@
+"""One connection as LOGIC's state machine drives it: connect, retry, notice loss, reconnect, end.
+
+The one owner of a server's transport and session. An automatic reconnect never sends a call again:
+whatever was in flight when the connection was lost has failed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+from mcplens.bus import Publisher
+from mcplens.clock import Clock, within
+from mcplens.errors import (
+    CancelledRequest,
+    HttpError,
+    InspectorError,
+    TimeoutExpired,
+    classify,
+    is_retryable,
+)
+from mcplens.events import EraDecided, Remark, ServerIntroduced, StateChanged
+from mcplens.protocol.correlation import Correlation
+from mcplens.protocol.eras import Era, era_of
+from mcplens.protocol.frames import Frame, RequestId
+from mcplens.protocol.lifecycle import ConnectionState, IllegalTransition, Lifecycle, Transition
+from mcplens.session.config import ClientOptions, ConnectionConfig, RetryConfig
+from mcplens.session.handshake import Introduction, shake_hands
+from mcplens.session.heartbeat import Heartbeat
+from mcplens.session.queue import QueueEntry, RequestQueue
+from mcplens.session.session import Session
+from mcplens.transports.base import Closing, Transport
+
+# A handshake refused like this was spoken to a server of the older HTTP+SSE transport.
+_WRONG_DOOR = (400, 404, 405)
+
+
+class Connection:
+    """A server that we are connected to, were, or want to be."""
+
+    def __init__(
+        self,
+        make_transport: Callable[[], Transport],
+        *,
+        publish: Publisher,
+        clock: Clock,
+        config: ConnectionConfig,
+        options: ClientOptions,
+        retry: RetryConfig | None = None,
+        on_request: Callable[[Frame, RequestId | None], None],
+        on_notification: Callable[[Frame, RequestId | None], None],
+        capabilities: Callable[[], dict[str, Any]],
+        on_connected: Callable[[], None],
+        on_ended: Callable[[InspectorError], None],
+    ) -> None:
+        self.lifecycle = Lifecycle()
+        self.config = config
+        self.options = options
+        self.introduction: Introduction | None = None
+        self.session: Session | None = None
+        self.latency_s: float | None = None
+        self.correlation: Correlation[QueueEntry] = Correlation()
+        self.queue = RequestQueue(
+            self._start_entry,
+            clock=clock,
+            next_id=self.correlation.next_id,
+            concurrency=options.concurrency,
+            history_limit=options.history_limit,
+        )
+        self.queue._on_abort = self._abort_entry
+        self._retry = retry or RetryConfig(
+            max_attempts=config.max_retries, backoff_s=config.retry_backoff_s
+        )
+        self.make_transport = make_transport
+        self._publish = publish
+        self._clock = clock
+        self._on_request = on_request
+        self._on_notification = on_notification
+        self._capabilities = capabilities
+        self._on_connected = on_connected
+        self._on_ended = on_ended
+        self._heartbeat = Heartbeat(self)
+        self._owner: asyncio.Task[None] | None = None
+        self._step = ""
+
+    def __repr__(self) -> str:
+        return f"<Connection {self._publish.server_id} {self.state.value}>"
+
+    @property
+    def state(self) -> ConnectionState:
+        return self.lifecycle.state
+
+    @property
+    def clock(self) -> Clock:
+        return self._clock
+
+    @property
+    def publish(self) -> Publisher:
+        return self._publish
+
+    # -- commands ------------------------------------------------------------------------------
+
+    async def connect(self) -> None:
+        """Connect, with the retries that the configuration allows.
+
+        Raises:
+            InspectorError: it failed, was called off, or the state does not allow it.
+        """
+        self._move(Transition.CONNECT)
+        await self._run_owned(self._establish())
+
+    async def disconnect(self, closing: Closing = Closing.GRACEFUL) -> None:
+        """Disconnect from whatever state; safe to call at any time."""
+        owner = self._owner
+        if owner is not None and owner is not asyncio.current_task():
+            owner.cancel()
+            await asyncio.gather(owner, return_exceptions=True)
+        if self.state is ConnectionState.ERROR:
+            self._move(Transition.DISCONNECT)
+        elif self.state is ConnectionState.CONNECTED:
+            self._move(Transition.DISCONNECT)
+            await self._tear_down(CancelledRequest("disconnected"), closing)
+            self._move(Transition.CLEANUP_COMPLETE)
+
+    async def _run_owned(self, work: Coroutine[Any, Any, None]) -> None:
+        """Run work as the connection's owner task, so that disconnect() can call it off."""
+        task = asyncio.get_running_loop().create_task(work, name=f"owner {self!r}")
+        self._owner = task
+        try:
+            await asyncio.shield(task)
+        except asyncio.CancelledError:
+            if task.cancelled():
+                raise CancelledRequest("connecting was called off") from None
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+            raise
+        finally:
+            if self._owner is task:
+                self._owner = None
+
+    # -- attempts ------------------------------------------------------------------------------
+
+    async def _establish(self) -> None:
+        """From CONNECTING to CONNECTED, or to DISCONNECTED with the last error."""
+        try:
+            while True:
+                error = await self._attempt()
+                if error is None:
+                    return
+                timed_out = error.code == "CONNECTION_TIMEOUT"
+                event = Transition.TIMEOUT if timed_out else Transition.TRANSPORT_ERROR
+                delay_s = self._next_delay(error)
+                self._move(event, error, retry_in_s=delay_s)
+                if delay_s is None:
+                    self._give_up(error)
+                    raise error
+                await self._clock.sleep(delay_s)
+                self._move(Transition.RECONNECT)
+        except asyncio.CancelledError:
+            self._called_off()
+            raise
+
+    def _next_delay(self, error: InspectorError) -> float | None:
+        """How long to wait before the next attempt; None if there is none."""
+        retry = self.lifecycle.retry_count + 1
+        if retry > self.config.max_retries:
+            return None
+        if not is_retryable(error, self._retry.retryable_errors):
+            return None
+        asked_s = error.retry_after_s if isinstance(error, HttpError) else None
+        return max(self._retry.delay_s(retry), asked_s or 0.0)
+
+    def _give_up(self, error: InspectorError) -> None:
+        attempts = self.lifecycle.retry_count + 1
+        if attempts > 1:
+            error.with_details(attempts=attempts)
+        self.queue.release()
+        self.queue.clear_pending(error)
+        self._move(Transition.GIVE_UP)
+
+    def _called_off(self) -> None:
+        self.queue.release()
+        self.queue.clear_pending(CancelledRequest("connecting was called off"))
+        if self.state is ConnectionState.CONNECTING:
+            self._move(Transition.CANCEL)
+            self._move(Transition.CLEANUP_COMPLETE)
+        elif self.state is ConnectionState.ERROR:
+            self._move(Transition.GIVE_UP)
+
+    async def _attempt(self) -> InspectorError | None:
+        """One attempt; its error, if it failed."""
+        transport = self.make_transport()
+        timeout_s = self.config.connection_timeout_s
+        self._step = "opening the transport"
+        try:
+            await within(self._clock, timeout_s, self._open(transport))
+        except TimeoutError:
+            message = f"not connected within {timeout_s:g} s, while {self._step}"
+            return await self._failed(TimeoutExpired("CONNECTION_TIMEOUT", message))
+        except InspectorError as error:
+            return await self._failed(error)
+        except asyncio.CancelledError:
+            await self._failed(CancelledRequest("connecting was called off"))
+            raise
+        except Exception as problem:  # a bug of ours or a library's must not look like a hang
+            return await self._failed(classify(problem, self._step))
+        return None
+
+    async def _failed(self, error: InspectorError) -> InspectorError:
+        """Clean up after an attempt; the error gets what the transport knows."""
+        session = self.session
+        if session is not None:
+            error.with_details(**session.transport.describe())
+        error.with_details(server_id=self._publish.server_id, step=self._step)
+        await self._tear_down(error, Closing.KILL, keep_queue=True)
+        return error
+
+    async def _open(self, transport: Transport) -> None:
+        try:
+            introduction = await self._open_with(transport)
+        except HttpError as error:
+            other = transport.fallback() if error.status in _WRONG_DOOR else None
+            if other is None:
+                raise
+            self._publish(
+                Remark, f"initialize was answered with HTTP {error.status}: trying {other.kind}"
+            )
+            await self._tear_down(error, Closing.KILL, keep_queue=True)
+            try:
+                introduction = await self._open_with(other)
+            except InspectorError as second:
+                raise _both(error, second, other.kind) from None
+        self._connected(introduction)
+
+    async def _open_with(self, transport: Transport) -> Introduction:
+        session = self.session = Session(
+            transport,
+            correlation=self.correlation,
+            publish=self._publish,
+            clock=self._clock,
+            config=self.config,
+            client_info=self.options.client_info,
+            client_capabilities=self._capabilities(),
+            on_lost=self._lost,
+            on_expired=self._expired,
+            on_request=self._on_request,
+            on_notification=self._on_notification,
+        )
+        await transport.__aenter__()
+        self._step = "waiting for the handshake"
+        introduction = await shake_hands(session, self.options.protocol_version)
+        session.speak(introduction.version)
+        if session.era is Era.STATELESS:
+            transport.negotiated(introduction.version, is_stateless=True)
+        return introduction
+
+    def _connected(self, introduction: Introduction) -> None:
+        self.introduction = introduction
+        version = introduction.version
+        self._publish(EraDecided, era_of(version).value, version, introduction.reason)
+        self._publish(
+            ServerIntroduced,
+            version,
+            introduction.server_info,
+            introduction.capabilities,
+            introduction.instructions,
+        )
+        self._move(Transition.HANDSHAKE_COMPLETE)
+        self._heartbeat.start()
+        self._on_connected()
+        self.queue.release()
+
+    # -- loss ----------------------------------------------------------------------------------
+
+    def _lost(self, error: InspectorError) -> None:
+        """The transport is gone, unasked."""
+        session = self.session
+        if session is not None:
+            error.with_details(**session.transport.describe())
+        if self.state is not ConnectionState.CONNECTED:
+            if session is not None:
+                session.fail_all(error)  # the handshake that waits takes it from here
+            return
+        delay_s = self._next_delay(error)
+        self._move(Transition.CONNECTION_LOST, error, retry_in_s=delay_s)
+        self._heartbeat.stop()
+        if session is not None:
+            session.fail_all(error)
+        self.queue.clear_pending(error)
+        self._on_ended(error)
+        self._own(self._recover(error, delay_s))
+
+    def _expired(self, error: InspectorError) -> None:
+        """The server forgot our HTTP session: open a new one at once, whatever the retries."""
+        if self.state is not ConnectionState.CONNECTED:
+            return
+        self._move(Transition.CONNECTION_LOST, error, retry_in_s=0.0)
+        self._heartbeat.stop()
+        self.queue.hold()
+        if self.session is not None:
+            self.session.fail_all(error)
+        self._own(self._recover(error, 0.0))
+
+    def lose(self, error: InspectorError) -> None:
+        """The heartbeat found the server dead."""
+        if self.session is not None:
+            self.session.connection_lost(error)
+
+    async def _recover(self, error: InspectorError, delay_s: float | None) -> None:
+        await self._tear_down(error, Closing.KILL, keep_queue=True)
+        if delay_s is None:
+            self._give_up(error)
+            return
+        try:
+            if delay_s:
+                await self._clock.sleep(delay_s)
+            self._move(Transition.RECONNECT)
+        except asyncio.CancelledError:
+            self._called_off()
+            raise
+        try:
+            await self._establish()
+        except InspectorError as failure:
+            self._on_ended(failure)
+
+    def _own(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.get_running_loop().create_task(work, name=f"reconnect {self!r}")
+        self._owner = task
+
+        def forget(done: asyncio.Task[None]) -> None:
+            if self._owner is done:
+                self._owner = None
+
+        task.add_done_callback(forget)
+
+    async def _tear_down(
+        self, error: InspectorError, closing: Closing, *, keep_queue: bool = False
+    ) -> None:
+        self._heartbeat.stop()
+        session, self.session = self.session, None
+        if session is None:
+            return
+        session.fail_all(error)
+        if not keep_queue:
+            self.queue.clear_pending(error)
+            self._on_ended(error)
+        session.transport.closing = closing
+        await session.transport.__aexit__(None, None, None)
+
+    # -- the queue's hands -----------------------------------------------------------------------
+
+    def _start_entry(self, entry: QueueEntry) -> None:
+        self.ready_session().start(entry)
+
+    def ready_session(self) -> Session:
+        """The session that requests go through.
+
+        Raises:
+            InspectorError: NOT_CONNECTED, saying where the connection stands.
+        """
+        session = self.session
+        if session is None or self.state is not ConnectionState.CONNECTED:
+            raise self.not_connected()
+        return session
+
+    @property
+    def is_reopening(self) -> bool:
+        """A new HTTP session is being opened; calls wait for it in the queue."""
+        return self.queue.is_held
+
+    def not_connected(self) -> InspectorError:
+        last = self.lifecycle.last_error
+        why = f": {last}" if last is not None else ""
+        return InspectorError(
+            "NOT_CONNECTED",
+            f"{self._publish.server_id} is {self.state.value}{why}",
+            details={"state": self.state.value, "retry_count": self.lifecycle.retry_count},
+        )
+
+    def _abort_entry(self, entry: QueueEntry, reason: str) -> None:
+        if self.session is not None:
+            self.session.give_up(entry, reason)
+
+    # -- the one place that moves ------------------------------------------------------------------
+
+    def _move(
+        self,
+        event: Transition,
+        error: InspectorError | None = None,
+        *,
+        retry_in_s: float | None = None,
+    ) -> None:
+        old = self.lifecycle
+        try:
+            self.lifecycle = old.apply(event, error)
+        except IllegalTransition as problem:
+            raise InspectorError(
+                "ILLEGAL_TRANSITION",
+                f"{self._publish.server_id}: {problem}",
+                details={"from": problem.state.value, "to": problem.target.value},
+            ) from None
+        self._publish(
+            StateChanged,
+            old.state.value,
+            self.lifecycle.state.value,
+            event.value,
+            self.lifecycle.retry_count,
+            self.config.max_retries,
+            retry_in_s,
+            error.to_dict() if error is not None else None,
+        )
+
+
+def _both(first: HttpError, second: InspectorError, kind: str) -> InspectorError:
+    """Neither way in worked: say so of both."""
+    message = f"{first.message}; as {kind} server: {second.message}"
+    error = InspectorError(second.code, message, category=second.category)
+    error.retryable = second.retryable
+    return error.with_details(**first.details, second=second.to_dict())

@@ -1,0 +1,82 @@
+"""Pings the server now and then, shows when it does not answer, and finds out that it is dead.
+
+2026-07-28 has no ping: there the loop is off, and latency is asked for by server/discover.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Final
+
+from mcplens.errors import InspectorError, TransportError
+from mcplens.events import PingAnswered, PingUnanswered
+from mcplens.protocol.eras import Era
+
+if TYPE_CHECKING:
+    from mcplens.session.connection import Connection
+
+# LOGIC's ping interval; an answer that takes longer is shown as missing.
+PING_TIMEOUT_S: Final = 30.0
+# Two in a row with nothing else received: the server is gone.
+DEAD_AFTER: Final = 2
+
+
+class Heartbeat:
+    """The ping loop of one connection."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self._task: asyncio.Task[None] | None = None
+        self._unanswered = 0
+
+    def __repr__(self) -> str:
+        return f"<Heartbeat {'on' if self._task else 'off'}, {self._unanswered} unanswered>"
+
+    def start(self) -> None:
+        session = self._connection.session
+        interval_s = self._connection.config.ping_interval_s
+        if session is None or session.era is Era.STATELESS or interval_s <= 0:
+            return
+        self._unanswered = 0
+        self._task = asyncio.get_running_loop().create_task(self._loop(interval_s), name="ping")
+
+    def stop(self) -> None:
+        if self._task is not None and self._task is not asyncio.current_task():
+            self._task.cancel()
+        self._task = None
+
+    async def _loop(self, interval_s: float) -> None:
+        connection = self._connection
+        while True:
+            await connection.clock.sleep(interval_s)
+            session = connection.session
+            if session is None:
+                return
+            received_before = session.frames_received
+            started = connection.clock.monotonic()
+            entry = session.direct("ping", timeout_s=PING_TIMEOUT_S, is_quiet=True)
+            try:
+                await entry
+            except InspectorError as error:
+                if error.category == "server":  # it answered, if only to refuse
+                    self._answered(started)
+                    continue
+                if session.is_lost:
+                    return
+                self._missed(is_silent=session.frames_received == received_before)
+            else:
+                self._answered(started)
+
+    def _answered(self, started: float) -> None:
+        self._unanswered = 0
+        latency_s = self._connection.clock.monotonic() - started
+        self._connection.latency_s = latency_s
+        self._connection.publish(PingAnswered, latency_s)
+
+    def _missed(self, *, is_silent: bool) -> None:
+        connection = self._connection
+        self._unanswered = self._unanswered + 1 if is_silent else 1
+        connection.publish(PingUnanswered, self._unanswered, PING_TIMEOUT_S)
+        if self._unanswered >= DEAD_AFTER and not connection.queue.in_progress():
+            message = f"{self._unanswered} pings in a row had no answer, and nothing else came"
+            connection.lose(TransportError("CONNECTION_LOST", message))

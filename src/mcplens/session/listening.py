@@ -1,0 +1,173 @@
+"""The stream of subscriptions/listen (2026-07-28): list changes and resource updates arrive on it.
+
+Opened when something is wanted, opened anew when the wants change or the stream is lost; since
+nothing is replayed, everything wanted is fetched again after a loss.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Final
+
+from mcplens.errors import InspectorError
+from mcplens.events import SubscriptionChanged
+from mcplens.protocol.deadlines import NEVER
+from mcplens.protocol.eras import SUBSCRIPTION_ID
+from mcplens.protocol.frames import Frame
+from mcplens.session.queue import QueueEntry
+
+if TYPE_CHECKING:
+    from mcplens.session.connection import Connection
+
+# Waits between attempts to listen again; the last one is used on and on.
+_BACKOFF_S: Final = (1.0, 2.0, 4.0, 8.0, 16.0, 30.0)
+ACKNOWLEDGED: Final = "notifications/subscriptions/acknowledged"
+
+_FILTER_OF: Final = {
+    "tools": "toolsListChanged",
+    "prompts": "promptsListChanged",
+    "resources": "resourcesListChanged",
+}
+
+
+class Listening:
+    """What we want to hear of, and the request that is open for it."""
+
+    def __init__(
+        self, connection: Callable[[], Connection], refetch: Callable[[str | None], None]
+    ) -> None:
+        self._connection = connection
+        self._refetch = refetch  # a list kind, or None for every subscribed resource
+        self._kinds: set[str] = set()
+        self._uris: set[str] = set()
+        self._entry: QueueEntry | None = None
+        self._acknowledged: asyncio.Future[dict[str, Any]] | None = None
+        self._task: asyncio.Task[None] | None = None
+        self._changed = asyncio.Event()
+
+    def __repr__(self) -> str:
+        return f"<Listening for {sorted(self._kinds)} and {len(self._uris)} resources>"
+
+    @property
+    def uris(self) -> frozenset[str]:
+        return frozenset(self._uris)
+
+    def want_list(self, kind: str) -> None:
+        """Hear of changes to a list, if the server offers that."""
+        capability = self._connection().introduction
+        declared = capability.capabilities.get(kind) if capability is not None else None
+        if kind in self._kinds or not isinstance(declared, dict) or not declared.get("listChanged"):
+            return
+        self._kinds.add(kind)
+        self._wants_changed()
+
+    async def add(self, uri: str) -> dict[str, Any]:
+        """Hear of updates to a resource; gives what the server acknowledged."""
+        self._uris.add(uri)
+        return await self._wants_changed()
+
+    async def remove(self, uri: str) -> None:
+        self._uris.discard(uri)
+        acknowledged = self._wants_changed()
+        if self._kinds or self._uris:
+            await acknowledged
+
+    def notified(self, frame: Frame, fields: dict[str, Any]) -> None:
+        """A notification came; only the acknowledgement matters here."""
+        if frame.method != ACKNOWLEDGED or self._entry is None:
+            return
+        meta = fields.get("_meta")
+        if isinstance(meta, dict) and meta.get(SUBSCRIPTION_ID) not in (None, self._entry.id):
+            return
+        if self._acknowledged is not None and not self._acknowledged.done():
+            honoured = fields.get("notifications")
+            self._acknowledged.set_result(honoured if isinstance(honoured, dict) else {})
+        self._connection().publish(SubscriptionChanged, "open")
+
+    def resume(self) -> None:
+        """After a reconnect: the wants are the same, the stream is new."""
+        self._entry = None
+        if self._kinds or self._uris:
+            self._wants_changed()
+
+    def drop(self) -> None:
+        """The connection is gone, and the stream with it; what is wanted stays."""
+        if self._task is not None:
+            self._task.cancel()
+            self._task = None
+
+    async def end(self) -> None:
+        task = self._task
+        self.drop()
+        if task is not None:
+            await asyncio.gather(task, return_exceptions=True)
+
+    def _wants_changed(self) -> asyncio.Future[dict[str, Any]]:
+        if self._acknowledged is None or self._acknowledged.done():
+            self._acknowledged = asyncio.get_running_loop().create_future()
+        self._changed.set()
+        if self._task is None or self._task.done():
+            self._task = asyncio.get_running_loop().create_task(self._loop(), name="listen")
+        return self._acknowledged
+
+    async def _loop(self) -> None:
+        failures = 0
+        while self._kinds or self._uris:
+            self._changed.clear()
+            entry = self._listen()
+            if entry is None:
+                return
+            reason = await self._until_over(entry)
+            if self._changed.is_set():
+                failures = 0
+                continue
+            self._connection().publish(SubscriptionChanged, "lost", reason)
+            if entry.error is not None and entry.error.category == "server":
+                self._refused(entry.error)
+                return
+            await self._connection().clock.sleep(_BACKOFF_S[min(failures, len(_BACKOFF_S) - 1)])
+            failures += 1
+            self._refetch_all()
+        self._close(self._entry)
+
+    def _listen(self) -> QueueEntry | None:
+        session = self._connection().session
+        if session is None:
+            return None
+        wanted: dict[str, Any] = {_FILTER_OF[kind]: True for kind in sorted(self._kinds)}
+        if self._uris:
+            wanted["resourceSubscriptions"] = sorted(self._uris)
+        params = {"notifications": wanted}
+        old = self._entry
+        self._entry = session.direct("subscriptions/listen", params, timeout_s=NEVER)
+        self._close(old)
+        return self._entry
+
+    async def _until_over(self, entry: QueueEntry) -> str:
+        """Until the stream ends or the wants change; why it ended."""
+        changed = asyncio.get_running_loop().create_task(self._changed.wait())
+        try:
+            await asyncio.wait([entry.future, changed], return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            changed.cancel()
+        if entry.error is not None:
+            return entry.error.message
+        return "the server ended it" if entry.is_settled else ""
+
+    def _close(self, entry: QueueEntry | None) -> None:
+        session = self._connection().session
+        if entry is not None and not entry.is_settled and session is not None:
+            session.give_up(entry, "listening to something else")
+            entry.future.cancel()
+
+    def _refused(self, error: InspectorError) -> None:
+        if self._acknowledged is not None and not self._acknowledged.done():
+            self._acknowledged.set_exception(error)
+            self._acknowledged.exception()
+
+    def _refetch_all(self) -> None:
+        for kind in sorted(self._kinds):
+            self._refetch(kind)
+        if self._uris:
+            self._refetch(None)

@@ -1,0 +1,203 @@
+"""What the server says on its own: LOGIC's seven notifications, and the unknown ones shown.
+
+A list that changed is fetched again if it was fetched before, a subscribed resource is read again;
+a burst costs one or two fetches.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Any, Final
+
+from mcplens.errors import InspectorError, classify
+from mcplens.events import LogReceived, NotificationReceived, ProgressReceived, Remark
+from mcplens.protocol.frames import ABSENT, Frame, RequestId
+from mcplens.session.queue import Progress, QueueEntry
+
+if TYPE_CHECKING:
+    from mcplens.session.connection import Connection
+
+NotificationHandler = Callable[[Any], Awaitable[None] | None]
+
+# Handlers of the user's that may run at once; a flood beyond that is shown but not handled.
+MOST_HANDLERS: Final = 1_000
+
+LIST_CHANGED: Final = {
+    "notifications/tools/list_changed": ("tools",),
+    "notifications/resources/list_changed": ("resources", "resource_templates"),
+    "notifications/prompts/list_changed": ("prompts",),
+}
+
+
+class Refresher:
+    """Runs one refetch at a time per name; a burst of asks costs one or two."""
+
+    def __init__(self) -> None:
+        self._running: dict[str, asyncio.Task[None]] = {}
+        self._again: set[str] = set()
+
+    def __repr__(self) -> str:
+        return f"<Refresher {sorted(self._running)}>"
+
+    def ask(self, name: str, fetch: Callable[[], Awaitable[None]]) -> None:
+        if name in self._running:
+            self._again.add(name)
+            return
+        work = self._run(name, fetch)
+        self._running[name] = asyncio.get_running_loop().create_task(work, name=f"refresh {name}")
+
+    async def _run(self, name: str, fetch: Callable[[], Awaitable[None]]) -> None:
+        try:
+            while True:
+                self._again.discard(name)
+                await fetch()
+                if name not in self._again:
+                    return
+        finally:
+            self._running.pop(name, None)
+            self._again.discard(name)
+
+    def stop(self) -> None:
+        for task in self._running.values():
+            task.cancel()
+
+    async def end(self) -> None:
+        tasks = list(self._running.values())
+        self.stop()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+class Notifications:
+    """Takes each notification to where it belongs."""
+
+    def __init__(
+        self,
+        connection: Callable[[], Connection],
+        *,
+        withdrawn: Callable[[RequestId], None],
+        list_changed: Callable[[str], None],
+        resource_updated: Callable[[str], None],
+        listen_notified: Callable[[Frame, Any], None],
+    ) -> None:
+        self._connection = connection
+        self._withdrawn = withdrawn
+        self._list_changed = list_changed
+        self._resource_updated = resource_updated
+        self._listen_notified = listen_notified
+        self._handlers: dict[str, NotificationHandler] = {}
+        self._running: set[asyncio.Task[None]] = set()
+
+    def __repr__(self) -> str:
+        return f"<Notifications {sorted(self._handlers)}>"
+
+    def set_handler(self, method: str, handler: NotificationHandler | None) -> None:
+        if handler is None:
+            self._handlers.pop(method, None)
+        else:
+            self._handlers[method] = handler
+
+    def received(self, frame: Frame, channel: RequestId | None) -> None:
+        """A notification came."""
+        method = frame.method
+        try:
+            params = frame.value() if frame.body is not ABSENT else None
+        except ValueError as problem:
+            self._connection().publish(Remark, f"params of {method} cannot be read: {problem}")
+            return
+        fields = params if isinstance(params, dict) else {}
+        if method == "notifications/progress":
+            self._progress(fields, channel)
+        elif method == "notifications/message":
+            self._log(fields)
+        else:
+            self._connection().publish(NotificationReceived, method, params)
+            self._act(frame, method, fields)
+        handler = self._handlers.get(method) or self._handlers.get("*")
+        if handler is not None:
+            self._hand_to(handler, method, params)
+
+    def _act(self, frame: Frame, method: str, fields: dict[str, Any]) -> None:
+        if method in LIST_CHANGED:
+            for kind in LIST_CHANGED[method]:
+                self._list_changed(kind)
+        elif method == "notifications/resources/updated":
+            uri = fields.get("uri")
+            if isinstance(uri, str):
+                self._resource_updated(uri)
+        elif method == "notifications/cancelled":
+            identity = fields.get("requestId")
+            if isinstance(identity, int | str):
+                self._withdrawn(identity)
+        self._listen_notified(frame, fields)
+
+    def _progress(self, fields: dict[str, Any], channel: RequestId | None) -> None:
+        connection = self._connection()
+        token = fields.get("progressToken")
+        number = fields.get("progress")
+        waiting = connection.correlation.waiting
+        entry: QueueEntry | None = waiting.get(token) if isinstance(token, int | str) else None
+        if entry is None and channel is not None:
+            entry = waiting.get(channel)  # a token of the caller's own choice
+        if entry is None or not isinstance(number, int | float):
+            connection.publish(NotificationReceived, "notifications/progress", fields)
+            return
+        if entry.deadline is not None:
+            entry.deadline.progress(connection.clock.monotonic())
+        total, message = fields.get("total"), fields.get("message")
+        report = Progress(
+            number,
+            total if isinstance(total, int | float) else None,
+            message if isinstance(message, str) else None,
+        )
+        connection.publish(
+            ProgressReceived, entry.id, report.progress, report.total, report.message
+        )
+        if entry.on_progress is not None:
+            try:
+                entry.on_progress(report)
+            except Exception as problem:  # a callback is foreign code: the request goes on
+                connection.publish(Remark, f"on_progress failed: {classify(problem).message}")
+
+    def _log(self, fields: dict[str, Any]) -> None:
+        logger = fields.get("logger")
+        self._connection().publish(
+            LogReceived,
+            str(fields.get("level", "")),
+            logger if isinstance(logger, str) else None,
+            fields.get("data"),
+        )
+
+    def _hand_to(self, handler: NotificationHandler, method: str, params: Any) -> None:
+        try:
+            result = handler(params)
+        except Exception as problem:  # a handler is foreign code: the session goes on
+            self._failed(method, problem)
+            return
+        if not inspect.isawaitable(result):
+            return
+        if len(self._running) >= MOST_HANDLERS:
+            self._connection().publish(Remark, f"{method}: too many handlers run; not handled")
+            if inspect.iscoroutine(result):
+                result.close()
+            return
+        task = asyncio.get_running_loop().create_task(self._await(result, method))
+        self._running.add(task)
+        task.add_done_callback(self._running.discard)
+
+    async def _await(self, result: Awaitable[None], method: str) -> None:
+        try:
+            await result
+        except Exception as problem:  # as above
+            self._failed(method, problem)
+
+    def _failed(self, method: str, problem: Exception) -> None:
+        error = problem if isinstance(problem, InspectorError) else classify(problem)
+        self._connection().publish(Remark, f"the handler of {method} failed: {error.message}")
+
+    async def end(self) -> None:
+        tasks = list(self._running)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)

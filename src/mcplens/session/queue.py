@@ -1,0 +1,334 @@
+"""The request queue of LOGIC: first in, first out, serial unless told otherwise, with a history.
+
+The queue decides when a request starts; what starting means is the owner's (the connection sends
+a frame, `create_request_queue` runs any coroutine). An entry is settled once, by anybody.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Awaitable, Callable, Generator
+from enum import Enum
+from typing import Any, Final
+
+import msgspec
+
+from mcplens.clock import Clock, SystemClock
+from mcplens.errors import CancelledRequest, InspectorError, classify
+from mcplens.protocol.deadlines import Deadline
+from mcplens.protocol.frames import Frame, Message, RequestId
+
+# Results kept in the history, beside the limit on their number.
+HISTORY_MAX_BYTES: Final = 32 * 1024 * 1024
+
+
+class RequestStatus(Enum):
+    PENDING = "pending"
+    IN_PROGRESS = "in_progress"
+    COMPLETED = "completed"
+    CANCELLED = "cancelled"
+    ERROR = "error"
+
+
+class Progress(msgspec.Struct, frozen=True):
+    """One progress notification of a request."""
+
+    progress: float
+    total: float | None = None
+    message: str | None = None
+
+
+class QueueStatus(msgspec.Struct, frozen=True):
+    """How many requests stand where."""
+
+    pending: int
+    in_progress: int
+    completed: int
+    failed: int
+    cancelled: int
+
+
+class QueueEntry:
+    """One request on its way through the queue; await it for the result."""
+
+    __slots__ = (
+        "_on_settled",
+        "caused_questions",
+        "completed_at",
+        "created_at",
+        "deadline",
+        "error",
+        "evidence",
+        "future",
+        "headers",
+        "id",
+        "is_quiet",
+        "late_reply",
+        "method",
+        "on_progress",
+        "params",
+        "result",
+        "started_at",
+        "started_mono",
+        "status",
+        "timeout_s",
+    )
+
+    def __init__(
+        self,
+        id: RequestId,
+        method: str,
+        params: Any,
+        *,
+        created_at: float,
+        timeout_s: float | None = None,
+        on_progress: Callable[[Progress], None] | None = None,
+        headers: dict[str, str] | None = None,
+        on_settled: Callable[[QueueEntry], None] | None = None,
+        is_quiet: bool = False,
+    ) -> None:
+        self.id = id
+        self.method = method
+        self.params = params
+        self.status = RequestStatus.PENDING
+        self.created_at = created_at
+        self.started_at: float | None = None
+        self.started_mono = 0.0
+        self.completed_at: float | None = None
+        self.result: Any = None
+        self.error: InspectorError | None = None
+        self.future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+        self.timeout_s = timeout_s
+        self.on_progress = on_progress
+        self.headers = headers
+        self.deadline: Deadline | None = None
+        self.late_reply: Message | None = None
+        self.evidence: list[bytes] = []  # malformed bytes that came while this request waited
+        self.caused_questions = 0  # questions of the server's that a person is answering
+        self.is_quiet = is_quiet
+        self._on_settled = on_settled
+
+    def __repr__(self) -> str:
+        return f"<QueueEntry {self.id!r} {self.method} {self.status.value}>"
+
+    def __await__(self) -> Generator[Any, None, Any]:
+        return self.future.__await__()
+
+    @property
+    def is_settled(self) -> bool:
+        return self.completed_at is not None
+
+    @property
+    def is_waiting_on_user(self) -> bool:
+        """A person is answering a question of the server's; the clocks stand still."""
+        return self.caused_questions > 0
+
+    def resolve(self, value: Any) -> None:
+        """Settle with a result."""
+        if self.completed_at is None:
+            self.result = value
+            self._settle(RequestStatus.COMPLETED)
+            if not self.future.done():
+                self.future.set_result(value)
+
+    def reject(self, error: InspectorError) -> None:
+        """Settle with an error."""
+        if self.completed_at is None:
+            self.error = error
+            is_cancelled = error.category == "cancelled"
+            self._settle(RequestStatus.CANCELLED if is_cancelled else RequestStatus.ERROR)
+            if not self.future.done():
+                self.future.set_exception(error)
+                self.future.exception()  # whoever does not await it loses nothing: see `error`
+
+    def _settle(self, status: RequestStatus) -> None:
+        self.status = status
+        self.completed_at = 0.0  # the owner knows the time and puts it in
+        if self._on_settled is not None:
+            self._on_settled(self)
+
+
+class RequestQueue:
+    """Requests in order; at most `concurrency` at a time."""
+
+    def __init__(
+        self,
+        start: Callable[[QueueEntry], None],
+        *,
+        clock: Clock,
+        next_id: Callable[[], RequestId],
+        concurrency: int = 1,
+        history_limit: int = 200,
+    ) -> None:
+        if concurrency < 1:
+            raise ValueError("concurrency must be at least 1")
+        self.concurrency = concurrency
+        self._start = start
+        self._clock = clock
+        self._next_id = next_id
+        self._pending: deque[QueueEntry] = deque()
+        self._in_progress: dict[RequestId, QueueEntry] = {}
+        self._history: deque[QueueEntry] = deque(maxlen=history_limit)
+        self._history_bytes = 0
+        self._counts = dict.fromkeys(RequestStatus, 0)
+        self._on_abort: Callable[[QueueEntry, str], None] | None = None
+        self.is_held = False
+
+    def __repr__(self) -> str:
+        return f"<RequestQueue {self.get_status()}>"
+
+    def enqueue(
+        self,
+        method: str,
+        params: Any = None,
+        *,
+        timeout_s: float | None = None,
+        on_progress: Callable[[Progress], None] | None = None,
+        headers: dict[str, str] | None = None,
+    ) -> QueueEntry:
+        """Add a request; it starts when its turn comes. Await the entry for its result."""
+        entry = QueueEntry(
+            self._next_id(),
+            method,
+            params,
+            created_at=self._clock.wall(),
+            timeout_s=timeout_s,
+            on_progress=on_progress,
+            headers=headers,
+            on_settled=self._settled,
+        )
+        if len(self._in_progress) < self.concurrency and not self._pending and not self.is_held:
+            self._begin(entry)
+        else:
+            self._pending.append(entry)
+        return entry
+
+    def cancel(self, request_id: RequestId) -> bool:
+        """Cancel a request that has not started; False for any other."""
+        for entry in self._pending:
+            if entry.id == request_id:
+                self._pending.remove(entry)
+                entry.reject(CancelledRequest("cancelled before it was sent"))
+                return True
+        return False
+
+    def abort(self, request_id: RequestId, reason: str = "cancelled by the user") -> bool:
+        """Call off a request wherever it stands; one in progress is cancelled on the server too."""
+        entry = self._in_progress.get(request_id)
+        if entry is None:
+            return self.cancel(request_id)
+        if self._on_abort is not None:
+            self._on_abort(entry, reason)
+        entry.reject(CancelledRequest(reason))
+        return True
+
+    def clear_pending(self, reason: str | InspectorError) -> None:
+        """Reject everything that waits or runs, as on disconnect."""
+        error = CancelledRequest(reason) if isinstance(reason, str) else reason
+        waiting = list(self._pending)
+        self._pending.clear()
+        for entry in [*self._in_progress.values(), *waiting]:
+            entry.reject(error)
+
+    def hold(self) -> None:
+        """Start nothing until `release`: the session is being opened anew."""
+        self.is_held = True
+
+    def release(self) -> None:
+        self.is_held = False
+        self._start_more()
+
+    def get_status(self) -> QueueStatus:
+        counts = self._counts
+        return QueueStatus(
+            pending=len(self._pending),
+            in_progress=len(self._in_progress),
+            completed=counts[RequestStatus.COMPLETED],
+            failed=counts[RequestStatus.ERROR],
+            cancelled=counts[RequestStatus.CANCELLED],
+        )
+
+    def get_history(self, limit: int | None = None) -> list[QueueEntry]:
+        """Settled requests, newest last."""
+        entries = list(self._history)
+        return entries if limit is None else entries[max(0, len(entries) - limit) :]
+
+    def in_progress(self) -> list[QueueEntry]:
+        return list(self._in_progress.values())
+
+    def _begin(self, entry: QueueEntry) -> None:
+        entry.status = RequestStatus.IN_PROGRESS
+        entry.started_at = self._clock.wall()
+        self._in_progress[entry.id] = entry
+        try:
+            self._start(entry)
+        except Exception as problem:  # whatever it is belongs to this request alone
+            entry.reject(classify(problem, f"sending {entry.method}"))
+
+    def _settled(self, entry: QueueEntry) -> None:
+        entry.completed_at = self._clock.wall()
+        self._in_progress.pop(entry.id, None)
+        self._counts[entry.status] += 1
+        self._remember(entry)
+        if self._pending:
+            self._start_more()
+
+    def _remember(self, entry: QueueEntry) -> None:
+        history = self._history
+        if history.maxlen and len(history) == history.maxlen:
+            self._history_bytes -= _weight(history[0])
+        history.append(entry)
+        self._history_bytes += _weight(entry)
+        while self._history_bytes > HISTORY_MAX_BYTES and len(history) > 1:
+            self._history_bytes -= _weight(history.popleft())
+
+    def _start_more(self) -> None:
+        while self._pending and not self.is_held and len(self._in_progress) < self.concurrency:
+            self._begin(self._pending.popleft())
+
+
+def _weight(entry: QueueEntry) -> int:
+    return len(entry.result.raw) if type(entry.result) is Frame else 0
+
+
+def create_request_queue(
+    execute: Callable[[str, Any], Awaitable[Any]], *, concurrency: int = 1, history_limit: int = 200
+) -> RequestQueue:
+    """A queue of its own around any coroutine function of (method, params)."""
+    running: dict[RequestId, asyncio.Task[None]] = {}
+    last_id = 0
+
+    def next_id() -> int:
+        nonlocal last_id
+        last_id += 1
+        return last_id
+
+    async def run(entry: QueueEntry) -> None:
+        try:
+            async with asyncio.timeout(entry.timeout_s):
+                entry.resolve(await execute(entry.method, entry.params))
+        except asyncio.CancelledError:
+            entry.reject(CancelledRequest(f"{entry.method} was cancelled"))
+            raise
+        except Exception as problem:  # any failure of the coroutine is the entry's result
+            entry.reject(classify(problem, entry.method))
+        finally:
+            running.pop(entry.id, None)
+
+    def start(entry: QueueEntry) -> None:
+        task = asyncio.get_running_loop().create_task(run(entry), name=f"queue {entry.method}")
+        running[entry.id] = task
+
+    def on_abort(entry: QueueEntry, reason: str) -> None:
+        running[entry.id].cancel(reason)
+
+    queue = RequestQueue(
+        start,
+        clock=SystemClock(),
+        next_id=next_id,
+        concurrency=concurrency,
+        history_limit=history_limit,
+    )
+    queue._on_abort = on_abort
+    return queue

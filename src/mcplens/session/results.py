@@ -1,0 +1,140 @@
+"""From a result frame to a typed value, or to INVALID_RESPONSE with raw and decoded value.
+
+Called by the client's operations and the catalog.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final, TypeVar
+
+import msgspec
+
+from mcplens.errors import ProtocolError
+from mcplens.protocol.frames import Frame, decode_value
+from mcplens.protocol.schema import SchemaProblem, Validator
+from mcplens.protocol.shapes import (
+    Completion,
+    DiscoverResult,
+    InitializeResult,
+    PromptResult,
+    ReadResult,
+    ShapeError,
+    Tool,
+    ToolResult,
+    decode_page,
+    decode_result,
+    decode_tool_result,
+)
+
+R = TypeVar("R", bound=msgspec.Struct)
+
+# Where the items of each list are in its result.
+LIST_KEYS: Final = {
+    "tools/list": "tools",
+    "resources/list": "resources",
+    "resources/templates/list": "resourceTemplates",
+    "prompts/list": "prompts",
+}
+
+_SHAPES: Final[dict[str, type[Any]]] = {
+    "initialize": InitializeResult,
+    "server/discover": DiscoverResult,
+    "resources/read": ReadResult,
+    "prompts/get": PromptResult,
+    "completion/complete": Completion,
+}
+
+
+def typed(frame: Frame, method: str, shape: type[R]) -> R:
+    """A result as its type, its bytes kept in `raw`.
+
+    Raises:
+        ProtocolError: INVALID_RESPONSE; it breaks the shape.
+    """
+    try:
+        result = decode_result(frame.body, shape)
+    except ShapeError as problem:
+        raise invalid(method, str(problem), frame) from None
+    result.raw = bytes(frame.body)  # type: ignore[attr-defined]
+    return result
+
+
+def typed_tool_result(
+    frame: Frame, tool: Tool | None, validators: dict[str, Validator | str]
+) -> ToolResult:
+    """A tool's result, checked against its output schema where that is known.
+
+    Raises:
+        ProtocolError: INVALID_RESPONSE; it breaks the shape or the schema.
+    """
+    try:
+        result = decode_tool_result(frame.body)
+    except ShapeError as problem:
+        raise invalid("tools/call", str(problem), frame) from None
+    if tool is None or tool.output_schema is None or result.is_error:
+        return result
+    validator = _validator(tool, validators)
+    if isinstance(validator, str):
+        result.findings = (validator,)
+        return result
+    if result.structured_content is None and b'"structuredContent"' not in result.raw:
+        raise invalid("tools/call", f"{tool.name} promises structuredContent; none came", frame)
+    findings = validator.findings(result.structured_content)
+    if findings:
+        listed = "; ".join(findings)
+        text = f"structuredContent breaks the output schema: {listed}"
+        raise invalid("tools/call", text, frame, findings)
+    return result
+
+
+def _validator(tool: Tool, validators: dict[str, Validator | str]) -> Validator | str:
+    known = validators.get(tool.name)
+    if known is None:
+        try:
+            known = Validator(tool.output_schema)
+        except SchemaProblem as problem:
+            known = f"the output schema of {tool.name} was not used: {problem}"
+        validators[tool.name] = known
+    return known
+
+
+def invalid(
+    method: str, problem: str, frame: Frame, findings: tuple[str, ...] = ()
+) -> ProtocolError:
+    """INVALID_RESPONSE for a result, with the value as far as it can be decoded."""
+    value: Any = None
+    try:
+        value, unusual = decode_value(frame.body)
+        findings = (findings or (problem,)) + unusual
+    except ValueError:
+        findings = findings or (problem,)
+    if isinstance(value, dict) and value.get("resultType") == "input_required":
+        problem = "the server asks for input first (input_required), which is not answered here"
+    return ProtocolError(
+        "INVALID_RESPONSE",
+        f"the result of {method} breaks its shape: {problem}",
+        raw=frame.raw,
+        value=value,
+        findings=findings,
+    )
+
+
+def check_reply(method: str, frame: Frame, value: Any, *, is_stateless: bool) -> tuple[str, ...]:
+    """What is wrong with the result of any method, as advice beside it."""
+    if not isinstance(value, dict):
+        return (f"the result is no object but {type(value).__name__}",)
+    kind = value.get("resultType", "complete")
+    if is_stateless and kind not in ("complete", "input_required", "task"):
+        return (f"unknown resultType {kind!r}",)
+    if kind != "complete":
+        return ()
+    try:
+        if method in LIST_KEYS:
+            decode_page(frame.body, LIST_KEYS[method])
+        elif method == "tools/call":
+            decode_tool_result(frame.body)
+        elif method in _SHAPES:
+            decode_result(frame.body, _SHAPES[method])
+    except ShapeError as problem:
+        return (str(problem),)
+    return ()

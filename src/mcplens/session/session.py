@@ -1,0 +1,429 @@
+"""One session over one transport: sends requests, matches answers, watches their clocks.
+
+Owns no queue and no connection state: connection.py opens and ends sessions, queue.py decides when
+a request starts. Everything here runs in callbacks on the loop; nothing blocks and nothing waits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from mcplens.bus import Publisher
+from mcplens.clock import Clock, Timer
+from mcplens.errors import InspectorError, ProtocolError, ServerError, TimeoutExpired
+from mcplens.events import LateReply, ReplyUnmatched, RequestEnded, RequestStarted
+from mcplens.protocol.correlation import Correlation
+from mcplens.protocol.deadlines import NEVER, Deadline
+from mcplens.protocol.eras import (
+    BATCH_VERSION,
+    LOG_LEVEL,
+    Era,
+    HeaderPath,
+    envelope_meta,
+    era_of,
+    parameter_headers,
+    standard_headers,
+)
+from mcplens.protocol.frames import (
+    Batch,
+    Frame,
+    Kind,
+    Malformed,
+    Message,
+    RequestId,
+    encode_error,
+    encode_notification,
+    encode_request,
+    encode_result,
+    parse,
+)
+from mcplens.session.config import ConnectionConfig
+from mcplens.session.queue import QueueEntry, RequestStatus
+from mcplens.transports.base import Outgoing, Transport
+
+# How long a request may still wait for its right answer after one that cannot be attributed.
+UNATTRIBUTED_GRACE_S: Final = 1.0
+# Malformed messages quoted in the error of the request that waited for something better.
+_EVIDENCE_LIMIT: Final = 3
+_QUOTE_BYTES: Final = 200
+
+
+class Session:
+    """What is sent and received between opening a transport and losing it."""
+
+    def __init__(
+        self,
+        transport: Transport,
+        *,
+        correlation: Correlation[QueueEntry],
+        publish: Publisher,
+        clock: Clock,
+        config: ConnectionConfig,
+        client_info: Mapping[str, Any],
+        client_capabilities: Mapping[str, Any],
+        on_lost: Callable[[InspectorError], None],
+        on_expired: Callable[[InspectorError], None],
+        on_request: Callable[[Frame, RequestId | None], None],
+        on_notification: Callable[[Frame, RequestId | None], None],
+    ) -> None:
+        self.transport = transport
+        self.client_info = client_info
+        self.client_capabilities = client_capabilities
+        self.version = ""
+        self.era = Era.HANDSHAKE
+        self.header_parameters: dict[str, dict[str, HeaderPath]] = {}
+        self.frames_received = 0
+        self.is_lost = False
+        self.clock = clock
+        self._correlation = correlation
+        self._publish = publish
+        self._config = config
+        self._on_lost = on_lost
+        self._on_expired = on_expired
+        self._on_request = on_request
+        self._on_notification = on_notification
+        self._envelope: dict[str, Any] = {}
+        self._timer: Timer | None = None
+        self._timer_at = 0.0
+        transport.attach(self, publish, clock)
+
+    def __repr__(self) -> str:
+        waiting = len(self._correlation.waiting)
+        return f"<Session {self.transport.kind} {self.version or 'new'} {waiting} waiting>"
+
+    # -- out ---------------------------------------------------------------------------------
+
+    def speak(self, version: str) -> None:
+        """From now on this revision is spoken."""
+        self.version = version
+        self.era = era_of(version)
+        if self.era is Era.STATELESS:
+            self._envelope = envelope_meta(version, self.client_capabilities, self.client_info)
+
+    def set_log_level(self, level: str) -> None:
+        """Ask for logs with every request, as 2026-07-28 does it."""
+        self._envelope = {**self._envelope, LOG_LEVEL: level}
+
+    def direct(
+        self,
+        method: str,
+        params: Any = None,
+        *,
+        timeout_s: float | None = None,
+        headers: dict[str, str] | None = None,
+        is_quiet: bool = False,
+    ) -> QueueEntry:
+        """Send a request past the queue (handshake, ping); await the entry for its answer."""
+        entry = QueueEntry(
+            self._correlation.next_id(),
+            method,
+            params,
+            created_at=self.clock.wall(),
+            timeout_s=timeout_s,
+            headers=headers,
+            on_settled=self._stamp,
+            is_quiet=is_quiet,
+        )
+        entry.status = RequestStatus.IN_PROGRESS
+        entry.started_at = entry.created_at
+        self.start(entry)
+        return entry
+
+    def start(self, entry: QueueEntry) -> None:
+        """Send a request whose turn has come."""
+        identity, method = entry.id, entry.method
+        params, headers = entry.params, entry.headers
+        if entry.on_progress is not None or method == "tools/call":
+            params = _with_meta(params, {"progressToken": identity})
+        if self.era is Era.STATELESS:
+            params = _with_meta(params, self._envelope)
+            if self.transport.exchange_per_request:
+                headers = self._stateless_headers(method, params, headers)
+        data = encode_request(identity, method, params)
+        self.start_raw(entry, Frame(data, Kind.REQUEST, identity, method), headers)
+
+    def start_raw(
+        self, entry: QueueEntry, message: Message, headers: dict[str, str] | None
+    ) -> None:
+        """Send a request whose bytes are given, and wait for its answer."""
+        identity = entry.id
+        now = entry.started_mono = self.clock.monotonic()
+        config = self._config
+        timeout_s = entry.timeout_s if entry.timeout_s is not None else config.request_timeout_s
+        deadline = entry.deadline = Deadline(
+            now, timeout_s, config.max_total_timeout_s, config.progress_resets_timeout
+        )
+        self._correlation.open(identity, entry)
+        self._watch(deadline)
+        if not entry.is_quiet:
+            self._publish(RequestStarted, identity, entry.method)
+        self.transport.send(
+            Outgoing(message, is_request=True, id=identity, method=entry.method, headers=headers)
+        )
+
+    def notify(self, method: str, params: Any = None) -> None:
+        data = encode_notification(method, params)
+        self.transport.send(Outgoing(Frame(data, Kind.NOTIFICATION, None, method), method=method))
+
+    def answer(self, request_id: RequestId, result: Any) -> None:
+        """Answer a question of the server's."""
+        data = encode_result(request_id, result)
+        self.transport.send(Outgoing(Frame(data, Kind.RESULT, request_id)))
+
+    def refuse(self, request_id: RequestId, code: int, message: str, data: Any = None) -> None:
+        """Refuse a question of the server's."""
+        raw = encode_error(request_id, code, message, data)
+        self.transport.send(Outgoing(Frame(raw, Kind.ERROR, request_id)))
+
+    def send_bytes(self, data: bytes, headers: dict[str, str] | None = None) -> None:
+        """Send bytes exactly as they are; no answer is waited for."""
+        self.transport.send(Outgoing(parse(data), headers=headers))
+
+    def give_up(self, entry: QueueEntry, reason: str) -> None:
+        """Stop waiting for a request and tell the server, as its revision wants it."""
+        if self._correlation.give_up(entry.id) is None or self.is_lost:
+            return
+        stateless_http = self.era is Era.STATELESS and self.transport.exchange_per_request
+        # The specification forbids cancelling initialize.
+        if entry.method != "initialize" and not stateless_http:
+            self.notify("notifications/cancelled", {"requestId": entry.id, "reason": reason})
+        self.transport.abandon(entry.id)
+
+    def fail_all(self, error: InspectorError) -> None:
+        """Reject every request that waits; the session is over."""
+        self.is_lost = True
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        for identity in list(self._correlation.waiting):
+            entry = self._correlation.give_up(identity)
+            if entry is not None:
+                self._end(entry, error)
+
+    def _stateless_headers(
+        self, method: str, params: dict[str, Any], extra: dict[str, str] | None
+    ) -> dict[str, str]:
+        headers = standard_headers(method, params)
+        if method == "tools/call":
+            mirrored = self.header_parameters.get(params.get("name", ""))
+            if mirrored:
+                headers |= parameter_headers(mirrored, params.get("arguments") or {})
+        headers["MCP-Protocol-Version"] = self.version
+        return headers | extra if extra else headers
+
+    # -- in (Receiver) -------------------------------------------------------------------------
+
+    def message_received(self, message: Message, channel: RequestId | None) -> None:
+        self.frames_received += 1
+        if type(message) is Frame:
+            kind = message.kind
+            if kind is Kind.RESULT:
+                entry = self._correlation.waiting.pop(message.id, None)  # type: ignore[arg-type]
+                if entry is not None:
+                    self._completed(entry, message)
+                    return
+                self._reply_without_request(message, channel)
+            elif kind is Kind.NOTIFICATION:
+                self._on_notification(message, channel)
+            elif kind is Kind.REQUEST:
+                self._on_request(message, channel)
+            else:
+                self._error_received(message, channel)
+        elif type(message) is Batch:
+            self._batch_received(message, channel)
+        elif type(message) is Malformed:
+            self._malformed_received(message, channel)
+
+    def request_failed(self, request_id: RequestId, error: InspectorError) -> None:
+        entry = self._correlation.close(request_id)
+        if entry is not None:
+            self._end(entry, error)
+
+    def connection_lost(self, error: InspectorError) -> None:
+        if not self.is_lost:
+            self.is_lost = True
+            self._on_lost(error)
+
+    def session_expired(self, error: InspectorError) -> None:
+        if not self.is_lost:
+            self.is_lost = True
+            self._on_expired(error)
+
+    def _completed(self, entry: QueueEntry, frame: Frame) -> None:
+        entry.resolve(frame)
+        if not entry.is_quiet:
+            self._publish_end(entry)
+
+    def _error_received(self, frame: Frame, channel: RequestId | None) -> None:
+        assert frame.error is not None
+        error = frame.error
+        if frame.id is None:
+            reason = f"an error without an id: {error.code} {error.message}"
+            self._unattributed(frame, channel, reason)
+            return
+        entry = self._correlation.close(frame.id)
+        if entry is None:
+            self._reply_without_request(frame, channel)
+            return
+        self._end(entry, ServerError(error.code, error.message, error.data, raw=frame.raw))
+
+    def _batch_received(self, batch: Batch, channel: RequestId | None) -> None:
+        if self.version == BATCH_VERSION:
+            for member in batch.members:
+                self.message_received(member, channel)
+            return
+        ids = tuple(
+            member.id
+            for member in batch.members
+            if type(member) is Frame
+            and member.kind in (Kind.RESULT, Kind.ERROR)
+            and member.id is not None
+        )
+        reason = f"a batch, which {self.version or 'this revision'} does not allow"
+        self._malformed_received(Malformed(batch.raw, reason, ids, is_reply_like=True), channel)
+
+    def _malformed_received(self, message: Malformed, channel: RequestId | None) -> None:
+        failed = False
+        for identity in message.ids:
+            entry = self._correlation.close(identity)
+            if entry is not None:
+                failed = True
+                self._end(entry, _malformed_error(message))
+        if failed:
+            return
+        if channel is not None or message.is_reply_like:
+            self._unattributed(message, channel, message.reason)
+        else:
+            self._note_evidence(message)
+
+    def _reply_without_request(self, frame: Frame, channel: RequestId | None) -> None:
+        assert frame.id is not None
+        late = self._correlation.late(frame.id)
+        if late is not None:
+            late.late_reply = frame
+            self._publish(LateReply, late.id, late.method, frame)
+            return
+        if self._correlation.was_used(frame.id):
+            reason = f"request {frame.id!r} was answered before"
+            self._publish(ReplyUnmatched, frame, reason)
+            return
+        meant = self._correlation.near_miss(frame.id)
+        hint = f"; request {meant!r} is waiting" if meant is not None else ""
+        reason = f"no request has the id {frame.id!r}{hint}"
+        self._unattributed(frame, meant if channel is None else channel, reason)
+
+    def _unattributed(
+        self, message: Frame | Malformed, channel: RequestId | None, reason: str
+    ) -> None:
+        """Show it; where one request alone can be meant, it fails if nothing better comes."""
+        self._publish(ReplyUnmatched, message, reason)
+        waiting = self._correlation.waiting
+        if channel is None and len(waiting) == 1 and not self.transport.exchange_per_request:
+            channel = next(iter(waiting))
+        entry = waiting.get(channel) if channel is not None else None
+        if entry is None:
+            self._note_evidence(message)
+            return
+        entry.evidence.append(message.raw[:_QUOTE_BYTES])
+        error = ProtocolError(
+            "INVALID_RESPONSE",
+            f"the answer to {entry.method} cannot be attributed: {reason}; it came as "
+            f"{_quote(message.raw)}",
+            raw=message.raw,
+        )
+        self.clock.call_at(
+            self.clock.monotonic() + UNATTRIBUTED_GRACE_S, lambda: self._fail_waiting(entry, error)
+        )
+
+    def _fail_waiting(self, entry: QueueEntry, error: InspectorError) -> None:
+        if self._correlation.waiting.get(entry.id) is entry:
+            self._correlation.give_up(entry.id)
+            self.transport.abandon(entry.id)
+            self._end(entry, error)
+
+    def _note_evidence(self, message: Frame | Malformed) -> None:
+        for entry in self._correlation.waiting.values():
+            if len(entry.evidence) < _EVIDENCE_LIMIT:
+                entry.evidence.append(message.raw[:_QUOTE_BYTES])
+
+    # -- ends ----------------------------------------------------------------------------------
+
+    def _end(self, entry: QueueEntry, error: InspectorError) -> None:
+        """Reject one request, with what only we know put into the error."""
+        error.with_details(server_id=self._publish.server_id, method=entry.method)
+        error.with_details(elapsed_s=round(self._elapsed_s(entry), 3))
+        entry.reject(error)
+        if not entry.is_quiet:
+            self._publish_end(entry)
+
+    def publish_aborted(self, entry: QueueEntry) -> None:
+        """Say that a request was called off by its caller."""
+        self._publish_end(entry)
+
+    def _publish_end(self, entry: QueueEntry) -> None:
+        error = None if entry.error is None else entry.error.to_dict()
+        elapsed_s = self._elapsed_s(entry)
+        self._publish(RequestEnded, entry.id, entry.method, entry.status.value, elapsed_s, error)
+
+    def _elapsed_s(self, entry: QueueEntry) -> float:
+        return self.clock.monotonic() - entry.started_mono
+
+    def _stamp(self, entry: QueueEntry) -> None:
+        entry.completed_at = self.clock.wall()
+
+    # -- deadlines -----------------------------------------------------------------------------
+
+    def _watch(self, deadline: Deadline) -> None:
+        """One timer for all requests, set to the earliest; progress costs no timer at all."""
+        due = deadline.due()
+        if due == NEVER or (self._timer is not None and self._timer_at <= due):
+            return
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer_at = due
+        self._timer = self.clock.call_at(due, self._check_deadlines)
+
+    def look_again(self, entry: QueueEntry) -> None:
+        """A deadline was paused or resumed."""
+        if entry.deadline is not None:
+            self._watch(entry.deadline)
+
+    def _check_deadlines(self) -> None:
+        self._timer = None
+        now = self.clock.monotonic()
+        for entry in list(self._correlation.waiting.values()):
+            deadline = entry.deadline
+            if deadline is None:
+                continue
+            if deadline.due() <= now:
+                self._time_out(entry)
+            else:
+                self._watch(deadline)
+
+    def _time_out(self, entry: QueueEntry) -> None:
+        message = f"no answer to {entry.method} within {self._elapsed_s(entry):.3g} s"
+        if entry.evidence:
+            shown = ", ".join(_quote(raw) for raw in entry.evidence)
+            message += f"; what came meanwhile is no valid message: {shown}"
+        self.give_up(entry, "timed out")
+        self._end(entry, TimeoutExpired("REQUEST_TIMEOUT", message))
+
+
+def _with_meta(params: Any, meta: Mapping[str, Any]) -> dict[str, Any]:
+    """Params with `_meta` members added; what the caller put there himself wins."""
+    if params is None:
+        return {"_meta": dict(meta)}
+    own = params.get("_meta")
+    return {**params, "_meta": {**meta, **own} if own else dict(meta)}
+
+
+def _malformed_error(message: Malformed) -> ProtocolError:
+    text = f"the server's answer is malformed: {message.reason}; it came as {_quote(message.raw)}"
+    return ProtocolError("INVALID_RESPONSE", text, raw=message.raw)
+
+
+def _quote(raw: bytes) -> str:
+    text = raw[:_QUOTE_BYTES].decode("utf-8", "backslashreplace")
+    more = f"… ({len(raw)} bytes)" if len(raw) > _QUOTE_BYTES else ""
+    return f"{text!r}{more}"

@@ -1,0 +1,175 @@
+"""What every transport is: an async context manager of frames in and out, with the tap on it.
+
+A transport moves bytes and publishes every one of them; it knows nothing of requests that wait.
+The session gives it a Receiver, sends without blocking, and hears of everything by callback.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from abc import ABC, abstractmethod
+from collections.abc import Coroutine, Mapping
+from enum import Enum
+from types import TracebackType
+from typing import Any, Final, Protocol, Self
+
+from mcplens.bus import Publisher
+from mcplens.clock import Clock
+from mcplens.errors import InspectorError
+from mcplens.events import FrameReceived, FrameSent, Remark
+from mcplens.protocol.frames import Message, RequestId, parse
+
+# One message; configurable per transport.
+DEFAULT_MAX_MESSAGE_BYTES: Final = 64 * 1024 * 1024
+
+
+class Closing(Enum):
+    """How a transport ends."""
+
+    GRACEFUL = "graceful"  # the polite way, waited for
+    HANDOVER = "handover"  # the polite way begun; somebody else finishes it
+    KILL = "kill"  # at once
+
+
+class Receiver(Protocol):
+    """Who hears from a transport: the session. Called on the loop, never re-entrantly awaited."""
+
+    def message_received(self, message: Message, channel: RequestId | None) -> None:
+        """A message came; `channel` is the request whose own HTTP answer carried it."""
+
+    def request_failed(self, request_id: RequestId, error: InspectorError) -> None:
+        """No answer will come for this request; the connection itself may be well."""
+
+    def connection_lost(self, error: InspectorError) -> None:
+        """The channel is gone, unasked."""
+
+    def session_expired(self, error: InspectorError) -> None:
+        """The server no longer knows our HTTP session; a new one must be opened."""
+
+
+class Outgoing:
+    """One message on its way out, with what a transport needs to know of it."""
+
+    __slots__ = ("data", "headers", "id", "is_request", "message", "method")
+
+    def __init__(
+        self,
+        message: Message,
+        *,
+        is_request: bool = False,
+        id: RequestId | None = None,
+        method: str = "",
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        self.data = message.raw
+        self.message = message
+        self.is_request = is_request
+        self.id = id
+        self.method = method
+        self.headers = headers
+
+
+class Transport(ABC):
+    """A way to one server, for one connection: attach, enter, send, leave."""
+
+    kind: str = "?"
+    # Whether a server behind this transport may speak 2026-07-28.
+    can_be_stateless: bool = True
+    # Whether each request is an HTTP exchange of its own: it has headers, an answer of its own,
+    # and 2026-07-28 cancels it by closing it.
+    exchange_per_request: bool = False
+
+    def __init__(self, *, max_message_bytes: int = DEFAULT_MAX_MESSAGE_BYTES) -> None:
+        self.max_message_bytes = max_message_bytes
+        self.closing = Closing.GRACEFUL
+        self._tasks: set[asyncio.Task[Any]] = set()
+        self._receiver: Receiver
+        self._publish: Publisher
+        self._clock: Clock
+
+    def attach(self, receiver: Receiver, publish: Publisher, clock: Clock) -> None:
+        """Say who hears from this transport; once, before it is entered."""
+        self._receiver = receiver
+        self._publish = publish
+        self._clock = clock
+
+    async def __aenter__(self) -> Self:
+        await self._open()
+        return self
+
+    async def __aexit__(
+        self,
+        exc_type: type[BaseException] | None,
+        exc: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        try:
+            await self._close(self.closing)
+        finally:
+            await self._end_tasks()
+
+    @property
+    @abstractmethod
+    def identity(self) -> str:
+        """What tells this server from others in this process: its command or its URL."""
+
+    @abstractmethod
+    async def _open(self) -> None:
+        """Establish the channel. Raises InspectorError where that fails."""
+
+    @abstractmethod
+    async def _close(self, how: Closing) -> None:
+        """Give the channel up and free everything; never raises, safe to call twice."""
+
+    @abstractmethod
+    def _write(self, out: Outgoing) -> None:
+        """Put a message on its way without blocking; failures go to the receiver."""
+
+    def send(self, out: Outgoing) -> None:
+        """Send a message, and publish that it was sent."""
+        data = out.data
+        size = len(data)
+        self._publish(FrameSent, out.message, size, out.id, size_bytes=size)
+        self._write(out)
+
+    def abandon(self, request_id: RequestId) -> None:  # noqa: B027 (most have nothing to do)
+        """Nobody waits for this request any longer; an HTTP transport closes its stream."""
+
+    def negotiated(  # noqa: B027 (most have nothing to do)
+        self, protocol_version: str, *, is_stateless: bool
+    ) -> None:
+        """The handshake is done; from now on this revision is spoken."""
+
+    def fallback(self) -> Transport | None:
+        """Another transport to try when the handshake is refused as if spoken to the wrong door."""
+        return None
+
+    def describe(self) -> dict[str, Any]:
+        """Facts about the channel for a person (pid, session, address), secrets masked."""
+        return {"transport": self.kind}
+
+    def _deliver(self, data: bytes, channel: RequestId | None = None) -> None:
+        self._deliver_message(parse(data), len(data), channel)
+
+    def _deliver_message(
+        self, message: Message, size_bytes: int, channel: RequestId | None = None
+    ) -> None:
+        self._publish(FrameReceived, message, size_bytes, channel, size_bytes=size_bytes)
+        self._receiver.message_received(message, channel)
+
+    def _remark(self, text: str) -> None:
+        self._publish(Remark, text)
+
+    def _spawn(self, work: Coroutine[Any, Any, None], name: str) -> asyncio.Task[None]:
+        """Run work that belongs to this transport and ends with it."""
+        task = asyncio.get_running_loop().create_task(work, name=name)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return task
+
+    async def _end_tasks(self) -> None:
+        tasks = [task for task in self._tasks if task is not asyncio.current_task()]
+        for task in tasks:
+            task.cancel()
+        if tasks:
+            await asyncio.gather(*tasks, return_exceptions=True)

@@ -1,0 +1,116 @@
+"""A stream of server-sent events as a transport follows it: its place, its end, its messages.
+
+One EventStream outlives the connections that carry it, so that it can be resumed from its last
+event id. Called by both HTTP transports; protocol/sse.py reads the bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from mcplens.errors import HttpError
+from mcplens.protocol.frames import (
+    Batch,
+    Frame,
+    Kind,
+    Malformed,
+    Message,
+    RequestId,
+    parse,
+    too_long,
+)
+from mcplens.protocol.sse import SseEvent, SseParser
+from mcplens.transports.http import Exchange
+from mcplens.transports.network import KEPT_BYTES, one_line
+
+# The event stream standard leaves the delay to us where the server names none.
+DEFAULT_RETRY_S: Final = 1.0
+_REPLIES: Final = (Kind.RESULT, Kind.ERROR)
+
+
+class EventStream:
+    """What is known of a stream from the events that came."""
+
+    def __init__(self, limit_bytes: int) -> None:
+        self.event_count = 0
+        self.last_event_id = ""
+        self.retry_s = DEFAULT_RETRY_S
+        self.ending: HttpError | None = None  # how the last connection ended, as an error
+        self._limit_bytes = limit_bytes
+
+    def __repr__(self) -> str:
+        return f"<EventStream after {self.event_count} events, last id {self.last_event_id!r}>"
+
+    async def follow(self, exchange: Exchange, take: Callable[[SseEvent], None]) -> None:
+        """Hand over the events that have data until this connection ends or breaks."""
+        parser = SseParser(self._limit_bytes)
+        how = "ended"
+        try:
+            while chunk := await exchange.read_some():
+                for event in parser.feed(chunk):
+                    self._note(event)
+                    if event.data:
+                        take(event)
+        except Exception as problem:
+            how = f"broke off ({str(problem) or type(problem).__name__})"
+            raise
+        finally:
+            self.ending = _ending(exchange, how, parser)
+
+    def message_in(self, event: SseEvent) -> Message | None:
+        """The message that an event carries; None for an event of another kind."""
+        if event.event != "message":
+            return None
+        if event.is_too_long:
+            return too_long(event.data[:KEPT_BYTES], self._limit_bytes)
+        return parse(event.data)
+
+    def _note(self, event: SseEvent) -> None:
+        self.event_count += 1
+        if event.id is not None:
+            self.last_event_id = event.id
+        if event.retry_ms is not None:
+            self.retry_s = event.retry_ms / 1000
+
+
+class Answer(EventStream):
+    """The stream that a request was answered with, and whether the answer has come on it."""
+
+    def __init__(self, limit_bytes: int) -> None:
+        super().__init__(limit_bytes)
+        self.is_given = False
+        self.has_doubtful = False  # something came that may have been meant as the answer
+
+    def settles(self, message: Message, request_id: RequestId) -> bool:
+        """Whether this message, which came on the stream, is the answer at last."""
+        if self.is_given:
+            return False
+        if _answers(message, request_id):
+            self.is_given = True
+            return True
+        self.has_doubtful = self.has_doubtful or may_answer(message)
+        return False
+
+
+def may_answer(message: Message) -> bool:
+    """Whether it is an answer of sorts, right or wrong, so that the session can judge it."""
+    if isinstance(message, Batch):
+        return any(may_answer(member) for member in message.members)
+    return isinstance(message, Malformed) or message.kind in _REPLIES
+
+
+def _answers(message: Message, request_id: RequestId) -> bool:
+    if isinstance(message, Frame):
+        return message.id == request_id and message.kind in _REPLIES
+    if isinstance(message, Batch):
+        return any(_answers(member, request_id) for member in message.members)
+    return False
+
+
+def _ending(exchange: Exchange, how: str, parser: SseParser) -> HttpError:
+    partial = parser.partial() if parser.has_partial_event else b""
+    problem = f"the stream {how} before the answer"
+    if partial:
+        problem += f", in the middle of an event: {one_line(partial)}"
+    return exchange.error("NO_RESPONSE", problem, partial)

@@ -1,0 +1,184 @@
+"""What reaching a server over the network needs before HTTP or WebSocket begins.
+
+Owns the checks of a URL, TLS trust, the choice of a proxy, our name on the wire, and what an HTTP
+status means (a WebSocket begins with one too). Called by the HTTP and the WebSocket transports;
+loads no HTTP library.
+"""
+
+from __future__ import annotations
+
+import ssl
+from collections.abc import Iterable, Mapping
+from functools import cache
+from typing import Final
+
+from mcplens.errors import ConfigurationError, HttpError
+from mcplens.protocol.masking import mask_url
+
+# As long as LOGIC gives a whole connection.
+DEFAULT_CONNECT_TIMEOUT_S: Final = 30.0
+# What an error keeps of a body: a stack trace or an error page, not a download.
+KEPT_BYTES: Final = 64 * 1024
+# Enough of a body to recognise it in one line.
+_QUOTED_CHARACTERS: Final = 200
+
+
+class NetworkOptions:
+    """What a user may say about the way to a server."""
+
+    __slots__ = ("ca_file", "connect_timeout_s", "headers", "insecure")
+
+    def __init__(
+        self,
+        *,
+        headers: Mapping[str, str] | None = None,
+        ca_file: str | None = None,
+        insecure: bool = False,
+        connect_timeout_s: float = DEFAULT_CONNECT_TIMEOUT_S,
+    ) -> None:
+        self.headers = {name: str(value) for name, value in (headers or {}).items()}
+        self.ca_file = ca_file
+        self.insecure = insecure
+        self.connect_timeout_s = connect_timeout_s
+
+    def __repr__(self) -> str:
+        trust = "insecure" if self.insecure else self.ca_file or "usual trust"
+        return f"<NetworkOptions {trust}, {len(self.headers)} headers>"
+
+    def tls_context(self) -> ssl.SSLContext | None:
+        """How to trust the server; None for the usual way.
+
+        Raises:
+            ConfigurationError: the CA file cannot be read.
+        """
+        if self.insecure:
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+            context.check_hostname = False
+            context.verify_mode = ssl.CERT_NONE
+            return context
+        if self.ca_file is None:
+            return None
+        context = ssl.create_default_context()
+        try:
+            context.load_verify_locations(self.ca_file)
+        except OSError as problem:  # ssl.SSLError is one too
+            message = f"the CA file {self.ca_file} cannot be used: {problem}"
+            raise ConfigurationError("CONFIGURATION_INVALID", message) from problem
+        return context
+
+
+@cache
+def usual_context() -> ssl.SSLContext:
+    """The system's trust, loaded once in this process."""
+    return ssl.create_default_context()
+
+
+def check_url(url: str, schemes: tuple[str, ...]) -> str:
+    """The URL if a transport can go there; raises ConfigurationError with the reason if not."""
+    from urllib.parse import urlsplit
+
+    try:
+        parts = urlsplit(url)
+        problem = None if parts.hostname else "it names no host"
+        if parts.port == 0:
+            problem = "port 0 is no port"
+        if parts.scheme.lower() not in schemes:
+            problem = f"it must begin with {' or '.join(f'{scheme}://' for scheme in schemes)}"
+    except ValueError as bad:
+        problem = str(bad)
+    if problem is not None:
+        message = f"{mask_url(url)!r} is no usable URL: {problem}"
+        raise ConfigurationError("CONFIGURATION_INVALID", message)
+    return url
+
+
+def proxy_for(scheme: str, host: str, port: int | None) -> str | None:
+    """The proxy that the environment names for this server; never one for this machine itself."""
+    from urllib import request
+
+    if _is_loopback(host):
+        return None
+    proxies = request.getproxies_environment()
+    proxy = proxies.get({"ws": "http", "wss": "https"}.get(scheme, scheme)) or proxies.get("all")
+    where = f"{host}:{port}" if port else host
+    if not proxy or request.proxy_bypass_environment(where, proxies):  # type: ignore[attr-defined]
+        return None
+    if "://" not in proxy:
+        proxy = f"http://{proxy}"
+    if not proxy.lower().startswith(("http://", "https://")):
+        message = f"the proxy {mask_url(proxy)} is no HTTP proxy, and others are not supported"
+        raise ConfigurationError("CONFIGURATION_INVALID", f"{message}; name {host} in NO_PROXY")
+    return proxy
+
+
+def _is_loopback(host: str) -> bool:
+    from ipaddress import ip_address
+
+    if host == "localhost" or host.endswith(".localhost"):
+        return True
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+@cache
+def user_agent() -> str:
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return f"mcplens/{version('mcplens')}"
+    except PackageNotFoundError:  # run from a source tree
+        return "mcplens"
+
+
+def status_error(
+    doing: str,
+    status: int,
+    reason: str,
+    headers: Iterable[tuple[str, str]],
+    body: bytes,
+    *,
+    wall: float,
+) -> HttpError:
+    """The error that an HTTP status means; `headers` are masked already."""
+    shown = dict(headers)
+    by_name = {name.lower(): value for name, value in shown.items()}
+    message = f"{doing} was answered with {status} {reason}".rstrip()
+    code, retry_after_s = "HTTP_ERROR", None
+    if status in (401, 403):
+        code = "AUTHENTICATION_FAILED"
+        if "www-authenticate" in by_name:
+            message += f" (WWW-Authenticate: {by_name['www-authenticate']})"
+    elif status in (429, 503):
+        code = "RATE_LIMITED" if status == 429 else code
+        retry_after_s = _retry_after_s(by_name.get("retry-after", ""), wall)
+        if retry_after_s is not None:
+            message += f" (try again in {retry_after_s:g} s)"
+    if quoted := one_line(body):
+        message += f": {quoted}"
+    return HttpError(
+        code,
+        message,
+        status=status,
+        headers=shown,
+        body=body[:KEPT_BYTES],
+        retry_after_s=retry_after_s,
+    )
+
+
+def one_line(body: bytes) -> str:
+    """The start of a body as it may stand in a message."""
+    return " ".join(body[:1000].decode("utf-8", "replace").split())[:_QUOTED_CHARACTERS]
+
+
+def _retry_after_s(value: str, wall: float) -> float | None:
+    """Retry-After in seconds from now; it may be a number or a date (RFC 9110, 10.2.3)."""
+    if value.strip().isdigit():
+        return float(value)
+    from email.utils import parsedate_to_datetime
+
+    try:
+        return max(0.0, round(parsedate_to_datetime(value).timestamp() - wall, 3))
+    except ValueError:
+        return None

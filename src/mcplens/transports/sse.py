@@ -1,0 +1,213 @@
+"""Legacy HTTP+SSE: a stream brings everything, and names the endpoint that takes our POSTs.
+
+The answer to a request comes on the stream, not to its POST; when the stream is gone, so is the
+connection. Used on request, and as the fallback of streamable HTTP.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Final
+
+from mcplens.clock import within
+from mcplens.errors import ConnectError, InspectorError, TransportError
+from mcplens.protocol.frames import Malformed, parse
+from mcplens.protocol.masking import mask_url
+from mcplens.protocol.sse import SseEvent
+from mcplens.transports.base import DEFAULT_MAX_MESSAGE_BYTES, Closing, Outgoing, Transport
+from mcplens.transports.event_stream import EventStream
+from mcplens.transports.http import HeaderSet, HttpClient
+from mcplens.transports.network import (
+    DEFAULT_CONNECT_TIMEOUT_S,
+    NetworkOptions,
+    one_line,
+)
+
+if TYPE_CHECKING:
+    from yarl import URL
+
+_GET: Final = {"Accept": "text/event-stream", "Cache-Control": "no-store"}
+_POST: Final = {"Accept": "*/*", "Content-Type": "application/json"}
+# How long what was sent last may take to get out when we leave.
+_GOODBYE_S: Final = {Closing.GRACEFUL: 2.0, Closing.HANDOVER: 0.3}
+
+
+class SseTransport(Transport):
+    """A server that speaks on one long GET and listens on another URL."""
+
+    kind = "sse"
+    can_be_stateless = False
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        headers: Mapping[str, str] | None = None,
+        ca_file: str | None = None,
+        insecure: bool = False,
+        max_message_bytes: int = DEFAULT_MAX_MESSAGE_BYTES,
+        connect_timeout_s: float = DEFAULT_CONNECT_TIMEOUT_S,
+    ) -> None:
+        super().__init__(max_message_bytes=max_message_bytes)
+        self._url = url
+        options = NetworkOptions(
+            headers=headers, ca_file=ca_file, insecure=insecure, connect_timeout_s=connect_timeout_s
+        )
+        self._client = HttpClient(url, options, max_message_bytes)
+        self._stream = EventStream(max_message_bytes)
+        self._endpoint: asyncio.Future[URL] | None = None
+        self._version = ""
+        self._posts: set[asyncio.Task[None]] = set()
+        self._is_open = False
+        self._post_headers: HeaderSet
+
+    def __repr__(self) -> str:
+        return f"<SseTransport {self._client.shown_url} {'open' if self._is_open else 'closed'}>"
+
+    @property
+    def identity(self) -> str:
+        return self._url
+
+    async def _open(self) -> None:
+        self._client.open(self._publish, self._clock)
+        self._is_open = True
+        self._build_headers()
+        self._endpoint = asyncio.get_running_loop().create_future()
+        self._spawn(self._read(self._endpoint), "GET")
+        try:
+            await self._endpoint
+        except BaseException:
+            await self._close(Closing.KILL)
+            raise
+
+    async def _close(self, how: Closing) -> None:
+        if not self._is_open:
+            return
+        self._is_open = False
+        try:
+            limit_s = _GOODBYE_S.get(how)
+            if limit_s is not None and self._posts:
+                with contextlib.suppress(TimeoutError):
+                    await within(self._clock, limit_s, self._finish_posts())
+        finally:
+            await self._end_tasks()
+            await self._client.close()
+
+    async def _finish_posts(self) -> None:
+        await asyncio.wait(self._posts)
+
+    def _write(self, out: Outgoing) -> None:
+        task = self._spawn(self._post(out), "POST")
+        self._posts.add(task)
+        task.add_done_callback(self._posts.discard)
+
+    def negotiated(self, protocol_version: str, *, is_stateless: bool = False) -> None:
+        self._version = protocol_version
+        self._build_headers()
+
+    def describe(self) -> dict[str, Any]:
+        endpoint = self._endpoint
+        is_known = self._is_open and endpoint is not None and endpoint.done()
+        return {
+            "transport": self.kind,
+            "url": self._client.shown_url,
+            "endpoint": mask_url(str(endpoint.result())) if endpoint and is_known else None,
+            "protocol_version": self._version or None,
+        }
+
+    def _build_headers(self) -> None:
+        state = {"MCP-Protocol-Version": self._version} if self._version else {}
+        self._post_headers = self._client.headers(_POST, state)
+
+    # -- the stream ----------------------------------------------------------------------------
+
+    async def _read(self, endpoint: asyncio.Future[URL]) -> None:
+        """Everything that the server says, until the stream ends."""
+        try:
+            async with self._client.exchange("GET", self._client.headers(_GET)) as exchange:
+                if exchange.status < 300 and exchange.is_event_stream:
+                    await self._stream.follow(exchange, self._take_event)
+                    problem: InspectorError = ConnectError(
+                        "CONNECTION_FAILED",
+                        f"{exchange.doing}: the stream ended before its endpoint event",
+                    )
+                else:
+                    body = await exchange.read()
+                    what = exchange.content_type or "no content type"
+                    problem = exchange.status_error(body)
+                    if exchange.status < 300:
+                        quoted = f"{what} instead of an event stream: {one_line(body)}"
+                        problem = exchange.error("INVALID_RESPONSE", quoted, body)
+        except InspectorError as error:
+            problem = error
+        if not endpoint.done():
+            endpoint.set_exception(problem)
+        elif self._is_open:
+            self._lose(problem if self._stream.ending is None else self._stream.ending)
+
+    def _lose(self, error: InspectorError) -> None:
+        message = f"the server's stream is gone: {error.message}"
+        lost = TransportError("CONNECTION_LOST", message, details=error.details)
+        self._receiver.connection_lost(lost)
+
+    def _take_event(self, event: SseEvent) -> None:
+        if event.event == "endpoint":
+            self._take_endpoint(event.data.decode("utf-8", "replace").strip())
+            return
+        message = self._stream.message_in(event)
+        if message is None:
+            self._remark(f"an event named {event.event!r} is no message: {one_line(event.data)}")
+        else:
+            self._deliver_message(message, len(event.data))
+
+    def _take_endpoint(self, text: str) -> None:
+        from yarl import URL
+
+        assert self._endpoint is not None
+        if self._endpoint.done():
+            self._remark(f"a second endpoint event is ignored: {mask_url(text)}")
+            return
+        ours = self._client.url
+        try:
+            target = ours.join(URL(text))
+            theirs = target.origin()
+        except ValueError as problem:
+            message = f"the server names an endpoint that is no URL: {text[:200]!r} ({problem})"
+            self._endpoint.set_exception(ConnectError("ENDPOINT_REFUSED", message))
+            return
+        if theirs != ours.origin():
+            message = (
+                f"the server at {ours.origin()} wants our messages sent to {theirs}, another "
+                "origin; they may hold secrets, so they are not"
+            )
+            details = {"origin": str(ours.origin()), "endpoint": mask_url(str(target))}
+            error = ConnectError("ENDPOINT_REFUSED", message, details=details)
+            self._endpoint.set_exception(error)
+            return
+        self._endpoint.set_result(target)
+
+    # -- messages out --------------------------------------------------------------------------
+
+    async def _post(self, out: Outgoing) -> None:
+        assert self._endpoint is not None
+        headers = self._post_headers.with_extra(out.headers)
+        try:
+            url = self._endpoint.result()
+            async with self._client.exchange("POST", headers, out.data, url) as exchange:
+                body = await exchange.read()
+            if exchange.status >= 300:
+                raise exchange.status_error(body)
+        except InspectorError as error:
+            if out.is_request and out.id is not None:
+                self._receiver.request_failed(out.id, error)
+            else:
+                self._remark(f"{out.method or 'a message'} did not get through: {error.message}")
+            return
+        message = parse(body)
+        if not isinstance(message, Malformed):
+            self._remark(
+                "the server answered a POST itself, though the answer belongs on its stream"
+            )
+            self._deliver_message(message, len(body), out.id if out.is_request else None)

@@ -1,0 +1,337 @@
+"""stdio: a server as a child process, one message per line.
+
+Owns the process from launch to the end of its shutdown: close stdin, wait, SIGTERM, wait, SIGKILL,
+to the whole group. What it writes to stderr are events; what it writes to stdout and is no message
+is shown as malformed, with the reason.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import signal
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
+
+import msgspec
+
+from mcplens.clock import within
+from mcplens.errors import InspectorError, TransportError, classify
+from mcplens.events import ProcessExited, ProcessStarted, StderrLine
+from mcplens.protocol.frames import Malformed, parse
+from mcplens.protocol.lines import LineSplitter
+from mcplens.transports.base import DEFAULT_MAX_MESSAGE_BYTES, Closing, Outgoing, Transport
+from mcplens.transports.child import Child, describe_exit, signal_name
+from mcplens.transports.launch import Launch, needs_shell_path, resolve_launch
+
+# Bytes that wait for a server which does not read its stdin.
+_BACKLOG_BYTES: Final = 64 * 1024 * 1024
+_STDERR_LINE_BYTES: Final = 64 * 1024
+_LAST_WORDS: Final = 20
+# After exit or end of output, how long the rest of both may take to arrive.
+_WIND_UP_S: Final = 0.5
+
+_STRAY: Final = (
+    "; the server prints to stdout, where only messages may stand: its logs belong on stderr"
+)
+
+
+class StdioTransport(Transport):
+    """A command that is started and spoken to over its standard streams."""
+
+    kind = "stdio"
+
+    def __init__(
+        self,
+        command: Sequence[str],
+        *,
+        env: Mapping[str, str] | None = None,
+        cwd: str | None = None,
+        inherit_env: bool = True,
+        max_message_bytes: int = DEFAULT_MAX_MESSAGE_BYTES,
+        close_wait_s: float = 2.0,
+        terminate_wait_s: float = 2.0,
+    ) -> None:
+        super().__init__(max_message_bytes=max_message_bytes)
+        self._command = tuple(command)
+        self._env = env
+        self._cwd = cwd
+        self._inherit_env = inherit_env
+        self._close_wait_s = close_wait_s
+        self._terminate_wait_s = terminate_wait_s
+        self._launch: Launch | None = None
+        self._child: Child | None = None
+        self._stdin: _Writer | None = None
+        self._readers: list[_Reader] = []
+        self._last_words: deque[str] = deque(maxlen=_LAST_WORDS)
+        self._is_closing = False
+        self._is_winding_up = False
+
+    def __repr__(self) -> str:
+        return f"<StdioTransport {self._command} {self._child or 'not started'}>"
+
+    @property
+    def identity(self) -> str:
+        return f"stdio:{self._cwd or ''}:{self._command}"
+
+    def describe(self) -> dict[str, Any]:
+        facts: dict[str, Any] = {"transport": self.kind, "command": list(self._command)}
+        if self._child is not None:
+            facts["pid"] = self._child.pid
+            code = self._child.return_code
+            if code is not None:
+                facts |= {"exit_code": code if code >= 0 else None, "signal": signal_name(code)}
+        if self._last_words:
+            facts["stderr"] = list(self._last_words)
+        return facts
+
+    # -- opening -------------------------------------------------------------------------------
+
+    async def _open(self) -> None:
+        launch = self._launch = await self._resolve()
+        try:
+            child = self._child = Child(launch)
+        except OSError as problem:
+            raise classify(problem, f"starting {launch.argv[0]}") from None
+        argv, env_names = list(launch.argv), sorted(self._env or ())
+        self._publish(ProcessStarted, child.pid, argv, launch.cwd, env_names)
+        self._stdin = await _Writer.open(child)
+        stdout = LineSplitter(self.max_message_bytes)
+        self._readers = [
+            await _Reader.open(child.stdout, stdout, self._line, self._stream_ended),
+            await _Reader.open(
+                child.stderr,
+                LineSplitter(_STDERR_LINE_BYTES),
+                self._stderr_line,
+                lambda: None,
+            ),
+        ]
+        child.exited.add_done_callback(lambda _: self._stream_ended())
+
+    async def _resolve(self) -> Launch:
+        def resolve() -> Launch:
+            return resolve_launch(
+                self._command, env=self._env, cwd=self._cwd, inherit_env=self._inherit_env
+            )
+
+        # Asking the user's shell for its PATH takes up to 4 s, once.
+        if needs_shell_path(self._command, env=self._env, cwd=self._cwd):
+            return await asyncio.to_thread(resolve)
+        return resolve()
+
+    # -- out -----------------------------------------------------------------------------------
+
+    def _write(self, out: Outgoing) -> None:
+        problem = "is not running" if self._stdin is None else self._stdin.write(out.data)
+        if problem is not None and out.is_request and out.id is not None:
+            error = TransportError("CONNECTION_LOST", f"not sent: the server {problem}")
+            self._receiver.request_failed(out.id, error)
+
+    # -- in ------------------------------------------------------------------------------------
+
+    def _line(self, line: bytes | Malformed) -> None:
+        if isinstance(line, Malformed):
+            self._deliver_message(line, len(line.raw))
+            return
+        message = parse(line)
+        if type(message) is Malformed and not message.is_reply_like:
+            message = msgspec.structs.replace(message, reason=message.reason + _STRAY)
+        self._deliver_message(message, len(line))
+
+    def _stderr_line(self, line: bytes | Malformed) -> None:
+        if self._child is None:
+            return
+        data = line.raw if isinstance(line, Malformed) else line
+        self._last_words.append(data[:2000].decode("utf-8", "backslashreplace"))
+        self._publish(StderrLine, self._child.pid, data, size_bytes=len(data))
+
+    # -- the server goes away ------------------------------------------------------------------
+
+    def _stream_ended(self) -> None:
+        """Its output ended or it exited: the other will follow, and then the connection is lost."""
+        if not self._is_closing and not self._is_winding_up:
+            self._is_winding_up = True
+            self._spawn(self._wind_up(), "stdio wind-up")
+
+    async def _wind_up(self) -> None:
+        child = self._child
+        assert child is not None
+        ends: list[asyncio.Future[Any]] = [child.exited, *(r.closed for r in self._readers)]
+
+        async def all_ended() -> None:
+            await asyncio.wait(ends)
+
+        # A grandchild may hold the streams, or the server may live on without stdout.
+        with contextlib.suppress(TimeoutError):
+            await within(self._clock, _WIND_UP_S, all_ended())
+        for reader in self._readers:
+            reader.flush()
+        self._publish_exit(child)
+        if not self._is_closing:
+            self._receiver.connection_lost(self._exit_error(child))
+
+    def _exit_error(self, child: Child) -> InspectorError:
+        code = child.return_code
+        name = self._command[0]
+        if code is None:
+            message = f"{name} closed its stdout but still runs (pid {child.pid})"
+        else:
+            message = f"{name} {describe_exit(code)}"
+        if self._last_words:
+            message += "; its last words on stderr: " + " | ".join(list(self._last_words)[-5:])
+        return TransportError("SERVER_EXITED", message, details=self.describe())
+
+    def _publish_exit(self, child: Child) -> None:
+        code = child.return_code
+        if code is not None and not child.is_exit_told:
+            child.is_exit_told = True
+            self._publish(ProcessExited, child.pid, code if code >= 0 else None, signal_name(code))
+
+    # -- closing -------------------------------------------------------------------------------
+
+    async def _close(self, how: Closing) -> None:
+        child = self._child
+        if child is None or self._is_closing:
+            return
+        self._is_closing = True
+        if self._stdin is not None:
+            self._stdin.close(at_once=how is not Closing.GRACEFUL)
+        try:
+            if how is Closing.KILL:
+                child.signal_group(signal.SIGKILL)
+                await self._exits_within(child, 2.0)
+            elif how is Closing.GRACEFUL and not await self._exits_within(
+                child, self._close_wait_s
+            ):
+                child.signal_group(signal.SIGTERM)
+                if not await self._exits_within(child, self._terminate_wait_s):
+                    child.signal_group(signal.SIGKILL)
+                    await self._exits_within(child, 2.0)
+        finally:
+            self._publish_exit(child)
+            if self._stdin is not None:
+                self._stdin.close(at_once=True)
+            for reader in self._readers:
+                reader.close()
+            child.release(
+                self._close_wait_s if child.return_code is None else 0.5, self._terminate_wait_s
+            )
+
+    async def _exits_within(self, child: Child, seconds: float) -> bool:
+        async def exited() -> None:
+            await asyncio.wait([child.exited])
+
+        try:
+            await within(self._clock, seconds, exited())
+        except TimeoutError:
+            return False
+        return True
+
+
+class _Reader(asyncio.Protocol):
+    """One output of the server, cut into lines."""
+
+    def __init__(
+        self,
+        splitter: LineSplitter,
+        on_line: Callable[[bytes | Malformed], None],
+        on_end: Callable[[], None],
+    ) -> None:
+        self._splitter = splitter
+        self._on_line = on_line
+        self._on_end = on_end
+        self._transport: asyncio.BaseTransport | None = None
+        self.closed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+
+    @classmethod
+    async def open(cls, pipe: Any, *arguments: Any) -> _Reader:
+        loop = asyncio.get_running_loop()
+        _, reader = await loop.connect_read_pipe(lambda: cls(*arguments), pipe)
+        return reader
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = transport
+
+    def data_received(self, data: bytes) -> None:
+        on_line = self._on_line
+        for line in self._splitter.feed(data):
+            on_line(line)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self.flush()
+        if not self.closed.done():
+            self.closed.set_result(None)
+        self._on_end()
+
+    def flush(self) -> None:
+        """The half line that a stream may end with."""
+        rest = self._splitter.flush()
+        if rest is not None:
+            self._on_line(rest)
+
+    def close(self) -> None:
+        if self._transport is not None:
+            self._transport.close()
+
+
+class _Writer(asyncio.BaseProtocol):
+    """The server's stdin: written at once, or kept in a bounded backlog while it does not read."""
+
+    def __init__(self) -> None:
+        self._transport: asyncio.WriteTransport | None = None
+        self._is_paused = False
+        self._backlog: deque[bytes] = deque()
+        self._backlog_bytes = 0
+        self._is_ending = False
+
+    @classmethod
+    async def open(cls, child: Child) -> _Writer:
+        loop = asyncio.get_running_loop()
+        transport, writer = await loop.connect_write_pipe(cls, child.stdin)
+        writer._transport = transport
+        return writer
+
+    def write(self, data: bytes) -> str | None:
+        """Send a line; or what is wrong with the server."""
+        transport = self._transport
+        if transport is None or transport.is_closing():
+            return "has closed its stdin"
+        if not self._is_paused:
+            transport.write(data + b"\n")
+            return None
+        if self._backlog_bytes + len(data) > _BACKLOG_BYTES:
+            return f"does not read its stdin: {self._backlog_bytes} bytes wait"
+        self._backlog.append(data)
+        self._backlog_bytes += len(data)
+        return None
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._transport = None
+        self._backlog.clear()
+
+    def pause_writing(self) -> None:
+        self._is_paused = True
+
+    def resume_writing(self) -> None:
+        self._is_paused = False
+        while self._backlog and not self._is_paused and self._transport is not None:
+            data = self._backlog.popleft()
+            self._backlog_bytes -= len(data)
+            self._transport.write(data + b"\n")
+        if self._is_ending and not self._backlog and self._transport is not None:
+            self._transport.close()
+
+    def close(self, *, at_once: bool) -> None:
+        """Close stdin after what was written; at once, without it."""
+        transport = self._transport
+        if transport is None:
+            return
+        if at_once:
+            # A second close of an asyncio pipe breaks it, unless data still waits to be written.
+            if not transport.is_closing() or transport.get_write_buffer_size():
+                transport.abort()
+        elif self._backlog:
+            self._is_ending = True
+        else:
+            transport.close()

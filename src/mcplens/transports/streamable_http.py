@@ -1,0 +1,409 @@
+"""Streamable HTTP: one POST per message, answered by JSON or by a stream of events.
+
+Each POST is a task of its own, so nothing waits for anything else and a failure stays where it
+happened. Owns the HTTP session id, resumption of broken streams and the server's own stream (GET).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Mapping
+from typing import Any, Final
+
+import msgspec
+
+from mcplens.clock import Timer, within
+from mcplens.errors import HttpError, InspectorError
+from mcplens.protocol.frames import Frame, Kind, Malformed, Message, RequestId, parse
+from mcplens.protocol.masking import mask
+from mcplens.protocol.sse import SseEvent
+from mcplens.transports.base import DEFAULT_MAX_MESSAGE_BYTES, Closing, Outgoing, Transport
+from mcplens.transports.event_stream import Answer, EventStream, may_answer
+from mcplens.transports.http import Exchange, HeaderSet, HttpClient
+from mcplens.transports.network import (
+    DEFAULT_CONNECT_TIMEOUT_S,
+    NetworkOptions,
+    one_line,
+)
+from mcplens.transports.sse import SseTransport
+
+_POST: Final = {
+    "Accept": "application/json, text/event-stream",
+    "Content-Type": "application/json",
+}
+_GET: Final = {"Accept": "text/event-stream"}
+_STATUS_FIRST: Final = (401, 403, 429)
+
+_MAX_BACKOFF_S: Final = 30.0
+# With the delays above: half a minute of trying.
+_MAX_FAILURES: Final = 5
+# A stream that ends sooner than this with nothing on it counts as a failure to open it.
+_SHORT_STREAM_S: Final = 5.0
+# Room for a stream's end to come after the answer, so that its connection can be used again.
+_DRAIN_S: Final = 5.0
+# How long the server may take to hear that we leave.
+_GOODBYE_S: Final = {Closing.GRACEFUL: 2.0, Closing.HANDOVER: 0.3}
+
+
+class StreamableHttpTransport(Transport):
+    """A server behind one URL that takes POSTs."""
+
+    kind = "http"
+    exchange_per_request = True
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        headers: Mapping[str, str] | None = None,
+        ca_file: str | None = None,
+        insecure: bool = False,
+        max_message_bytes: int = DEFAULT_MAX_MESSAGE_BYTES,
+        connect_timeout_s: float = DEFAULT_CONNECT_TIMEOUT_S,
+        sse_fallback: bool = True,
+    ) -> None:
+        super().__init__(max_message_bytes=max_message_bytes)
+        self._url = url
+        self._options = NetworkOptions(
+            headers=headers, ca_file=ca_file, insecure=insecure, connect_timeout_s=connect_timeout_s
+        )
+        self._sse_fallback = sse_fallback
+        self._client = HttpClient(url, self._options, max_message_bytes)
+        self._version = ""
+        self._is_stateless = False
+        self._session_id: str | None = None
+        self._calls: dict[RequestId, asyncio.Task[None]] = {}
+        self._asides: set[asyncio.Task[None]] = set()  # POSTs that nobody waits for
+        self._listener: asyncio.Task[None] | None = None
+        self._is_open = False
+        self._first_headers: HeaderSet
+        self._post_headers: HeaderSet
+        self._get_headers: HeaderSet
+
+    def __repr__(self) -> str:
+        state = "open" if self._is_open else "closed"
+        calls = len(self._calls)
+        return f"<StreamableHttpTransport {self._client.shown_url} {state}, {calls} calls>"
+
+    @property
+    def identity(self) -> str:
+        return self._url
+
+    async def _open(self) -> None:
+        self._client.open(self._publish, self._clock)
+        self._is_open = True
+        self._first_headers = self._client.headers(_POST)
+        self._build_headers()
+
+    async def _close(self, how: Closing) -> None:
+        if not self._is_open:
+            return
+        self._is_open = False
+        try:
+            limit_s = _GOODBYE_S.get(how)
+            if limit_s is not None and (self._asides or self._session_id is not None):
+                with contextlib.suppress(TimeoutError):
+                    await within(self._clock, limit_s, self._say_goodbye())
+        finally:
+            await self._end_tasks()
+            await self._client.close()
+
+    def _write(self, out: Outgoing) -> None:
+        task = self._spawn(self._converse(out), "POST")
+        if out.is_request and out.id is not None:
+            self._calls[out.id] = task
+        else:
+            self._asides.add(task)
+            task.add_done_callback(self._asides.discard)
+
+    def abandon(self, request_id: RequestId) -> None:
+        task = self._calls.pop(request_id, None)
+        if task is not None:
+            task.cancel()
+
+    def negotiated(self, protocol_version: str, *, is_stateless: bool = False) -> None:
+        self._version = protocol_version
+        self._is_stateless = is_stateless
+        if is_stateless:
+            self._session_id = None
+        self._build_headers()
+        if not is_stateless and self._listener is None and self._is_open:
+            self._listener = self._spawn(self._listen(), "GET")
+
+    def fallback(self) -> Transport | None:
+        if not self._sse_fallback:
+            return None
+        options = self._options
+        return SseTransport(
+            self._url,
+            headers=options.headers,
+            ca_file=options.ca_file,
+            insecure=options.insecure,
+            max_message_bytes=self.max_message_bytes,
+            connect_timeout_s=options.connect_timeout_s,
+        )
+
+    def describe(self) -> dict[str, Any]:
+        return {
+            "transport": self.kind,
+            "url": self._client.shown_url,
+            "session_id": None if self._session_id is None else mask(self._session_id),
+            "protocol_version": self._version or None,
+        }
+
+    # -- a message and its answer --------------------------------------------------------------
+
+    async def _converse(self, out: Outgoing) -> None:
+        answer = Answer(self.max_message_bytes)
+        try:
+            try:
+                await self._post(out, answer)
+            except InspectorError:
+                if answer.ending is None:
+                    raise
+            if out.is_request and answer.ending is not None and not answer.is_given:
+                await self._resume(out, answer)
+        except InspectorError as error:
+            self._failed(out, error)
+        finally:
+            if out.is_request and out.id is not None:
+                self._calls.pop(out.id, None)
+
+    async def _post(self, out: Outgoing, answer: Answer) -> None:
+        is_first = out.method == "initialize"
+        carried = None if is_first else self._session_id
+        headers = self._first_headers if is_first else self._post_headers
+        headers = headers.with_extra(out.headers)
+        async with self._client.exchange("POST", headers, out.data) as exchange:
+            is_success = exchange.status < 300
+            if is_first and is_success:
+                self._take_session_id(exchange.header("Mcp-Session-Id"))
+            if exchange.is_event_stream and is_success:
+                await self._follow(exchange, answer, out)
+                return
+            body = await exchange.read()
+        if is_success:
+            self._answered(out, exchange, body)
+        else:
+            self._refused(out, exchange, body, carried)
+
+    def _answered(self, out: Outgoing, exchange: Exchange, body: bytes) -> None:
+        """A success that is no stream: the body is the answer."""
+        message = parse(body)
+        what = exchange.content_type or "no content type"
+        if not out.is_request:
+            self._answered_unasked(out, exchange, message)
+            return
+        if isinstance(message, Malformed):
+            if exchange.status != 200 or not body.strip():
+                problem = f"answered with {exchange.status} and {one_line(body) or 'no body'}"
+                raise exchange.error("NO_RESPONSE", f"{problem}, which is no answer", body)
+            if not exchange.is_json:
+                problem = f"answered with 200 and {what}, which is no MCP answer: {one_line(body)}"
+                raise exchange.error("INVALID_RESPONSE", problem, body)
+        elif not exchange.is_json:
+            self._remark(f"the answer is a JSON-RPC message that came with {what}")
+        self._deliver_message(message, len(body), out.id)
+        if not may_answer(message):
+            raise exchange.error("NO_RESPONSE", "another message came instead of the answer", body)
+
+    def _answered_unasked(self, out: Outgoing, exchange: Exchange, message: Message) -> None:
+        """What came for a POST that wants no answer, or for raw bytes that nobody waits for."""
+        if not isinstance(message, Malformed) or (_is_raw(out) and exchange.is_json):
+            self._deliver_message(message, len(message.raw))
+        elif exchange.status == 200 and message.raw.strip():
+            quoted = one_line(message.raw)
+            self._remark(f"{_name(out)} was answered with what is no message: {quoted}")
+
+    def _refused(self, out: Outgoing, exchange: Exchange, body: bytes, carried: str | None) -> None:
+        """An error status: a JSON-RPC answer in its body stands, else the status itself does."""
+        error = exchange.status_error(body)
+        message = parse(body)
+        if isinstance(message, Frame) and message.error is not None:
+            error.details["rpc_error"] = msgspec.structs.asdict(message.error)
+        if exchange.status == 404 and carried is not None:
+            self._expire(out, error, carried)
+            return
+        if isinstance(message, Frame):
+            is_own = out.is_request and message.id == out.id
+            # Who answers a challenge or waits out a limit needs the headers: HTTP errors stay so.
+            if not (is_own and exchange.status in _STATUS_FIRST):
+                self._deliver_message(message, len(body), out.id if out.is_request else None)
+                if is_own:
+                    return
+        raise error
+
+    def _expire(self, out: Outgoing, refusal: HttpError, carried: str) -> None:
+        """404 to a request that carried a session id: the server forgot the session."""
+        error = HttpError(
+            "SESSION_EXPIRED",
+            f"the server no longer knows our session: {refusal.message}",
+            status=refusal.status,
+            headers=refusal.headers,
+            body=refusal.body,
+            details=refusal.details,
+        )
+        is_news = self._session_id == carried
+        if is_news:
+            self._session_id = None
+            self._build_headers()
+            self._stop_listening()
+        self._failed(out, error)
+        if is_news:
+            self._receiver.session_expired(error)
+
+    def _failed(self, out: Outgoing, error: InspectorError) -> None:
+        if out.is_request and out.id is not None:
+            self._receiver.request_failed(out.id, error)
+        else:
+            self._remark(f"{_name(out)} did not get through: {error.message}")
+
+    # -- streams of events ---------------------------------------------------------------------
+
+    async def _follow(self, exchange: Exchange, answer: Answer, out: Outgoing) -> None:
+        """Deliver what comes until the stream ends; after the answer its end may not take long."""
+        channel = out.id if out.is_request else None
+        task = asyncio.current_task()
+        assert task is not None
+        timers: list[Timer] = []
+
+        def take(event: SseEvent) -> None:
+            message = self._deliver_event(event, answer, channel)
+            if message is not None and channel is not None and answer.settles(message, channel):
+                due = self._clock.monotonic() + _DRAIN_S
+                timers.append(self._clock.call_at(due, lambda: _cancel(task)))
+
+        try:
+            await answer.follow(exchange, take)
+        finally:
+            for timer in timers:
+                timer.cancel()
+
+    async def _resume(self, out: Outgoing, answer: Answer) -> None:
+        """Ask for the rest of a stream until the answer has come."""
+        failures = 0
+        while not answer.is_given:
+            assert answer.ending is not None
+            # 2026-07-28 has no resumption: a lost stream is a lost request.
+            if not answer.last_event_id or self._is_stateless or out.method == "server/discover":
+                if answer.has_doubtful:
+                    return  # the session fails the request, quoting what came
+                raise answer.ending
+            await self._clock.sleep(max(answer.retry_s, _backoff_s(failures)))
+            try:
+                async with self._get(answer) as exchange:
+                    if exchange.status >= 300 or not exchange.is_event_stream:
+                        body = await exchange.read()
+                    else:
+                        failures = 0
+                        await self._follow(exchange, answer, out)
+                        continue
+            except InspectorError:
+                failures += 1
+                continue
+            if not _is_passing(exchange.status):
+                refusal = exchange.status_error(body).message
+                problem = f"{answer.ending.message}; it could not be resumed: {refusal}"
+                raise exchange.error("NO_RESPONSE", problem, body)
+            failures += 1
+
+    async def _listen(self) -> None:
+        """Keep the server's own stream open for what belongs to no request."""
+        stream = EventStream(self.max_message_bytes)
+        failures = 0
+        while True:
+            opened, count = self._clock.monotonic(), stream.event_count
+            try:
+                async with self._get(stream) as exchange:
+                    if exchange.status >= 300 or not exchange.is_event_stream:
+                        await exchange.read()
+                        problem = f"{exchange.status} {exchange.reason}".strip()
+                        if not _is_passing(exchange.status):
+                            self._remark(f"the server offers no stream of its own ({problem})")
+                            return
+                    else:
+                        await stream.follow(exchange, lambda e: self._overheard(e, stream))
+                        problem = "it ended"
+            except InspectorError as error:
+                problem = error.message
+            is_short = self._clock.monotonic() - opened < _SHORT_STREAM_S
+            failures = failures + 1 if is_short and stream.event_count == count else 0
+            if failures == _MAX_FAILURES:
+                self._remark(f"the server's stream is given up after {failures} tries: {problem}")
+                return
+            await self._clock.sleep(max(stream.retry_s, _backoff_s(failures)))
+
+    def _get(self, stream: EventStream) -> Exchange:
+        headers = self._get_headers
+        if stream.last_event_id:
+            headers = headers.with_extra({"Last-Event-ID": stream.last_event_id})
+        return self._client.exchange("GET", headers)
+
+    def _overheard(self, event: SseEvent, stream: EventStream) -> None:
+        self._deliver_event(event, stream, None)
+
+    def _deliver_event(
+        self, event: SseEvent, stream: EventStream, channel: RequestId | None
+    ) -> Message | None:
+        message = stream.message_in(event)
+        if message is None:
+            self._remark(f"an event named {event.event!r} is no message: {one_line(event.data)}")
+        else:
+            self._deliver_message(message, len(event.data), channel)
+        return message
+
+    # -- the HTTP session ----------------------------------------------------------------------
+
+    def _take_session_id(self, session_id: str | None) -> None:
+        self._session_id = session_id
+        self._build_headers()
+
+    def _build_headers(self) -> None:
+        state = {}
+        if self._version:
+            state["MCP-Protocol-Version"] = self._version
+        if self._session_id is not None:
+            state["Mcp-Session-Id"] = self._session_id
+        self._post_headers = self._client.headers(_POST, state)
+        self._get_headers = self._client.headers(_GET, state)
+
+    def _stop_listening(self) -> None:
+        if self._listener is not None:
+            self._listener.cancel()
+            self._listener = None
+
+    async def _say_goodbye(self) -> None:
+        """End the session, and let what was sent last get out."""
+        self._stop_listening()
+        if self._session_id is not None:
+            headers = self._get_headers.with_extra({"Accept": "*/*"})
+            with contextlib.suppress(InspectorError):  # any answer will do, and so will none
+                async with self._client.exchange("DELETE", headers) as exchange:
+                    await exchange.read()
+        if self._asides:
+            await asyncio.wait(self._asides)
+
+
+def _is_raw(out: Outgoing) -> bool:
+    """Whether these are bytes that a person typed, and not a notification or an answer of ours."""
+    message = out.message
+    return not isinstance(message, Frame) or message.kind is Kind.REQUEST
+
+
+def _name(out: Outgoing) -> str:
+    if isinstance(out.message, Frame):
+        return out.method or out.message.method or "an answer to the server"
+    return "a raw message"
+
+
+def _is_passing(status: int) -> bool:
+    return status == 429 or status >= 500
+
+
+def _backoff_s(failures: int) -> float:
+    return min(2.0 ** (failures - 1), _MAX_BACKOFF_S) if failures else 0.0
+
+
+def _cancel(task: asyncio.Task[Any]) -> None:
+    task.cancel()

@@ -1,0 +1,282 @@
+"""WebSocket, subprotocol `mcp`: one message per text frame, both ways.
+
+Sends go through a queue and a writer of their own, so that a server that does not read blocks
+nobody. How the connection ended is told with the close code and its reason.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections import deque
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Final
+
+from mcplens.clock import within
+from mcplens.errors import (
+    ConfigurationError,
+    ConnectError,
+    HttpError,
+    InspectorError,
+    TimeoutExpired,
+    TransportError,
+    classify,
+)
+from mcplens.events import HttpExchangeEnded, HttpRequestSent, HttpResponseReceived
+from mcplens.protocol.masking import mask_headers, mask_url
+from mcplens.transports.base import DEFAULT_MAX_MESSAGE_BYTES, Closing, Outgoing, Transport
+from mcplens.transports.network import (
+    DEFAULT_CONNECT_TIMEOUT_S,
+    NetworkOptions,
+    check_url,
+    proxy_for,
+    status_error,
+    user_agent,
+    usual_context,
+)
+
+if TYPE_CHECKING:
+    from websockets.asyncio.client import ClientConnection, connect
+    from websockets.exceptions import ConnectionClosed
+    from websockets.http11 import Response
+
+SUBPROTOCOL: Final = "mcp"
+# What waits for a server that does not read; more is refused. One largest message always fits.
+MAX_BACKLOG_BYTES: Final = 64 * 1024 * 1024
+# The handshake is the only HTTP exchange of a connection.
+_EXCHANGE_ID: Final = 1
+# How long the server may take to say goodbye.
+_GOODBYE_S: Final = {Closing.GRACEFUL: 2.0, Closing.HANDOVER: 0.3}
+
+
+class WebSocketTransport(Transport):
+    """A server on one WebSocket."""
+
+    kind = "websocket"
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        headers: Mapping[str, str] | None = None,
+        ca_file: str | None = None,
+        insecure: bool = False,
+        max_message_bytes: int = DEFAULT_MAX_MESSAGE_BYTES,
+        connect_timeout_s: float = DEFAULT_CONNECT_TIMEOUT_S,
+    ) -> None:
+        super().__init__(max_message_bytes=max_message_bytes)
+        self._url = check_url(url, ("ws", "wss"))
+        self._shown_url = mask_url(url)
+        self._options = NetworkOptions(
+            headers=headers, ca_file=ca_file, insecure=insecure, connect_timeout_s=connect_timeout_s
+        )
+        self._socket: ClientConnection | None = None
+        self._outbox: deque[bytes] = deque()
+        self._backlog_bytes = 0
+        self._has_work = asyncio.Event()
+        self._is_leaving = False
+        self._writer: asyncio.Task[None] | None = None
+        self._sent_headers: list[tuple[str, str]] = []
+        self._saw_binary = False
+        self._told_binary = False
+
+    def __repr__(self) -> str:
+        state = "open" if self._socket else "closed"
+        return (
+            f"<WebSocketTransport {self._shown_url} {state}, {self._backlog_bytes} bytes to send>"
+        )
+
+    @property
+    def identity(self) -> str:
+        return self._url
+
+    async def _open(self) -> None:
+        started = self._clock.monotonic()
+        try:
+            socket = self._socket = await self._connector()
+        except Exception as problem:
+            raise self._explain(problem, started) from problem
+        assert socket.response is not None
+        self._publish_handshake(socket.response, started)
+        if socket.subprotocol != SUBPROTOCOL:
+            self._remark(f"the server did not accept the subprotocol {SUBPROTOCOL!r}")
+        self._spawn(self._read(socket), "WebSocket reader")
+        self._writer = self._spawn(self._send_all(socket), "WebSocket writer")
+
+    async def _close(self, how: Closing) -> None:
+        socket, self._socket = self._socket, None
+        if socket is None:
+            return
+        limit_s = _GOODBYE_S.get(how)
+        try:
+            if limit_s is not None:
+                with contextlib.suppress(TimeoutError):
+                    await within(self._clock, limit_s, self._say_goodbye(socket))
+        finally:
+            socket.transport.abort()
+            await self._end_tasks()
+
+    def _write(self, out: Outgoing) -> None:
+        size = len(out.data)
+        if self._backlog_bytes and self._backlog_bytes + size > MAX_BACKLOG_BYTES:
+            message = f"the server does not read: {self._backlog_bytes} bytes wait for it already"
+            if out.is_request and out.id is not None:
+                self._receiver.request_failed(out.id, TransportError("CONNECTION_LOST", message))
+            else:
+                self._remark(f"{out.method or 'a message'} was not sent: {message}")
+            return
+        self._outbox.append(out.data)
+        self._backlog_bytes += size
+        self._has_work.set()
+
+    def describe(self) -> dict[str, Any]:
+        socket = self._socket
+        return {
+            "transport": self.kind,
+            "url": self._shown_url,
+            "subprotocol": None if socket is None else socket.subprotocol,
+        }
+
+    # -- the connection ------------------------------------------------------------------------
+
+    def _connector(self) -> connect:
+        from urllib.parse import urlsplit
+
+        from websockets.asyncio.client import ClientConnection, connect
+        from websockets.frames import Frame, Opcode
+        from websockets.typing import Subprotocol
+
+        transport = self
+
+        class Connection(ClientConnection):
+            """Tells what its users cannot see: text or binary, and the headers of the handshake."""
+
+            def process_event(self, event: Any) -> None:
+                if self.response is None and self.request is not None:
+                    transport._sent_headers = list(self.request.headers.raw_items())
+                elif type(event) is Frame and event.opcode is Opcode.BINARY:
+                    transport._saw_binary = True
+                super().process_event(event)
+
+        class Connect(connect):
+            """Goes nowhere else: the library's redirects would take the headers along."""
+
+            def process_redirect(self, exc: Exception) -> Exception | str:
+                return exc
+
+        parts = urlsplit(self._url)
+        options = self._options
+        secure: dict[str, Any] = (
+            {"ssl": options.tls_context() or usual_context()} if parts.scheme == "wss" else {}
+        )
+        return Connect(
+            self._url,
+            subprotocols=[Subprotocol(SUBPROTOCOL)],
+            compression=None,
+            additional_headers=options.headers,
+            user_agent_header=user_agent(),
+            proxy=proxy_for(parts.scheme, parts.hostname or "", parts.port),
+            open_timeout=options.connect_timeout_s,
+            # A server that is busy in a call answers no pings; MCP's own ping watches it.
+            ping_interval=None,
+            close_timeout=_GOODBYE_S[Closing.GRACEFUL],
+            max_size=self.max_message_bytes,
+            create_connection=Connection,
+            **secure,
+        )
+
+    async def _read(self, socket: ClientConnection) -> None:
+        from websockets.exceptions import ConnectionClosed
+
+        try:
+            while True:
+                self._deliver(await socket.recv(decode=False))
+                if self._saw_binary and not self._told_binary:
+                    self._told_binary = True
+                    self._remark("the server sends binary frames; MCP messages are text frames")
+        except ConnectionClosed as closed:
+            if self._socket is socket:
+                self._receiver.connection_lost(self._loss(closed))
+
+    async def _send_all(self, socket: ClientConnection) -> None:
+        from websockets.exceptions import ConnectionClosed
+
+        outbox = self._outbox
+        with contextlib.suppress(ConnectionClosed):  # the reader tells why
+            while outbox or not self._is_leaving:
+                while outbox:
+                    data = outbox[0]
+                    await socket.send(data, text=True)
+                    outbox.popleft()
+                    self._backlog_bytes -= len(data)
+                if not self._is_leaving:
+                    self._has_work.clear()
+                    await self._has_work.wait()
+
+    async def _say_goodbye(self, socket: ClientConnection) -> None:
+        """Let what was sent last get out, then close."""
+        self._is_leaving = True
+        self._has_work.set()
+        if self._writer is not None:
+            await asyncio.wait([self._writer])
+        await socket.close()
+
+    # -- how it ended --------------------------------------------------------------------------
+
+    def _loss(self, closed: ConnectionClosed) -> TransportError:
+        from websockets.frames import CloseCode
+
+        details: dict[str, Any] = {"close_code": None, "close_reason": ""}
+        received, sent = closed.rcvd, closed.sent
+        if received is not None and closed.rcvd_then_sent is not False:
+            message = f"the server closed the WebSocket with {received}"
+            details = {"close_code": int(received.code), "close_reason": received.reason}
+        elif sent is not None and sent.code == CloseCode.MESSAGE_TOO_BIG:
+            message = f"a message over the limit of {self.max_message_bytes} bytes came ({sent})"
+            details = {"close_code": int(sent.code), "close_reason": sent.reason}
+        elif sent is not None:
+            message = f"the WebSocket was closed for a breach of its protocol ({sent})"
+            details = {"close_code": int(sent.code), "close_reason": sent.reason}
+        else:
+            message = "the WebSocket broke off without a close frame"
+            details["close_code"] = int(CloseCode.ABNORMAL_CLOSURE)
+        return TransportError("CONNECTION_LOST", f"{self._shown_url}: {message}", details=details)
+
+    def _explain(self, problem: Exception, started: float) -> InspectorError:
+        from websockets import exceptions
+
+        doing = f"GET {self._shown_url}"
+        if isinstance(problem, exceptions.InvalidStatus):
+            return self._rejection(doing, problem.response, started)
+        if isinstance(problem, TimeoutError) and problem.errno is None:
+            message = f"{doing}: no connection within {self._options.connect_timeout_s:g} s"
+            return TimeoutExpired("CONNECTION_TIMEOUT", message)
+        if isinstance(problem, exceptions.InvalidURI | exceptions.InvalidProxy):
+            return ConfigurationError("CONFIGURATION_INVALID", f"{doing}: {problem}")
+        if isinstance(problem, exceptions.InvalidHandshake):
+            cause = problem.__cause__
+            text = f"{problem}: {cause}" if cause else str(problem)
+            return ConnectError("CONNECTION_FAILED", f"{doing}: the handshake failed: {text}")
+        return classify(problem, doing)
+
+    def _rejection(self, doing: str, response: Response, started: float) -> HttpError:
+        self._publish_handshake(response, started)
+        return status_error(
+            doing,
+            response.status_code,
+            response.reason_phrase,
+            mask_headers(response.headers.raw_items()),
+            bytes(response.body or b""),
+            wall=self._clock.wall(),
+        )
+
+    def _publish_handshake(self, response: Response, started: float) -> None:
+        """The exchange that a WebSocket begins with, told when it is over."""
+        elapsed_s = self._clock.monotonic() - started
+        sent = mask_headers(self._sent_headers)
+        self._publish(HttpRequestSent, _EXCHANGE_ID, "GET", self._shown_url, sent)
+        received = mask_headers(response.headers.raw_items())
+        status, reason = response.status_code, response.reason_phrase
+        self._publish(HttpResponseReceived, _EXCHANGE_ID, status, reason, received, elapsed_s)
+        body = bytes(response.body or b"")
+        self._publish(HttpExchangeEnded, _EXCHANGE_ID, elapsed_s, body, size_bytes=len(body))

@@ -1,0 +1,1 @@
+"""The tests of mcplens. A package, so that no installed `tests` can stand in its place."""

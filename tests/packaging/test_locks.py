@@ -1,0 +1,64 @@
+"""The locks pin everything, agree with each other, and name no place to download from."""
+
+import json
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+
+ROOT = Path(__file__).parents[2]
+REQUIREMENTS = ROOT / "requirements"
+LOCKS = ["runtime.txt", "dev.txt"]
+
+
+def pins(lock: str) -> dict[str, str]:
+    text = (REQUIREMENTS / lock).read_text()
+    return dict(re.findall(r"^([a-z0-9.-]+)==([^\s;]+)", text, flags=re.MULTILINE))
+
+
+def declared() -> list[Requirement]:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    return [Requirement(line) for line in project["dependencies"]]
+
+
+def development() -> list[Requirement]:
+    lines = (REQUIREMENTS / "dev.in").read_text().splitlines()
+    wanted = [line.partition("#")[0].strip() for line in lines]
+    return [Requirement(line) for line in wanted if line]
+
+
+@pytest.mark.parametrize("lock", LOCKS)
+def test_every_runtime_dependency_is_locked_at_a_version_it_allows(lock: str) -> None:
+    locked = pins(lock)
+    for requirement in declared():
+        assert requirement.specifier.contains(locked[requirement.name])
+
+
+def test_every_development_tool_is_locked_at_a_version_it_allows() -> None:
+    locked = pins("dev.txt")
+    for requirement in development():
+        assert requirement.specifier.contains(locked[requirement.name])
+
+
+def test_tests_run_with_the_versions_that_users_run() -> None:
+    assert pins("runtime.txt").items() <= pins("dev.txt").items()
+
+
+@pytest.mark.parametrize("lock", LOCKS)
+def test_every_pin_has_a_hash_and_no_line_has_an_address(lock: str) -> None:
+    text = (REQUIREMENTS / lock).read_text()
+    entries = re.split(r"^(?=[a-z0-9])", text, flags=re.MULTILINE)[1:]
+    assert len(entries) == len(pins(lock))
+    assert [entry for entry in entries if "--hash=sha256:" not in entry] == []
+    assert re.findall(r"^.*(?:://|index-url|find-links).*$", text, flags=re.MULTILINE) == []
+
+
+def test_the_npm_lock_pins_by_hash_alone() -> None:
+    folder = ROOT / "tests" / "node"
+    packages = json.loads((folder / "package-lock.json").read_text())["packages"]
+    wanted = json.loads((folder / "package.json").read_text())["dependencies"]
+    assert packages.pop("")["dependencies"] == wanted
+    assert [name for name, package in packages.items() if "resolved" in package] == []
+    assert [name for name, package in packages.items() if "integrity" not in package] == []
