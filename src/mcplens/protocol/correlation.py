@@ -61,15 +61,11 @@ class Correlation(Generic[T]):
         """The request that was given up under this id, once."""
         return self._late.pop(identity, None)
 
-    def was_used(self, identity: RequestId) -> bool:
-        """Whether a request of ours had this id, and is over."""
-        return isinstance(identity, int) and 0 < identity <= self._last_id
-
     def near_miss(self, identity: RequestId) -> RequestId | None:
         """A waiting id that this one was probably meant to be: 7 for "7", or "7" for 7."""
         other: RequestId | None = None
         if isinstance(identity, int):
             other = str(identity)
-        elif identity.lstrip("-").isdecimal() and len(identity) < 40:
+        elif identity.removeprefix("-").isdecimal() and len(identity) < 40:
             other = int(identity)
         return other if other in self.waiting else None

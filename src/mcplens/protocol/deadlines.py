@@ -46,7 +46,8 @@ class Deadline:
     def progress(self, now: float) -> None:
         """Progress restarts the request's timeout, never the maximum."""
         if self._resets:
-            self._timeout_end = now + self._timeout_s
+            # While paused it is the time of the pause: resuming adds all that stood still.
+            self._timeout_end = (self._paused_at if self._pauses else now) + self._timeout_s
 
     def pause(self, now: float) -> None:
         if not self._pauses:

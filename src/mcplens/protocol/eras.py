@@ -133,7 +133,7 @@ def standard_headers(method: str, params: Mapping[str, Any] | None) -> dict[str,
     return headers
 
 
-_PLAIN_VALUE: Final = re.compile(r"[\x21-\x7e](?:[\x20-\x7e\t]*[\x21-\x7e])?", re.ASCII)
+_PLAIN_VALUE: Final = re.compile(r"[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?", re.ASCII)
 _SENTINEL: Final = re.compile(r"=\?base64\?.*\?=", re.ASCII | re.DOTALL)
 
 

@@ -170,7 +170,7 @@ def _diagnose(data: bytes, problem: Exception) -> Message:
     if isinstance(problem, msgspec.ValidationError):
         reason = f"wrong type in the envelope: {_shorten(problem)}"
         return Malformed(data, reason, ids, _looks_like_reply(data))
-    if text[:1] != b"{" and not text.startswith(b"\xef\xbb\xbf"):
+    if text[:1] != b"{" and not text.startswith((b"\xef\xbb\xbf", b"\0")):
         return Malformed(data, "no JSON object", ids, is_reply_like=False)
     tolerant = _with_lone_surrogates(data)
     if tolerant is not None:
@@ -186,9 +186,11 @@ def _diagnose_array(data: bytes, problem: Exception) -> Message:
         return Malformed(data, reason, readable_ids(data), _looks_like_reply(data))
     if not members:
         return Malformed(data, "an empty array")
-    parsed = tuple(parse(bytes(member)) for member in members)
-    if any(isinstance(member, Batch) for member in parsed):
-        return Malformed(data, "an array inside a batch", readable_ids(data))
+    # Looked at before they are parsed, so that arrays in arrays cost no recursion.
+    if any(bytes(member).lstrip()[:1] == b"[" for member in members):
+        ids = readable_ids(data)
+        return Malformed(data, "an array inside a batch", ids, is_reply_like=bool(ids))
+    parsed = (parse(bytes(member)) for member in members)
     return Batch(data, tuple(member for member in parsed if not isinstance(member, Batch)))
 
 
@@ -229,7 +231,10 @@ def _reason(text: bytes, problem: Exception) -> str:
 
 
 def _looks_like_reply(data: bytes) -> bool:
+    """Broken, but by its keys an answer: a broken notification must fail nobody's request."""
     head = data[:4096]
+    if b'"method"' in head and "method" in top_level_spans(head):
+        return False
     return b'"jsonrpc"' in head or b'"result"' in head or b'"error"' in head
 
 

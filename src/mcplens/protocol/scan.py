@@ -12,7 +12,8 @@ from typing import Final
 RequestId = int | str
 
 # Strings (closed or cut off), brackets, and the two separators; everything else is skipped over.
-_TOKEN: Final = re.compile(rb'"(?:[^"\\]|\\.)*(?:"|$)|[{}\[\],:]', re.DOTALL)
+# A string that is cut off after a backslash matches too: else each quote in it is tried anew.
+_TOKEN: Final = re.compile(rb'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)|[{}\[\],:]', re.DOTALL)
 _ID: Final = re.compile(rb'\s*(-?\d{1,40}(?![\d.eE])|"(?:[^"\\]|\\.){0,1000}")')
 
 # A reply's id stands near its start or its end; more than this is not worth the time.

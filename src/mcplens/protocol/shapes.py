@@ -199,14 +199,30 @@ def decode_result(raw: Raw | bytes, shape: type[R]) -> R:
     Raises:
         ShapeError: it breaks the shape; the message says where.
     """
+    return _decode_result(raw, shape)[0]
+
+
+def _decode_result(raw: Raw | bytes, shape: type[R]) -> tuple[R, tuple[str, ...]]:
+    """A result as its type, and what is odd about its JSON."""
     decoder = _decoders.get(shape)
     if decoder is None:
         decoder = _decoders[shape] = msgspec.json.Decoder(shape)
     try:
         result: R = decoder.decode(raw)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as problem:
+    except (msgspec.ValidationError, RecursionError) as problem:
         raise ShapeError(_explain(problem)) from None
-    return result
+    except (msgspec.DecodeError, UnicodeDecodeError) as problem:
+        return _decode_leniently(bytes(raw), shape, problem)
+    return result, ()
+
+
+def _decode_leniently(raw: bytes, shape: type[R], problem: Exception) -> tuple[R, tuple[str, ...]]:
+    """A lone surrogate or a byte that is no UTF-8 does not take the rest of the result away."""
+    try:
+        value, findings = decode_value(raw)
+        return msgspec.convert(value, shape), findings
+    except (ValueError, msgspec.ValidationError):
+        raise ShapeError(_explain(problem)) from None
 
 
 def decode_tool_result(raw: Raw) -> ToolResult:
@@ -215,13 +231,13 @@ def decode_tool_result(raw: Raw) -> ToolResult:
     Raises:
         ShapeError: it breaks the shape; the message says where.
     """
-    result = decode_result(raw, ToolResult)
+    result, findings = _decode_result(raw, ToolResult)
     for index, block in enumerate(result.content):
         for field in _REQUIRED.get(block.type, ()):
             if getattr(block, field) is None:
                 raise ShapeError(f"content[{index}] of type {block.type} has no {field}")
     result.raw = bytes(raw)
-    result.findings = ()
+    result.findings = findings
     return result
 
 

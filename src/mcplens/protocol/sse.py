@@ -12,6 +12,8 @@ from typing import Final
 import msgspec
 
 _LINE_END: Final = re.compile(rb"\r\n|\n|\r")
+# 30,000 years; int() itself refuses numbers of some thousand digits.
+_MOST_RETRY_DIGITS: Final = 15
 
 
 class SseEvent(msgspec.Struct, frozen=True, gc=False):
@@ -52,6 +54,7 @@ class SseParser:
         """The events that this chunk completes."""
         if self._ends_with_cr and chunk.startswith(b"\n"):
             chunk = chunk[1:]
+            self._ends_with_cr = False
         if not chunk:
             return
         self._ends_with_cr = chunk.endswith(b"\r")
@@ -91,7 +94,7 @@ class SseParser:
             self._event = value.decode("utf-8", "replace")
         elif name == b"id" and b"\0" not in value:
             self._id = value.decode("utf-8", "replace")
-        elif name == b"retry" and value.isdigit():
+        elif name == b"retry" and value.isdigit() and len(value) <= _MOST_RETRY_DIGITS:
             self._retry_ms = int(value)
         return None
 

@@ -82,6 +82,7 @@ class Connection:
         self._on_ended = on_ended
         self._heartbeat = Heartbeat(self)
         self._owner: asyncio.Task[None] | None = None
+        self._closings: set[asyncio.Task[None]] = set()
         self._step = ""
 
     def __repr__(self) -> str:
@@ -116,6 +117,8 @@ class Connection:
         if owner is not None and owner is not asyncio.current_task():
             owner.cancel()
             await asyncio.gather(owner, return_exceptions=True)
+        if self._closings:
+            await asyncio.gather(*self._closings, return_exceptions=True)
         if self.state is ConnectionState.ERROR:
             self._move(Transition.DISCONNECT)
         elif self.state is ConnectionState.CONNECTED:
@@ -346,7 +349,12 @@ class Connection:
             self.queue.clear_pending(error)
             self._on_ended(error)
         session.transport.closing = closing
-        await session.transport.__aexit__(None, None, None)
+        # Whoever is cancelled meanwhile, the transport is closed to the end.
+        work = session.transport.__aexit__(None, None, None)
+        task = asyncio.get_running_loop().create_task(work, name=f"close {session!r}")
+        self._closings.add(task)
+        task.add_done_callback(self._closings.discard)
+        await asyncio.shield(task)
 
     # -- the queue's hands -----------------------------------------------------------------------
 

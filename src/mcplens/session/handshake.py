@@ -102,10 +102,23 @@ async def _open_pinned(
         return _discovered(await entry, version, reason)
     except ServerError as error:
         if error.rpc_code == UNSUPPORTED_VERSION:
-            raise _mismatch(version, _supported(error.data)) from None
+            if version not in _supported(error.data):
+                raise _mismatch(version, _supported(error.data)) from None
+            asked_for = Introduction(version, {}, {}, None, reason, is_complete=False)
+            return await _ask_again(session, asked_for)
         # server/discover is optional for servers that a client knows how to speak to.
         reason = f"{reason}; server/discover is not offered"
         return Introduction(version, {}, {}, None, reason, is_complete=False)
+
+
+async def _ask_again(session: Session, found: Introduction) -> Introduction:
+    """-32022 named a revision of ours: ask once more, in that one; the server need not answer."""
+    if found.is_complete:
+        return found
+    try:
+        return _discovered(await _discover(session, found.version), found.version, found.reason)
+    except ServerError:
+        return found
 
 
 async def _probe(session: Session) -> Introduction:
@@ -116,7 +129,7 @@ async def _probe(session: Session) -> Introduction:
     if discover.is_settled:
         found = _judge_discover(discover, version)
         if isinstance(found, Introduction):
-            return found
+            return await _ask_again(session, found)
         return await _initialize(session, HANDSHAKE_VERSIONS[0], found)
     reason = f"server/discover had no answer within {PROBE_TIMEOUT_S:.0f} s"
     initialize = _send_initialize(session, HANDSHAKE_VERSIONS[0])
@@ -134,7 +147,7 @@ async def _whichever_wins(
             found = _judge_discover(discover, version)
             if isinstance(found, Introduction):
                 session.give_up(initialize, "the server is stateless")
-                return found
+                return await _ask_again(session, found)
         if initialize.is_settled:
             break
         await _first_of([initialize], session.clock, None)

@@ -116,6 +116,7 @@ def invalid(
         raw=frame.raw,
         value=value,
         findings=findings,
+        details={"method": method},
     )
 
 

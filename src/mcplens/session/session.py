@@ -6,6 +6,7 @@ a request starts. Everything here runs in callbacks on the loop; nothing blocks 
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
@@ -47,6 +48,9 @@ UNATTRIBUTED_GRACE_S: Final = 1.0
 # Malformed messages quoted in the error of the request that waited for something better.
 _EVIDENCE_LIMIT: Final = 3
 _QUOTE_BYTES: Final = 200
+# Answers by which one that comes twice is known; it must not count against the next request.
+_REMEMBERED: Final = 16
+_REMEMBERED_BYTES: Final = 64 * 1024
 
 
 class Session:
@@ -84,6 +88,7 @@ class Session:
         self._on_request = on_request
         self._on_notification = on_notification
         self._envelope: dict[str, Any] = {}
+        self._answered: deque[bytes] = deque(maxlen=_REMEMBERED)
         self._timer: Timer | None = None
         self._timer_at = 0.0
         transport.attach(self, publish, clock)
@@ -251,6 +256,8 @@ class Session:
             self._on_expired(error)
 
     def _completed(self, entry: QueueEntry, frame: Frame) -> None:
+        if len(frame.raw) <= _REMEMBERED_BYTES:
+            self._answered.append(frame.raw)
         entry.resolve(frame)
         if not entry.is_quiet:
             self._publish_end(entry)
@@ -304,13 +311,12 @@ class Session:
             late.late_reply = frame
             self._publish(LateReply, late.id, late.method, frame)
             return
-        if self._correlation.was_used(frame.id):
-            reason = f"request {frame.id!r} was answered before"
-            self._publish(ReplyUnmatched, frame, reason)
+        if frame.raw in self._answered:
+            self._publish(ReplyUnmatched, frame, f"request {frame.id!r} was answered twice")
             return
         meant = self._correlation.near_miss(frame.id)
         hint = f"; request {meant!r} is waiting" if meant is not None else ""
-        reason = f"no request has the id {frame.id!r}{hint}"
+        reason = f"no request with the id {frame.id!r} is waiting{hint}"
         self._unattributed(frame, meant if channel is None else channel, reason)
 
     def _unattributed(

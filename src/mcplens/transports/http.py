@@ -45,8 +45,7 @@ if TYPE_CHECKING:
 
 # More hops than any sane server needs; fewer than a loop makes.
 MAX_REDIRECTS: Final = 5
-# A 303 is not among them: it asks for a GET, and the message would be lost.
-_FOLLOWED: Final = (301, 302, 307, 308)
+_REDIRECTS: Final = (301, 302, 303, 307, 308)
 # Real servers send headers (cookies, policies) beyond aiohttp's 8 KiB.
 _MAX_HEADER_BYTES: Final = 64 * 1024
 
@@ -131,6 +130,8 @@ class HttpClient:
             max_line_size=_MAX_HEADER_BYTES,
             max_field_size=_MAX_HEADER_BYTES,
         )
+        # It would repeat a GET whose connection broke, unseen; repeating is for us to decide.
+        self._session._retry_connection = False
 
     async def close(self) -> None:
         session, self._session = self._session, None
@@ -214,7 +215,7 @@ class Exchange:
         try:
             await self._send()
             hops = 0
-            while self.status in _FOLLOWED and self.header("Location") is not None:
+            while self.status in _REDIRECTS and self.header("Location") is not None:
                 hops += 1
                 await self._follow(hops)
         except BaseException as problem:
@@ -329,6 +330,8 @@ class Exchange:
                 origin=str(ours),
                 redirected_to=str(theirs),
             )
+        if self.status == 303:  # it asks for a GET, and the message would be lost
+            raise self.error("REDIRECT_REFUSED", "redirected with 303, which drops the body", body)
         if hops > MAX_REDIRECTS:
             raise self.error(
                 "REDIRECT_REFUSED", f"redirected more than {MAX_REDIRECTS} times", body
@@ -400,7 +403,7 @@ class Exchange:
             case aiohttp.ClientResponseError():  # its status is aiohttp's, not the server's
                 message = f"{self.doing}: the answer is no valid HTTP: {problem.message}"
                 return ProtocolError("INVALID_RESPONSE", message)
-            case aiohttp.InvalidURL() | ValueError():
+            case ValueError() if not isinstance(problem, OSError):  # a URL or a header
                 return ConfigurationError("CONFIGURATION_INVALID", f"{self.doing}: {text}")
         return classify(problem, self.doing)
 

@@ -96,7 +96,7 @@ class SseTransport(Transport):
             await self._client.close()
 
     async def _finish_posts(self) -> None:
-        await asyncio.wait(self._posts)
+        await asyncio.gather(*self._posts, return_exceptions=True)
 
     def _write(self, out: Outgoing) -> None:
         task = self._spawn(self._post(out), "POST")

@@ -381,8 +381,7 @@ class StreamableHttpTransport(Transport):
             with contextlib.suppress(InspectorError):  # any answer will do, and so will none
                 async with self._client.exchange("DELETE", headers) as exchange:
                     await exchange.read()
-        if self._asides:
-            await asyncio.wait(self._asides)
+        await asyncio.gather(*self._asides, return_exceptions=True)
 
 
 def _is_raw(out: Outgoing) -> bool:

@@ -1,0 +1,1 @@
+"""Small real MCP servers for the tests, run as subprocesses. None of them imports mcplens."""

@@ -1,0 +1,1 @@
+"""The transports, each against real servers."""
