@@ -127,7 +127,6 @@ class HttpServer:
     requests: list[Seen] = field(default_factory=list)
     connections: int = 0
     closed: list[int] = field(default_factory=list)  # connections that the client ended
-    tasks: set[asyncio.Task[Any]] = field(default_factory=set)
     _changed: asyncio.Event = field(default_factory=asyncio.Event)
 
     @property
@@ -144,14 +143,6 @@ class HttpServer:
                 await self._changed.wait()
 
     async def connect(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        task = asyncio.current_task()
-        assert task is not None
-        self.tasks.add(task)
-        # asyncio logs a connection's task that ends cancelled, so the end of the test is no error.
-        with contextlib.suppress(asyncio.CancelledError):
-            await self._talk(reader, writer)
-
-    async def _talk(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.connections += 1
         number = self.connections
         inbox: asyncio.Queue[Request | None] = asyncio.Queue()
@@ -174,7 +165,6 @@ class HttpServer:
             reading.cancel()
             self.closed.append(number)
             self._changed.set()
-            writer.close()
 
     async def _handle_while_connected(
         self, seen: Seen, wire: Wire, reading: asyncio.Task[None]
@@ -194,21 +184,39 @@ class HttpServer:
             await asyncio.gather(handling, return_exceptions=True)
 
 
+Connect = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
+
+
+@contextlib.asynccontextmanager
+async def listening(connect: Connect, tls: ssl.SSLContext | None = None) -> AsyncIterator[int]:
+    """The port of a TCP server that ends all its connections with the block."""
+    tasks: set[asyncio.Task[Any]] = set()
+
+    async def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        tasks.add(task)
+        # asyncio logs a connection's task that ends cancelled; the end of the test is no error.
+        with contextlib.suppress(asyncio.CancelledError):
+            await connect(reader, writer)
+        writer.close()
+
+    server = await asyncio.start_server(accept, "127.0.0.1", 0, limit=HEAD_LIMIT_BYTES, ssl=tls)
+    try:
+        yield server.sockets[0].getsockname()[1]
+    finally:
+        server.close()
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks)
+
+
 @contextlib.asynccontextmanager
 async def serving(handle: Handle, tls: ssl.SSLContext | None = None) -> AsyncIterator[HttpServer]:
-    """Run a server for the length of the block."""
+    """Run an HTTP server for the length of the block."""
     server = HttpServer(handle, "https" if tls else "http")
-    listener = await asyncio.start_server(
-        server.connect, "127.0.0.1", 0, limit=HEAD_LIMIT_BYTES, ssl=tls
-    )
-    server.port = listener.sockets[0].getsockname()[1]
-    try:
+    async with listening(server.connect, tls) as server.port:
         yield server
-    finally:
-        listener.close()
-        for task in server.tasks:
-            task.cancel()
-        await asyncio.gather(*server.tasks, return_exceptions=True)
 
 
 @contextlib.asynccontextmanager

@@ -12,10 +12,9 @@ from pathlib import Path
 import pytest
 
 from mcplens.errors import ConfigurationError
-from mcplens.transports import launch
+from mcplens.transports import shell_path
 from mcplens.transports.launch import (
     Launch,
-    ask_shell,
     candidates,
     child_environment,
     extend_folders,
@@ -26,8 +25,8 @@ from mcplens.transports.launch import (
     resolve_launch,
     resolve_placeholders,
     search_folders,
-    shell_path_entries,
 )
+from mcplens.transports.shell_path import ask_shell, shell_path_entries
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="makes executables by their mode")
 
@@ -41,7 +40,7 @@ def program(path: Path, content: str = "#!/bin/sh\n", mode: int = 0o755) -> str:
 
 def resolve(*command: str, **options: object) -> Launch:
     """Resolve as in a terminal, with a shell that must not be asked."""
-    settings: dict[str, object] = {"has_terminal": True, "shell_path": refuse_to_be_asked}
+    settings: dict[str, object] = {"has_terminal": True, "ask_shell": refuse_to_be_asked}
     return resolve_launch(command, **(settings | options))  # type: ignore[arg-type]
 
 
@@ -137,7 +136,7 @@ class TestCommandThatIsSearched:
         assert found.argv == (expected,)
 
     def test_what_is_not_found_is_named_with_the_folders_and_what_to_do(self) -> None:
-        error = refusal("no-such", environ={"PATH": "/a:/b"}, shell_path=lambda: ["/b", "/c"])
+        error = refusal("no-such", environ={"PATH": "/a:/b"}, ask_shell=lambda: ["/b", "/c"])
         assert error.code == "COMMAND_NOT_FOUND"
         assert not error.retryable
         assert error.details == {"command": "no-such", "searched": ["/a", "/b", "/c"]}
@@ -148,7 +147,7 @@ class TestCommandThatIsSearched:
 
     def test_a_long_list_of_folders_is_shortened_in_the_message_only(self) -> None:
         folders = [f"/folder{number}" for number in range(30)]
-        error = refusal("no-such", environ={"PATH": ":".join(folders)}, shell_path=list)
+        error = refusal("no-such", environ={"PATH": ":".join(folders)}, ask_shell=list)
         assert error.details["searched"] == folders
         assert "/folder7 and 22 more folders" in error.message
         assert "/folder8" not in error.message
@@ -211,7 +210,7 @@ class TestShellPath:
         found = resolve(
             "server",
             environ={"PATH": "/own:/shared"},
-            shell_path=lambda: ["/shared", str(tmp_path / "shell")],
+            ask_shell=lambda: ["/shared", str(tmp_path / "shell")],
         )
         assert found.argv == (expected,)
         assert found.env["PATH"] == f"/own:/shared:{tmp_path}/shell"
@@ -225,7 +224,7 @@ class TestShellPath:
             "server",
             environ={"PATH": f"{tmp_path}/venv"},
             has_terminal=False,
-            shell_path=lambda: [str(tmp_path / "shell")],
+            ask_shell=lambda: [str(tmp_path / "shell")],
         )
         assert found.argv == (expected,)
         assert found.env["PATH"] == f"{tmp_path}/venv:{tmp_path}/shell"
@@ -233,7 +232,7 @@ class TestShellPath:
     def test_a_program_given_by_its_path_gets_it_too(self, tmp_path: Path) -> None:
         path = program(tmp_path / "npx")
         environ = {"PATH": "/own"}
-        found = resolve(path, environ=environ, has_terminal=False, shell_path=lambda: ["/node"])
+        found = resolve(path, environ=environ, has_terminal=False, ask_shell=lambda: ["/node"])
         assert found.argv == (path,)
         assert found.env["PATH"] == "/own:/node"
 
@@ -243,7 +242,7 @@ class TestShellPath:
             path,
             environ={"PATH": "/usr/local/bin"},
             has_terminal=False,
-            shell_path=lambda: ["/x"],
+            ask_shell=lambda: ["/x"],
             platform="darwin",
         )
         assert found.env["PATH"] == "/usr/local/bin:/x:/opt/homebrew/bin:/opt/homebrew/sbin"
@@ -257,9 +256,9 @@ class TestShellPath:
 @pytest.fixture
 def forgotten() -> Iterator[None]:
     """The shell has not been asked in this process, before and after."""
-    launch._shell.entries = None
+    shell_path._shell.entries = None
     yield
-    launch._shell.entries = None
+    shell_path._shell.entries = None
 
 
 @pytest.mark.usefixtures("forgotten")
@@ -297,7 +296,7 @@ class TestNeedsShellPath:
         self, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setenv("MCPLENS_RESOLVING_PATH", "1")
-        monkeypatch.setattr(launch, "ask_shell", refuse_to_be_asked)
+        monkeypatch.setattr(shell_path, "ask_shell", refuse_to_be_asked)
         assert shell_path_entries() == []
 
 
@@ -371,7 +370,7 @@ class TestAskingTheShell:
         self, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.delenv("SHELL", raising=False)
-        assert os.path.isabs(launch._user_shell())
+        assert os.path.isabs(shell_path._user_shell())
 
 
 ENVIRON = {

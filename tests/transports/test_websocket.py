@@ -14,6 +14,7 @@ import pytest
 from websockets.asyncio.server import ServerConnection, serve
 from websockets.http11 import Request, Response
 
+from mcplens.clock import ManualClock
 from mcplens.errors import ConfigurationError, ConnectError, HttpError, InspectorError
 from mcplens.events import HttpRequestSent, HttpResponseReceived
 from mcplens.protocol.frames import Malformed
@@ -21,7 +22,7 @@ from mcplens.transports import websocket
 from mcplens.transports.base import Closing
 from mcplens.transports.websocket import WebSocketTransport
 
-from .recording import BOUND_S, Recorder, call, connected, notification, result
+from .recording import BOUND_S, Recorder, call, connected, listening, notification, result
 
 Serve = Callable[[ServerConnection], Awaitable[None]]
 
@@ -32,7 +33,7 @@ async def echo(server: ServerConnection) -> None:
 
 
 @asynccontextmanager
-async def listening(handle: Serve, **options: object) -> AsyncIterator[str]:
+async def serving(handle: Serve, **options: object) -> AsyncIterator[str]:
     """A server's URL, for the length of the block."""
     options.setdefault("subprotocols", ["mcp"])
     async with serve(handle, "127.0.0.1", 0, **options) as server:  # type: ignore[arg-type]
@@ -42,7 +43,7 @@ async def listening(handle: Serve, **options: object) -> AsyncIterator[str]:
 @asynccontextmanager
 async def talking(handle: Serve, **options: object) -> AsyncIterator[Recorder]:
     async with (
-        listening(handle, **options) as url,
+        serving(handle, **options) as url,
         connected(WebSocketTransport(url)) as heard,
     ):
         yield heard
@@ -157,7 +158,7 @@ async def test_a_server_that_does_not_read_blocks_nobody_and_fails_what_is_too_m
 
 async def test_the_handshake_is_told_with_its_secrets_masked():
     headers = {"Authorization": "Bearer s3cret", "X-Open": "seen"}
-    async with listening(echo) as url:
+    async with serving(echo) as url:
         transport = WebSocketTransport(url + "?key=s3cret", headers=headers)
         async with connected(transport) as heard:
             pass
@@ -191,7 +192,7 @@ async def test_a_rejected_handshake_is_an_error_with_status_headers_and_body(sta
         response.headers["Location"] = "ws://elsewhere.invalid/?token=s3cret"
         return response
 
-    async with listening(echo, process_request=reject) as url:
+    async with serving(echo, process_request=reject) as url:
         error, heard = await refusal_of(url)
     assert isinstance(error, HttpError)
     assert (error.code, error.status) == (code, status)
@@ -205,18 +206,15 @@ async def test_a_rejected_handshake_is_an_error_with_status_headers_and_body(sta
 async def test_a_server_that_speaks_something_else_fails_the_handshake():
     async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.write(b"SSH-2.0-OpenSSH_9.9\r\n\r\n")
-        writer.close()
 
-    server = await asyncio.start_server(handle, "127.0.0.1", 0)
-    async with server:
-        port = server.sockets[0].getsockname()[1]
+    async with listening(handle) as port:
         error, _ = await refusal_of(f"ws://127.0.0.1:{port}/")
     assert isinstance(error, ConnectError)
     assert "handshake failed" in error.message
 
 
 async def test_a_server_that_is_not_there_refuses_the_connection():
-    async with listening(echo) as url:
+    async with serving(echo) as url:
         pass
     error, _ = await refusal_of(url)
     assert error.code == "CONNECTION_REFUSED"
@@ -226,11 +224,8 @@ async def test_a_server_that_is_not_there_refuses_the_connection():
 async def test_a_handshake_that_is_never_answered_times_out():
     async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.read()
-        writer.close()
 
-    server = await asyncio.start_server(handle, "127.0.0.1", 0)
-    async with server:
-        port = server.sockets[0].getsockname()[1]
+    async with listening(handle) as port:
         error, _ = await refusal_of(f"ws://127.0.0.1:{port}/", connect_timeout_s=0.05)
     assert error.code == "CONNECTION_TIMEOUT"
 
@@ -274,7 +269,7 @@ async def test_a_message_over_the_limit_ends_the_connection_and_says_why():
         await server.wait_closed()
 
     async with (
-        listening(handle) as url,
+        serving(handle) as url,
         connected(WebSocketTransport(url, max_message_bytes=1000)) as heard,
     ):
         await heard.until(lambda: heard.losses)
@@ -282,7 +277,9 @@ async def test_a_message_over_the_limit_ends_the_connection_and_says_why():
     assert "limit of 1000 bytes" in heard.losses[0].message
 
 
-async def test_a_frame_that_breaks_the_websocket_protocol_is_told_as_such():
+async def test_a_frame_that_breaks_the_protocol_ends_the_connection_whatever_the_server_does():
+    is_told = asyncio.Event()
+
     async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         head = (await reader.readuntil(b"\r\n\r\n")).decode()
         key = next(line for line in head.split("\r\n") if "-Key:" in line).split(": ")[1]
@@ -293,13 +290,18 @@ async def test_a_frame_that_breaks_the_websocket_protocol_is_told_as_such():
             % base64.b64encode(digest)
         )
         writer.write(struct.pack("!BB", 0x83, 0))  # an opcode that does not exist
+        await reader.readexactly(2)
+        is_told.set()
         await reader.read()
-        writer.close()
 
-    server = await asyncio.start_server(handle, "127.0.0.1", 0)
-    async with server:
-        url = f"ws://127.0.0.1:{server.sockets[0].getsockname()[1]}/"
-        async with connected(WebSocketTransport(url)) as heard:
+    clock = ManualClock()
+    async with listening(handle) as port:
+        transport = WebSocketTransport(f"ws://127.0.0.1:{port}/")
+        async with connected(transport, clock) as heard:
+            async with asyncio.timeout(BOUND_S):
+                await is_told.wait()
+            assert not heard.losses
+            await clock.advance(2)
             await heard.until(lambda: heard.losses)
     assert heard.losses[0].details["close_code"] == 1002
 
@@ -311,7 +313,7 @@ async def test_leaving_on_purpose_closes_with_1000_and_is_no_loss():
         await server.wait_closed()
         closed.set_result(server.close_code)
 
-    async with listening(handle) as url:
+    async with serving(handle) as url:
         async with connected(WebSocketTransport(url)) as heard:
             pass
         async with asyncio.timeout(BOUND_S):

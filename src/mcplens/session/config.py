@@ -24,9 +24,12 @@ class ConnectionConfig(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class RetryConfig(msgspec.Struct, frozen=True, kw_only=True):
-    """LOGIC's RetryConfig: which failures to connect are tried again, and when."""
+    """LOGIC's RetryConfig: which failures to connect are tried again, and when.
 
-    max_attempts: int = 3
+    Given to a client, it stands in place of ConnectionConfig's max_retries and retry_backoff_s.
+    """
+
+    max_attempts: int = 3  # retries after the first attempt
     backoff_s: tuple[float, ...] = (1.0, 2.0, 4.0)
     retryable_errors: tuple[str, ...] = DEFAULT_RETRYABLE_ERRORS
 

@@ -167,7 +167,7 @@ class Connection:
     def _next_delay(self, error: InspectorError) -> float | None:
         """How long to wait before the next attempt; None if there is none."""
         retry = self.lifecycle.retry_count + 1
-        if retry > self.config.max_retries:
+        if retry > self._retry.max_attempts:
             return None
         if not is_retryable(error, self._retry.retryable_errors):
             return None
@@ -414,7 +414,7 @@ class Connection:
             self.lifecycle.state.value,
             event.value,
             self.lifecycle.retry_count,
-            self.config.max_retries,
+            self._retry.max_attempts,
             retry_in_s,
             error.to_dict() if error is not None else None,
         )

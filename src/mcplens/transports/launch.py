@@ -7,23 +7,18 @@ spelled on each platform is pure and takes the platform and the environment as a
 
 from __future__ import annotations
 
-import contextlib
 import os
 import posixpath
 import re
-import select
-import signal
-import subprocess
 import sys
-import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import ModuleType
 from typing import Final, Literal
 
 import msgspec
 
-from mcplens.clock import SystemClock
 from mcplens.errors import ConfigurationError
+from mcplens.transports import shell_path
 
 FileKind = Literal["missing", "not a file", "not executable", "executable"]
 
@@ -55,15 +50,6 @@ _DEFAULT_PATHEXT: Final = ".COM;.EXE;.BAT;.CMD"
 # A folder list is for reading in an error: more than this hides what to do next.
 _FOLDERS_SHOWN: Final = 8
 
-# Most rc files are done in a tenth of it; a slower one must not hold up a connection.
-SHELL_TIMEOUT_S: Final = 2.0
-
-# An rc file that prints more than this before we see a PATH is not going to show one.
-_SHELL_NOISE_LIMIT_BYTES: Final = 1 << 20
-
-# Set in the shells that we ask, so that an rc file which runs mcplens does not ask for ever.
-_ASKING_VARIABLE: Final = "MCPLENS_RESOLVING_PATH"
-
 _PLACEHOLDER: Final = (
     r"\$\$\{"  # an escaped one
     r"|\$\{(?:env:)?(?P<name>[A-Za-z_][A-Za-z0-9_]*)(?::-(?P<default>(?:(?!\$\{)[^}])*))?\}"
@@ -90,7 +76,7 @@ def resolve_launch(
     inherit_env: bool = True,
     environ: Mapping[str, str] | None = None,
     has_terminal: bool | None = None,
-    shell_path: Callable[[], list[str]] | None = None,
+    ask_shell: Callable[[], list[str]] | None = None,
     platform: str = sys.platform,
 ) -> Launch:
     """Decide what is started; blocks on the user's shell where `needs_shell_path` says so.
@@ -113,7 +99,7 @@ def resolve_launch(
     else:
         program = _find(name, folders, extensions, platform)
     if _may_ask_shell(own_env, platform) and (program is None or not _in_terminal(has_terminal)):
-        folders = extend_folders(folders, (shell_path or shell_path_entries)(), platform)
+        folders = extend_folders(folders, (ask_shell or shell_path.shell_path_entries)(), platform)
         child_env["PATH"] = ":".join(folders)
         program = program or _find(name, folders, extensions, platform)
     if program is None:
@@ -131,7 +117,7 @@ def needs_shell_path(
     platform: str = sys.platform,
 ) -> bool:
     """Whether `resolve_launch` would start the user's shell: cheap, and False once it has run."""
-    if _shell.entries is not None or not command or not _may_ask_shell(env or {}, platform):
+    if shell_path.is_known() or not command or not _may_ask_shell(env or {}, platform):
         return False
     if not _in_terminal(has_terminal):
         return True
@@ -390,100 +376,3 @@ def _shortened(folders: Sequence[str]) -> str:
     shown = ", ".join(folders[:_FOLDERS_SHOWN])
     left_out = len(folders) - _FOLDERS_SHOWN
     return f"{shown} and {left_out} more folders" if left_out > 0 else shown
-
-
-class _Shell:
-    """What the user's shell answered, once for the life of this process."""
-
-    __slots__ = ("entries", "lock")
-
-    def __init__(self) -> None:
-        self.entries: list[str] | None = None
-        self.lock = threading.Lock()
-
-    def __repr__(self) -> str:
-        return f"<_Shell {'not asked' if self.entries is None else self.entries}>"
-
-
-_shell: Final = _Shell()
-
-
-def shell_path_entries() -> list[str]:
-    """PATH of the user's login, then interactive shell: asked once, up to 2 s, [] when in doubt."""
-    with _shell.lock:
-        if _shell.entries is None:
-            asked_by_ourselves = _ASKING_VARIABLE in os.environ
-            _shell.entries = [] if asked_by_ourselves else ask_shell(_user_shell())
-        return list(_shell.entries)
-
-
-def _user_shell() -> str:
-    shell = os.environ.get("SHELL")
-    if not shell and sys.platform != "win32":
-        import pwd  # only where SHELL is not set: services, containers
-
-        try:
-            shell = pwd.getpwuid(os.getuid()).pw_shell
-        except KeyError:
-            shell = None
-    return shell or "/bin/sh"
-
-
-def ask_shell(shell: str, timeout_s: float = SHELL_TIMEOUT_S) -> list[str]:
-    """PATH entries of `shell -l`, then new ones of `shell -i`, both run at the same time."""
-    deadline = SystemClock.monotonic() + timeout_s
-    marker = os.urandom(16).hex()
-    started = [_start_shell(shell, flag, marker) for flag in ("-l", "-i")]
-    found: list[str] = []
-    for process in started:
-        if process is not None:
-            found += _answer_of(process, marker.encode(), deadline).split(":")
-    return list(dict.fromkeys(entry for entry in found if entry.startswith("/")))
-
-
-def _start_shell(shell: str, flag: str, marker: str) -> subprocess.Popen[bytes] | None:
-    try:
-        return subprocess.Popen(
-            # "$PATH" reads the same in sh, bash, zsh and fish.
-            [shell, flag, "-c", f"printf '%s%s%s' {marker} \"$PATH\" {marker}"],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            env={**os.environ, _ASKING_VARIABLE: "1"},
-            start_new_session=True,  # an interactive shell would take the terminal from us
-        )
-    except OSError:
-        return None
-
-
-def _answer_of(process: subprocess.Popen[bytes], marker: bytes, deadline: float) -> str:
-    """What the shell printed between the markers; the shell and its group have ended after it."""
-    assert process.stdout is not None
-    with process.stdout as output:
-        answer = _read_between(output.fileno(), marker, deadline)
-    try:
-        process.wait(max(0.0, deadline - SystemClock.monotonic()))
-    except subprocess.TimeoutExpired:
-        with contextlib.suppress(ProcessLookupError, PermissionError):  # it ended after all
-            os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
-    return os.fsdecode(answer)
-
-
-def _read_between(number: int, marker: bytes, deadline: float) -> bytes:
-    """Read to the second marker, not to the end: a program that an rc file left may hold that."""
-    poller = select.poll()
-    poller.register(number, select.POLLIN)
-    data = b""
-    while len(data) < _SHELL_NOISE_LIMIT_BYTES:
-        left_s = deadline - SystemClock.monotonic()
-        if left_s <= 0 or not poller.poll(left_s * 1_000):
-            break
-        chunk = os.read(number, 65_536)
-        data += chunk
-        parts = data.split(marker, 2)
-        if len(parts) == 3:
-            return parts[1]
-        if not chunk:
-            break
-    return b""

@@ -149,7 +149,17 @@ class WebSocketTransport(Transport):
         transport = self
 
         class Connection(ClientConnection):
-            """Tells what its users cannot see: text or binary, and the headers of the handshake."""
+            """Tells what its users cannot see, and waits for a server's goodbye only so long."""
+
+            is_ending = False
+
+            def data_received(self, data: bytes) -> None:
+                super().data_received(data)
+                # The library waits for the server to hang up, for ever if it does not.
+                if not self.is_ending and self.protocol.close_expected():
+                    self.is_ending = True
+                    due = transport._clock.monotonic() + _GOODBYE_S[Closing.GRACEFUL]
+                    transport._clock.call_at(due, self.transport.abort)
 
             def process_event(self, event: Any) -> None:
                 if self.response is None and self.request is not None:

@@ -1,0 +1,132 @@
+"""The Python API as a script sees it: what importing costs, what is exported, what a target is."""
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import mcplens
+from mcplens.app import transport_for
+from mcplens.transports.stdio import StdioTransport
+from mcplens.transports.streamable_http import StreamableHttpTransport
+from mcplens.transports.websocket import WebSocketTransport
+from tests.servers.run import serve
+
+# LOGIC's exports in Python spelling; the handlers come with the surfaces that answer.
+LOGIC_EXPORTS = (
+    "create_mcp_client",
+    "connect_client",
+    "disconnect_client",
+    "create_http_transport",
+    "create_proxy_transport",
+    "create_request_queue",
+    "ConnectionState",
+    "ConnectionConfig",
+    "QueueEntry",
+    "QueueStatus",
+    "InspectorError",
+    "RetryConfig",
+)
+
+
+def loaded_by(statement: str) -> set[str]:
+    program = f"import sys; {statement}; print('\\n'.join(sys.modules))"
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    return set(done.stdout.split())
+
+
+def test_importing_mcplens_loads_no_http_library() -> None:
+    modules = loaded_by("import mcplens")
+    assert not modules & {"aiohttp", "websockets", "ssl", "http", "asyncio", "msgspec"}
+
+
+def test_a_stdio_client_loads_no_http_library() -> None:
+    modules = loaded_by("import mcplens; mcplens.connect(['x'])")
+    assert not modules & {"aiohttp", "websockets", "jsonschema_rs", "click", "json"}
+
+
+@pytest.mark.parametrize("name", LOGIC_EXPORTS)
+def test_everything_that_logic_exports_is_there(name: str) -> None:
+    assert name in mcplens.__all__
+    assert getattr(mcplens, name)
+
+
+def test_every_public_name_can_be_loaded() -> None:
+    for name in mcplens.__all__:
+        assert getattr(mcplens, name) is not None
+    assert set(dir(mcplens)) == set(mcplens.__all__)
+
+
+def test_logics_defaults_are_kept() -> None:
+    config = mcplens.ConnectionConfig()
+    assert (config.connection_timeout_s, config.request_timeout_s) == (30, 60)
+    assert (config.progress_resets_timeout, config.max_total_timeout_s) == (True, 300)
+    assert (config.ping_interval_s, config.max_retries) == (30, 3)
+    assert config.retry_backoff_s == (1, 2, 4)
+    retry = mcplens.RetryConfig()
+    assert (retry.max_attempts, retry.backoff_s) == (3, (1, 2, 4))
+    assert retry.retryable_errors == ("ECONNREFUSED", "ECONNRESET", "ETIMEDOUT", "ENOTFOUND")
+
+
+@pytest.mark.parametrize(
+    ("target", "kind"),
+    [
+        (["some-command", "--flag"], StdioTransport),
+        ("some-command --flag 'one argument'", StdioTransport),
+        ("http://localhost:1/mcp", StreamableHttpTransport),
+        ("https://example.invalid/mcp", StreamableHttpTransport),
+        ("ws://localhost:1/", WebSocketTransport),
+    ],
+)
+def test_a_target_is_a_command_or_a_url(target: Any, kind: type) -> None:
+    make, name = transport_for(target)
+    assert isinstance(make(), kind)
+    assert name
+
+
+def test_a_target_may_be_a_script(tmp_path: Path) -> None:
+    script = tmp_path / "my server.py"
+    script.write_text("")
+    make, name = transport_for(str(script))
+    assert make()._command == (sys.executable, str(script))  # type: ignore[attr-defined]
+    assert name == "my server.py"
+
+
+@pytest.mark.parametrize("target", ["", [], "ftp://example.invalid/x"])
+def test_a_target_that_is_none_is_refused_with_a_reason(target: Any) -> None:
+    with pytest.raises(mcplens.ConfigurationError):
+        mcplens.connect(target)
+
+
+def test_headers_for_a_command_are_refused() -> None:
+    with pytest.raises(mcplens.ConfigurationError, match="env"):
+        mcplens.connect(["x"], headers={"A": "b"})
+
+
+async def test_a_proxy_transport_connects_to_the_servers_path_on_the_proxys_origin() -> None:
+    path = "/servers/my server/mcp"
+    async with serve("good", "--transport", "http", "--path", path) as server:
+        proxy = mcplens.create_proxy_transport(f"http://127.0.0.1:{server.port}/mcp", "my server")
+        client = mcplens.create_mcp_client(proxy, client_info={"name": "me", "version": "9"})
+        await mcplens.connect_client(client)
+        assert (await client.call_tool("echo", {"text": "hi"})).content[0].text == "hi"
+        await mcplens.disconnect_client(client)
+
+
+async def test_a_client_without_a_transport_says_so() -> None:
+    with pytest.raises(mcplens.ConfigurationError, match="connect_client"):
+        await mcplens.connect_client(mcplens.create_mcp_client())
+
+
+async def test_the_users_own_retryable_codes_are_tried_again() -> None:
+    retry = mcplens.RetryConfig(
+        max_attempts=2, backoff_s=(0.0,), retryable_errors=("COMMAND_NOT_FOUND",)
+    )
+    with pytest.raises(mcplens.InspectorError) as caught:
+        async with mcplens.connect(["no-such-command"], env={"PATH": ""}, retry=retry):
+            pass
+    assert caught.value.details["attempts"] == 3
