@@ -102,9 +102,30 @@ def test_a_target_that_is_none_is_refused_with_a_reason(target: Any) -> None:
         mcplens.connect(target)
 
 
-def test_headers_for_a_command_are_refused() -> None:
-    with pytest.raises(mcplens.ConfigurationError, match="env"):
-        mcplens.connect(["x"], headers={"A": "b"})
+@pytest.mark.parametrize(
+    ("target", "options"),
+    [
+        (["x"], {"headers": {"A": "b"}}),
+        (["x"], {"transport": "sse"}),
+        (["x"], {"nonsense": 1}),
+        ("x 'unclosed", {}),
+        ("http://localhost:1/mcp", {"env": {"A": "b"}}),
+        ("http://localhost:1/mcp", {"transport": "stdio"}),
+        ("http://localhost:1/mcp", {"transport": "carrier-pigeon"}),
+        ("ws://localhost:1/", {"sse_fallback": True}),
+    ],
+)
+def test_an_option_without_meaning_is_refused_at_once(target: Any, options: Any) -> None:
+    with pytest.raises(mcplens.ConfigurationError) as caught:
+        mcplens.connect(target, **options)
+    assert caught.value.code == "CONFIGURATION_INVALID"
+
+
+@pytest.mark.parametrize("option", ["ca_file", "insecure", "connect_timeout_s", "headers"])
+def test_every_documented_network_option_is_taken(option: str) -> None:
+    value: Any = {"headers": {}, "connect_timeout_s": 1.0, "ca_file": "x"}.get(option, True)
+    for url in ("http://localhost:1/", "ws://localhost:1/"):
+        mcplens.connect(url, **{option: value})
 
 
 async def test_a_proxy_transport_connects_to_the_servers_path_on_the_proxys_origin() -> None:

@@ -1,6 +1,6 @@
 """The composition root: the only place where transports, sessions, bus and clock are wired.
 
-Offers the short way (`connect`) and LOGIC's exports in Python spelling.
+Offers the short way (`connect`) and the parts of it (`create_mcp_client` and its kin).
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import shlex
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from mcplens.bus import Bus
 from mcplens.clock import Clock, SystemClock
@@ -19,7 +19,7 @@ from mcplens.session.client import Client
 from mcplens.session.config import ClientOptions, ConnectionConfig, RetryConfig
 from mcplens.session.notifications import NotificationHandler
 from mcplens.session.questions import RequestHandler
-from mcplens.transports.base import DEFAULT_MAX_MESSAGE_BYTES, Closing, Transport
+from mcplens.transports.base import Closing, Transport
 
 if TYPE_CHECKING:
     from mcplens.transports.memory import Serve
@@ -181,7 +181,7 @@ def create_proxy_transport(
 
     parts = urlsplit(proxy_url)
     if parts.scheme not in ("http", "https") or not parts.netloc:
-        raise ConfigurationError("CONFIGURATION_INVALID", f"{proxy_url!r} is no http(s) URL")
+        raise _invalid(f"{proxy_url!r} is no http(s) URL")
     url = f"{parts.scheme}://{parts.netloc}/servers/{quote(server_id, safe='')}/mcp"
     return create_http_transport(url, headers, **options)
 
@@ -198,32 +198,53 @@ def create_memory_transport(serve: Serve, *, name: str = "memory") -> MakeTransp
     return lambda: MemoryTransport(serve, name=name)
 
 
+_SHARED_OPTIONS: Final = frozenset({"max_message_bytes"})
+_STDIO_OPTIONS: Final = _SHARED_OPTIONS | {
+    "env", "cwd", "inherit_env", "close_wait_s", "terminate_wait_s",
+}  # fmt: skip
+_NETWORK_OPTIONS: Final = _SHARED_OPTIONS | {
+    "headers", "ca_file", "insecure", "connect_timeout_s",
+}  # fmt: skip
+_HTTP_OPTIONS: Final = _NETWORK_OPTIONS | {"sse_fallback"}
+
+# The names that a transport may be asked for by, and what it is then.
+_KINDS: Final = {
+    "stdio": "stdio",
+    "http": "http",
+    "streamable-http": "http",
+    "sse": "sse",
+    "ws": "websocket",
+    "websocket": "websocket",
+}
+_KIND_OF_SCHEME: Final = {"http": "http", "https": "http", "ws": "websocket", "wss": "websocket"}
+_OPTIONS_OF: Final = {
+    "stdio": _STDIO_OPTIONS,
+    "http": _HTTP_OPTIONS,
+    "sse": _NETWORK_OPTIONS,
+    "websocket": _NETWORK_OPTIONS,
+}
+
+
 def transport_for(
-    target: Target | Transport | MakeTransport,
-    kind: str | None = None,
-    *,
-    headers: Mapping[str, str] | None = None,
-    env: Mapping[str, str] | None = None,
-    cwd: str | os.PathLike[str] | None = None,
-    max_message_bytes: int = DEFAULT_MAX_MESSAGE_BYTES,
-    **options: Any,
+    target: Target | Transport | MakeTransport, kind: str | None = None, **options: Any
 ) -> tuple[MakeTransport, str]:
     """How to reach a target, and a name for it.
 
     Raises:
-        ConfigurationError: the target is none.
+        ConfigurationError: the target is none, or an option has no meaning for it.
     """
+    options = {name: value for name, value in options.items() if value is not None}
     if isinstance(target, Transport) or callable(target):
+        _check_options("a transport of your own", options, frozenset())
         return _factory(target), "server"
-    options["max_message_bytes"] = max_message_bytes
     if isinstance(target, str) and "://" in target.split(" ", 1)[0]:
-        return _remote(target, kind, headers, options)
+        return _remote(target, kind, options)
+    if kind not in (None, "stdio"):
+        raise _invalid(f"{kind} needs a URL; {target!r} is a command")
     command = _command_of(target)
-    if headers:
-        raise ConfigurationError(
-            "CONFIGURATION_INVALID", "headers have no meaning for a command; use env"
-        )
-    options |= {"env": env, "cwd": os.fspath(cwd) if cwd is not None else None}
+    _check_options("a command", options, _STDIO_OPTIONS)
+    if "cwd" in options:
+        options["cwd"] = os.fspath(options["cwd"])
 
     def make_stdio() -> Transport:
         from mcplens.transports.stdio import StdioTransport
@@ -233,35 +254,38 @@ def transport_for(
     return make_stdio, os.path.basename(command[-1] if len(command) > 1 else command[0])
 
 
-def _remote(
-    url: str, kind: str | None, headers: Mapping[str, str] | None, options: dict[str, Any]
-) -> tuple[MakeTransport, str]:
+def _remote(url: str, kind: str | None, options: dict[str, Any]) -> tuple[MakeTransport, str]:
     scheme, _, rest = url.partition("://")
-    if kind is None:
-        kind = {"http": "http", "https": "http", "ws": "websocket", "wss": "websocket"}.get(scheme)
-    options |= {"headers": headers}
+    chosen = _KIND_OF_SCHEME.get(scheme.lower()) if kind is None else _KINDS.get(kind)
+    if chosen is None and kind is not None:
+        raise _invalid(f"there is no transport called {kind!r}: use {', '.join(_KINDS)}")
+    if chosen is None:
+        raise _invalid(f"{scheme}:// cannot be connected to: use http, https, ws or wss")
+    if chosen == "stdio":
+        raise _invalid(f"stdio needs a command; {url} is a URL")
+    _check_options(f"a URL over {chosen}", options, _OPTIONS_OF[chosen])
 
     def make() -> Transport:
-        match kind:
-            case "http" | "streamable-http":
-                from mcplens.transports.streamable_http import StreamableHttpTransport
+        if chosen == "http":
+            from mcplens.transports.streamable_http import StreamableHttpTransport
 
-                return StreamableHttpTransport(url, **options)
-            case "sse":
-                from mcplens.transports.sse import SseTransport
+            return StreamableHttpTransport(url, **options)
+        if chosen == "sse":
+            from mcplens.transports.sse import SseTransport
 
-                return SseTransport(url, **options)
-            case _:
-                from mcplens.transports.websocket import WebSocketTransport
+            return SseTransport(url, **options)
+        from mcplens.transports.websocket import WebSocketTransport
 
-                return WebSocketTransport(url, **options)
+        return WebSocketTransport(url, **options)
 
-    if kind not in ("http", "streamable-http", "sse", "ws", "websocket"):
-        known = "http, https, ws, wss"
-        raise ConfigurationError(
-            "CONFIGURATION_INVALID", f"{scheme}:// cannot be connected to; use {known}"
-        )
     return make, rest.split("/", 1)[0].rpartition("@")[2]
+
+
+def _check_options(what: str, options: Mapping[str, Any], known: frozenset[str]) -> None:
+    unknown = sorted(options.keys() - known)
+    if unknown:
+        has = ", ".join(sorted(known)) or "none"
+        raise _invalid(f"{', '.join(unknown)}: no meaning for {what}, whose options are: {has}")
 
 
 def _command_of(target: Target) -> list[str]:
@@ -270,14 +294,23 @@ def _command_of(target: Target) -> list[str]:
         interpreter = _INTERPRETERS.get(os.path.splitext(path)[1])
         if interpreter is not None and os.path.isfile(path):
             return [*interpreter, path]
-        command = [path] if isinstance(target, os.PathLike) else shlex.split(path)
+        command = [path] if isinstance(target, os.PathLike) else _split(path)
     else:
         command = [os.fspath(part) for part in target]
     if not command:
-        raise ConfigurationError(
-            "CONFIGURATION_INVALID", "the target is empty: give a command, a URL or a script"
-        )
+        raise _invalid("the target is empty: give a command, a URL or a script")
     return command
+
+
+def _split(text: str) -> list[str]:
+    try:
+        return shlex.split(text)
+    except ValueError as problem:
+        raise _invalid(f"{text!r} cannot be split into a command: {problem}") from None
+
+
+def _invalid(message: str) -> ConfigurationError:
+    return ConfigurationError("CONFIGURATION_INVALID", message)
 
 
 def _factory(transport: Transport | MakeTransport | None) -> MakeTransport:
@@ -289,9 +322,8 @@ def _factory(transport: Transport | MakeTransport | None) -> MakeTransport:
 
     def once() -> Transport:
         if not unused:
-            raise ConfigurationError(
-                "CONFIGURATION_INVALID",
-                "this transport was used before: give a function that makes one, to reconnect",
+            raise _invalid(
+                "this transport was used before: give a function that makes one, to reconnect"
             )
         return unused.pop()
 
@@ -299,6 +331,4 @@ def _factory(transport: Transport | MakeTransport | None) -> MakeTransport:
 
 
 def _no_transport() -> Transport:
-    raise ConfigurationError(
-        "CONFIGURATION_INVALID", "the client has no transport: give one to connect_client"
-    )
+    raise _invalid("the client has no transport: give one to connect_client")

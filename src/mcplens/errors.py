@@ -18,11 +18,11 @@ from __future__ import annotations
 import errno
 import socket
 from collections.abc import Mapping
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, Self
 
 Category = Literal["connection", "transport", "timeout", "protocol", "server", "cancelled"]
 
-# code -> (category, retryable). LOGIC's six codes come first; see `help_slug` for their pages.
+# code -> (category, retryable).
 CODES: Final[dict[str, tuple[Category, bool]]] = {
     "CONNECTION_TIMEOUT": ("timeout", True),
     "CONNECTION_REFUSED": ("connection", True),
@@ -54,7 +54,7 @@ CODES: Final[dict[str, tuple[Category, bool]]] = {
     "INTERNAL_ERROR": ("protocol", False),
 }
 
-# LOGIC names these two pages differently from their codes.
+# Help URLs that are promised elsewhere and differ from their codes.
 _SLUGS: Final = {
     "PROTOCOL_VERSION_MISMATCH": "protocol-version",
     "AUTHENTICATION_FAILED": "authentication",
@@ -62,7 +62,7 @@ _SLUGS: Final = {
 
 
 def help_slug(code: str) -> str:
-    """The name of a code's help page: LOGIC's where it has one, else the code in kebab case."""
+    """The name of a code's help page: the code in kebab case, but for two."""
     return _SLUGS.get(code, code.lower().replace("_", "-"))
 
 
@@ -91,7 +91,7 @@ class InspectorError(Exception):
         return f"/docs/errors/{help_slug(self.code)}"
 
     def to_dict(self) -> dict[str, Any]:
-        """The error as LOGIC's InspectorError object, ready for JSON."""
+        """The error as an object for JSON, as every surface shows it."""
         return {
             "code": self.code,
             "message": self.message,
@@ -106,6 +106,13 @@ class InspectorError(Exception):
         for key, value in details.items():
             self.details.setdefault(key, value)
         return self
+
+    def copy(self) -> Self:
+        """The same error for another request, with details of its own."""
+        twin = type(self).__new__(type(self), *self.args)
+        twin.__dict__.update(self.__dict__)
+        twin.details = dict(self.details)
+        return twin
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.code} {self.message!r}>"
@@ -234,7 +241,7 @@ def classify(exception: BaseException, doing: str = "", **details: Any) -> Inspe
 
 
 def _code_of(exception: BaseException) -> tuple[str, str | None]:
-    """Our code and, as LOGIC's retry list spells it, the system's (ECONNREFUSED, ENOTFOUND)."""
+    """Our code and the system's name of it (ECONNREFUSED, ENOTFOUND)."""
     cause = getattr(exception, "os_error", None)  # aiohttp wraps what the socket raised
     if isinstance(cause, OSError) and cause is not exception:
         return _code_of(cause)
@@ -255,7 +262,7 @@ def _code_of(exception: BaseException) -> tuple[str, str | None]:
     return "INTERNAL_ERROR", None
 
 
-# LOGIC's defaultRetryableErrors.
+# The system's names of what may pass.
 DEFAULT_RETRYABLE_ERRORS: Final = ("ECONNREFUSED", "ECONNRESET", "ETIMEDOUT", "ENOTFOUND")
 
 

@@ -1,4 +1,4 @@
-"""The connection state machine of LOGIC: five states, its transitions, one place that moves.
+"""The connection state machine: five states, eleven transitions, one place that moves.
 
 Pure: `Lifecycle.apply` gives the next value or refuses. Driven by session/connection.py.
 """
@@ -20,7 +20,7 @@ class ConnectionState(Enum):
 
 
 class Transition(Enum):
-    """What can happen to a connection, named as LOGIC's table names it."""
+    """What can happen to a connection."""
 
     CONNECT = "connect"
     HANDSHAKE_COMPLETE = "handshake_complete"
@@ -37,8 +37,7 @@ class Transition(Enum):
 _S = ConnectionState
 _T = Transition
 
-# LOGIC's nine, then the two that its tables lack: a connect that is called off, and
-# disconnect() in ERROR, which is give_up.
+# The last two: a connect that is called off, and disconnect() in ERROR, which is give_up.
 TRANSITIONS: Final[dict[tuple[ConnectionState, Transition], ConnectionState]] = {
     (_S.DISCONNECTED, _T.CONNECT): _S.CONNECTING,
     (_S.CONNECTING, _T.HANDSHAKE_COMPLETE): _S.CONNECTED,

@@ -14,7 +14,6 @@ from mcplens.errors import InspectorError
 from mcplens.events import ListRefreshed, Remark, ResourceRefreshed
 from mcplens.protocol.eras import Era, InvalidHeaderAnnotation, header_parameters
 from mcplens.protocol.frames import Frame
-from mcplens.protocol.schema import Validator
 from mcplens.protocol.shapes import (
     Item,
     Prompt,
@@ -28,7 +27,7 @@ from mcplens.protocol.shapes import (
 )
 from mcplens.session.listening import Listening
 from mcplens.session.notifications import Refresher
-from mcplens.session.results import LIST_KEYS, invalid
+from mcplens.session.results import LIST_KEYS, OutputSchemas, invalid
 
 if TYPE_CHECKING:
     from mcplens.session.client import Client
@@ -61,7 +60,7 @@ class Catalog:
         self._client = client
         self._lists: dict[str, list[Any]] = {}
         self._tools: dict[str, Tool] = {}
-        self.validators: dict[str, Validator | str] = {}
+        self.output_schemas = OutputSchemas()
         self.dropped_tools: list[Tool] = []  # left out because of a bad x-mcp-header annotation
         self.resources: dict[str, ReadResult] = {}  # last read of each subscribed resource
         self._subscribed: set[str] = set()
@@ -125,7 +124,7 @@ class Catalog:
         self._lists[kind] = items
         if kind == "tools":
             self._tools = {tool.name: tool for tool in items}
-            self.validators.clear()
+            self.output_schemas.forget()
         session = self._client.connection.session
         if session is not None and session.era is Era.STATELESS:
             self.listening.want_list("resources" if kind == "resource_templates" else kind)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -38,6 +38,7 @@ from mcplens.session.results import check_reply, typed, typed_tool_result
 from mcplens.transports.base import Closing, Transport
 
 OnProgress = Callable[[Progress], None]
+S = TypeVar("S", bound=msgspec.Struct)
 
 
 class Reply(msgspec.Struct, frozen=True):
@@ -227,16 +228,15 @@ class Client:
             # 2026-07-28: our view of the tool's headers is old; look again and try once more.
             await self.list_tools()
             frame = await self._send("tools/call", params, timeout_s, on_progress, headers)
-        return typed_tool_result(frame, self._catalog.tool(name), self._catalog.validators)
+        try:
+            return typed_tool_result(frame, self._catalog.tool(name), self._catalog.output_schemas)
+        except ProtocolError as error:
+            raise error.with_details(server_id=self.server_id) from None
 
     async def read_resource(self, uri: str, **options: Any) -> ReadResult:
         """Read a resource."""
-        result = typed(
-            await self._send_with("resources/read", {"uri": uri}, options),
-            "resources/read",
-            ReadResult,
-        )
-        return result
+        frame = await self._send_with("resources/read", {"uri": uri}, options)
+        return self._typed(frame, "resources/read", ReadResult)
 
     async def subscribe(self, uri: str) -> None:
         """Hear of updates to a resource; it is read again on each."""
@@ -253,7 +253,7 @@ class Client:
         if arguments:
             params["arguments"] = arguments
         frame = await self._send_with("prompts/get", params, options)
-        return typed(frame, "prompts/get", PromptResult)
+        return self._typed(frame, "prompts/get", PromptResult)
 
     async def complete(
         self,
@@ -269,7 +269,7 @@ class Client:
         if context:
             params["context"] = {"arguments": context}
         frame = await self._send_with("completion/complete", params, options)
-        return typed(frame, "completion/complete", Completion)
+        return self._typed(frame, "completion/complete", Completion)
 
     async def set_level(self, level: str) -> None:
         """Ask for server logs from this level up."""
@@ -307,8 +307,15 @@ class Client:
         except ValueError as problem:
             message = f"the answer to {method} cannot be decoded: {problem}"
             raise ProtocolError("INVALID_RESPONSE", message, raw=frame.raw) from None
-        findings += check_reply(method, frame, value, is_stateless=self._is_stateless)
-        return Reply(value, bytes(frame.body), findings)
+        findings += check_reply(
+            method,
+            frame,
+            value,
+            is_stateless=self._is_stateless,
+            tool=self._catalog.tool(str((params or {}).get("name"))),
+            schemas=self._catalog.output_schemas,
+        )
+        return Reply(value, bytes(frame.body), tuple(dict.fromkeys(findings)))
 
     def notify(self, method: str, params: Mapping[str, Any] | None = None) -> None:
         """Send a notification."""
@@ -366,6 +373,12 @@ class Client:
         session = self._connection.session
         return session is not None and session.era is Era.STATELESS
 
+    def _typed(self, frame: Frame, method: str, shape: type[S]) -> S:
+        try:
+            return typed(frame, method, shape)
+        except ProtocolError as error:
+            raise error.with_details(server_id=self.server_id) from None
+
     async def _send_with(
         self, method: str, params: dict[str, Any], options: dict[str, Any]
     ) -> Frame:
@@ -414,7 +427,7 @@ class Client:
             return await entry.future
         except asyncio.CancelledError:
             if not entry.is_settled and not self.queue.abort(entry.id, "cancelled by the caller"):
-                self._connection._abort_entry(entry, "cancelled by the caller")
+                self._connection.call_off(entry, "cancelled by the caller")
             raise
 
     def _check_allowed(self, method: str) -> None:

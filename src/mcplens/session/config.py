@@ -1,4 +1,4 @@
-"""The settings of one connection, with LOGIC's defaults, in seconds."""
+"""The settings of one connection, with their defaults, in seconds."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ VERSION: Final = "0.1.0"
 
 
 class ConnectionConfig(msgspec.Struct, frozen=True, kw_only=True):
-    """LOGIC's ConnectionConfig. A timeout of None means no limit."""
+    """How long things may take, and how often they are tried. None means no limit."""
 
     connection_timeout_s: float | None = 30.0
     request_timeout_s: float | None = 60.0
@@ -24,7 +24,7 @@ class ConnectionConfig(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class RetryConfig(msgspec.Struct, frozen=True, kw_only=True):
-    """LOGIC's RetryConfig: which failures to connect are tried again, and when.
+    """Which failures to connect are tried again, and when.
 
     Given to a client, it stands in place of ConnectionConfig's max_retries and retry_backoff_s.
     """

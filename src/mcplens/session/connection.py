@@ -1,4 +1,4 @@
-"""One connection as LOGIC's state machine drives it: connect, retry, notice loss, reconnect, end.
+"""One connection as the state machine drives it: connect, retry, notice loss, reconnect, end.
 
 The one owner of a server's transport and session. An automatic reconnect never sends a call again:
 whatever was in flight when the connection was lost has failed.
@@ -68,7 +68,7 @@ class Connection:
             concurrency=options.concurrency,
             history_limit=options.history_limit,
         )
-        self.queue._on_abort = self._abort_entry
+        self.queue.on_abort = self.call_off
         self._retry = retry or RetryConfig(
             max_attempts=config.max_retries, backoff_s=config.retry_backoff_s
         )
@@ -119,12 +119,16 @@ class Connection:
             await asyncio.gather(owner, return_exceptions=True)
         if self._closings:
             await asyncio.gather(*self._closings, return_exceptions=True)
-        if self.state is ConnectionState.ERROR:
-            self._move(Transition.DISCONNECT)
+        if self.state in (ConnectionState.CONNECTING, ConnectionState.ERROR):
+            # The owner was called off before it began, so nothing has been cleaned up.
+            await self._tear_down(CancelledRequest("disconnected"), closing, keep_queue=True)
+            self._called_off()
         elif self.state is ConnectionState.CONNECTED:
             self._move(Transition.DISCONNECT)
-            await self._tear_down(CancelledRequest("disconnected"), closing)
-            self._move(Transition.CLEANUP_COMPLETE)
+            try:
+                await self._tear_down(CancelledRequest("disconnected"), closing)
+            finally:
+                self._move(Transition.CLEANUP_COMPLETE)
 
     async def _run_owned(self, work: Coroutine[Any, Any, None]) -> None:
         """Run work as the connection's owner task, so that disconnect() can call it off."""
@@ -193,11 +197,10 @@ class Connection:
 
     async def _attempt(self) -> InspectorError | None:
         """One attempt; its error, if it failed."""
-        transport = self.make_transport()
         timeout_s = self.config.connection_timeout_s
         self._step = "opening the transport"
         try:
-            await within(self._clock, timeout_s, self._open(transport))
+            await within(self._clock, timeout_s, self._open(self.make_transport()))
         except TimeoutError:
             message = f"not connected within {timeout_s:g} s, while {self._step}"
             return await self._failed(TimeoutExpired("CONNECTION_TIMEOUT", message))
@@ -253,6 +256,8 @@ class Connection:
         await transport.__aenter__()
         self._step = "waiting for the handshake"
         introduction = await shake_hands(session, self.options.protocol_version)
+        if session.lost_by is not None:
+            raise session.lost_by  # it answered and left at once
         session.speak(introduction.version)
         if session.era is Era.STATELESS:
             transport.negotiated(introduction.version, is_stateless=True)
@@ -289,14 +294,15 @@ class Connection:
         self._move(Transition.CONNECTION_LOST, error, retry_in_s=delay_s)
         self._heartbeat.stop()
         if session is not None:
-            session.fail_all(error)
-        self.queue.clear_pending(error)
+            self._fail_everything(session, error)
         self._on_ended(error)
         self._own(self._recover(error, delay_s))
 
     def _expired(self, error: InspectorError) -> None:
         """The server forgot our HTTP session: open a new one at once, whatever the retries."""
         if self.state is not ConnectionState.CONNECTED:
+            if self.session is not None:
+                self.session.fail_all(error)  # as above
             return
         self._move(Transition.CONNECTION_LOST, error, retry_in_s=0.0)
         self._heartbeat.stop()
@@ -344,9 +350,10 @@ class Connection:
         session, self.session = self.session, None
         if session is None:
             return
-        session.fail_all(error)
-        if not keep_queue:
-            self.queue.clear_pending(error)
+        if keep_queue:
+            session.fail_all(error)
+        else:
+            self._fail_everything(session, error)
             self._on_ended(error)
         session.transport.closing = closing
         # Whoever is cancelled meanwhile, the transport is closed to the end.
@@ -355,6 +362,13 @@ class Connection:
         self._closings.add(task)
         task.add_done_callback(self._closings.discard)
         await asyncio.shield(task)
+
+    def _fail_everything(self, session: Session, error: InspectorError) -> None:
+        """Reject what runs and what waits; nothing that waits may start meanwhile."""
+        self.queue.hold()
+        session.fail_all(error)
+        self.queue.clear_pending(error)
+        self.queue.release()
 
     # -- the queue's hands -----------------------------------------------------------------------
 
@@ -386,9 +400,10 @@ class Connection:
             details={"state": self.state.value, "retry_count": self.lifecycle.retry_count},
         )
 
-    def _abort_entry(self, entry: QueueEntry, reason: str) -> None:
+    def call_off(self, entry: QueueEntry, reason: str) -> None:
+        """End a request that is under way, on the server too."""
         if self.session is not None:
-            self.session.give_up(entry, reason)
+            self.session.call_off(entry, reason)
 
     # -- the one place that moves ------------------------------------------------------------------
 

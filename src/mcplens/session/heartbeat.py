@@ -14,8 +14,9 @@ from mcplens.protocol.eras import Era
 
 if TYPE_CHECKING:
     from mcplens.session.connection import Connection
+    from mcplens.session.session import Session
 
-# LOGIC's ping interval; an answer that takes longer is shown as missing.
+# An answer that takes longer is shown as missing.
 PING_TIMEOUT_S: Final = 30.0
 # Two in a row with nothing else received: the server is gone.
 DEAD_AFTER: Final = 2
@@ -28,6 +29,8 @@ class Heartbeat:
         self._connection = connection
         self._task: asyncio.Task[None] | None = None
         self._unanswered = 0
+        self._silent = 0  # of these, how many in a row with nothing else received either
+        self._heard = -1  # frames received when the last one was missed
 
     def __repr__(self) -> str:
         return f"<Heartbeat {'on' if self._task else 'off'}, {self._unanswered} unanswered>"
@@ -37,7 +40,8 @@ class Heartbeat:
         interval_s = self._connection.config.ping_interval_s
         if session is None or session.era is Era.STATELESS or interval_s <= 0:
             return
-        self._unanswered = 0
+        self._unanswered = self._silent = 0
+        self._heard = -1
         self._task = asyncio.get_running_loop().create_task(self._loop(interval_s), name="ping")
 
     def stop(self) -> None:
@@ -63,20 +67,29 @@ class Heartbeat:
                     continue
                 if session.is_lost:
                     return
-                self._missed(is_silent=session.frames_received == received_before)
+                if self._is_dead(session, received_before):
+                    return
             else:
                 self._answered(started)
 
     def _answered(self, started: float) -> None:
-        self._unanswered = 0
+        self._unanswered = self._silent = 0
         latency_s = self._connection.clock.monotonic() - started
         self._connection.latency_s = latency_s
         self._connection.publish(PingAnswered, latency_s)
 
-    def _missed(self, *, is_silent: bool) -> None:
+    def _is_dead(self, session: Session, received_before: int) -> bool:
+        """A ping was missed: show it, and end the connection if that is enough."""
         connection = self._connection
-        self._unanswered = self._unanswered + 1 if is_silent else 1
+        self._unanswered += 1
+        heard, self._heard = self._heard, session.frames_received
+        if received_before != self._heard:
+            self._silent = 0
+        else:
+            self._silent = self._silent + 1 if received_before == heard else 1
         connection.publish(PingUnanswered, self._unanswered, PING_TIMEOUT_S)
-        if self._unanswered >= DEAD_AFTER and not connection.queue.in_progress():
-            message = f"{self._unanswered} pings in a row had no answer, and nothing else came"
-            connection.lose(TransportError("CONNECTION_LOST", message))
+        if self._silent < DEAD_AFTER or session.calls():
+            return False
+        message = f"{self._silent} pings in a row had no answer, and nothing else came"
+        connection.lose(TransportError("CONNECTION_LOST", message))
+        return True

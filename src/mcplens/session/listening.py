@@ -10,7 +10,8 @@ import asyncio
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
-from mcplens.errors import InspectorError
+from mcplens.clock import within
+from mcplens.errors import InspectorError, TimeoutExpired
 from mcplens.events import SubscriptionChanged
 from mcplens.protocol.deadlines import NEVER
 from mcplens.protocol.eras import SUBSCRIPTION_ID
@@ -65,18 +66,39 @@ class Listening:
     async def add(self, uri: str) -> dict[str, Any]:
         """Hear of updates to a resource; gives what the server acknowledged."""
         self._uris.add(uri)
-        return await self._wants_changed()
+        try:
+            return await self._acknowledgement()
+        except InspectorError:
+            self._uris.discard(uri)
+            if self._kinds or self._uris:
+                self._wants_changed()
+            raise
 
     async def remove(self, uri: str) -> None:
         self._uris.discard(uri)
-        acknowledged = self._wants_changed()
         if self._kinds or self._uris:
-            await acknowledged
+            await self._acknowledgement()
+            return
+        self._close(self._entry)
+        await self.end()
+
+    async def _acknowledgement(self) -> dict[str, Any]:
+        """What the server says to the new wants; it has as long as any request."""
+        connection, acknowledged = self._connection(), self._wants_changed()
+        timeout_s = connection.config.request_timeout_s
+        try:
+            await within(connection.clock, timeout_s, _until_done(acknowledged))
+        except TimeoutError:
+            message = f"no acknowledgement of subscriptions/listen within {timeout_s:g} s"
+            raise TimeoutExpired("REQUEST_TIMEOUT", message) from None
+        return acknowledged.result()
 
     def notified(self, frame: Frame, fields: dict[str, Any]) -> None:
         """A notification came; only the acknowledgement matters here."""
         if frame.method != ACKNOWLEDGED or self._entry is None:
             return
+        if self._changed.is_set():
+            return  # this answers wants that are no longer ours
         meta = fields.get("_meta")
         if isinstance(meta, dict) and meta.get(SUBSCRIPTION_ID) not in (None, self._entry.id):
             return
@@ -171,3 +193,7 @@ class Listening:
             self._refetch(kind)
         if self._uris:
             self._refetch(None)
+
+
+async def _until_done(future: asyncio.Future[Any]) -> None:
+    await asyncio.wait([future])

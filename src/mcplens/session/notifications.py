@@ -1,4 +1,4 @@
-"""What the server says on its own: LOGIC's seven notifications, and the unknown ones shown.
+"""What the server says on its own: seven known notifications, and the unknown ones shown.
 
 A list that changed is fetched again if it was fetched before, a subscribed resource is read again;
 a burst costs one or two fetches.
@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any, Final, TypeGuard
 
 from mcplens.errors import InspectorError, classify
 from mcplens.events import LogReceived, NotificationReceived, ProgressReceived, Remark
@@ -128,7 +128,7 @@ class Notifications:
                 self._resource_updated(uri)
         elif method == "notifications/cancelled":
             identity = fields.get("requestId")
-            if isinstance(identity, int | str):
+            if _is_id(identity):
                 self._withdrawn(identity)
         self._listen_notified(frame, fields)
 
@@ -137,9 +137,11 @@ class Notifications:
         token = fields.get("progressToken")
         number = fields.get("progress")
         waiting = connection.correlation.waiting
-        entry: QueueEntry | None = waiting.get(token) if isinstance(token, int | str) else None
+        entry: QueueEntry | None = None
+        if _is_id(token):
+            entry = waiting.get(token) or _with_own_token(waiting.values(), token)
         if entry is None and channel is not None:
-            entry = waiting.get(channel)  # a token of the caller's own choice
+            entry = waiting.get(channel)  # a token of the caller's own choice, in a raw request
         if entry is None or not isinstance(number, int | float):
             connection.publish(NotificationReceived, "notifications/progress", fields)
             return
@@ -201,3 +203,16 @@ class Notifications:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+
+
+def _is_id(value: Any) -> TypeGuard[RequestId]:
+    return isinstance(value, int | str) and not isinstance(value, bool)
+
+
+def _with_own_token(entries: Iterable[QueueEntry], token: RequestId) -> QueueEntry | None:
+    """The request whose caller chose its progress token himself."""
+    for entry in entries:
+        meta = entry.params.get("_meta") if isinstance(entry.params, Mapping) else None
+        if isinstance(meta, Mapping) and meta.get("progressToken") == token:
+            return entry
+    return None

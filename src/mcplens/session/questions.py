@@ -113,6 +113,13 @@ class Questions:
             work = self._answer(session, handler, request)
             task = asyncio.get_running_loop().create_task(work, name=f"answer {frame.method}")
             self._open[frame.id] = task
+            task.add_done_callback(lambda done: self._forget(done, request))
+
+    def _forget(self, task: asyncio.Task[None], request: ServerRequest) -> None:
+        """A question that was withdrawn before work on it began ends here."""
+        if self._open.get(request.id) is task:
+            del self._open[request.id]
+            self._ended(request.id, request.method, "withdrawn")
 
     def withdrawn(self, request_id: RequestId) -> None:
         """The server cancelled a question: stop work on it and do not answer."""
@@ -156,7 +163,7 @@ class Questions:
 
     def _pause(self, session: Session, request: ServerRequest) -> list[QueueEntry]:
         connection = self._connection()
-        entries = connection.queue.in_progress()
+        entries = session.calls()
         if request.caused_by is not None:
             entries = [entry for entry in entries if entry.id == request.caused_by] or entries
         now = connection.clock.monotonic()

@@ -1,4 +1,4 @@
-"""The request queue of LOGIC: first in, first out, serial unless told otherwise, with a history.
+"""The request queue: first in, first out, serial unless told otherwise, with a history.
 
 The queue decides when a request starts; what starting means is the owner's (the connection sends
 a frame, `create_request_queue` runs any coroutine). An entry is settled once, by anybody.
@@ -172,7 +172,7 @@ class RequestQueue:
         self._history: deque[QueueEntry] = deque(maxlen=history_limit)
         self._history_bytes = 0
         self._counts = dict.fromkeys(RequestStatus, 0)
-        self._on_abort: Callable[[QueueEntry, str], None] | None = None
+        self.on_abort: Callable[[QueueEntry, str], None] | None = None
         self.is_held = False
 
     def __repr__(self) -> str:
@@ -218,8 +218,8 @@ class RequestQueue:
         entry = self._in_progress.get(request_id)
         if entry is None:
             return self.cancel(request_id)
-        if self._on_abort is not None:
-            self._on_abort(entry, reason)
+        if self.on_abort is not None:
+            self.on_abort(entry, reason)
         entry.reject(CancelledRequest(reason))
         return True
 
@@ -229,7 +229,7 @@ class RequestQueue:
         waiting = list(self._pending)
         self._pending.clear()
         for entry in [*self._in_progress.values(), *waiting]:
-            entry.reject(error)
+            entry.reject(error.copy())
 
     def hold(self) -> None:
         """Start nothing until `release`: the session is being opened anew."""
@@ -330,5 +330,5 @@ def create_request_queue(
         concurrency=concurrency,
         history_limit=history_limit,
     )
-    queue._on_abort = on_abort
+    queue.on_abort = on_abort
     return queue

@@ -59,9 +59,44 @@ def typed(frame: Frame, method: str, shape: type[R]) -> R:
     return result
 
 
-def typed_tool_result(
-    frame: Frame, tool: Tool | None, validators: dict[str, Validator | str]
-) -> ToolResult:
+class OutputSchemas:
+    """The output schemas of tools, compiled when first used."""
+
+    def __init__(self) -> None:
+        self._validators: dict[str, Validator | str] = {}
+
+    def __repr__(self) -> str:
+        return f"<OutputSchemas of {sorted(self._validators)}>"
+
+    def forget(self) -> None:
+        """The tools were listed anew."""
+        self._validators.clear()
+
+    def judge(self, tool: Tool | None, result: ToolResult) -> tuple[str, ...]:
+        """What breaks the promise of the tool's output schema; advice goes to `result.findings`."""
+        if tool is None or tool.output_schema is None or result.is_error:
+            return ()
+        validator = self._validator(tool)
+        if isinstance(validator, str):
+            result.findings += (validator,)
+            return ()
+        if result.structured_content is None and b'"structuredContent"' not in result.raw:
+            return (f"{tool.name} promises structuredContent; none came",)
+        findings = validator.findings(result.structured_content)
+        return tuple(f"structuredContent breaks the output schema: {text}" for text in findings)
+
+    def _validator(self, tool: Tool) -> Validator | str:
+        known = self._validators.get(tool.name)
+        if known is None:
+            try:
+                known = Validator(tool.output_schema)
+            except SchemaProblem as problem:
+                known = f"the output schema of {tool.name} was not used: {problem}"
+            self._validators[tool.name] = known
+        return known
+
+
+def typed_tool_result(frame: Frame, tool: Tool | None, schemas: OutputSchemas) -> ToolResult:
     """A tool's result, checked against its output schema where that is known.
 
     Raises:
@@ -71,31 +106,10 @@ def typed_tool_result(
         result = decode_tool_result(frame.body)
     except ShapeError as problem:
         raise invalid("tools/call", str(problem), frame) from None
-    if tool is None or tool.output_schema is None or result.is_error:
-        return result
-    validator = _validator(tool, validators)
-    if isinstance(validator, str):
-        result.findings = (validator,)
-        return result
-    if result.structured_content is None and b'"structuredContent"' not in result.raw:
-        raise invalid("tools/call", f"{tool.name} promises structuredContent; none came", frame)
-    findings = validator.findings(result.structured_content)
+    findings = schemas.judge(tool, result)
     if findings:
-        listed = "; ".join(findings)
-        text = f"structuredContent breaks the output schema: {listed}"
-        raise invalid("tools/call", text, frame, findings)
+        raise invalid("tools/call", "; ".join(findings), frame, findings)
     return result
-
-
-def _validator(tool: Tool, validators: dict[str, Validator | str]) -> Validator | str:
-    known = validators.get(tool.name)
-    if known is None:
-        try:
-            known = Validator(tool.output_schema)
-        except SchemaProblem as problem:
-            known = f"the output schema of {tool.name} was not used: {problem}"
-        validators[tool.name] = known
-    return known
 
 
 def invalid(
@@ -120,7 +134,15 @@ def invalid(
     )
 
 
-def check_reply(method: str, frame: Frame, value: Any, *, is_stateless: bool) -> tuple[str, ...]:
+def check_reply(
+    method: str,
+    frame: Frame,
+    value: Any,
+    *,
+    is_stateless: bool,
+    tool: Tool | None,
+    schemas: OutputSchemas,
+) -> tuple[str, ...]:
     """What is wrong with the result of any method, as advice beside it."""
     if not isinstance(value, dict):
         return (f"the result is no object but {type(value).__name__}",)
@@ -133,7 +155,8 @@ def check_reply(method: str, frame: Frame, value: Any, *, is_stateless: bool) ->
         if method in LIST_KEYS:
             decode_page(frame.body, LIST_KEYS[method])
         elif method == "tools/call":
-            decode_tool_result(frame.body)
+            result = decode_tool_result(frame.body)
+            return schemas.judge(tool, result) + result.findings
         elif method in _SHAPES:
             decode_result(frame.body, _SHAPES[method])
     except ShapeError as problem:

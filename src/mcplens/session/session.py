@@ -12,7 +12,13 @@ from typing import Any, Final
 
 from mcplens.bus import Publisher
 from mcplens.clock import Clock, Timer
-from mcplens.errors import InspectorError, ProtocolError, ServerError, TimeoutExpired
+from mcplens.errors import (
+    CancelledRequest,
+    InspectorError,
+    ProtocolError,
+    ServerError,
+    TimeoutExpired,
+)
 from mcplens.events import LateReply, ReplyUnmatched, RequestEnded, RequestStarted
 from mcplens.protocol.correlation import Correlation
 from mcplens.protocol.deadlines import NEVER, Deadline
@@ -79,6 +85,7 @@ class Session:
         self.header_parameters: dict[str, dict[str, HeaderPath]] = {}
         self.frames_received = 0
         self.is_lost = False
+        self.lost_by: InspectorError | None = None
         self.clock = clock
         self._correlation = correlation
         self._publish = publish
@@ -96,6 +103,14 @@ class Session:
     def __repr__(self) -> str:
         waiting = len(self._correlation.waiting)
         return f"<Session {self.transport.kind} {self.version or 'new'} {waiting} waiting>"
+
+    def calls(self) -> list[QueueEntry]:
+        """The requests in flight that somebody waits for: no ping, no stream of notifications."""
+        return [
+            entry
+            for entry in self._correlation.waiting.values()
+            if not entry.is_quiet and entry.method != "subscriptions/listen"
+        ]
 
     # -- out ---------------------------------------------------------------------------------
 
@@ -145,7 +160,10 @@ class Session:
             params = _with_meta(params, self._envelope)
             if self.transport.exchange_per_request:
                 headers = self._stateless_headers(method, params, headers)
-        data = encode_request(identity, method, params)
+        try:
+            data = encode_request(identity, method, params)
+        except _UNWRITABLE as problem:
+            raise _unwritable(method, problem) from None
         self.start_raw(entry, Frame(data, Kind.REQUEST, identity, method), headers)
 
     def start_raw(
@@ -168,7 +186,10 @@ class Session:
         )
 
     def notify(self, method: str, params: Any = None) -> None:
-        data = encode_notification(method, params)
+        try:
+            data = encode_notification(method, params)
+        except _UNWRITABLE as problem:
+            raise _unwritable(method, problem) from None
         self.transport.send(Outgoing(Frame(data, Kind.NOTIFICATION, None, method), method=method))
 
     def answer(self, request_id: RequestId, result: Any) -> None:
@@ -195,6 +216,11 @@ class Session:
             self.notify("notifications/cancelled", {"requestId": entry.id, "reason": reason})
         self.transport.abandon(entry.id)
 
+    def call_off(self, entry: QueueEntry, reason: str) -> None:
+        """Give a request up because its caller wants no answer any more."""
+        self.give_up(entry, reason)
+        self._end(entry, CancelledRequest(reason))
+
     def fail_all(self, error: InspectorError) -> None:
         """Reject every request that waits; the session is over."""
         self.is_lost = True
@@ -204,7 +230,7 @@ class Session:
         for identity in list(self._correlation.waiting):
             entry = self._correlation.give_up(identity)
             if entry is not None:
-                self._end(entry, error)
+                self._end(entry, error.copy())
 
     def _stateless_headers(
         self, method: str, params: dict[str, Any], extra: dict[str, str] | None
@@ -248,11 +274,13 @@ class Session:
     def connection_lost(self, error: InspectorError) -> None:
         if not self.is_lost:
             self.is_lost = True
+            self.lost_by = error
             self._on_lost(error)
 
     def session_expired(self, error: InspectorError) -> None:
         if not self.is_lost:
             self.is_lost = True
+            self.lost_by = error
             self._on_expired(error)
 
     def _completed(self, entry: QueueEntry, frame: Frame) -> None:
@@ -280,24 +308,31 @@ class Session:
             for member in batch.members:
                 self.message_received(member, channel)
             return
-        ids = tuple(
-            member.id
+        replies = [
+            member
             for member in batch.members
-            if type(member) is Frame
-            and member.kind in (Kind.RESULT, Kind.ERROR)
-            and member.id is not None
-        )
+            if type(member) is Frame and member.kind in (Kind.RESULT, Kind.ERROR)
+        ]
+        broken = [member for member in batch.members if type(member) is Malformed]
+        ids = [reply.id for reply in replies if reply.id is not None]
+        ids += [identity for member in broken for identity in member.ids]
+        is_reply_like = bool(replies) or any(member.is_reply_like for member in broken)
         reason = f"a batch, which {self.version or 'this revision'} does not allow"
-        self._malformed_received(Malformed(batch.raw, reason, ids, is_reply_like=True), channel)
+        self._malformed_received(Malformed(batch.raw, reason, tuple(ids), is_reply_like), channel)
 
     def _malformed_received(self, message: Malformed, channel: RequestId | None) -> None:
-        failed = False
+        is_attributed = False
         for identity in message.ids:
-            entry = self._correlation.close(identity)
-            if entry is not None:
-                failed = True
+            late = self._correlation.late(identity)
+            # Given up, not closed: a right answer that still comes is late, and nobody else's.
+            entry = self._correlation.give_up(identity)
+            if late is not None:
+                late.late_reply = message
+                self._publish(LateReply, late.id, late.method, message)
+            elif entry is not None:
                 self._end(entry, _malformed_error(message))
-        if failed:
+            is_attributed = is_attributed or late is not None or entry is not None
+        if is_attributed:
             return
         if channel is not None or message.is_reply_like:
             self._unattributed(message, channel, message.reason)
@@ -363,10 +398,6 @@ class Session:
         if not entry.is_quiet:
             self._publish_end(entry)
 
-    def publish_aborted(self, entry: QueueEntry) -> None:
-        """Say that a request was called off by its caller."""
-        self._publish_end(entry)
-
     def _publish_end(self, entry: QueueEntry) -> None:
         error = None if entry.error is None else entry.error.to_dict()
         elapsed_s = self._elapsed_s(entry)
@@ -422,6 +453,15 @@ def _with_meta(params: Any, meta: Mapping[str, Any]) -> dict[str, Any]:
         return {"_meta": dict(meta)}
     own = params.get("_meta")
     return {**params, "_meta": {**meta, **own} if own else dict(meta)}
+
+
+# What msgspec raises for a value that JSON cannot hold.
+_UNWRITABLE: Final = (TypeError, ValueError, RecursionError, OverflowError)
+
+
+def _unwritable(method: str, problem: Exception) -> InspectorError:
+    message = f"the params of {method} cannot be written as JSON: {problem}"
+    return InspectorError("INVALID_REQUEST", message)
 
 
 def _malformed_error(message: Malformed) -> ProtocolError:

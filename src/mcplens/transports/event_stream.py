@@ -36,16 +36,32 @@ class EventStream:
         self.event_count = 0
         self.last_event_id = ""
         self.retry_s = DEFAULT_RETRY_S
-        self.ending: HttpError | None = None  # how the last connection ended, as an error
         self._limit_bytes = limit_bytes
+        self._last: tuple[Exchange, SseParser] | None = None
+        self._how = "ended"
 
     def __repr__(self) -> str:
         return f"<EventStream after {self.event_count} events, last id {self.last_event_id!r}>"
 
+    @property
+    def has_begun(self) -> bool:
+        return self._last is not None
+
+    def ending(self) -> HttpError:
+        """How the last connection ended, as the error of a request that is not answered."""
+        assert self._last is not None
+        exchange, parser = self._last
+        partial = parser.partial() if parser.has_partial_event else b""
+        problem = f"the stream {self._how} before the answer"
+        if partial:
+            problem += f", in the middle of an event: {one_line(partial)}"
+        return exchange.error("NO_RESPONSE", problem, partial)
+
     async def follow(self, exchange: Exchange, take: Callable[[SseEvent], None]) -> None:
         """Hand over the events that have data until this connection ends or breaks."""
         parser = SseParser(self._limit_bytes)
-        how = "ended"
+        self._last = exchange, parser
+        self._how = "ended"
         try:
             while chunk := await exchange.read_some():
                 for event in parser.feed(chunk):
@@ -53,10 +69,8 @@ class EventStream:
                     if event.data:
                         take(event)
         except Exception as problem:
-            how = f"broke off ({str(problem) or type(problem).__name__})"
+            self._how = f"broke off ({str(problem) or type(problem).__name__})"
             raise
-        finally:
-            self.ending = _ending(exchange, how, parser)
 
     def message_in(self, event: SseEvent) -> Message | None:
         """The message that an event carries; None for an event of another kind."""
@@ -106,11 +120,3 @@ def _answers(message: Message, request_id: RequestId) -> bool:
     if isinstance(message, Batch):
         return any(_answers(member, request_id) for member in message.members)
     return False
-
-
-def _ending(exchange: Exchange, how: str, parser: SseParser) -> HttpError:
-    partial = parser.partial() if parser.has_partial_event else b""
-    problem = f"the stream {how} before the answer"
-    if partial:
-        problem += f", in the middle of an event: {one_line(partial)}"
-    return exchange.error("NO_RESPONSE", problem, partial)

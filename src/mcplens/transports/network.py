@@ -15,7 +15,7 @@ from typing import Final
 from mcplens.errors import ConfigurationError, HttpError
 from mcplens.protocol.masking import mask_url
 
-# As long as LOGIC gives a whole connection.
+# As long as a whole connection may take by default.
 DEFAULT_CONNECT_TIMEOUT_S: Final = 30.0
 # What an error keeps of a body: a stack trace or an error page, not a download.
 KEPT_BYTES: Final = 64 * 1024

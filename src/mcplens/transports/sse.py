@@ -145,7 +145,7 @@ class SseTransport(Transport):
         if not endpoint.done():
             endpoint.set_exception(problem)
         elif self._is_open:
-            self._lose(problem if self._stream.ending is None else self._stream.ending)
+            self._lose(self._stream.ending())
 
     def _lose(self, error: InspectorError) -> None:
         message = f"the server's stream is gone: {error.message}"

@@ -160,9 +160,9 @@ class StreamableHttpTransport(Transport):
             try:
                 await self._post(out, answer)
             except InspectorError:
-                if answer.ending is None:
+                if not answer.has_begun:
                     raise
-            if out.is_request and answer.ending is not None and not answer.is_given:
+            if out.is_request and answer.has_begun and not answer.is_given:
                 await self._resume(out, answer)
         except InspectorError as error:
             self._failed(out, error)
@@ -244,14 +244,13 @@ class StreamableHttpTransport(Transport):
             body=refusal.body,
             details=refusal.details,
         )
-        is_news = self._session_id == carried
-        if is_news:
+        if self._session_id == carried:
             self._session_id = None
             self._build_headers()
             self._stop_listening()
-        self._failed(out, error)
-        if is_news:
+            # First, so that what waits behind this request waits for the new session.
             self._receiver.session_expired(error)
+        self._failed(out, error)
 
     def _failed(self, out: Outgoing, error: InspectorError) -> None:
         if out.is_request and out.id is not None:
@@ -284,12 +283,11 @@ class StreamableHttpTransport(Transport):
         """Ask for the rest of a stream until the answer has come."""
         failures = 0
         while not answer.is_given:
-            assert answer.ending is not None
             # 2026-07-28 has no resumption: a lost stream is a lost request.
             if not answer.last_event_id or self._is_stateless or out.method == "server/discover":
                 if answer.has_doubtful:
                     return  # the session fails the request, quoting what came
-                raise answer.ending
+                raise answer.ending()
             await self._clock.sleep(max(answer.retry_s, _backoff_s(failures)))
             try:
                 async with self._get(answer) as exchange:
@@ -304,7 +302,7 @@ class StreamableHttpTransport(Transport):
                 continue
             if not _is_passing(exchange.status):
                 refusal = exchange.status_error(body).message
-                problem = f"{answer.ending.message}; it could not be resumed: {refusal}"
+                problem = f"{answer.ending().message}; it could not be resumed: {refusal}"
                 raise exchange.error("NO_RESPONSE", problem, body)
             failures += 1
 

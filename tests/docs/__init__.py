@@ -1,0 +1,1 @@
+"""Tests of the documentation: that it is whole, and that what it shows is what happens."""

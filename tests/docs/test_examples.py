@@ -1,0 +1,87 @@
+"""Every program in the docs is run, word for word, and prints what stands below it."""
+
+import asyncio
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.docs.markdown import DOCS, ROOT, Block, blocks
+from tests.servers.run import serve
+
+PAGES = (ROOT / "README.md", DOCS / "howto" / "python.md")
+
+# What a reader puts his own address for: the server that stands in, and the part that is replaced.
+STAND_INS = {
+    "http://127.0.0.1:8000": ("--transport", "http"),
+    "http://127.0.0.1:8001": ("--transport", "http", "--path", "/servers/my-server/mcp"),
+}
+# An example takes a second at most; this only bounds one that hangs.
+RUN_TIMEOUT_S = 60
+
+
+def examples() -> list[tuple[str, Block, str]]:
+    """(name, program, what it prints); a program whose first line names a file is that file."""
+    found = []
+    for page in PAGES:
+        shown = blocks(page)
+        for number, block in enumerate(shown):
+            if block.language == "python" and not file_name(block):
+                name = f"{page.name}:{block.line}"
+                printed = [
+                    following.text
+                    for following in shown[number + 1 : number + 2]
+                    if following.language == "text"
+                ]
+                assert printed, f"{name}: what it prints does not stand below it"
+                found.append((name, block, printed[0]))
+    return found
+
+
+def file_name(block: Block) -> str | None:
+    first = block.text.partition("\n")[0]
+    return first.removeprefix("# ") if first.startswith("# ") and first.endswith(".py") else None
+
+
+@pytest.mark.parametrize(
+    ("block", "printed"),
+    [pytest.param(block, printed, id=name) for name, block, printed in examples()],
+)
+async def test_an_example_prints_what_the_page_says(
+    block: Block, printed: str, tmp_path: Path
+) -> None:
+    for page in PAGES:
+        for file in filter(file_name, blocks(page)):
+            (tmp_path / str(file_name(file))).write_text(file.text)
+    assert await run_with_stand_ins(block.text, dict(STAND_INS), tmp_path) == printed
+
+
+async def run_with_stand_ins(
+    program: str, stand_ins: dict[str, tuple[str, ...]], folder: Path
+) -> str:
+    while stand_ins:
+        address, arguments = stand_ins.popitem()
+        if address in program:
+            async with serve("good", *arguments) as server:
+                here = f"http://127.0.0.1:{server.port}"
+                return await run_with_stand_ins(program.replace(address, here), stand_ins, folder)
+    return await run(program, folder)
+
+
+async def run(program: str, folder: Path) -> str:
+    (folder / "example.py").write_text(program)
+    pipe = asyncio.subprocess.PIPE
+    # A warning (an unclosed connection, a forgotten await) fails the example.
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-W", "error", "example.py",
+        cwd=folder, stdout=pipe, stderr=pipe,
+    )  # fmt: skip
+    try:
+        async with asyncio.timeout(RUN_TIMEOUT_S):
+            output, errors = await process.communicate()
+    finally:
+        if process.returncode is None:
+            process.kill()
+            await process.wait()
+    assert (process.returncode, errors.decode()) == (0, "")
+    return output.decode()

@@ -1,0 +1,66 @@
+"""README and ARCHITECTURE speak of what is there."""
+
+import re
+import subprocess
+import sys
+import tomllib
+
+import pytest
+
+from tests.docs.markdown import ROOT, blocks
+
+PACKAGE = ROOT / "src" / "mcplens"
+README = ROOT / "README.md"
+ARCHITECTURE = (ROOT / "ARCHITECTURE.md").read_text()
+
+
+def described() -> set[str]:
+    """The modules that ARCHITECTURE names, under the folder that was named last before them."""
+    text = ARCHITECTURE[ARCHITECTURE.index("## The parts") : ARCHITECTURE.index("## Where a call")]
+    found, folder = set(), ""
+    for name in re.findall(r"`([a-z_]+/|[a-z_]+\.py)`", text):
+        if name.endswith("/"):
+            folder = name
+        else:
+            found.add(folder + name)
+    return found
+
+
+def test_every_module_is_in_the_architecture_and_nothing_else_is() -> None:
+    modules = {str(path.relative_to(PACKAGE)) for path in PACKAGE.rglob("*.py")}
+    packages = {name for name in modules if name.endswith("/__init__.py")}
+    assert described() == modules - packages
+
+
+@pytest.mark.parametrize(
+    "package", sorted(path.name for path in PACKAGE.iterdir() if (path / "__init__.py").is_file())
+)
+def test_every_package_is_in_the_architecture(package: str) -> None:
+    assert f"`{package}/` " in ARCHITECTURE
+
+
+def test_the_layers_in_the_architecture_are_those_that_are_enforced() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    (contract, *_) = project["tool"]["importlinter"]["contracts"]
+    drawn = [" | ".join(part.split(", ")) for part in _drawn_layers().split("  ▸  ")]
+    assert drawn == contract["layers"]
+
+
+def _drawn_layers() -> str:
+    return next(line for line in ARCHITECTURE.splitlines() if "  ▸  " in line)
+
+
+def test_make_run_prints_what_the_readme_says() -> None:
+    (shown,) = (block for block in blocks(README) if block.text.startswith("mcplens-demo"))
+    script = "from mcplens.cli.main import main; main()"
+    command = [sys.executable, "-c", script, "demo"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
+    assert done.stdout == shown.text
+
+
+def test_the_two_commands_of_the_readme_are_in_the_makefile() -> None:
+    makefile = (ROOT / "Makefile").read_text()
+    for target in ("run", "test", "help"):
+        assert f"make {target}" in README.read_text()
+        assert re.search(rf"^{target}:.*## ", makefile, re.MULTILINE)
+    assert "@$(BIN)/mcplens demo" in makefile
