@@ -194,7 +194,8 @@ class Catalog:
 
     def resource_updated(self, uri: str) -> None:
         """The server says so; read again only if we are subscribed to it or to what holds it."""
-        if uri in self._subscribed or any(uri.startswith(base) for base in self._subscribed):
+        holders = (base.removesuffix("/") + "/" for base in self._subscribed)
+        if uri in self._subscribed or any(uri.startswith(holder) for holder in holders):
             self._refresher.ask(f"resource {uri}", lambda: self._read_again(uri))
 
     async def _read_again(self, uri: str) -> None:

@@ -82,14 +82,22 @@ async def shake_hands(session: Session, wanted: str) -> Introduction:
     verdict = _verdicts.get(identity)
     if verdict is not None:
         try:
-            return await _open_pinned(session, verdict.version, f"remembered: {verdict.reason}")
-        except InspectorError:
-            del _verdicts[identity]
-            if session.is_lost:
+            return await _open_remembered(session, verdict)
+        except BaseException as problem:
+            _verdicts.pop(identity, None)  # called off or timed out, it failed as well
+            if session.is_lost or not isinstance(problem, InspectorError):
                 raise
     introduction = await _probe(session)
     _verdicts[identity] = _Verdict(introduction.version, introduction.reason)
     return introduction
+
+
+async def _open_remembered(session: Session, verdict: _Verdict) -> Introduction:
+    """As last time; a server that no longer answers as it did then has to be probed anew."""
+    version, reason = verdict.version, f"remembered: {verdict.reason}"
+    if era_of(version) is Era.HANDSHAKE:
+        return await _initialize(session, version, reason)
+    return _discovered(await _discover(session, version), version, reason)
 
 
 async def _open_pinned(
@@ -159,6 +167,7 @@ async def _whichever_wins(
         chosen = choose_version(_supported(error.data))
         if chosen is None:
             raise _mismatch(HANDSHAKE_VERSIONS[0], _supported(error.data)) from None
+        session.give_up(discover, "asked again")
         return await _open_pinned(session, chosen, "initialize was refused as too old")
     session.give_up(discover, "the server spoke initialize")
     return introduction

@@ -174,6 +174,7 @@ class RequestQueue:
         self._counts = dict.fromkeys(RequestStatus, 0)
         self.on_abort: Callable[[QueueEntry, str], None] | None = None
         self.is_held = False
+        self._is_starting = False
 
     def __repr__(self) -> str:
         return f"<RequestQueue {self.get_status()}>"
@@ -284,8 +285,14 @@ class RequestQueue:
             self._history_bytes -= _weight(history.popleft())
 
     def _start_more(self) -> None:
-        while self._pending and not self.is_held and len(self._in_progress) < self.concurrency:
-            self._begin(self._pending.popleft())
+        if self._is_starting:  # a request that failed to start; the loop below goes on
+            return
+        self._is_starting = True
+        try:
+            while self._pending and not self.is_held and len(self._in_progress) < self.concurrency:
+                self._begin(self._pending.popleft())
+        finally:
+            self._is_starting = False
 
 
 def _weight(entry: QueueEntry) -> int:

@@ -6,22 +6,20 @@ a request starts. Everything here runs in callbacks on the loop; nothing blocks 
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from mcplens.bus import Publisher
-from mcplens.clock import Clock, Timer
+from mcplens.clock import Clock
 from mcplens.errors import (
     CancelledRequest,
     InspectorError,
-    ProtocolError,
     ServerError,
     TimeoutExpired,
 )
-from mcplens.events import LateReply, ReplyUnmatched, RequestEnded, RequestStarted
+from mcplens.events import RequestEnded, RequestStarted
 from mcplens.protocol.correlation import Correlation
-from mcplens.protocol.deadlines import NEVER, Deadline
+from mcplens.protocol.deadlines import Deadline
 from mcplens.protocol.eras import (
     BATCH_VERSION,
     LOG_LEVEL,
@@ -46,17 +44,10 @@ from mcplens.protocol.frames import (
     parse,
 )
 from mcplens.session.config import ConnectionConfig
+from mcplens.session.expiry import Expiry
+from mcplens.session.misfits import Misfits, quote
 from mcplens.session.queue import QueueEntry, RequestStatus
 from mcplens.transports.base import Outgoing, Transport
-
-# How long a request may still wait for its right answer after one that cannot be attributed.
-UNATTRIBUTED_GRACE_S: Final = 1.0
-# Malformed messages quoted in the error of the request that waited for something better.
-_EVIDENCE_LIMIT: Final = 3
-_QUOTE_BYTES: Final = 200
-# Answers by which one that comes twice is known; it must not count against the next request.
-_REMEMBERED: Final = 16
-_REMEMBERED_BYTES: Final = 64 * 1024
 
 
 class Session:
@@ -95,9 +86,8 @@ class Session:
         self._on_request = on_request
         self._on_notification = on_notification
         self._envelope: dict[str, Any] = {}
-        self._answered: deque[bytes] = deque(maxlen=_REMEMBERED)
-        self._timer: Timer | None = None
-        self._timer_at = 0.0
+        self._misfits = Misfits(self, correlation, publish)
+        self._expiry = Expiry(clock, correlation.waiting, self._time_out)
         transport.attach(self, publish, clock)
 
     def __repr__(self) -> str:
@@ -178,7 +168,7 @@ class Session:
             now, timeout_s, config.max_total_timeout_s, config.progress_resets_timeout
         )
         self._correlation.open(identity, entry)
-        self._watch(deadline)
+        self._expiry.watch(deadline)
         if not entry.is_quiet:
             self._publish(RequestStarted, identity, entry.method)
         self.transport.send(
@@ -219,18 +209,16 @@ class Session:
     def call_off(self, entry: QueueEntry, reason: str) -> None:
         """Give a request up because its caller wants no answer any more."""
         self.give_up(entry, reason)
-        self._end(entry, CancelledRequest(reason))
+        self.end(entry, CancelledRequest(reason))
 
     def fail_all(self, error: InspectorError) -> None:
         """Reject every request that waits; the session is over."""
         self.is_lost = True
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
+        self._expiry.stop()
         for identity in list(self._correlation.waiting):
             entry = self._correlation.give_up(identity)
             if entry is not None:
-                self._end(entry, error.copy())
+                self.end(entry, error.copy())
 
     def _stateless_headers(
         self, method: str, params: dict[str, Any], extra: dict[str, str] | None
@@ -254,22 +242,25 @@ class Session:
                 if entry is not None:
                     self._completed(entry, message)
                     return
-                self._reply_without_request(message, channel)
+                self._misfits.answer_to_nothing(message, channel)
             elif kind is Kind.NOTIFICATION:
                 self._on_notification(message, channel)
             elif kind is Kind.REQUEST:
                 self._on_request(message, channel)
             else:
                 self._error_received(message, channel)
+        elif type(message) is Batch and self.version == BATCH_VERSION:
+            for member in message.members:
+                self.message_received(member, channel)
         elif type(message) is Batch:
-            self._batch_received(message, channel)
+            self._misfits.batch(message, channel)
         elif type(message) is Malformed:
-            self._malformed_received(message, channel)
+            self._misfits.malformed(message, channel)
 
     def request_failed(self, request_id: RequestId, error: InspectorError) -> None:
         entry = self._correlation.close(request_id)
         if entry is not None:
-            self._end(entry, error)
+            self.end(entry, error)
 
     def connection_lost(self, error: InspectorError) -> None:
         if not self.is_lost:
@@ -284,8 +275,7 @@ class Session:
             self._on_expired(error)
 
     def _completed(self, entry: QueueEntry, frame: Frame) -> None:
-        if len(frame.raw) <= _REMEMBERED_BYTES:
-            self._answered.append(frame.raw)
+        self._misfits.remember(frame)
         entry.resolve(frame)
         if not entry.is_quiet:
             self._publish_end(entry)
@@ -295,102 +285,18 @@ class Session:
         error = frame.error
         if frame.id is None:
             reason = f"an error without an id: {error.code} {error.message}"
-            self._unattributed(frame, channel, reason)
+            self._misfits.unattributed(frame, channel, reason)
             return
         entry = self._correlation.close(frame.id)
         if entry is None:
-            self._reply_without_request(frame, channel)
+            self._misfits.answer_to_nothing(frame, channel)
             return
-        self._end(entry, ServerError(error.code, error.message, error.data, raw=frame.raw))
-
-    def _batch_received(self, batch: Batch, channel: RequestId | None) -> None:
-        if self.version == BATCH_VERSION:
-            for member in batch.members:
-                self.message_received(member, channel)
-            return
-        replies = [
-            member
-            for member in batch.members
-            if type(member) is Frame and member.kind in (Kind.RESULT, Kind.ERROR)
-        ]
-        broken = [member for member in batch.members if type(member) is Malformed]
-        ids = [reply.id for reply in replies if reply.id is not None]
-        ids += [identity for member in broken for identity in member.ids]
-        is_reply_like = bool(replies) or any(member.is_reply_like for member in broken)
-        reason = f"a batch, which {self.version or 'this revision'} does not allow"
-        self._malformed_received(Malformed(batch.raw, reason, tuple(ids), is_reply_like), channel)
-
-    def _malformed_received(self, message: Malformed, channel: RequestId | None) -> None:
-        is_attributed = False
-        for identity in message.ids:
-            late = self._correlation.late(identity)
-            # Given up, not closed: a right answer that still comes is late, and nobody else's.
-            entry = self._correlation.give_up(identity)
-            if late is not None:
-                late.late_reply = message
-                self._publish(LateReply, late.id, late.method, message)
-            elif entry is not None:
-                self._end(entry, _malformed_error(message))
-            is_attributed = is_attributed or late is not None or entry is not None
-        if is_attributed:
-            return
-        if channel is not None or message.is_reply_like:
-            self._unattributed(message, channel, message.reason)
-        else:
-            self._note_evidence(message)
-
-    def _reply_without_request(self, frame: Frame, channel: RequestId | None) -> None:
-        assert frame.id is not None
-        late = self._correlation.late(frame.id)
-        if late is not None:
-            late.late_reply = frame
-            self._publish(LateReply, late.id, late.method, frame)
-            return
-        if frame.raw in self._answered:
-            self._publish(ReplyUnmatched, frame, f"request {frame.id!r} was answered twice")
-            return
-        meant = self._correlation.near_miss(frame.id)
-        hint = f"; request {meant!r} is waiting" if meant is not None else ""
-        reason = f"no request with the id {frame.id!r} is waiting{hint}"
-        self._unattributed(frame, meant if channel is None else channel, reason)
-
-    def _unattributed(
-        self, message: Frame | Malformed, channel: RequestId | None, reason: str
-    ) -> None:
-        """Show it; where one request alone can be meant, it fails if nothing better comes."""
-        self._publish(ReplyUnmatched, message, reason)
-        waiting = self._correlation.waiting
-        if channel is None and len(waiting) == 1 and not self.transport.exchange_per_request:
-            channel = next(iter(waiting))
-        entry = waiting.get(channel) if channel is not None else None
-        if entry is None:
-            self._note_evidence(message)
-            return
-        entry.evidence.append(message.raw[:_QUOTE_BYTES])
-        error = ProtocolError(
-            "INVALID_RESPONSE",
-            f"the answer to {entry.method} cannot be attributed: {reason}; it came as "
-            f"{_quote(message.raw)}",
-            raw=message.raw,
-        )
-        self.clock.call_at(
-            self.clock.monotonic() + UNATTRIBUTED_GRACE_S, lambda: self._fail_waiting(entry, error)
-        )
-
-    def _fail_waiting(self, entry: QueueEntry, error: InspectorError) -> None:
-        if self._correlation.waiting.get(entry.id) is entry:
-            self._correlation.give_up(entry.id)
-            self.transport.abandon(entry.id)
-            self._end(entry, error)
-
-    def _note_evidence(self, message: Frame | Malformed) -> None:
-        for entry in self._correlation.waiting.values():
-            if len(entry.evidence) < _EVIDENCE_LIMIT:
-                entry.evidence.append(message.raw[:_QUOTE_BYTES])
+        self._misfits.remember(frame)
+        self.end(entry, ServerError(error.code, error.message, error.data, raw=frame.raw))
 
     # -- ends ----------------------------------------------------------------------------------
 
-    def _end(self, entry: QueueEntry, error: InspectorError) -> None:
+    def end(self, entry: QueueEntry, error: InspectorError) -> None:
         """Reject one request, with what only we know put into the error."""
         error.with_details(server_id=self._publish.server_id, method=entry.method)
         error.with_details(elapsed_s=round(self._elapsed_s(entry), 3))
@@ -409,42 +315,18 @@ class Session:
     def _stamp(self, entry: QueueEntry) -> None:
         entry.completed_at = self.clock.wall()
 
-    # -- deadlines -----------------------------------------------------------------------------
-
-    def _watch(self, deadline: Deadline) -> None:
-        """One timer for all requests, set to the earliest; progress costs no timer at all."""
-        due = deadline.due()
-        if due == NEVER or (self._timer is not None and self._timer_at <= due):
-            return
-        if self._timer is not None:
-            self._timer.cancel()
-        self._timer_at = due
-        self._timer = self.clock.call_at(due, self._check_deadlines)
-
     def look_again(self, entry: QueueEntry) -> None:
         """A deadline was paused or resumed."""
         if entry.deadline is not None:
-            self._watch(entry.deadline)
-
-    def _check_deadlines(self) -> None:
-        self._timer = None
-        now = self.clock.monotonic()
-        for entry in list(self._correlation.waiting.values()):
-            deadline = entry.deadline
-            if deadline is None:
-                continue
-            if deadline.due() <= now:
-                self._time_out(entry)
-            else:
-                self._watch(deadline)
+            self._expiry.watch(entry.deadline)
 
     def _time_out(self, entry: QueueEntry) -> None:
         message = f"no answer to {entry.method} within {self._elapsed_s(entry):.3g} s"
         if entry.evidence:
-            shown = ", ".join(_quote(raw) for raw in entry.evidence)
+            shown = ", ".join(quote(raw) for raw in entry.evidence)
             message += f"; what came meanwhile is no valid message: {shown}"
         self.give_up(entry, "timed out")
-        self._end(entry, TimeoutExpired("REQUEST_TIMEOUT", message))
+        self.end(entry, TimeoutExpired("REQUEST_TIMEOUT", message))
 
 
 def _with_meta(params: Any, meta: Mapping[str, Any]) -> dict[str, Any]:
@@ -462,14 +344,3 @@ _UNWRITABLE: Final = (TypeError, ValueError, RecursionError, OverflowError)
 def _unwritable(method: str, problem: Exception) -> InspectorError:
     message = f"the params of {method} cannot be written as JSON: {problem}"
     return InspectorError("INVALID_REQUEST", message)
-
-
-def _malformed_error(message: Malformed) -> ProtocolError:
-    text = f"the server's answer is malformed: {message.reason}; it came as {_quote(message.raw)}"
-    return ProtocolError("INVALID_RESPONSE", text, raw=message.raw)
-
-
-def _quote(raw: bytes) -> str:
-    text = raw[:_QUOTE_BYTES].decode("utf-8", "backslashreplace")
-    more = f"… ({len(raw)} bytes)" if len(raw) > _QUOTE_BYTES else ""
-    return f"{text!r}{more}"

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import asyncio
 from abc import ABC, abstractmethod
-from collections.abc import Coroutine, Mapping
+from collections.abc import Coroutine, Generator, Mapping
 from enum import Enum
-from types import TracebackType
+from types import TracebackType, coroutine
 from typing import Any, Final, Protocol, Self
 
 from mcplens.bus import Publisher
@@ -21,6 +21,14 @@ from mcplens.protocol.frames import Message, RequestId, parse
 
 # One message; configurable per transport.
 DEFAULT_MAX_MESSAGE_BYTES: Final = 64 * 1024 * 1024
+# Messages that a stream delivers before others get their turn: about a millisecond's work.
+MESSAGES_PER_TURN: Final = 16
+
+
+@coroutine
+def give_way() -> Generator[None, None, None]:
+    """Let all that is ready run first, so that a server that floods slows nobody else."""
+    yield
 
 
 class Closing(Enum):

@@ -21,7 +21,8 @@ from mcplens.protocol.frames import (
     too_long,
 )
 from mcplens.protocol.sse import SseEvent, SseParser
-from mcplens.transports.http import Exchange
+from mcplens.transports.base import MESSAGES_PER_TURN, give_way
+from mcplens.transports.http import Exchange, what_broke
 from mcplens.transports.network import KEPT_BYTES, one_line
 
 # The event stream standard leaves the delay to us where the server names none.
@@ -68,8 +69,10 @@ class EventStream:
                     self._note(event)
                     if event.data:
                         take(event)
+                    if self.event_count % MESSAGES_PER_TURN == 0:
+                        await give_way()
         except Exception as problem:
-            self._how = f"broke off ({str(problem) or type(problem).__name__})"
+            self._how = f"broke off ({what_broke(problem)})"
             raise
 
     def message_in(self, event: SseEvent) -> Message | None:

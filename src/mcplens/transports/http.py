@@ -46,6 +46,10 @@ if TYPE_CHECKING:
 # More hops than any sane server needs; fewer than a loop makes.
 MAX_REDIRECTS: Final = 5
 _REDIRECTS: Final = (301, 302, 303, 307, 308)
+_BREAKS: Final = {
+    "ContentLengthError": "the connection ended before all came that Content-Length announced",
+    "TransferEncodingError": "the connection ended before the last chunk",
+}
 # Real servers send headers (cookies, policies) beyond aiohttp's 8 KiB.
 _MAX_HEADER_BYTES: Final = 64 * 1024
 
@@ -387,7 +391,8 @@ class Exchange:
         if self._response is not None:
             code = "CONNECTION_RESET" if isinstance(problem, OSError) else "NO_RESPONSE"
             size = sum(map(len, self._chunks))
-            return self.error(code, f"the answer broke off after {size} bytes of its body: {text}")
+            text = f"the answer broke off after {size} bytes of its body: {what_broke(problem)}"
+            return self.error(code, text)
         match problem:
             case aiohttp.ConnectionTimeoutError():
                 limit_s = self._client.options.connect_timeout_s
@@ -406,6 +411,11 @@ class Exchange:
             case ValueError() if not isinstance(problem, OSError):  # a URL or a header
                 return ConfigurationError("CONFIGURATION_INVALID", f"{self.doing}: {text}")
         return classify(problem, self.doing)
+
+
+def what_broke(problem: Exception) -> str:
+    """Why a body did not come whole; aiohttp's own words name statuses that nobody sent."""
+    return _BREAKS.get(type(problem.__cause__).__name__) or str(problem) or type(problem).__name__
 
 
 def _unread(content: StreamReader) -> bytes:

@@ -24,7 +24,14 @@ from mcplens.errors import (
 )
 from mcplens.events import HttpExchangeEnded, HttpRequestSent, HttpResponseReceived
 from mcplens.protocol.masking import mask_headers, mask_url
-from mcplens.transports.base import DEFAULT_MAX_MESSAGE_BYTES, Closing, Outgoing, Transport
+from mcplens.transports.base import (
+    DEFAULT_MAX_MESSAGE_BYTES,
+    MESSAGES_PER_TURN,
+    Closing,
+    Outgoing,
+    Transport,
+    give_way,
+)
 from mcplens.transports.network import (
     DEFAULT_CONNECT_TIMEOUT_S,
     NetworkOptions,
@@ -198,9 +205,13 @@ class WebSocketTransport(Transport):
     async def _read(self, socket: ClientConnection) -> None:
         from websockets.exceptions import ConnectionClosed
 
+        count = 0
         try:
             while True:
                 self._deliver(await socket.recv(decode=False))
+                count += 1
+                if count % MESSAGES_PER_TURN == 0:
+                    await give_way()
                 if self._saw_binary and not self._told_binary:
                     self._told_binary = True
                     self._remark("the server sends binary frames; MCP messages are text frames")

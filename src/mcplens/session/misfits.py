@@ -1,0 +1,150 @@
+"""Replies that are not the plain answer to a waiting request: malformed, late, double, or nobody's.
+
+All of them are shown. One whose request is known fails it at once; where one request alone can be
+meant, it fails a second later if nothing better comes. Owned by the session.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import TYPE_CHECKING, Final
+
+from mcplens.bus import Publisher
+from mcplens.errors import InspectorError, ProtocolError
+from mcplens.events import LateReply, ReplyUnmatched
+from mcplens.protocol.correlation import Correlation
+from mcplens.protocol.frames import Batch, Frame, Kind, Malformed, RequestId
+from mcplens.session.queue import QueueEntry
+
+if TYPE_CHECKING:
+    from mcplens.session.session import Session
+
+# How long a request may still wait for its right answer after one that cannot be attributed.
+UNATTRIBUTED_GRACE_S: Final = 1.0
+# Malformed messages quoted in the error of the request that waited for something better.
+_EVIDENCE_LIMIT: Final = 3
+_QUOTE_BYTES: Final = 200
+# Answers by which one that comes twice is known; it must not count against the next request.
+_REMEMBERED: Final = 16
+_REMEMBERED_BYTES: Final = 64 * 1024
+
+
+class Misfits:
+    """What came and fits no request as it is."""
+
+    def __init__(
+        self, session: Session, correlation: Correlation[QueueEntry], publish: Publisher
+    ) -> None:
+        self._session = session
+        self._correlation = correlation
+        self._publish = publish
+        self._answered: deque[bytes] = deque(maxlen=_REMEMBERED)
+
+    def __repr__(self) -> str:
+        return f"<Misfits, {len(self._answered)} answers remembered>"
+
+    def remember(self, frame: Frame) -> None:
+        """A request was answered by this."""
+        if len(frame.raw) <= _REMEMBERED_BYTES:
+            self._answered.append(frame.raw)
+
+    def batch(self, batch: Batch, channel: RequestId | None) -> None:
+        """A batch in a revision that has none: as malformed as its members are replies."""
+        replies = [
+            member
+            for member in batch.members
+            if type(member) is Frame and member.kind in (Kind.RESULT, Kind.ERROR)
+        ]
+        broken = [member for member in batch.members if type(member) is Malformed]
+        ids = [reply.id for reply in replies if reply.id is not None]
+        ids += [identity for member in broken for identity in member.ids]
+        is_reply_like = bool(replies) or any(member.is_reply_like for member in broken)
+        reason = f"a batch, which {self._session.version or 'this revision'} does not allow"
+        self.malformed(Malformed(batch.raw, reason, tuple(ids), is_reply_like), channel)
+
+    def malformed(self, message: Malformed, channel: RequestId | None) -> None:
+        """Bytes that are no message: whose id can be read fails at once."""
+        is_attributed = False
+        for identity in message.ids:
+            late = self._correlation.late(identity)
+            # Given up, not closed: a right answer that still comes is late, and nobody else's.
+            entry = self._correlation.give_up(identity)
+            if late is not None:
+                late.late_reply = message
+                self._publish(LateReply, late.id, late.method, message)
+            elif entry is not None:
+                self._session.end(entry, _malformed_error(message))
+            is_attributed = is_attributed or late is not None or entry is not None
+        if is_attributed:
+            return
+        if channel is not None or message.is_reply_like:
+            self.unattributed(message, channel, message.reason)
+        else:
+            self._note_evidence(message)
+
+    def answer_to_nothing(self, frame: Frame, channel: RequestId | None) -> None:
+        """A well-formed reply whose id no waiting request has."""
+        assert frame.id is not None
+        late = self._correlation.late(frame.id)
+        if late is not None:
+            late.late_reply = frame
+            self._publish(LateReply, late.id, late.method, frame)
+            return
+        if frame.raw in self._answered:
+            self._publish(ReplyUnmatched, frame, f"request {frame.id!r} was answered twice")
+            return
+        meant = self._correlation.near_miss(frame.id)
+        hint = f"; request {meant!r} is waiting" if meant is not None else ""
+        reason = f"no request with the id {frame.id!r} is waiting{hint}"
+        self.unattributed(frame, meant if channel is None else channel, reason)
+
+    def unattributed(
+        self, message: Frame | Malformed, channel: RequestId | None, reason: str
+    ) -> None:
+        """Show it; where one request alone can be meant, it fails if nothing better comes."""
+        self._publish(ReplyUnmatched, message, reason)
+        waiting = self._correlation.waiting
+        if (
+            channel is None
+            and len(waiting) == 1
+            and not self._session.transport.exchange_per_request
+        ):
+            channel = next(iter(waiting))
+        entry = waiting.get(channel) if channel is not None else None
+        if entry is None:
+            self._note_evidence(message)
+            return
+        entry.evidence.append(message.raw[:_QUOTE_BYTES])
+        error = ProtocolError(
+            "INVALID_RESPONSE",
+            f"the answer to {entry.method} cannot be attributed: {reason}; it came as "
+            f"{quote(message.raw)}",
+            raw=message.raw,
+        )
+        self._session.clock.call_at(
+            self._session.clock.monotonic() + UNATTRIBUTED_GRACE_S,
+            lambda: self._fail_waiting(entry, error),
+        )
+
+    def _fail_waiting(self, entry: QueueEntry, error: InspectorError) -> None:
+        if self._correlation.waiting.get(entry.id) is entry:
+            self._correlation.give_up(entry.id)
+            self._session.transport.abandon(entry.id)
+            self._session.end(entry, error)
+
+    def _note_evidence(self, message: Frame | Malformed) -> None:
+        for entry in self._correlation.waiting.values():
+            if len(entry.evidence) < _EVIDENCE_LIMIT:
+                entry.evidence.append(message.raw[:_QUOTE_BYTES])
+
+
+def _malformed_error(message: Malformed) -> ProtocolError:
+    text = f"the server's answer is malformed: {message.reason}; it came as {quote(message.raw)}"
+    return ProtocolError("INVALID_RESPONSE", text, raw=message.raw)
+
+
+def quote(raw: bytes) -> str:
+    """Bytes as they may stand in an error: text, shortened, with what is no UTF-8 escaped."""
+    text = raw[:_QUOTE_BYTES].decode("utf-8", "backslashreplace")
+    more = f"… ({len(raw)} bytes)" if len(raw) > _QUOTE_BYTES else ""
+    return f"{text!r}{more}"

@@ -1,0 +1,1 @@
+"""Tests of mcplens.protocol: pure, so no clock, no loop, no server."""

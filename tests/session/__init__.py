@@ -1,0 +1,1 @@
+"""Tests of mcplens.session over the memory transport, with time that stands still."""
