@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from os import urandom
 from typing import Any, Final
 
@@ -19,6 +19,13 @@ from mcplens.events import Event, EventsMissed
 DEFAULT_MAX_EVENTS: Final = 20_000
 # One largest message (64 MiB) always fits.
 DEFAULT_MAX_BYTES: Final = 96 * 1024 * 1024
+
+# An event as it was published: kind, server_id, seq, wall, mono, its own fields, size_bytes. Most
+# are never read, so the struct is made when somebody reads it.
+Published = tuple[type[Event], str, int, float, float, tuple[Any, ...], int]
+
+# Told of every event at once, on the publisher's thread: it must be quick and must not raise.
+Sink = Callable[[Published], None]
 
 
 class Bus:
@@ -32,13 +39,14 @@ class Bus:
         max_bytes: int = DEFAULT_MAX_BYTES,
     ) -> None:
         self.run_id = urandom(8).hex()
-        self._clock = clock
+        self._wall, self._monotonic = clock.wall, clock.monotonic
         self._max_events = max_events
         self._max_bytes = max_bytes
-        self._ring: deque[tuple[Event, int]] = deque()
+        self._ring: deque[Published] = deque()
         self._bytes = 0
         self._last_seq = 0
         self._wakers: list[asyncio.Future[None]] = []
+        self._sinks: tuple[Sink, ...] = ()
         self._is_closed = False
 
     def __repr__(self) -> str:
@@ -51,15 +59,29 @@ class Bus:
     def publish(self, kind: type[Event], server_id: str, size_bytes: int, *fields: Any) -> None:
         """Add an event; `size_bytes` is what its bytes weigh in the ring."""
         seq = self._last_seq = self._last_seq + 1
-        clock = self._clock
-        event = kind(self.run_id, seq, clock.wall(), clock.monotonic(), server_id, *fields)
         ring = self._ring
-        ring.append((event, size_bytes))
-        self._bytes += size_bytes
-        if len(ring) > self._max_events or self._bytes > self._max_bytes:
+        published = (kind, server_id, seq, self._wall(), self._monotonic(), fields, size_bytes)
+        ring.append(published)
+        total = self._bytes + size_bytes
+        if len(ring) > self._max_events:
+            total -= ring.popleft()[-1]
+        self._bytes = total
+        if total > self._max_bytes:
             self._shrink()
+        for sink in self._sinks:
+            sink(published)
         if self._wakers:
             self._wake()
+
+    def attach(self, sink: Sink) -> None:
+        """Tell a sink of all that is kept, and of every event from now on."""
+        for published in self._ring:
+            sink(published)
+        self._sinks = (*self._sinks, sink)
+
+    def detach(self, sink: Sink) -> None:
+        """Tell it no more; safe to call twice and from any thread."""
+        self._sinks = tuple(other for other in self._sinks if other != sink)
 
     def close(self) -> None:
         """End every reader after what is already there."""
@@ -68,7 +90,7 @@ class Bus:
 
     def kept(self) -> list[Event]:
         """What is in the ring now, oldest first."""
-        return [event for event, _ in self._ring]
+        return [self._event(published) for published in self._ring]
 
     def subscribe(self, after_seq: int | None = None) -> Subscription:
         """Follow events from after `after_seq`; by default from now on."""
@@ -76,8 +98,8 @@ class Bus:
 
     def _shrink(self) -> None:
         ring = self._ring
-        while len(ring) > 1 and (len(ring) > self._max_events or self._bytes > self._max_bytes):
-            self._bytes -= ring.popleft()[1]
+        while len(ring) > 1 and self._bytes > self._max_bytes:
+            self._bytes -= ring.popleft()[-1]
 
     def _wake(self) -> None:
         wakers, self._wakers = self._wakers, []
@@ -91,11 +113,14 @@ class Bus:
             return None
         first = self._last_seq - len(self._ring) + 1
         if seq + 1 < first:
-            now = self._clock
             return EventsMissed(
-                self.run_id, first - 1, now.wall(), now.monotonic(), "", seq + 1, first - 1
+                self.run_id, first - 1, self._wall(), self._monotonic(), "", seq + 1, first - 1
             )
-        return self._ring[seq + 1 - first][0]
+        return self._event(self._ring[seq + 1 - first])
+
+    def _event(self, published: Published) -> Event:
+        kind, server_id, seq, wall, mono, fields, _ = published
+        return kind(self.run_id, seq, wall, mono, server_id, *fields)
 
     async def _more(self) -> bool:
         """Wait for another event; False once the bus is closed."""
@@ -132,14 +157,14 @@ class Subscription(AsyncIterator[Event]):
 class Publisher:
     """A bus as one server's transport and session see it."""
 
-    __slots__ = ("_bus", "server_id")
+    __slots__ = ("_publish", "server_id")
 
     def __init__(self, bus: Bus, server_id: str) -> None:
-        self._bus = bus
+        self._publish = bus.publish
         self.server_id = server_id
 
     def __repr__(self) -> str:
         return f"<Publisher for {self.server_id}>"
 
     def __call__(self, kind: type[Event], *fields: Any, size_bytes: int = 0) -> None:
-        self._bus.publish(kind, self.server_id, size_bytes, *fields)
+        self._publish(kind, self.server_id, size_bytes, *fields)

@@ -91,7 +91,7 @@ class ScriptedServer:
             self.answers["server/discover"] = discovered(capabilities=self.capabilities)
         else:
             methods = ("ping", "logging/setLevel", "resources/subscribe", "resources/unsubscribe")
-            self.answers |= dict.fromkeys(methods, {})
+            self.answers |= {method: {} for method in methods}
             self.answers["initialize"] = self._initialized
         self.answers |= answers or {}
 
@@ -141,7 +141,9 @@ class ScriptedServer:
         self.send_json({"jsonrpc": "2.0", "id": identity, "result": result})
 
     def notify(self, method: str, params: Any = None) -> None:
-        self.send_json({"jsonrpc": "2.0", "method": method} | ({"params": params} if params else {}))
+        self.send_json(
+            {"jsonrpc": "2.0", "method": method} | ({"params": params} if params else {})
+        )
 
     def ask(self, identity: RequestId, method: str, params: Any = None) -> None:
         message = {"jsonrpc": "2.0", "id": identity, "method": method}
@@ -242,11 +244,13 @@ class Rig:
         handlers: Mapping[str, Any] | None = None,
         max_retries: int = 0,
         config: Mapping[str, Any] | None = None,
+        clock: ManualClock | None = None,
+        bus: Bus | None = None,
         **options: Any,
     ) -> None:
         self.server = server or ScriptedServer()
-        self.clock = ManualClock()
-        self.bus = Bus(self.clock)
+        self.clock = clock or ManualClock()
+        self.bus = bus or Bus(self.clock)
         self.client: Client = create_mcp_client(
             make_transport or (lambda: MemoryTransport(self.server.serve)),
             config=ConnectionConfig(**{"max_retries": max_retries} | dict(config or {})),

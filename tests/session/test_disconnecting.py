@@ -107,7 +107,7 @@ async def test_a_disconnect_whose_caller_loses_patience_still_ends_disconnected(
         assert transport._peer is None
 
 
-async def test_a_call_while_disconnecting_or_disconnected_says_where_the_connection_stands() -> None:
+async def test_a_call_without_a_connection_says_where_the_connection_stands() -> None:
     server = ScriptedServer()
     transport = SlowToClose(server)
     async with Rig(server, make_transport=lambda: transport) as rig:

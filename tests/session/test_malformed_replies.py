@@ -141,6 +141,19 @@ async def test_the_right_answer_after_the_second_is_kept_as_late() -> None:
         assert rig.client.queue.get_history()[-1].late_reply == late.message
 
 
+async def test_a_flood_of_them_costs_one_timer_and_quotes_the_first() -> None:
+    async with slow() as rig:
+        call = await rig.call()
+        timers = rig.clock.timer_count
+        for n in range(5_000):
+            rig.server.send(b'{"jsonrpc":"2.0","result":%d}' % n)
+        await rig.settle()
+        assert len(rig.events(ReplyUnmatched)) == 5_000
+        assert rig.clock.timer_count == timers + 1
+        await rig.advance(1)
+        assert failure(call).details["raw"] == b'{"jsonrpc":"2.0","result":0}'
+
+
 async def test_a_request_that_starts_within_the_second_is_not_the_one_that_fails() -> None:
     async with slow() as rig:
         first = await rig.call("a")

@@ -171,6 +171,20 @@ async def test_two_open_questions_with_one_id_are_not_mixed_up() -> None:
         assert "in use" in refusal["error"]["message"]
 
 
+async def test_a_question_may_have_the_id_of_a_request_of_ours() -> None:
+    server = ScriptedServer({"tools/call": SILENT})
+    async with Rig(server, handlers={ASK: lambda request: {"action": "accept"}}) as rig:
+        call = await rig.call()
+        identity = rig.entry().id
+        server.ask(identity, ASK)
+        await rig.settle()
+        assert server.answer_to(identity) is not None
+        assert not call.done()
+        server.notify("notifications/cancelled", {"requestId": identity})
+        server.reply(identity, text("mine"))
+        assert (await call).content[0].text == "mine"
+
+
 async def test_ping_is_answered_at_once_even_while_a_call_is_in_flight() -> None:
     async with Rig(ScriptedServer({"tools/call": SILENT})) as rig:
         await rig.call()

@@ -103,6 +103,16 @@ class Recorder:
         return self.failures[request_id]
 
 
+async def most_in_one_turn(heard: Recorder, count: int) -> int:
+    """How many messages are delivered between two turns of the loop, until so many have come."""
+    most, before = 0, len(heard.messages)
+    async with asyncio.timeout(BOUND_S):
+        while len(heard.messages) < count:
+            await asyncio.sleep(0)
+            most, before = max(most, len(heard.messages) - before), len(heard.messages)
+    return most
+
+
 @dataclass
 class Seen(Request):
     """A request that the server got, and on which of its connections."""

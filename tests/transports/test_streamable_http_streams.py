@@ -8,11 +8,22 @@ from mcplens.clock import ManualClock
 from mcplens.errors import HttpError
 from mcplens.events import HttpBytesReceived, HttpExchangeEnded
 from mcplens.protocol.frames import Malformed, encode_notification
+from mcplens.transports.base import MESSAGES_PER_TURN
 from mcplens.transports.streamable_http import StreamableHttpTransport
 from tests.servers.misbehaving.abrupt import reset
 from tests.servers.misbehaving.wire import Wire, event_bytes
 
-from .recording import HttpServer, Recorder, Seen, call, connected, result, serving, talking
+from .recording import (
+    HttpServer,
+    Recorder,
+    Seen,
+    call,
+    connected,
+    most_in_one_turn,
+    result,
+    serving,
+    talking,
+)
 
 NOTE = encode_notification("notifications/message", {"data": "on the way"})
 
@@ -113,6 +124,17 @@ async def test_an_event_over_the_limit_is_shown_by_its_start():
     assert isinstance(message, Malformed)
     assert "limit of 1000 bytes" in message.reason
     assert message.ids == (1,)
+
+
+async def test_a_flood_of_events_leaves_others_their_turn():
+    async def handle(request: Seen, wire: Wire) -> None:
+        await wire.open_sse()
+        await wire.chunk(event_bytes(NOTE) * 500 + event_bytes(result(1)))
+        await wire.end_sse()
+
+    async with talking(handle) as (_, heard):
+        heard.transport.send(call(1))
+        assert await most_in_one_turn(heard, 501) <= MESSAGES_PER_TURN
 
 
 async def test_an_abandoned_request_closes_its_stream():

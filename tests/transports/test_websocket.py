@@ -19,10 +19,19 @@ from mcplens.errors import ConfigurationError, ConnectError, HttpError, Inspecto
 from mcplens.events import HttpRequestSent, HttpResponseReceived
 from mcplens.protocol.frames import Malformed
 from mcplens.transports import websocket
-from mcplens.transports.base import Closing
+from mcplens.transports.base import MESSAGES_PER_TURN, Closing
 from mcplens.transports.websocket import WebSocketTransport
 
-from .recording import BOUND_S, Recorder, call, connected, listening, notification, result
+from .recording import (
+    BOUND_S,
+    Recorder,
+    call,
+    connected,
+    listening,
+    most_in_one_turn,
+    notification,
+    result,
+)
 
 Serve = Callable[[ServerConnection], Awaitable[None]]
 
@@ -117,6 +126,16 @@ async def test_nonsense_is_delivered_as_malformed():
     async with talking(handle) as heard:
         await heard.message()
     assert isinstance(heard.messages[0][0], Malformed)
+
+
+async def test_a_flood_of_frames_leaves_others_their_turn():
+    async def handle(server: ServerConnection) -> None:
+        for number in range(500):
+            await server.send(result(number).decode())
+        await server.wait_closed()
+
+    async with talking(handle) as heard:
+        assert await most_in_one_turn(heard, 500) <= MESSAGES_PER_TURN
 
 
 async def test_what_was_sent_last_is_out_before_the_transport_is_left():

@@ -233,6 +233,8 @@ def decode_tool_result(raw: Raw) -> ToolResult:
     """
     result, findings = _decode_result(raw, ToolResult)
     for index, block in enumerate(result.content):
+        if block.text is not None and block.type == "text":
+            continue
         for field in _REQUIRED.get(block.type, ()):
             if getattr(block, field) is None:
                 raise ShapeError(f"content[{index}] of type {block.type} has no {field}")

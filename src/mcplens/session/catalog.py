@@ -133,6 +133,7 @@ class Catalog:
         """Note which arguments each tool mirrors as headers (2026-07-28 over HTTP)."""
         session = self._client.connection.session
         self._tools.update((tool.name, tool) for tool in tools)
+        self.output_schemas.forget()
         if session is None or session.era is not Era.STATELESS:
             return tools
         usable = []
@@ -242,8 +243,8 @@ class Catalog:
             except InspectorError as error:
                 self._remark(f"{method} could not be restored: {error.message}")
 
-    def disconnected(self) -> None:
-        self.listening.drop()
+    def disconnected(self, error: InspectorError) -> None:
+        self.listening.drop(error)
 
     async def end(self) -> None:
         await self.listening.end()

@@ -6,7 +6,7 @@ What a surface or a script holds. It wires the connection to what the server ask
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
 from typing import Any
 
 import msgspec
@@ -130,6 +130,19 @@ class Client(Operations):
         session = self._connection.session
         return session.transport.describe() if session is not None else {}
 
+    @property
+    def last_seq(self) -> int:
+        """Where the stream of events stands."""
+        return self._bus.last_seq
+
+    def kept_events(self, after_seq: int = 0) -> list[Event]:
+        """What is still kept of the events after this one."""
+        return [
+            event
+            for event in self._bus.kept()
+            if event.seq > after_seq and event.server_id == self.server_id
+        ]
+
     async def events(self, after_seq: int = 0) -> AsyncIterator[Event]:
         """Everything that happens to this server, from the oldest event that is still kept."""
         async for event in self._bus.subscribe(after_seq):
@@ -166,7 +179,7 @@ class Client(Operations):
 
     def _ended(self, error: InspectorError) -> None:
         self._questions.drop_all()
-        self._catalog.disconnected()
+        self._catalog.disconnected(error)
 
     # -- raw operations ------------------------------------------------------------------------
 
@@ -251,30 +264,26 @@ class Client(Operations):
 
     # -- beneath -------------------------------------------------------------------------------
 
-    async def _send(
+    def _send(
         self,
         method: str,
         params: Mapping[str, Any] | None,
         timeout_s: float | None,
         on_progress: OnProgress | None,
         headers: Mapping[str, str] | None,
-    ) -> Frame:
+    ) -> Coroutine[Any, Any, Frame]:
+        """Send it or put it into the queue; await what this gives for the answer."""
         self._check_allowed(method)
+        extra = dict(headers) if headers else None
         if method == "ping" or method.startswith("tasks/"):
             session = self._connection.ready_session()
-            extra = dict(headers) if headers else None
-            entry = session.direct(method, params, timeout_s=timeout_s, headers=extra)
-            direct: Frame = await self._settled(entry)
-            return direct
-        entry = self._connection.queue.enqueue(
-            method,
-            params,
-            timeout_s=timeout_s,
-            on_progress=on_progress,
-            headers=dict(headers) if headers else None,
+            return self._settled(session.direct(method, params, timeout_s=timeout_s, headers=extra))
+        queue = self._connection.queue
+        return self._settled(
+            queue.enqueue(
+                method, params, timeout_s=timeout_s, on_progress=on_progress, headers=extra
+            )
         )
-        frame: Frame = await self._settled(entry)
-        return frame
 
     async def _settled(self, entry: QueueEntry) -> Any:
         """The answer; if the caller is cancelled, so is the request, on the server too."""
@@ -291,6 +300,8 @@ class Client(Operations):
             if not self._connection.is_reopening:
                 raise self._connection.not_connected()
             return
+        if method in introduction.allowed:
+            return
         if not self._options.enforce_capabilities or not introduction.is_complete:
             return
         why = why_not_allowed(method, introduction.version, introduction.capabilities)
@@ -300,6 +311,7 @@ class Client(Operations):
                 f"{why}; enforce_capabilities=False sends it all the same",
                 details={"server_id": self.server_id, "method": method},
             )
+        introduction.allowed.add(method)
 
     def failure(self, problem: BaseException) -> InspectorError:
         """Any exception as the error that a surface shows."""

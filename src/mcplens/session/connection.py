@@ -34,6 +34,8 @@ from mcplens.transports.base import Closing, Transport
 
 # A handshake refused like this was spoken to a server of the older HTTP+SSE transport.
 _WRONG_DOOR = (400, 404, 405)
+# A server, or a balancer before it, that forgets each new session must not be asked without end.
+_REOPEN_INTERVAL_S = 5.0
 
 
 class Connection:
@@ -84,6 +86,7 @@ class Connection:
         self._owner: asyncio.Task[None] | None = None
         self._closings: set[asyncio.Task[None]] = set()
         self._step = ""
+        self._reopened_at = -_REOPEN_INTERVAL_S
 
     def __repr__(self) -> str:
         return f"<Connection {self._publish.server_id} {self.state.value}>"
@@ -182,13 +185,13 @@ class Connection:
         attempts = self.lifecycle.retry_count + 1
         if attempts > 1:
             error.with_details(attempts=attempts)
-        self.queue.release()
         self.queue.clear_pending(error)
+        self.queue.release()
         self._move(Transition.GIVE_UP)
 
     def _called_off(self) -> None:
-        self.queue.release()
         self.queue.clear_pending(CancelledRequest("connecting was called off"))
+        self.queue.release()
         if self.state is ConnectionState.CONNECTING:
             self._move(Transition.CANCEL)
             self._move(Transition.CLEANUP_COMPLETE)
@@ -304,11 +307,17 @@ class Connection:
             if self.session is not None:
                 self.session.fail_all(error)  # as above
             return
+        now = self._clock.monotonic()
+        if now - self._reopened_at < _REOPEN_INTERVAL_S:
+            self._lost(error)
+            return
+        self._reopened_at = now
         self._move(Transition.CONNECTION_LOST, error, retry_in_s=0.0)
         self._heartbeat.stop()
         self.queue.hold()
         if self.session is not None:
             self.session.fail_all(error)
+        self._on_ended(error)
         self._own(self._recover(error, 0.0))
 
     def lose(self, error: InspectorError) -> None:

@@ -48,6 +48,7 @@ class Introduction(msgspec.Struct, frozen=True):
     instructions: str | None
     reason: str
     is_complete: bool = True  # False if the server told us nothing about itself
+    allowed: set[str] = msgspec.field(default_factory=set)  # methods that were looked up
 
 
 class _Verdict(msgspec.Struct, frozen=True):

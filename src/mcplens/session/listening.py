@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
 from mcplens.clock import within
-from mcplens.errors import InspectorError, TimeoutExpired
+from mcplens.errors import InspectorError, TimeoutExpired, TransportError
 from mcplens.events import SubscriptionChanged
 from mcplens.protocol.deadlines import NEVER
 from mcplens.protocol.eras import SUBSCRIPTION_ID
@@ -94,8 +94,12 @@ class Listening:
         return acknowledged.result()
 
     def notified(self, frame: Frame, fields: dict[str, Any]) -> None:
-        """A notification came; only the acknowledgement matters here."""
-        if frame.method != ACKNOWLEDGED or self._entry is None:
+        """A notification came; only the acknowledgement and the end of the stream matter here."""
+        if self._entry is None:
+            return
+        if frame.method == "notifications/cancelled" and fields.get("requestId") == self._entry.id:
+            self._ended_by_server(self._entry, fields.get("reason"))
+        if frame.method != ACKNOWLEDGED:
             return
         if self._changed.is_set():
             return  # this answers wants that are no longer ours
@@ -107,14 +111,25 @@ class Listening:
             self._acknowledged.set_result(honoured if isinstance(honoured, dict) else {})
         self._connection().publish(SubscriptionChanged, "open")
 
+    def _ended_by_server(self, entry: QueueEntry, reason: object) -> None:
+        """One page of the specification ends the stream like this, another with a result."""
+        session = self._connection().session
+        if session is not None:
+            why = f": {reason}" if isinstance(reason, str) else ""
+            error = TransportError("CONNECTION_LOST", f"the server ended the stream{why}")
+            session.request_failed(entry.id, error)
+
     def resume(self) -> None:
         """After a reconnect: the wants are the same, the stream is new."""
         self._entry = None
         if self._kinds or self._uris:
             self._wants_changed()
+            self._refetch_all()
 
-    def drop(self) -> None:
+    def drop(self, error: InspectorError | None = None) -> None:
         """The connection is gone, and the stream with it; what is wanted stays."""
+        if error is not None:
+            self._refused(error.copy())
         if self._task is not None:
             self._task.cancel()
             self._task = None
@@ -155,7 +170,7 @@ class Listening:
 
     def _listen(self) -> QueueEntry | None:
         session = self._connection().session
-        if session is None:
+        if session is None or session.is_lost:
             return None
         wanted: dict[str, Any] = {_FILTER_OF[kind]: True for kind in sorted(self._kinds)}
         if self._uris:
@@ -180,8 +195,7 @@ class Listening:
     def _close(self, entry: QueueEntry | None) -> None:
         session = self._connection().session
         if entry is not None and not entry.is_settled and session is not None:
-            session.give_up(entry, "listening to something else")
-            entry.future.cancel()
+            session.call_off(entry, "listening to something else")
 
     def _refused(self, error: InspectorError) -> None:
         if self._acknowledged is not None and not self._acknowledged.done():

@@ -39,6 +39,7 @@ class Misfits:
         self._correlation = correlation
         self._publish = publish
         self._answered: deque[bytes] = deque(maxlen=_REMEMBERED)
+        self._doomed: set[RequestId] = set()  # will fail within the second if nothing better comes
 
     def __repr__(self) -> str:
         return f"<Misfits, {len(self._answered)} answers remembered>"
@@ -104,16 +105,17 @@ class Misfits:
         """Show it; where one request alone can be meant, it fails if nothing better comes."""
         self._publish(ReplyUnmatched, message, reason)
         waiting = self._correlation.waiting
-        if (
-            channel is None
-            and len(waiting) == 1
-            and not self._session.transport.exchange_per_request
-        ):
-            channel = next(iter(waiting))
+        if channel is None and not self._session.transport.exchange_per_request:
+            # A stream of notifications is open for long and waits for no answer.
+            meant = [e.id for e in waiting.values() if e.method != "subscriptions/listen"]
+            channel = meant[0] if len(meant) == 1 else None
         entry = waiting.get(channel) if channel is not None else None
         if entry is None:
             self._note_evidence(message)
             return
+        if entry.id in self._doomed:
+            return  # its second runs already, and a flood of these must not pile up
+        self._doomed.add(entry.id)
         entry.evidence.append(message.raw[:_QUOTE_BYTES])
         error = ProtocolError(
             "INVALID_RESPONSE",
@@ -127,6 +129,7 @@ class Misfits:
         )
 
     def _fail_waiting(self, entry: QueueEntry, error: InspectorError) -> None:
+        self._doomed.discard(entry.id)
         if self._correlation.waiting.get(entry.id) is entry:
             self._correlation.give_up(entry.id)
             self._session.transport.abandon(entry.id)

@@ -26,7 +26,7 @@ from mcplens.protocol.shapes import (
 )
 from mcplens.session.catalog import Catalog, ListPage
 from mcplens.session.queue import Progress, QueueEntry
-from mcplens.session.results import typed, typed_tool_result
+from mcplens.session.results import check_result_type, typed, typed_tool_result
 
 if TYPE_CHECKING:
     from mcplens.session.connection import Connection
@@ -89,6 +89,8 @@ class Operations:
             await self.list_tools()
             frame = await self._send("tools/call", params, timeout_s, on_progress, headers)
         try:
+            if self._is_stateless:
+                check_result_type(frame, "tools/call")
             return typed_tool_result(frame, self._catalog.tool(name), self._catalog.output_schemas)
         except ProtocolError as error:
             raise error.with_details(server_id=self.server_id) from None
@@ -165,13 +167,16 @@ class Operations:
         meta = options.pop("meta", None)
         if meta:
             params["_meta"] = dict(meta)
-        return await self._send(
+        frame = await self._send(
             method,
             params,
             options.get("timeout_s"),
             options.get("on_progress"),
             options.get("headers"),
         )
+        if self._is_stateless:
+            check_result_type(frame, method)
+        return frame
 
     async def _send(
         self,

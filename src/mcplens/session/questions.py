@@ -87,12 +87,12 @@ class Questions:
         session = connection.session
         if session is None or frame.id is None:
             return
-        if frame.method == "ping":
-            session.answer(frame.id, {})
-            return
         if session.era is Era.STATELESS and session.version:
             text = f"the server sent a request ({frame.method}); {session.version} allows none"
             connection.publish(Remark, text)
+            return
+        if frame.method == "ping":
+            session.answer(frame.id, {})
             return
         try:
             params = frame.value()

@@ -24,6 +24,8 @@ HISTORY_MAX_BYTES: Final = 32 * 1024 * 1024
 
 
 class RequestStatus(Enum):
+    __hash__ = object.__hash__  # Enum's own is written in Python; each call asks for it
+
     PENDING = "pending"
     IN_PROGRESS = "in_progress"
     COMPLETED = "completed"
@@ -73,6 +75,7 @@ class QueueEntry:
         "started_mono",
         "status",
         "timeout_s",
+        "weight",
     )
 
     def __init__(
@@ -107,6 +110,7 @@ class QueueEntry:
         self.evidence: list[bytes] = []  # malformed bytes that came while this request waited
         self.caused_questions = 0  # questions of the server's that a person is answering
         self.is_quiet = is_quiet
+        self.weight = 0  # bytes that the history keeps alive with this entry
         self._on_settled = on_settled
 
     def __repr__(self) -> str:
@@ -276,13 +280,15 @@ class RequestQueue:
             self._start_more()
 
     def _remember(self, entry: QueueEntry) -> None:
-        history = self._history
-        if history.maxlen and len(history) == history.maxlen:
-            self._history_bytes -= _weight(history[0])
+        history, result = self._history, entry.result
+        if type(result) is Frame:
+            entry.weight = len(result.raw)
+            self._history_bytes += entry.weight
+        if len(history) == history.maxlen and history:
+            self._history_bytes -= history[0].weight
         history.append(entry)
-        self._history_bytes += _weight(entry)
         while self._history_bytes > HISTORY_MAX_BYTES and len(history) > 1:
-            self._history_bytes -= _weight(history.popleft())
+            self._history_bytes -= history.popleft().weight
 
     def _start_more(self) -> None:
         if self._is_starting:  # a request that failed to start; the loop below goes on
@@ -293,10 +299,6 @@ class RequestQueue:
                 self._begin(self._pending.popleft())
         finally:
             self._is_starting = False
-
-
-def _weight(entry: QueueEntry) -> int:
-    return len(entry.result.raw) if type(entry.result) is Frame else 0
 
 
 def create_request_queue(

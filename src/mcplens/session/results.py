@@ -36,6 +36,8 @@ LIST_KEYS: Final = {
     "prompts/list": "prompts",
 }
 
+RESULT_TYPES: Final = ("complete", "input_required", "task")
+
 _SHAPES: Final[dict[str, type[Any]]] = {
     "initialize": InitializeResult,
     "server/discover": DiscoverResult,
@@ -96,6 +98,26 @@ class OutputSchemas:
         return known
 
 
+class _ResultType(msgspec.Struct):
+    result_type: Any = msgspec.field(default="complete", name="resultType")
+
+
+def check_result_type(frame: Frame, method: str) -> None:
+    """A result of 2026-07-28 of a type that we do not know is invalid, whatever else is in it.
+
+    Raises:
+        ProtocolError: INVALID_RESPONSE.
+    """
+    if b'"resultType"' not in frame.raw or b'"resultType":"complete"' in frame.raw:
+        return
+    try:
+        kind = decode_result(frame.body, _ResultType).result_type
+    except ShapeError:
+        return  # whoever decodes it says what is wrong
+    if kind not in RESULT_TYPES:
+        raise invalid(method, f"unknown resultType {kind!r}", frame)
+
+
 def typed_tool_result(frame: Frame, tool: Tool | None, schemas: OutputSchemas) -> ToolResult:
     """A tool's result, checked against its output schema where that is known.
 
@@ -147,7 +169,7 @@ def check_reply(
     if not isinstance(value, dict):
         return (f"the result is no object but {type(value).__name__}",)
     kind = value.get("resultType", "complete")
-    if is_stateless and kind not in ("complete", "input_required", "task"):
+    if is_stateless and kind not in RESULT_TYPES:
         return (f"unknown resultType {kind!r}",)
     if kind != "complete":
         return ()

@@ -49,6 +49,11 @@ from mcplens.session.misfits import Misfits, quote
 from mcplens.session.queue import QueueEntry, RequestStatus
 from mcplens.transports.base import Outgoing, Transport
 
+# Before Python 3.12 each look into an enum costs as much as a small frame's encoding.
+_REQUEST: Final = Kind.REQUEST
+_RESULT: Final = Kind.RESULT
+_STATUS_NAMES: Final = {status: status.value for status in RequestStatus}
+
 
 class Session:
     """What is sent and received between opening a transport and losing it."""
@@ -154,7 +159,7 @@ class Session:
             data = encode_request(identity, method, params)
         except _UNWRITABLE as problem:
             raise _unwritable(method, problem) from None
-        self.start_raw(entry, Frame(data, Kind.REQUEST, identity, method), headers)
+        self.start_raw(entry, Frame(data, _REQUEST, identity, method), headers)
 
     def start_raw(
         self, entry: QueueEntry, message: Message, headers: dict[str, str] | None
@@ -237,7 +242,7 @@ class Session:
         self.frames_received += 1
         if type(message) is Frame:
             kind = message.kind
-            if kind is Kind.RESULT:
+            if kind is _RESULT:
                 entry = self._correlation.waiting.pop(message.id, None)  # type: ignore[arg-type]
                 if entry is not None:
                     self._completed(entry, message)
@@ -307,7 +312,8 @@ class Session:
     def _publish_end(self, entry: QueueEntry) -> None:
         error = None if entry.error is None else entry.error.to_dict()
         elapsed_s = self._elapsed_s(entry)
-        self._publish(RequestEnded, entry.id, entry.method, entry.status.value, elapsed_s, error)
+        status = _STATUS_NAMES[entry.status]
+        self._publish(RequestEnded, entry.id, entry.method, status, elapsed_s, error)
 
     def _elapsed_s(self, entry: QueueEntry) -> float:
         return self.clock.monotonic() - entry.started_mono

@@ -32,6 +32,12 @@ _LAST_WORDS: Final = 20
 # After exit or end of output, how long the rest of both may take to arrive.
 _WIND_UP_S: Final = 0.5
 
+# A flood of short lines is taken in bites, so that other servers get their turn of the loop; a long
+# line in gulps.
+_BITE_BYTES: Final = 16 * 1024
+_GULP_BYTES: Final = 256 * 1024
+_MANY_LINES: Final = 32
+
 _STRAY: Final = (
     "; the server prints to stdout, where only messages may stand: its logs belong on stderr"
 )
@@ -123,7 +129,11 @@ class StdioTransport(Transport):
     # -- out -----------------------------------------------------------------------------------
 
     def _write(self, out: Outgoing) -> None:
-        problem = "is not running" if self._stdin is None else self._stdin.write(out.data)
+        problem: str | None = "is not running"
+        if self._stdin is not None:
+            # Answers that came together are followed by requests that leave together.
+            gather = bool(self._readers) and self._readers[0].lines_at_once > 1
+            problem = self._stdin.write(out.data, gather=gather)
         if problem is not None and out.is_request and out.id is not None:
             error = TransportError("CONNECTION_LOST", f"not sent: the server {problem}")
             self._receiver.request_failed(out.id, error)
@@ -241,7 +251,8 @@ class _Reader(asyncio.Protocol):
         self._splitter = splitter
         self._on_line = on_line
         self._on_end = on_end
-        self._transport: asyncio.BaseTransport | None = None
+        self._transport: Any = None
+        self.lines_at_once = 0  # in the last piece that came
         self.closed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
     @classmethod
@@ -255,8 +266,13 @@ class _Reader(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         on_line = self._on_line
+        count = 0
         for line in self._splitter.feed(data):
             on_line(line)
+            count += 1
+        self.lines_at_once = count
+        # asyncio's pipe transport reads at most this much in one turn of the loop.
+        self._transport.max_size = _BITE_BYTES if count > _MANY_LINES else _GULP_BYTES
 
     def connection_lost(self, exc: Exception | None) -> None:
         self.flush()
@@ -280,6 +296,7 @@ class _Writer(asyncio.BaseProtocol):
 
     def __init__(self) -> None:
         self._transport: asyncio.WriteTransport | None = None
+        self._call_soon = asyncio.get_running_loop().call_soon
         self._is_paused = False
         self._backlog: deque[bytes] = deque()
         self._backlog_bytes = 0
@@ -292,19 +309,33 @@ class _Writer(asyncio.BaseProtocol):
         writer._transport = transport
         return writer
 
-    def write(self, data: bytes) -> str | None:
-        """Send a line; or what is wrong with the server."""
+    def write(self, data: bytes, *, gather: bool = False) -> str | None:
+        """Send a line, or say what is wrong with the server.
+
+        Gathered are the lines of one turn of the loop, in one write, since each wakes the server.
+        """
         transport = self._transport
         if transport is None or transport.is_closing():
             return "has closed its stdin"
-        if not self._is_paused:
-            transport.write(data + b"\n")
-            return None
-        if self._backlog_bytes + len(data) > _BACKLOG_BYTES:
-            return f"does not read its stdin: {self._backlog_bytes} bytes wait"
+        if self._is_paused:
+            if self._backlog_bytes + len(data) > _BACKLOG_BYTES:
+                return f"does not read its stdin: {self._backlog_bytes} bytes wait"
+        elif not self._backlog:
+            if not gather:
+                transport.write(data + b"\n")
+                return None
+            self._call_soon(self._flush)
         self._backlog.append(data)
         self._backlog_bytes += len(data)
         return None
+
+    def _flush(self) -> None:
+        """Write what was gathered, unless the server stopped reading meanwhile."""
+        if self._backlog and not self._is_paused and self._transport is not None:
+            data = b"\n".join([*self._backlog, b""])
+            self._backlog.clear()
+            self._backlog_bytes = 0
+            self._transport.write(data)
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._transport = None
@@ -327,6 +358,8 @@ class _Writer(asyncio.BaseProtocol):
         transport = self._transport
         if transport is None:
             return
+        if not transport.is_closing():
+            self._flush()
         if at_once:
             # A second close of an asyncio pipe breaks it, unless data still waits to be written.
             if not transport.is_closing() or transport.get_write_buffer_size():

@@ -50,6 +50,8 @@ if TYPE_CHECKING:
 SUBPROTOCOL: Final = "mcp"
 # What waits for a server that does not read; more is refused. One largest message always fits.
 MAX_BACKLOG_BYTES: Final = 64 * 1024 * 1024
+# What is read in one turn, so that a server that floods slows nobody else.
+_READ_BYTES: Final = 64 * 1024
 # The handshake is the only HTTP exchange of a connection.
 _EXCHANGE_ID: Final = 1
 # How long the server may take to say goodbye.
@@ -159,6 +161,12 @@ class WebSocketTransport(Transport):
             """Tells what its users cannot see, and waits for a server's goodbye only so long."""
 
             is_ending = False
+
+            def connection_made(self, transport: Any) -> None:
+                # asyncio reads 256 KiB at once: thousands of small frames, parsed in one go.
+                if hasattr(transport, "max_size"):
+                    transport.max_size = _READ_BYTES
+                super().connection_made(transport)
 
             def data_received(self, data: bytes) -> None:
                 super().data_received(data)

@@ -1,0 +1,124 @@
+"""The client under test: `python -m tests.conformance.client [--auto] SERVER_URL`.
+
+The suite names the scenario, its context and the revision in MCP_CONFORMANCE_* variables; with
+--auto the revision is for mcplens to find out. What a scenario wants done is here; everything that
+it judges is mcplens. An unknown scenario is an error: the suite itself may print a tick for it.
+"""
+
+import asyncio
+import json
+import os
+import sys
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import mcplens
+
+# Far more than a scenario takes; the suite's own limit comes later.
+TIMEOUT_S = 20
+
+Scenario = Callable[[str, str], Awaitable[None]]
+SCENARIOS: dict[str, Scenario] = {}
+
+
+def scenario(name: str) -> Callable[[Scenario], Scenario]:
+    def register(function: Scenario) -> Scenario:
+        SCENARIOS[name] = function
+        return function
+
+    return register
+
+
+@scenario("initialize")
+async def list_tools(url: str, version: str) -> None:
+    # Some of these servers declare no capability and expect to be asked all the same.
+    async with mcplens.connect(url, protocol_version=version, enforce_capabilities=False) as client:
+        await client.list_tools()
+
+
+@scenario("tools_call")
+async def add_numbers(url: str, version: str) -> None:
+    async with mcplens.connect(url, protocol_version=version) as client:
+        await client.list_tools()
+        await client.call_tool("add_numbers", {"a": 5, "b": 3})
+
+
+@scenario("sse-retry")
+async def resume_a_closed_stream(url: str, version: str) -> None:
+    async with mcplens.connect(url, protocol_version=version) as client:
+        await client.list_tools()
+        await client.call_tool("test_reconnection")
+
+
+@scenario("request-metadata")
+async def declare_everything(url: str, version: str) -> None:
+    handlers = {
+        "roots/list": lambda _: {"roots": []},
+        "sampling/createMessage": _refuse,
+        "elicitation/create": lambda _: {"action": "decline"},
+    }
+    async with mcplens.connect(
+        url, protocol_version=version, request_handlers=handlers, enforce_capabilities=False
+    ) as client:
+        await client.list_tools()
+        await client.call_tool("add_numbers", {"a": 5, "b": 3})
+
+
+@scenario("http-standard-headers")
+async def use_every_named_method(url: str, version: str) -> None:
+    async with mcplens.connect(url, protocol_version=version) as client:
+        for tool in await client.list_tools():
+            await client.call_tool(tool.name)
+        for resource in await client.list_resources():
+            await client.read_resource(resource.uri)
+        for prompt in await client.list_prompts():
+            await client.get_prompt(prompt.name)
+
+
+@scenario("http-custom-headers")
+async def replay_the_given_calls(url: str, version: str) -> None:
+    async with mcplens.connect(url, protocol_version=version) as client:
+        await client.list_tools()
+        for call in json.loads(os.environ["MCP_CONFORMANCE_CONTEXT"])["toolCalls"]:
+            await client.call_tool(call["name"], call["arguments"])
+
+
+@scenario("http-invalid-tool-headers")
+async def call_every_listed_tool(url: str, version: str) -> None:
+    async with mcplens.connect(url, protocol_version=version) as client:
+        for tool in await client.list_tools():
+            required = tool.input_schema.get("required", ())
+            await client.call_tool(tool.name, dict.fromkeys(required, "test"))
+
+
+@scenario("json-schema-ref-no-deref")
+async def list_a_tool_with_a_network_reference(url: str, version: str) -> None:
+    await list_tools(url, version)
+
+
+@scenario("json-schema-2020-12-preservation")
+async def echo_a_schema(url: str, version: str) -> None:
+    async with mcplens.connect(url, protocol_version=version) as client:
+        tools = {tool.name: tool for tool in await client.list_tools()}
+        schema = tools["json_schema_2020_12_tool"].input_schema
+        await client.call_tool("json_schema_echo", {"schema": schema})
+
+
+def _refuse(_: Any) -> Any:
+    raise mcplens.ServerError(-1, "the user rejected it")
+
+
+async def main(arguments: list[str]) -> None:
+    name = os.environ.get("MCP_CONFORMANCE_SCENARIO", "")
+    run = SCENARIOS.get(name)
+    if run is None:
+        known = ", ".join(SCENARIOS)
+        sys.exit(f"unknown conformance scenario {name!r}; this client knows {known}")
+    is_auto = "--auto" in arguments
+    version = "auto" if is_auto else os.environ["MCP_CONFORMANCE_PROTOCOL_VERSION"]
+    async with asyncio.timeout(TIMEOUT_S):
+        await run(arguments[-1], version)
+
+
+if __name__ == "__main__":
+    asyncio.run(main(sys.argv[1:]))

@@ -1,0 +1,158 @@
+"""The official conformance suite in client mode: each scenario, in both revisions.
+
+A scenario passes with at least one SUCCESS and no FAILURE in its checks.json, and a run that ended
+well; the suite's own ticks are not trusted. A failure is run again, alone, before it counts:
+`sse-retry` measures 500 ms and a loaded machine can miss them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import fnmatch
+import json
+import os
+import re
+import signal
+import sys
+from collections import Counter
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from tests.node_tools import conformance_argv
+from tests.servers.run import ROOT
+
+# Scenarios that must pass, by revision.
+EXPECTED = {
+    "2025-11-25": {
+        "initialize",
+        "json-schema-2020-12-preservation",
+        "sse-retry",
+        "tools_call",
+    },
+    "2026-07-28": {
+        "http-custom-headers",
+        "http-invalid-tool-headers",
+        "http-standard-headers",
+        "json-schema-2020-12-preservation",
+        "json-schema-ref-no-deref",
+        "request-metadata",
+        "tools_call",
+    },
+}
+# They come with authorization, with elicitation forms and with input_required.
+EXCLUDED = {
+    "2025-11-25": {"auth/*", "elicitation-sep1034-client-defaults"},
+    "2026-07-28": {"auth/*", "sep-2322-client-request-state"},
+}
+
+SCENARIO_TIMEOUT_S = 30
+# The suite is told to stop a client before we stop the suite.
+SUITE_TIMEOUT_S = SCENARIO_TIMEOUT_S + 10
+
+CLIENT = f"{sys.executable} -m tests.conformance.client"
+DO_NOTHING = "true"
+
+
+@dataclass
+class Verdict:
+    """What the suite found about one scenario, and how its run ended."""
+
+    counts: Counter[str] = field(default_factory=Counter)
+    exit_code: int = 0
+    log: str = ""
+
+    @property
+    def is_pass(self) -> bool:
+        return self.counts["SUCCESS"] > 0 and not self.counts["FAILURE"] and self.exit_code == 0
+
+
+async def run_suite(*arguments: str) -> tuple[int, str]:
+    """Run the suite to its end; nothing that it started stays behind."""
+    process = await asyncio.create_subprocess_exec(
+        *conformance_argv(*arguments),
+        cwd=ROOT,
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.STDOUT,
+        start_new_session=True,
+    )
+    try:
+        async with asyncio.timeout(SUITE_TIMEOUT_S):
+            output, _ = await process.communicate()
+    finally:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        await process.wait()
+    return process.returncode or 0, output.decode(errors="replace")
+
+
+async def run_scenario(name: str, version: str, folder: Path, command: str = CLIENT) -> Verdict:
+    exit_code, log = await run_suite(
+        *("client", "--command", command, "--scenario", name, "--spec-version", version),
+        *("--timeout", str(SCENARIO_TIMEOUT_S * 1000), "-o", str(folder)),
+    )
+    return Verdict(read_checks(folder).get(name, Counter()), exit_code, log)
+
+
+def read_checks(folder: Path) -> dict[str, Counter[str]]:
+    """How often each status stands in the checks.json of each scenario below a folder."""
+    found = {}
+    for path in folder.rglob("checks.json"):
+        folder_name = path.parent.relative_to(folder).as_posix()
+        scenario = re.sub(r"-\d{4}-\d\d-\d\dT[\d-]+Z$", "", folder_name)
+        found[scenario] = Counter(check["status"] for check in json.loads(path.read_text()))
+    return found
+
+
+@pytest.mark.parametrize("version", EXPECTED)
+async def test_every_scenario_is_expected_or_left_to_another_issue(version: str) -> None:
+    exit_code, listing = await run_suite("list", "--client", "--spec-version", version)
+    assert exit_code == 0
+    offered = set(re.findall(r"^  - (\S+)", listing, re.MULTILINE))
+    left = {pattern: set(fnmatch.filter(offered, pattern)) for pattern in EXCLUDED[version]}
+    assert all(left.values())
+    assert offered - set().union(*left.values()) == EXPECTED[version]
+
+
+@pytest.mark.parametrize("revision", ["pinned", "auto"])
+@pytest.mark.parametrize(
+    ("version", "scenario"),
+    [(version, name) for version, names in EXPECTED.items() for name in sorted(names)],
+)
+async def test_a_scenario_passes(
+    version: str, scenario: str, revision: str, tmp_path: Path
+) -> None:
+    command = CLIENT if revision == "pinned" else f"{CLIENT} --auto"
+    verdict = await run_scenario(scenario, version, tmp_path / "first", command)
+    if not verdict.is_pass:
+        verdict = await run_scenario(scenario, version, tmp_path / "again", command)
+    assert verdict.is_pass, f"{dict(verdict.counts)}\n{verdict.log}"
+
+
+@pytest.mark.parametrize("version", EXPECTED)
+async def test_a_client_that_does_nothing_scores_zero(version: str, tmp_path: Path) -> None:
+    await run_suite(
+        *("client", "--command", DO_NOTHING, "--suite", "all", "--spec-version", version),
+        *("-o", str(tmp_path)),
+    )
+    checks = read_checks(tmp_path)
+    assert EXPECTED[version] <= checks.keys()
+    assert [name for name, counts in checks.items() if Verdict(counts).is_pass] == []
+
+
+async def test_a_scenario_that_the_client_does_not_know_is_an_error() -> None:
+    process = await asyncio.create_subprocess_exec(
+        *CLIENT.split(),
+        "http://127.0.0.1:9/",
+        cwd=ROOT,
+        env={**os.environ, "MCP_CONFORMANCE_SCENARIO": "brand-new"},
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+    )
+    async with asyncio.timeout(SCENARIO_TIMEOUT_S):
+        _, errors = await process.communicate()
+    assert process.returncode == 1
+    assert b"unknown conformance scenario 'brand-new'" in errors

@@ -1,0 +1,1 @@
+"""One suite of scenarios over every transport and against servers that we did not write."""
