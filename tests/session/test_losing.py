@@ -148,3 +148,26 @@ async def test_an_answer_from_before_the_loss_does_not_reach_a_call_after_it() -
         new = server.sent("tools/call")[-1]["id"]
         server.reply(new, {"content": []})
         await call
+
+
+async def test_a_server_that_dies_after_each_handshake_is_not_started_for_ever() -> None:
+    async with Rig(max_retries=2) as rig:
+        for delay_s in (1, 2):
+            rig.server.leave()
+            await rig.settle()
+            await rig.advance(delay_s)
+            assert rig.state == "CONNECTED"
+        rig.server.leave()
+        await rig.settle()
+        assert rig.state == "DISCONNECTED"
+        assert rig.client.last_error is not None
+
+
+async def test_a_connection_that_lasted_has_all_its_retries_again() -> None:
+    async with Rig(max_retries=1, config={"ping_interval_s": 0}) as rig:
+        for _ in range(3):
+            await rig.advance(60)
+            rig.server.leave()
+            await rig.settle()
+            await rig.advance(1)
+            assert rig.state == "CONNECTED"

@@ -10,6 +10,8 @@ import asyncio
 from collections.abc import Callable, Coroutine
 from typing import Any
 
+import msgspec
+
 from mcplens.bus import Publisher
 from mcplens.clock import Clock, within
 from mcplens.errors import (
@@ -36,6 +38,9 @@ from mcplens.transports.base import Closing, Transport
 _WRONG_DOOR = (400, 404, 405)
 # A server, or a balancer before it, that forgets each new session must not be asked without end.
 _REOPEN_INTERVAL_S = 5.0
+# A server that dies sooner than this after its handshake has not used up its retries afresh: it
+# would be started again for ever.
+_STABLE_S = 10.0
 
 
 class Connection:
@@ -87,6 +92,8 @@ class Connection:
         self._closings: set[asyncio.Task[None]] = set()
         self._step = ""
         self._reopened_at = -_REOPEN_INTERVAL_S
+        self._connected_at = 0.0
+        self._spent_retries = 0
 
     def __repr__(self) -> str:
         return f"<Connection {self._publish.server_id} {self.state.value}>"
@@ -277,6 +284,8 @@ class Connection:
             introduction.capabilities,
             introduction.instructions,
         )
+        self._connected_at = self._clock.monotonic()
+        self._spent_retries = self.lifecycle.retry_count
         self._move(Transition.HANDSHAKE_COMPLETE)
         self._heartbeat.start()
         self._on_connected()
@@ -293,6 +302,9 @@ class Connection:
             if session is not None:
                 session.fail_all(error)  # the handshake that waits takes it from here
             return
+        if self._clock.monotonic() - self._connected_at < _STABLE_S:
+            spent = self._spent_retries
+            self.lifecycle = msgspec.structs.replace(self.lifecycle, retry_count=spent)
         delay_s = self._next_delay(error)
         self._move(Transition.CONNECTION_LOST, error, retry_in_s=delay_s)
         self._heartbeat.stop()

@@ -1,0 +1,1 @@
+"""Mutated frames: through the parser alone, and through whole sessions."""
