@@ -81,16 +81,6 @@ async def test_a_server_that_stays_away_is_given_up_after_the_last_retry() -> No
         assert counts == [1, 2, 3]
 
 
-async def test_a_reconnect_that_worked_forgets_the_retries_before_it() -> None:
-    async with Rig(max_retries=1) as rig:
-        for _ in range(3):
-            rig.server.leave()
-            await rig.settle()
-            await rig.advance(1)
-            assert rig.state == "CONNECTED"
-        assert rig.client.connection.lifecycle.retry_count == 0
-
-
 async def test_calls_while_reconnecting_fail_at_once_and_say_so() -> None:
     async with Rig(max_retries=3) as rig:
         rig.server.leave()

@@ -117,7 +117,7 @@ async def test_a_server_that_forgets_every_session_is_not_asked_without_end() ->
         for _ in range(20):
             await rig.settle()
         assert len(sessions.made) <= 3
-        assert rig.events(StateChanged)[-1].retry_in_s == 1.0
+        assert rig.events(StateChanged)[-1].retry_in_s == 2.0  # now it is a loss like any other
 
 
 async def test_questions_of_a_forgotten_session_are_dropped() -> None:
