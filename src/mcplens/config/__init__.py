@@ -1,0 +1,1 @@
+"""Servers and settings from files: ours, and those of other tools."""

@@ -1,0 +1,236 @@
+"""Our own configuration: which files it is in, and what they amount to together.
+
+`mcp.json` of the project (the nearest one upward), then the user's; the project's wins by name. A
+file that is named explicitly replaces both. Called by every surface; writes nothing.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any, Final
+
+import msgspec
+
+from mcplens.config.entries import Locate, build_entry, resolved_members, resolved_text
+from mcplens.config.files import invalid, read_json
+from mcplens.config.jsonc import Document
+from mcplens.config.keys import TOP_KEYS, Wrong
+from mcplens.config.model import Configuration, ServerEntry, Settings, Source
+from mcplens.config.surroundings import (
+    Surroundings,
+    current_surroundings,
+    user_config_folder,
+    walk_upward,
+)
+from mcplens.errors import ConfigurationError, InspectorError
+
+FILE_NAME: Final = "mcp.json"
+VARIABLE: Final = "MCPLENS_CONFIG"
+KIND: Final = "mcplens"
+
+_TOP_NAMES: Final = frozenset(key.name for key in TOP_KEYS) | {"mcpServers", "$schema"}
+_MERGED: Final = ("profiles", "views", "settings")
+
+
+class _File(msgspec.Struct, frozen=True):
+    """What one file says."""
+
+    source: Source
+    servers: tuple[ServerEntry, ...] = ()
+    top: dict[str, Any] = msgspec.field(default_factory=dict)
+    problems: tuple[InspectorError, ...] = ()
+    remarks: tuple[str, ...] = ()
+
+
+def user_file(here: Surroundings | None = None) -> str:
+    """The user's `mcp.json`, whether it is there or not."""
+    here = here or current_surroundings()
+    return here.join(user_config_folder(here), FILE_NAME)
+
+
+def find_files(path: str | None = None, here: Surroundings | None = None) -> tuple[Source, ...]:
+    """The files that make up the configuration, the one that wins first.
+
+    A file that is named, by `path` or by MCPLENS_CONFIG, need not be there; others are.
+    """
+    here = here or current_surroundings()
+    named = path or here.environ.get(VARIABLE)
+    if named:
+        return (Source(KIND, here.absolute(named, here.cwd), "given"),)
+    found = []
+    user = user_file(here)
+    for folder in walk_upward(here):
+        candidate = here.join(folder, FILE_NAME)
+        if os.path.isfile(candidate):
+            if not _is_same(candidate, user):
+                found.append(Source(KIND, candidate, "project"))
+            break
+    if os.path.isfile(user):
+        found.append(Source(KIND, user, "user"))
+    return tuple(found)
+
+
+def _is_same(one: str, other: str) -> bool:
+    return os.path.realpath(one) == os.path.realpath(other)
+
+
+def load_configuration(
+    path: str | None = None, *, here: Surroundings | None = None, is_tolerant: bool = False
+) -> Configuration:
+    """Read the configuration.
+
+    Raises:
+        ConfigurationError: a file cannot be read; if `is_tolerant` it is among the problems.
+    """
+    here = here or current_surroundings()
+    files: list[_File] = []
+    for source in find_files(path, here):
+        try:
+            files.append(_read(source, here))
+        except ConfigurationError as problem:
+            if not is_tolerant:
+                raise
+            files.append(_File(source, problems=(problem,)))
+    return _merge(files)
+
+
+def read_file(
+    path: str,
+    *,
+    here: Surroundings | None = None,
+    values: Mapping[str, str] | None = None,
+    choice: str | None = None,
+) -> tuple[ServerEntry, ...]:
+    """The servers of one file, in our shape or in that of any tool that we know.
+
+    `values` and `choice` are as for `sources.read_servers`.
+
+    Raises:
+        ConfigurationError: it cannot be read.
+    """
+    here = here or current_surroundings()
+    source = Source(KIND, here.absolute(path, here.cwd), "given")
+    return _read(source, here, values, choice).servers
+
+
+def _read(
+    source: Source,
+    here: Surroundings,
+    values: Mapping[str, str] | None = None,
+    choice: str | None = None,
+) -> _File:
+    from mcplens.config import sources
+
+    document = None
+    if not source.path.lower().endswith(sources.OTHER_ENDINGS):
+        document = read_json(source.path)
+    content = document.root.value if document and document.root else None
+    kind = sources.kind_of(source.path, content)
+    if document is not None and kind == KIND:
+        return _read_document(document, source, here)
+    source = Source(kind, source.path, source.scope)
+    servers = sources.read_servers(source, here, values=values, choice=choice, document=document)
+    return _File(source, servers)
+
+
+def _read_document(document: Document, source: Source, here: Surroundings) -> _File:
+    """What a file in our own shape says; an empty one says nothing.
+
+    Raises:
+        ConfigurationError: it is no object, or `mcpServers` is none.
+    """
+    if document.root is None:
+        return _File(source)
+    top = document.root.value
+    if not isinstance(top, dict):
+        raise invalid(f"{source.path}: must be an object with mcpServers", file=source.path)
+    servers = top.get("mcpServers")
+    if not isinstance(servers, dict | None):
+        raise _not_an_object(document, source)
+    fields, problems = _top_fields(top, source, here)
+    entries = tuple(
+        build_entry(name, raw, source, here, locate=_locator(document, name))
+        for name, raw in (servers or {}).items()
+    )
+    return _File(source, entries, fields, problems, tuple(_remarks(document, top, source)))
+
+
+def _not_an_object(document: Document, source: Source) -> ConfigurationError:
+    member = document.find("mcpServers")
+    line, column = document.position(member.start) if member else (1, 1)
+    text = f"{source.path}, line {line}, column {column}: mcpServers must be an object"
+    return invalid(text, file=source.path, key="mcpServers", line=line, column=column)
+
+
+def _locator(document: Document, name: str) -> Locate:
+    def locate(key: str) -> tuple[int, int] | None:
+        first = key.partition(".")[0].partition("[")[0]
+        member = document.find("mcpServers", name, first) or document.find("mcpServers", name)
+        return document.position(member.start) if member else None
+
+    return locate
+
+
+def _remarks(document: Document, top: dict[str, Any], source: Source) -> list[str]:
+    unknown = [key for key in top if key not in _TOP_NAMES]
+    remarks = [f"{source.path}: not known to mcplens: {', '.join(unknown)}"] if unknown else []
+    for duplicate in document.duplicates:
+        (first, _), (last, column) = map(document.position, (duplicate.first, duplicate.last))
+        what = f"{'.'.join(duplicate.path)} is there twice, in line {first} and in line {last}"
+        where = f"{source.path}, line {last}, column {column}"
+        remarks.append(f"{where}: {what}; the last one counts")
+    return remarks
+
+
+def _top_fields(
+    top: dict[str, Any], source: Source, here: Surroundings
+) -> tuple[dict[str, Any], tuple[InspectorError, ...]]:
+    fields: dict[str, Any] = {}
+    problems: list[InspectorError] = []
+
+    def note(wrong: Wrong) -> None:
+        message = f"{source.path}: {wrong.key}: {wrong.text}"
+        problems.append(invalid(message, file=source.path, key=wrong.key))
+
+    for key in TOP_KEYS:
+        if top.get(key.name) is None:
+            continue
+        try:
+            value = key.read(resolved_text(top[key.name], key.name, here), key.name)
+        except Wrong as wrong:
+            note(wrong)
+            continue
+        if isinstance(value, dict):
+            value, wrongs = resolved_members(value, key.name, here)
+            for one in wrongs:
+                note(one)
+        fields[key.field] = value
+    return fields, tuple(problems)
+
+
+def _merge(files: list[_File]) -> Configuration:
+    """The first file that names a server, a setting, a profile or a view decides."""
+    servers: dict[str, ServerEntry] = {}
+    top: dict[str, Any] = {}
+    for file in files:
+        for entry in file.servers:
+            if entry.name not in servers:
+                servers[entry.name] = entry
+            else:
+                winner = servers[entry.name]
+                remark = f"also in {entry.source.path}; this one counts"
+                servers[entry.name] = msgspec.structs.replace(
+                    winner, remarks=(*winner.remarks, remark)
+                )
+        for field, value in file.top.items():
+            top[field] = (
+                {**value, **top.get(field, {})} if field in _MERGED else top.get(field, value)
+            )
+    return Configuration(
+        servers=tuple(servers.values()),
+        settings=Settings(**top),
+        sources=tuple(file.source for file in files),
+        problems=tuple(problem for file in files for problem in file.problems),
+        remarks=tuple(remark for file in files for remark in file.remarks),
+    )

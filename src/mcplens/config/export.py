@@ -1,0 +1,254 @@
+"""Servers in the shapes of other tools, as text: `mcpServers`, VS Code's `servers`, Codex's TOML.
+
+Nothing is resolved: a placeholder becomes what that tool writes for it. What a shape cannot say is
+left out and told in the remarks. Pure; called by `servers export` and the web UI, which decide
+where the text goes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Any, Final, Literal
+
+import msgspec
+
+from mcplens.config.keys import ALIASES
+from mcplens.config.model import ServerEntry
+from mcplens.config.placeholders import Piece, pieces
+
+Shape = Literal["mcpServers", "vscode", "codex"]
+
+SHAPES: Final[dict[Shape, str]] = {
+    "mcpServers": "Claude Desktop, Claude Code, Cursor, Windsurf and many others",
+    "vscode": "VS Code",
+    "codex": "Codex",
+}
+_SAID: Final = ("command", "args", "env", "cwd", "url", "headers", "transport", "name")
+_NOT_SAID: Final = ("enabled", "disabled")  # told in a remark of its own
+
+
+class Export(msgspec.Struct, frozen=True):
+    """A text in another tool's shape, and what it does not say."""
+
+    text: str
+    remarks: tuple[str, ...]
+
+
+def export_servers(entries: Iterable[ServerEntry], shape: Shape) -> Export:
+    """Servers in another tool's shape."""
+    writer = {"mcpServers": _McpServers, "vscode": _VsCode, "codex": _Codex}[shape]()
+    for entry in entries:
+        writer.add(entry)
+    return Export(writer.text(), tuple(writer.remarks))
+
+
+def _spelled(entry: ServerEntry) -> dict[str, Any]:
+    """What the file says, with our names for the keys."""
+    return {ALIASES.get(key, key): value for key, value in entry.raw.items() if value is not None}
+
+
+class _Writer:
+    """One export in the making."""
+
+    transports: tuple[str, ...] = ()
+    also_said: tuple[str, ...] = ()
+    title = ""
+
+    def __init__(self) -> None:
+        self.servers: dict[str, dict[str, Any]] = {}
+        self.remarks: list[str] = []
+        self.entry = ""
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {len(self.servers)} servers>"
+
+    def remark(self, text: str) -> None:
+        self.remarks.append(f"{self.entry}: {text}")
+
+    def add(self, entry: ServerEntry) -> None:
+        self.entry = entry.name
+        raw = _spelled(entry)
+        if entry.transport not in self.transports:
+            reason = f"{self.title} has no {entry.transport}"
+            self.remark(f"left out, since {reason if entry.transport else 'it leads nowhere'}")
+            return
+        unsaid = [key for key in raw if key not in (*_SAID, *_NOT_SAID, *self.also_said)]
+        if unsaid:
+            self.remark(f"{self.title} has nothing for {', '.join(unsaid)}")
+        if not entry.enabled and "enabled" not in self.also_said:
+            self.remark(f"is switched off, which {self.title} has no word for")
+        self.servers[entry.name] = self.server(raw, entry)
+
+    def server(self, raw: dict[str, Any], entry: ServerEntry) -> dict[str, Any]:
+        raise NotImplementedError
+
+    def text(self) -> str:
+        raise NotImplementedError
+
+    def change(self, value: Any) -> Any:
+        """Every string of a value in this tool's grammar; numbers as text."""
+        if isinstance(value, dict):
+            return {key: self.change(item) for key, item in value.items() if item is not None}
+        if isinstance(value, list):
+            return [self.change(item) for item in value]
+        if isinstance(value, bool):
+            return "true" if value else "false"
+        if not isinstance(value, str):
+            return str(value)
+        return "".join(self.piece(piece) for piece in pieces(value))
+
+    def piece(self, piece: Piece) -> str:
+        raise NotImplementedError
+
+    def literal(self, text: str) -> str:
+        if "${" in text:
+            self.remark(f"{self.title} may take a literal ${{ for a placeholder")
+        return text
+
+
+class _McpServers(_Writer):
+    transports = ("stdio", "http", "sse")
+    title = "mcpServers"
+
+    def server(self, raw: dict[str, Any], entry: ServerEntry) -> dict[str, Any]:
+        keys: tuple[str, ...] = ("command", "args", "env", "cwd")
+        found: dict[str, Any] = {}
+        if entry.transport != "stdio":
+            keys, found = ("url", "headers"), {"type": entry.transport}
+        return found | {key: self.change(raw[key]) for key in keys if key in raw}
+
+    def piece(self, piece: Piece) -> str:
+        if piece.variable is None:
+            return self.literal(piece.text)
+        default = "" if piece.default is None else f":-{piece.default}"
+        return f"${{{piece.variable}{default}}}"
+
+    def text(self) -> str:
+        return _json({"mcpServers": self.servers})
+
+
+class _VsCode(_Writer):
+    transports = ("stdio", "http", "sse")
+    also_said = ("envFile",)
+    title = "VS Code"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.inputs: dict[str, dict[str, Any]] = {}
+
+    def server(self, raw: dict[str, Any], entry: ServerEntry) -> dict[str, Any]:
+        found: dict[str, Any] = {"type": entry.transport}
+        keys = ("command", "args", "env", "envFile", "cwd", "url", "headers")
+        return found | {key: self.change(raw[key]) for key in keys if key in raw}
+
+    def piece(self, piece: Piece) -> str:
+        if piece.variable is None:
+            return self.literal(piece.text)
+        if piece.default is None:
+            return f"${{env:{piece.variable}}}"
+        # The editor has no default for a variable, but one for what it asks.
+        self.inputs[piece.variable] = {
+            "type": "promptString",
+            "id": piece.variable,
+            "description": piece.variable,
+            "default": piece.default,
+        }
+        return f"${{input:{piece.variable}}}"
+
+    def text(self) -> str:
+        inputs = {"inputs": list(self.inputs.values())} if self.inputs else {}
+        return _json({**inputs, "servers": self.servers})
+
+
+class _Codex(_Writer):
+    transports = ("stdio", "http")
+    also_said = ("connectionTimeout", "requestTimeout", "enabled")
+    title = "Codex"
+
+    def server(self, raw: dict[str, Any], entry: ServerEntry) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        for key in ("command", "args", "cwd", "url"):
+            if key in raw and (key == "url") is (entry.transport != "stdio"):
+                found[key] = self.change(raw[key])
+        if entry.transport == "stdio":
+            found |= self.split(raw.get("env"), "env", "env_vars")
+        else:
+            found |= self.split(raw.get("headers"), "http_headers", "env_http_headers")
+        if not entry.enabled:
+            found["enabled"] = False
+        for ours, theirs in (
+            ("connection_timeout_s", "startup_timeout_sec"),
+            ("request_timeout_s", "tool_timeout_sec"),
+        ):
+            if (seconds := getattr(entry, ours)) is not None:
+                found[theirs] = seconds
+        return found
+
+    def split(self, values: Any, literal: str, variable: str) -> dict[str, Any]:
+        """Codex replaces nothing in strings, but has keys for what comes from the environment."""
+        literals: dict[str, str] = {}
+        variables: dict[str, str] = {}
+        found: dict[str, Any] = {}
+        for name, value in (values if isinstance(values, dict) else {}).items():
+            parts = pieces(str(value)) if isinstance(value, str) else []
+            named = [part.variable for part in parts if part.variable is not None]
+            if not named:
+                literals[name] = self.change(value)
+            elif len(parts) == 1 and (literal == "http_headers" or named == [name]):
+                variables[name] = named[0]
+            elif name.lower() == "authorization" and _is_bearer(parts):
+                found["bearer_token_env_var"] = named[0]
+            else:
+                self.remark(f"{name} left out: Codex cannot put {named[0]} into a text")
+        found |= {literal: literals} if literals else {}
+        if variables:
+            found[variable] = list(variables) if variable == "env_vars" else variables
+        return found
+
+    def piece(self, piece: Piece) -> str:
+        if piece.variable is None:
+            return piece.text
+        if piece.default is not None:
+            self.remark(f"Codex cannot put {piece.variable} into a text; its default is there")
+            return piece.default
+        self.remark(f"Codex cannot put {piece.variable} into a text; write its value there")
+        return f"${{{piece.variable}}}"
+
+    def text(self) -> str:
+        return "\n".join(
+            _toml_table(("mcp_servers", name), self.servers[name]) for name in self.servers
+        )
+
+
+def _is_bearer(parts: list[Piece]) -> bool:
+    return len(parts) == 2 and parts[0].text == "Bearer " and parts[1].variable is not None
+
+
+def _json(value: Any) -> str:
+    return msgspec.json.format(msgspec.json.encode(value)).decode() + "\n"
+
+
+def _toml_table(path: tuple[str, ...], table: dict[str, Any]) -> str:
+    lines = [f"[{'.'.join(map(_toml_key, path))}]"]
+    lines += [
+        f"{_toml_key(key)} = {_toml_value(value)}"
+        for key, value in table.items()
+        if not isinstance(value, dict)
+    ]
+    text = "\n".join(lines) + "\n"
+    for key, value in table.items():
+        if isinstance(value, dict):
+            text += "\n" + _toml_table((*path, key), value)
+    return text
+
+
+def _toml_key(key: str) -> str:
+    return key if re.fullmatch(r"[A-Za-z0-9_-]+", key) else _toml_value(key)
+
+
+def _toml_value(value: Any) -> str:
+    if isinstance(value, list):
+        return f"[{', '.join(map(_toml_value, value))}]"
+    # JSON's escapes are TOML's; only DEL must be escaped on top.
+    return msgspec.json.encode(value).decode().replace("\x7f", "\\u007f")

@@ -1,0 +1,167 @@
+"""Configuration files on disk: read with a reason for every failure, written all or nothing.
+
+Owns encoding, backup and replacement; knows nothing of what a file means. Called by
+whoever reads or edits a file of ours or of another tool.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+from typing import Any, Final
+
+import msgspec
+
+from mcplens.config.jsonc import Document, JsonProblem, parse, position
+from mcplens.errors import ConfigurationError
+
+# Beside the file, overwritten each time: what stood there before the last write.
+BACKUP_SUFFIX: Final = ".bak"
+
+# Far above any configuration; a wrong path (a video, a device) is not read to its end.
+_MAX_BYTES: Final = 64 * 1024 * 1024
+
+
+class Written(msgspec.Struct, frozen=True):
+    """What was written, and where the former content is (None if there was none)."""
+
+    path: str
+    backup: str | None
+
+
+def invalid(message: str, **details: Any) -> ConfigurationError:
+    """An error of the configuration; details that are None are left out."""
+    known = {key: value for key, value in details.items() if value is not None}
+    return ConfigurationError("CONFIGURATION_INVALID", message, details=known)
+
+
+def read_text(path: str) -> str:
+    """The text of a file, without its byte order mark.
+
+    Raises:
+        ConfigurationError: it cannot be read, or is no text.
+    """
+    try:
+        with open(path, "rb") as file:
+            data = file.read(_MAX_BYTES + 1)
+    except OSError as problem:
+        reason = problem.strerror or str(problem)
+        raise invalid(f"{path} cannot be read: {reason}", file=path) from None
+    if len(data) > _MAX_BYTES:
+        raise invalid(f"{path} is larger than a configuration can be", file=path)
+    # Windows PowerShell writes UTF-16 when output is redirected to a file.
+    encoding = "utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8"
+    try:
+        return data.decode(encoding).removeprefix("\ufeff")
+    except UnicodeDecodeError as problem:
+        before = data[: problem.start].decode(encoding, "replace").removeprefix("\ufeff")
+        line, column = position(before, len(before))
+        raise _syntax(path, f"this is no {encoding.upper()} text", line, column) from None
+
+
+def read_json(path: str) -> Document:
+    """A file as JSON with comments.
+
+    Raises:
+        ConfigurationError: it cannot be read; naming line and column if it is no JSON.
+    """
+    return parse_json(path, read_text(path))
+
+
+def parse_json(path: str, text: str) -> Document:
+    """The text of a file as JSON with comments; raises as `read_json`."""
+    try:
+        return parse(text)
+    except JsonProblem as problem:
+        raise _syntax(path, problem.text, problem.line, problem.column) from None
+
+
+def read_toml(path: str) -> dict[str, Any]:
+    """A file as TOML; raises as `read_json`."""
+    import tomllib
+
+    text = read_text(path)
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as problem:
+        text, line, column = str(problem), 0, 0
+        if place := re.search(r" \(at line (\d+), column (\d+)\)$", text):
+            text, line, column = text[: place.start()], int(place[1]), int(place[2])
+        raise _syntax(path, text, line, column) from None
+
+
+def read_yaml(path: str) -> Any:
+    """A file as YAML; raises as `read_json`."""
+    import yaml  # type: ignore[import-untyped]  # its stubs are a package of their own
+
+    text = read_text(path)
+    try:
+        return yaml.safe_load(text)
+    except yaml.YAMLError as problem:
+        mark = getattr(problem, "problem_mark", None)
+        text = str(getattr(problem, "problem", None) or problem)
+        line, column = (mark.line + 1, mark.column + 1) if mark else (0, 0)
+        raise _syntax(path, text, line, column) from None
+
+
+def _syntax(path: str, text: str, line: int, column: int) -> ConfigurationError:
+    where = f", line {line}, column {column}" if line else ""
+    return invalid(f"{path}{where}: {text}", file=path, line=line or None, column=column or None)
+
+
+def write_text(path: str, text: str, *, is_private: bool = False) -> Written:
+    """Put a text in a file's place in one step, with the former content beside it.
+
+    A link is followed, so that it stays one; mode and byte order mark of the former file are
+    kept. A new file can be read by its owner alone if `is_private`.
+
+    Raises:
+        ConfigurationError: nothing was written.
+    """
+    real = os.path.realpath(path)
+    try:
+        former, mode = _former(real)
+        data = text.encode("utf-8")
+        if former is not None and former.startswith(b"\xef\xbb\xbf"):
+            data = b"\xef\xbb\xbf" + data
+        if former == data:
+            return Written(path, None)
+        folder = os.path.dirname(real)
+        os.makedirs(folder, mode=0o700 if is_private else 0o777, exist_ok=True)
+        if mode is None and is_private:
+            mode = 0o600
+        if former is not None:
+            _replace(real + BACKUP_SUFFIX, former, mode)
+        _replace(real, data, mode)
+    except OSError as problem:
+        reason = problem.strerror or str(problem)
+        raise invalid(f"{path} cannot be written: {reason}", file=path) from None
+    return Written(path, None if former is None else real + BACKUP_SUFFIX)
+
+
+def _former(path: str) -> tuple[bytes | None, int | None]:
+    try:
+        with open(path, "rb") as file:
+            return file.read(), os.fstat(file.fileno()).st_mode & 0o777
+    except FileNotFoundError:
+        return None, None
+
+
+def _replace(path: str, data: bytes, mode: int | None) -> None:
+    """Write beside the file, to the disk, and only then take its place."""
+    beside = f"{path}.{os.getpid()}.tmp"
+    try:
+        # Nobody else reads it before it has its final mode.
+        descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode or 0o666)
+        with open(descriptor, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(descriptor)
+        if mode is not None:
+            os.chmod(beside, mode)
+        os.replace(beside, path)
+    except OSError:
+        with contextlib.suppress(OSError):
+            os.unlink(beside)
+        raise

@@ -1,0 +1,67 @@
+"""Reader of Goose's `config.yaml`: `extensions`, of which some are servers.
+
+Those that are part of Goose itself cannot be reached from outside and are left out. Pure; called
+by sources.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from mcplens.config.dialects import bare_shell, plain
+from mcplens.config.foreign import ForeignServer, Reading, mapping, sequence
+from mcplens.config.model import Input
+from mcplens.config.placeholders import placeholder, rewrite_all
+
+_TRANSPORTS: Final = {"stdio": "stdio", "sse": "sse", "streamable_http": "http"}
+# Told about a server, of no use to us.
+_ABOUT: Final = ("type", "name", "display_name", "description", "bundled")
+
+
+def read_goose(document: dict[str, Any], reading: Reading) -> Iterator[ForeignServer]:
+    """The extensions that are servers."""
+    for name, extension in mapping(document.get("extensions")).items():
+        # Early versions put everything but `enabled` into `config`.
+        extension = {**mapping(extension), **mapping(mapping(extension).get("config"))}
+        extension.pop("config", None)
+        if extension.get("type") in _TRANSPORTS:
+            yield _server(str(name), extension)
+
+
+def _server(name: str, extension: dict[str, Any]) -> ForeignServer:
+    raw: dict[str, Any] = {"transport": _TRANSPORTS[extension["type"]]}
+    title = extension.get("display_name") or extension.get("name")
+    if isinstance(title, str) and title != name:
+        raw["name"] = plain(title)
+    for key, ours in (("cmd", "command"), ("args", "args"), ("uri", "url")):
+        if key in extension:
+            raw[ours] = rewrite_all(extension.pop(key), plain)
+    if "headers" in extension:
+        raw["headers"] = rewrite_all(extension.pop("headers"), bare_shell)
+    # Kept in Goose's own store of secrets, which is not ours to open.
+    keys = [str(key) for key in sequence(extension.pop("env_keys", None))]
+    env = rewrite_all(mapping(extension.pop("envs", None)), plain)
+    env = {str(name): value for name, value in env.items()}  # YAML has names that are no text
+    env |= {key: placeholder(key) for key in keys if key not in env}
+    if raw["transport"] == "stdio":
+        raw["env"] = env
+    elif env:
+        values = {key: value for key, value in env.items() if key not in keys}
+        raw["headers"] = _with_values(raw.get("headers"), values)
+    if (seconds := extension.pop("timeout", None)) is not None:
+        raw["requestTimeout"] = seconds * 1000 if isinstance(seconds, int | float) else seconds
+    rest = {key: value for key, value in extension.items() if key not in _ABOUT}
+    inputs = tuple(Input(id=key, variable=key, is_secret=True) for key in keys)
+    return ForeignServer(name=name, raw=raw | rest, inputs=inputs)
+
+
+def _with_values(headers: Any, values: dict[str, Any]) -> Any:
+    """Headers in which variables that the file itself sets have their value."""
+
+    def change(text: str) -> str:
+        for name, value in values.items():
+            text = text.replace(placeholder(name), str(value))
+        return text
+
+    return rewrite_all(mapping(headers), change)

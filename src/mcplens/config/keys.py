@@ -1,0 +1,262 @@
+"""Every key of our file: its name, the field it becomes, and what may stand there.
+
+Owns the spelling; `docs/reference/config-file.md` is checked against it. Called by entries.py for a
+server's keys and by configuration.py for those at the top.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+import msgspec
+
+
+class Wrong(Exception):
+    """A value that cannot stand at a key; `key` is its path, as a person would write it."""
+
+    def __init__(self, key: str, text: str) -> None:
+        super().__init__(f"{key}: {text}")
+        self.key = key
+        self.text = text
+
+
+class Key(msgspec.Struct, frozen=True):
+    """One key: `read(value, key)` gives the field's value or raises Wrong."""
+
+    name: str
+    field: str
+    read: Callable[[Any, str], Any]
+
+
+_KINDS: Final = {
+    dict: "an object",
+    list: "an array",
+    str: "a string",
+    bool: "true or false",
+    int: "a number",
+    float: "a number",
+    type(None): "null",
+}
+
+
+def _wanted(key: str, wanted: str, value: Any) -> Wrong:
+    return Wrong(key, f"must be {wanted}, not {_KINDS.get(type(value), type(value).__name__)}")
+
+
+def text(value: Any, key: str) -> str:
+    """A string; a number or true is taken as people mean it."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int | float):
+        return repr(value)
+    raise _wanted(key, "a string", value)
+
+
+def filled(value: Any, key: str) -> str:
+    found = text(value, key)
+    if not found.strip():
+        raise Wrong(key, "must not be empty")
+    return found
+
+
+def flag(value: Any, key: str) -> bool:
+    if isinstance(value, bool):
+        return value
+    if value in ("true", "false"):  # what a placeholder was resolved to
+        return bool(value == "true")
+    raise _wanted(key, "true or false", value)
+
+
+def number(value: Any, key: str) -> float:
+    if isinstance(value, str):
+        try:
+            value = float(value)
+        except ValueError:
+            raise _wanted(key, "a number", value) from None
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise _wanted(key, "a number", value)
+    if not abs(value) < float("inf"):
+        raise Wrong(key, "must be a number that has an end")
+    return float(value)
+
+
+def whole(value: Any, key: str) -> int:
+    found = number(value, key)
+    if found != int(found):
+        raise Wrong(key, "must be a whole number")
+    return int(found)
+
+
+def at_least(least: int) -> Callable[[Any, str], int]:
+    def read(value: Any, key: str) -> int:
+        found = whole(value, key)
+        if found < least:
+            raise Wrong(key, f"must be {least} or more")
+        return found
+
+    return read
+
+
+def seconds(value: Any, key: str) -> float:
+    found = number(value, key)
+    if found < 0:
+        raise Wrong(key, "must not be negative")
+    return found
+
+
+# Asking a server for its lists more often than this is a burden, not a refresh.
+_LEAST_INTERVAL_S: Final = 30.0
+
+
+def interval_s(value: Any, key: str) -> float:
+    """0 and below switch it off."""
+    found = number(value, key)
+    return max(_LEAST_INTERVAL_S, found) if found > 0 else 0.0
+
+
+def milliseconds(value: Any, key: str) -> float:
+    """A time in milliseconds, as seconds."""
+    return seconds(value, key) / 1000
+
+
+def delays(value: Any, key: str) -> tuple[float, ...]:
+    return tuple(milliseconds(item, f"{key}[{at}]") for at, item in enumerate(array(value, key)))
+
+
+def array(value: Any, key: str) -> list[Any]:
+    if not isinstance(value, list):
+        raise _wanted(key, "an array", value)
+    return value
+
+
+def texts(value: Any, key: str) -> tuple[str, ...]:
+    return tuple(text(item, f"{key}[{at}]") for at, item in enumerate(array(value, key)))
+
+
+def mapping(value: Any, key: str) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise _wanted(key, "an object", value)
+    return value
+
+
+def text_mapping(value: Any, key: str) -> dict[str, str]:
+    """Strings by name; null is as good as not there."""
+    found = mapping(value, key).items()
+    return {name: text(item, f"{key}.{name}") for name, item in found if item is not None}
+
+
+# Spelled as the MCP specification and other tools do, with - and _ alike.
+_TRANSPORTS: Final = {
+    "stdio": "stdio",
+    "local": "stdio",
+    "http": "http",
+    "streamable-http": "http",
+    "streamablehttp": "http",
+    "sse": "sse",
+    "ws": "websocket",
+    "websocket": "websocket",
+}
+
+
+def transport(value: Any, key: str) -> str:
+    found = text(value, key).lower().replace("_", "-")
+    if found not in _TRANSPORTS:
+        raise Wrong(key, f"{found!r} is no transport: use stdio, http, sse or websocket")
+    return _TRANSPORTS[found]
+
+
+def session_mode(value: Any, key: str) -> str:
+    if value not in ("persistent", "per-call"):
+        raise Wrong(key, "must be persistent or per-call")
+    return str(value)
+
+
+def roots(value: Any, key: str) -> tuple[dict[str, str], ...]:
+    """Paths, URIs, or objects of `uri` and `name`."""
+    found = []
+    for at, item in enumerate(array(value, key)):
+        where = f"{key}[{at}]"
+        root = item if isinstance(item, dict) else {"uri": text(item, where)}
+        if "uri" not in root:
+            raise Wrong(where, "must have a uri")
+        found.append(text_mapping(root, where))
+    return tuple(found)
+
+
+_AUTH_KEYS: Final[dict[str, Callable[[Any, str], Any]]] = {
+    "clientId": text,
+    "clientSecret": text,
+    "clientIdMetadataUrl": text,
+    "redirectUri": text,
+    "clientName": text,
+    "tokenEndpointAuthMethod": text,
+    "authorizationServer": text,
+    "scopes": lambda value, key: value.split() if isinstance(value, str) else texts(value, key),
+    "allowDynamicRegistration": flag,
+}
+AUTH_KEYS: Final = tuple(_AUTH_KEYS)
+
+
+def auth(value: Any, key: str) -> dict[str, Any]:
+    """Checked, with the names of the file; what we do not know is kept."""
+    found = dict(mapping(value, key))
+    for name, read in _AUTH_KEYS.items():
+        if name in found:
+            found[name] = read(found[name], f"{key}.{name}")
+    return found
+
+
+SERVER_KEYS: Final = (
+    Key("name", "title", filled),
+    Key("enabled", "enabled", flag),
+    Key("transport", "transport", transport),
+    Key("command", "command", filled),
+    Key("args", "args", texts),
+    Key("env", "env", text_mapping),
+    Key("envFile", "env_file", filled),
+    Key("inheritEnv", "inherit_env", flag),
+    Key("cwd", "cwd", filled),
+    Key("url", "url", filled),
+    Key("headers", "headers", text_mapping),
+    Key("auth", "auth", auth),
+    Key("protocolVersion", "protocol_version", filled),
+    Key("capabilities", "capabilities", mapping),
+    Key("profile", "profile", filled),
+    Key("roots", "roots", roots),
+    Key("meta", "meta", mapping),
+    Key("sessionMode", "session_mode", session_mode),
+    Key("maxConcurrency", "max_concurrency", at_least(1)),
+    Key("maxMessageBytes", "max_message_bytes", at_least(1)),
+    Key("caFile", "ca_file", filled),
+    Key("insecure", "insecure", flag),
+    Key("connectionTimeout", "connection_timeout_s", milliseconds),
+    Key("requestTimeout", "request_timeout_s", milliseconds),
+    Key("progressResetsTimeout", "progress_resets_timeout", flag),
+    Key("maxTotalTimeout", "max_total_timeout_s", milliseconds),
+    Key("pingInterval", "ping_interval_s", milliseconds),
+    Key("maxRetries", "max_retries", at_least(0)),
+    Key("retryBackoff", "retry_backoff_s", delays),
+)
+
+# Other tools' words for ours, since entries are copied from file to file.
+ALIASES: Final = {
+    "type": "transport",
+    "serverUrl": "url",
+    "httpUrl": "url",
+}
+
+TOP_KEYS: Final = (
+    Key("requestTimeoutSeconds", "request_timeout_s", seconds),
+    Key("capabilitiesTimeoutSeconds", "capabilities_timeout_s", seconds),
+    Key("authorizationTimeoutSeconds", "authorization_timeout_s", seconds),
+    Key("connectionRetryCount", "connection_retry_count", at_least(0)),
+    Key("capabilitiesRefreshIntervalSeconds", "capabilities_refresh_interval_s", interval_s),
+    Key("cacheTtlMs", "cache_ttl_s", milliseconds),
+    Key("defaultPresetId", "default_preset_id", filled),
+    Key("profiles", "profiles", mapping),
+    Key("views", "views", mapping),
+    Key("settings", "settings", mapping),
+)

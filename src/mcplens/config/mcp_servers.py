@@ -1,0 +1,89 @@
+"""Readers of files that say `mcpServers`: Claude Desktop, Claude Code, Cursor, Windsurf, Gemini.
+
+They look alike and differ in the words for a URL, in their placeholders and in what is around the
+servers. Pure; called by sources.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Final
+
+from mcplens.config.dialects import Change, bare_shell, claude_code, editor, shell
+from mcplens.config.foreign import ForeignServer, Reading, mapping, renamed, sequence
+from mcplens.config.placeholders import rewrite_all
+
+# Where a tool replaces placeholders.
+_REPLACED: Final = ("command", "args", "env", "envFile", "cwd", "url", "httpUrl", "headers", "auth")
+# Milliseconds, as ours.
+_COMMON_NAMES: Final = {"timeout": "requestTimeout", "oauth": "auth"}
+
+
+def read_claude_desktop(document: dict[str, Any], reading: Reading) -> Iterable[ForeignServer]:
+    """`claude_desktop_config.json`."""
+    return _servers(document, shell)
+
+
+def read_claude_code(document: dict[str, Any], reading: Reading) -> Iterator[ForeignServer]:
+    """`.mcp.json`, and `.claude.json` with servers for all projects and for single ones."""
+    change = claude_code(reading)
+    for server in _servers(_project(mapping(document.get("projects")), reading), change):
+        yield ForeignServer(name=server.name, raw=server.raw, scope="local")
+    yield from _servers(document, change)
+
+
+def _project(projects: dict[str, Any], reading: Reading) -> dict[str, Any]:
+    """What is said of the project that we are in: the longest folder at or above ours."""
+    platform = reading.here.platform
+    inside = _comparable(reading.folder, platform) + "/"
+    paths = {_comparable(path, platform): mapping(projects[path]) for path in projects}
+    above = [path for path in paths if inside.startswith(path + "/")]
+    return paths[max(above, key=len)] if above else {}
+
+
+def _comparable(path: str, platform: str) -> str:
+    if platform == "win32":
+        path = path.replace("\\", "/").lower()
+    return path.rstrip("/")
+
+
+def read_cursor(document: dict[str, Any], reading: Reading) -> Iterator[ForeignServer]:
+    """`.cursor/mcp.json`: an editor's placeholders, `envFile`, words of its own in `auth`."""
+    for server in _servers(document, editor(reading)):
+        raw = server.raw
+        if isinstance(raw, dict) and "auth" in raw:
+            names = {"CLIENT_ID": "clientId", "CLIENT_SECRET": "clientSecret"}
+            raw = {**raw, "auth": renamed(raw["auth"], names)}
+        yield ForeignServer(name=server.name, raw=raw)
+
+
+def read_windsurf(document: dict[str, Any], reading: Reading) -> Iterable[ForeignServer]:
+    """`mcp_config.json`: a URL is `serverUrl`."""
+    return _servers(document, editor(reading), {"serverUrl": "url"})
+
+
+def read_gemini(document: dict[str, Any], reading: Reading) -> Iterator[ForeignServer]:
+    """`settings.json`: `httpUrl` is streamable HTTP, `url` alone is SSE; lists of who may run."""
+    rules = mapping(document.get("mcp"))
+    for server in _servers(document, bare_shell):
+        raw = server.raw
+        if isinstance(raw, dict):
+            raw = dict(raw)
+            if "httpUrl" in raw:
+                raw |= {"url": raw.pop("httpUrl"), "transport": "http"}
+            elif "url" in raw:
+                raw["transport"] = raw.pop("type", "sse")
+            is_allowed = "allowed" not in rules or server.name in sequence(rules["allowed"])
+            if not is_allowed or server.name in sequence(rules.get("excluded")):
+                raw["enabled"] = False
+        yield ForeignServer(name=server.name, raw=raw)
+
+
+def _servers(
+    document: dict[str, Any], change: Change, names: Mapping[str, str] | None = None
+) -> Iterator[ForeignServer]:
+    for name, raw in mapping(document.get("mcpServers")).items():
+        raw = renamed(raw, {**_COMMON_NAMES, **(names or {})})
+        if isinstance(raw, dict):
+            raw |= {key: rewrite_all(raw[key], change) for key in raw if key in _REPLACED}
+        yield ForeignServer(name=name, raw=raw)

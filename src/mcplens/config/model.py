@@ -1,0 +1,136 @@
+"""What a configuration amounts to: servers, settings, and what is wrong with them.
+
+Values only. Made by configuration.py (our files) and sources.py (those of other tools), used by
+every surface and by the gateway. Times are in seconds here, in milliseconds in a server's JSON.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import msgspec
+
+from mcplens.errors import InspectorError
+
+TransportName = Literal["stdio", "http", "sse", "websocket"]
+SessionMode = Literal["persistent", "per-call"]
+
+# given: named by the user; local: the user's own, for one project; project: came with a project.
+Scope = Literal["given", "local", "project", "user"]
+
+
+class Source(msgspec.Struct, frozen=True):
+    """A file that names servers: whose it is, where it is, and how far it reaches."""
+
+    kind: str
+    path: str
+    scope: Scope
+
+    def __str__(self) -> str:
+        return self.path
+
+
+class Input(msgspec.Struct, frozen=True, kw_only=True):
+    """A value that a person must supply: by the environment variable, or where it is asked for."""
+
+    id: str
+    variable: str
+    description: str = ""
+    default: str | None = None
+    choices: tuple[str, ...] = ()
+    is_secret: bool = False
+    is_required: bool = True
+
+
+class ServerEntry(msgspec.Struct, frozen=True, kw_only=True):
+    """One server, resolved and checked; `problem` says why it cannot be used.
+
+    `raw` is what a file says of it in our own spelling, with no placeholder resolved: what is
+    written, exported and confirmed. None means "not said"; a time of 0 means "no limit".
+    """
+
+    name: str
+    source: Source
+    raw: dict[str, Any] = msgspec.field(default_factory=dict)
+    title: str | None = None
+    enabled: bool = True
+    transport: TransportName | None = None
+    command: str | None = None
+    args: tuple[str, ...] = ()
+    env: dict[str, str] = msgspec.field(default_factory=dict)
+    env_file: str | None = None
+    inherit_env: bool = False
+    cwd: str | None = None
+    url: str | None = None
+    headers: dict[str, str] = msgspec.field(default_factory=dict)
+    auth: dict[str, Any] = msgspec.field(default_factory=dict)
+    protocol_version: str = "auto"
+    capabilities: dict[str, Any] = msgspec.field(default_factory=dict)
+    profile: str | None = None
+    roots: tuple[dict[str, str], ...] = ()
+    meta: dict[str, Any] = msgspec.field(default_factory=dict)
+    session_mode: SessionMode = "persistent"
+    max_concurrency: int | None = None
+    max_message_bytes: int | None = None
+    ca_file: str | None = None
+    insecure: bool = False
+    connection_timeout_s: float | None = None
+    request_timeout_s: float | None = None
+    progress_resets_timeout: bool | None = None
+    max_total_timeout_s: float | None = None
+    ping_interval_s: float | None = None
+    max_retries: int | None = None
+    retry_backoff_s: tuple[float, ...] | None = None
+    inputs: tuple[Input, ...] = ()
+    unknown: dict[str, Any] = msgspec.field(default_factory=dict)
+    remarks: tuple[str, ...] = ()
+    problem: InspectorError | None = None
+
+    @property
+    def is_usable(self) -> bool:
+        return self.enabled and self.problem is None
+
+    def __repr__(self) -> str:  # env, headers and auth hold secrets
+        state = "usable" if self.is_usable else "has a problem" if self.problem else "disabled"
+        return f"<ServerEntry {self.name!r} {self.transport} from {self.source.path!r} {state}>"
+
+
+class Settings(msgspec.Struct, frozen=True, kw_only=True):
+    """The keys at the top of our file, with their defaults."""
+
+    request_timeout_s: float = 60.0
+    capabilities_timeout_s: float = 30.0
+    authorization_timeout_s: float = 120.0
+    connection_retry_count: int = 3
+    capabilities_refresh_interval_s: float = 300.0
+    cache_ttl_s: float = 300.0
+    default_preset_id: str | None = None
+    profiles: dict[str, Any] = msgspec.field(default_factory=dict)
+    views: dict[str, Any] = msgspec.field(default_factory=dict)
+    settings: dict[str, Any] = msgspec.field(default_factory=dict)
+
+    def __repr__(self) -> str:  # profiles and views may hold tokens
+        return f"<Settings {len(self.profiles)} profiles, {len(self.views)} views>"
+
+
+class Configuration(msgspec.Struct, frozen=True, kw_only=True):
+    """All that was read: servers in order, the project's before the user's."""
+
+    servers: tuple[ServerEntry, ...] = ()
+    settings: Settings = msgspec.field(default_factory=Settings)
+    sources: tuple[Source, ...] = ()
+    problems: tuple[InspectorError, ...] = ()
+    remarks: tuple[str, ...] = ()
+
+    def find(self, name: str) -> ServerEntry | None:
+        """A server by its name; by its title if that is unmistakable."""
+        for entry in self.servers:
+            if entry.name == name:
+                return entry
+        titled = [entry for entry in self.servers if entry.title == name]
+        return titled[0] if len(titled) == 1 else None
+
+    def __repr__(self) -> str:
+        broken = sum(1 for entry in self.servers if entry.problem)
+        files = ", ".join(source.path for source in self.sources) or "no file"
+        return f"<Configuration {len(self.servers)} servers, {broken} broken, from {files}>"

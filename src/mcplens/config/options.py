@@ -1,0 +1,72 @@
+"""From a ServerEntry to what `mcplens.connect` takes.
+
+Called by the surfaces, which put their own options (flags, handlers, bus) over these.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mcplens.config.model import ServerEntry, Settings
+from mcplens.config.placeholders import escape_dollar
+
+Target = list[str] | str
+
+
+def to_connect_options(
+    entry: ServerEntry, settings: Settings | None = None
+) -> tuple[Target, dict[str, Any]]:
+    """Target and keyword options of `mcplens.connect` for a server.
+
+    A server's own keys win over the settings of the file, which count where they are given. How
+    often to retry is the server's `maxRetries`; `connectionRetryCount` is for the gateway.
+
+    Raises:
+        InspectorError: the entry's problem.
+    """
+    if entry.problem is not None:
+        raise entry.problem
+    options: dict[str, Any] = {"server_id": entry.name, "protocol_version": entry.protocol_version}
+    options |= _times(entry, settings)
+    if entry.max_concurrency is not None:
+        options["concurrency"] = entry.max_concurrency
+    if entry.max_message_bytes is not None:
+        options["max_message_bytes"] = entry.max_message_bytes
+    if entry.capabilities:
+        options["capabilities"] = entry.capabilities
+    if entry.transport == "stdio":
+        # The transport resolves placeholders in env too; these are resolved already.
+        env = {name: escape_dollar(value) for name, value in entry.env.items()}
+        options |= {"env": env, "inherit_env": entry.inherit_env}
+        if entry.cwd is not None:
+            options["cwd"] = entry.cwd
+        return [str(entry.command), *entry.args], options
+    options |= {"transport": entry.transport}
+    if entry.headers:
+        options["headers"] = entry.headers
+    if entry.ca_file is not None:
+        options["ca_file"] = entry.ca_file
+    if entry.insecure:
+        options["insecure"] = True
+    return str(entry.url), options
+
+
+def _times(entry: ServerEntry, settings: Settings | None) -> dict[str, Any]:
+    """The fields of ConnectionConfig that somebody set; a timeout of 0 is none."""
+    settings = settings or Settings()
+    connection_s = entry.connection_timeout_s
+    request_s = entry.request_timeout_s
+    found: dict[str, Any] = {
+        "connection_timeout_s": (
+            settings.capabilities_timeout_s if connection_s is None else connection_s
+        )
+        or None,
+        "request_timeout_s": (settings.request_timeout_s if request_s is None else request_s)
+        or None,
+    }
+    if entry.max_total_timeout_s is not None:
+        found["max_total_timeout_s"] = entry.max_total_timeout_s or None
+    for name in ("progress_resets_timeout", "ping_interval_s", "max_retries", "retry_backoff_s"):
+        if (value := getattr(entry, name)) is not None:
+            found[name] = value
+    return found

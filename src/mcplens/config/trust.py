@@ -1,0 +1,86 @@
+"""What came with a project is confirmed once before it may act: by the content of its entry.
+
+A cloned repository must not run commands by itself, nor have our environment sent to a place of
+its choosing. Owns the fingerprint of an entry and the file of those that were confirmed; asking is
+the surface's. Called by the command line and the web UI.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any, Final
+
+import msgspec
+
+from mcplens.config.files import write_text
+from mcplens.config.model import ServerEntry
+from mcplens.config.placeholders import variables_of
+from mcplens.config.surroundings import Surroundings, current_surroundings, user_state_folder
+
+_FILE_NAME: Final = "trusted.json"
+# What decides which program runs, or what of ours is sent where.
+_DECISIVE: Final = (
+    "transport", "type", "command", "args", "env", "envFile", "inheritEnv", "cwd",
+    "url", "serverUrl", "httpUrl", "headers", "auth", "caFile", "insecure",
+)  # fmt: skip
+
+
+def needs_trust(entry: ServerEntry) -> bool:
+    """Whether an entry must be confirmed before it is used.
+
+    That is what a project's file starts as a command, or fills with values of our environment.
+    """
+    if entry.source.scope != "project":
+        return False
+    decisive = {key: entry.raw[key] for key in _DECISIVE if key in entry.raw}
+    return (
+        entry.transport in ("stdio", None)
+        or "envFile" in decisive
+        or next(variables_of(decisive), None) is not None
+    )
+
+
+def fingerprint(entry: ServerEntry) -> str:
+    """The content of an entry in 64 characters; other content, or another project, has another."""
+    import hashlib  # 4 ms, and most servers are the user's own
+
+    decisive: dict[str, Any] = {key: entry.raw[key] for key in _DECISIVE if key in entry.raw}
+    # A relative command is another program in another folder.
+    content = [os.path.realpath(entry.source.path), entry.name, decisive]
+    return hashlib.sha256(msgspec.json.encode(content, order="deterministic")).hexdigest()
+
+
+class TrustStore:
+    """The entries that were confirmed, in a file of the user's state folder."""
+
+    def __init__(self, path: str | None = None, *, here: Surroundings | None = None) -> None:
+        here = here or current_surroundings()
+        self._path = path or here.join(user_state_folder(here), _FILE_NAME)
+
+    def __repr__(self) -> str:
+        return f"<TrustStore {self._path!r} {len(self._read())} entries>"
+
+    def is_trusted(self, entry: ServerEntry) -> bool:
+        """Whether an entry may be used: it needs no confirmation, or has it."""
+        return not needs_trust(entry) or fingerprint(entry) in self._read()
+
+    def trust(self, entry: ServerEntry) -> None:
+        """Remember that an entry was confirmed.
+
+        Raises:
+            ConfigurationError: it could not be written; the entry may still be used this once.
+        """
+        known = self._read()
+        known[fingerprint(entry)] = {"file": entry.source.path, "server": entry.name}
+        content = msgspec.json.format(msgspec.json.encode({"trusted": known}))
+        write_text(self._path, content.decode() + "\n", is_private=True)
+
+    def _read(self) -> dict[str, Any]:
+        """What cannot be read was never confirmed."""
+        try:
+            with open(self._path, "rb") as file:
+                content = msgspec.json.decode(file.read())
+        except (OSError, msgspec.DecodeError):
+            return {}
+        known = content.get("trusted") if isinstance(content, dict) else None
+        return known if isinstance(known, dict) else {}

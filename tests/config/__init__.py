@@ -1,0 +1,1 @@
+"""Configuration: our files, other tools' files, and writing them."""

@@ -1,0 +1,86 @@
+"""The reference page names every key with its default, every tool and every shape."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import msgspec
+import pytest
+
+from mcplens.config.configuration import load_configuration
+from mcplens.config.export import SHAPES
+from mcplens.config.keys import AUTH_KEYS, SERVER_KEYS, TOP_KEYS, Key
+from mcplens.config.model import ServerEntry, Settings
+from mcplens.config.placeholders import resolve
+from mcplens.config.sources import TOOLS
+from tests.config.machine import Machine
+from tests.docs.markdown import DOCS, blocks, sections
+
+PAGE = DOCS / "reference" / "config-file.md"
+# Not keys of a file, but what becomes of them.
+OWN_FIELDS = {"name", "source", "raw", "inputs", "unknown", "remarks", "problem"}
+
+
+def rows(title: str) -> dict[str, list[str]]:
+    found = re.findall(r"^\| `([^`]+)`.*? \| (.*) \|$", sections(PAGE)[title], re.MULTILINE)
+    return {name: rest.split(" | ") for name, rest in found}
+
+
+def default_of(key: Key, kind: type[msgspec.Struct]) -> object:
+    (field,) = (field for field in msgspec.structs.fields(kind) if field.name == key.field)
+    if field.default_factory is not msgspec.NODEFAULT:
+        return field.default_factory()
+    value = list(field.default) if isinstance(field.default, tuple) else field.default
+    return value * 1000 if key.name.endswith("Ms") else value  # type: ignore[operator]
+
+
+@pytest.mark.parametrize(
+    ("title", "keys", "kind"),
+    [("A server", SERVER_KEYS, ServerEntry), ("Settings", TOP_KEYS, Settings)],
+)
+def test_every_key_is_documented_with_its_default(
+    title: str, keys: tuple[Key, ...], kind: type[msgspec.Struct]
+) -> None:
+    documented = rows(title)
+    assert list(documented) == [key.name for key in keys]
+    for key in keys:
+        shown = documented[key.name][0]
+        expected = default_of(key, kind)
+        assert (None if shown == "–" else json.loads(shown.strip("`"))) == expected
+
+
+def test_every_field_has_a_key() -> None:
+    fields = {field.name for field in msgspec.structs.fields(ServerEntry)} - OWN_FIELDS
+    assert fields == {key.field for key in SERVER_KEYS}
+    assert set(Settings.__struct_fields__) == {key.field for key in TOP_KEYS}
+
+
+def test_every_key_of_auth_every_tool_and_every_shape_is_documented() -> None:
+    assert tuple(rows("auth")) == AUTH_KEYS
+    assert list(rows("Other tools' files")) == list(TOOLS)
+    assert list(rows("Importing and exporting")) == list(SHAPES)
+
+
+def test_placeholders_stand_for_what_the_page_says() -> None:
+    table = re.findall(r"^\| (`.+`) \| (.+) \|$", sections(PAGE)["Placeholders"], re.MULTILINE)
+    means = {text.strip("`"): what for texts, what in table for text in texts.split(", ")}
+    environ = {"VAR": "value"}
+    assert {text: resolve(text, environ.get) for text in means} == {
+        "${VAR}": "value",
+        "${env:VAR}": "value",
+        "{VAR}": "value",
+        "${VAR:-default}": "value",
+        "$${": "${",
+        "${{}": "{",
+    }
+    assert (means["$${"], means["${{}"]) == ("a literal `${`", "a literal `{`")
+
+
+def test_the_example_is_a_configuration(machine: Machine) -> None:
+    machine.environ |= {"WEATHER_KEY": "k", "SEARCH_TOKEN": "t"}
+    (example,) = (block for block in blocks(PAGE) if block.language == "json")
+    machine.write_project(example.text)
+    configuration = load_configuration(here=machine.here())
+    assert [entry.problem for entry in configuration.servers] == [None, None]
+    assert configuration.remarks == ()
