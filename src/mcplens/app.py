@@ -5,9 +5,11 @@ Offers the short way (`connect`) and the parts of it (`create_mcp_client` and it
 
 from __future__ import annotations
 
+import asyncio
 import os
 import shlex
 import sys
+import weakref
 from collections.abc import Callable, Mapping, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final
@@ -16,16 +18,19 @@ from mcplens.bus import Bus
 from mcplens.clock import Clock, SystemClock
 from mcplens.errors import ConfigurationError
 from mcplens.session.client import Client
-from mcplens.session.config import ClientOptions, ConnectionConfig, RetryConfig
+from mcplens.session.config import VERSION, ClientOptions, ConnectionConfig, RetryConfig
 from mcplens.session.notifications import NotificationHandler
 from mcplens.session.questions import RequestHandler
 from mcplens.transports.base import Closing, Transport
 
 if TYPE_CHECKING:
+    from mcplens.store.recorder import Recorder
     from mcplens.transports.memory import Serve
 
 Target = str | os.PathLike[str] | Sequence[str]
 MakeTransport = Callable[[], Transport]
+# Whether everything is recorded: to the user's own recording, or to the file of this name.
+Record = bool | str | os.PathLike[str]
 
 # How to run a script that is given as a target.
 _INTERPRETERS: dict[str, list[str]] = {
@@ -70,6 +75,7 @@ class connect:
         server_id: str | None = None,
         bus: Bus | None = None,
         clock: Clock | None = None,
+        record: Record = False,
         **transport_options: Any,
     ) -> None:
         config = ConnectionConfig(
@@ -96,13 +102,21 @@ class connect:
             clock=clock,
         )
         self._owned_bus = self._client._bus if bus is None else None
+        self._record = record
+        self._clock = clock
+        self._recorder: Recorder | None = None
         for method, handler in (request_handlers or {}).items():
             self._client.set_request_handler(method, handler)
         for method, hear in (notification_handlers or {}).items():
             self._client.set_notification_handler(method, hear)
 
     async def __aenter__(self) -> Client:
-        await self._client.connect()
+        self._recorder = _start_recording(self._client._bus, self._record, self._clock)
+        try:
+            await self._client.connect()
+        except BaseException:
+            await self._end_recording()
+            raise
         return self._client
 
     async def __aexit__(
@@ -115,6 +129,12 @@ class connect:
         await self._client.disconnect(Closing.HANDOVER)
         if self._owned_bus is not None:
             self._owned_bus.close()
+        await self._end_recording()
+
+    async def _end_recording(self) -> None:
+        recorder, self._recorder = self._recorder, None
+        if recorder is not None:
+            await asyncio.get_running_loop().run_in_executor(None, recorder.close)
 
 
 def create_mcp_client(
@@ -130,6 +150,7 @@ def create_mcp_client(
     server_id: str = "server",
     bus: Bus | None = None,
     clock: Clock | None = None,
+    record: Record = False,
 ) -> Client:
     """A client that is not connected yet; see `connect_client`."""
     clock = clock or SystemClock()
@@ -141,15 +162,36 @@ def create_mcp_client(
         concurrency=concurrency,
         **about,
     )
-    return Client(
+    bus = bus or Bus(clock)
+    client = Client(
         _factory(transport),
-        bus=bus or Bus(clock),
+        bus=bus,
         clock=clock,
         server_id=server_id,
         config=config or ConnectionConfig(),
         options=options,
         retry=retry,
     )
+    recorder = _start_recording(bus, record, clock)
+    if recorder is not None:
+        weakref.finalize(client, recorder.close)
+    return client
+
+
+def _start_recording(bus: Bus, record: Record, clock: Clock | None) -> Recorder | None:
+    if record is False:
+        return None
+    from mcplens.store.location import default_path
+    from mcplens.store.recorder import Recorder
+
+    path = default_path() if record is True else record
+    return Recorder(bus, path, version=VERSION, clock=clock, warn=_warn_of_recording)
+
+
+def _warn_of_recording(text: str) -> None:
+    import warnings
+
+    warnings.warn(f"mcplens: {text}", RuntimeWarning, stacklevel=2)
 
 
 async def connect_client(

@@ -1,0 +1,192 @@
+"""One run's way into the SQLite file: short transactions, many events at a time.
+
+Owns a connection and is used by one thread alone: the recorder's, or an import's. What the file
+itself is, schema.py says; what is kept how long, retention.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, TypeVar
+
+import msgspec
+
+from mcplens.store.blocks import Block, pack, unpack
+from mcplens.store.retention import Retention, Sweeper
+from mcplens.store.rows import Row, from_json, to_json
+from mcplens.store.schema import SEQ_BITS, Locked, Unusable, explain, open_to_write
+
+if TYPE_CHECKING:
+    import sqlite3
+
+T = TypeVar("T")
+
+
+class Run(msgspec.Struct, frozen=True):
+    """What is known of a run besides its events."""
+
+    run_id: str
+    started: float
+    title: str = ""
+    version: str = ""
+
+
+class Database:
+    """Adds the rows of one run."""
+
+    def __init__(
+        self,
+        path: str,
+        run: Run,
+        *,
+        retention: Retention | None = None,
+        is_patient: Callable[[], bool] = lambda: False,
+    ) -> None:
+        self.path = path
+        self._run = run
+        self._retention = retention
+        self._is_patient = is_patient
+        self._connection: sqlite3.Connection | None = None
+        self._sweeper: Sweeper | None = None
+        self._run_no = 0
+        self._blocks: list[Block] = []
+        self._servers: set[str] = set()
+
+    def __repr__(self) -> str:
+        state = f"run {self._run_no}" if self._connection is not None else "closed"
+        return f"<Database {self.path} {state}>"
+
+    def open(self) -> None:
+        """Open the file.
+
+        Raises:
+            Unusable, Locked: see schema.py.
+        """
+        self._connection = self._persist(lambda: open_to_write(self.path))
+        if self._retention is not None:
+            self._sweeper = Sweeper(self._connection, self._retention)
+
+    def add(self, rows: Sequence[Row]) -> None:
+        """Take rows, in the order of their seq; they are in the file after the next commit."""
+        self._blocks.extend(pack(rows))
+        self._servers.update([row[3] for row in rows])
+
+    def commit(self, ended: float | None = None) -> int:
+        """Put what was added into the file, and say how many were new; `ended` ends the run."""
+        if not self._blocks and not self._run_no:
+            return 0  # a run in which nothing happened leaves nothing
+        run_no = self._run_no
+        try:
+            added = self._persist(lambda: self._transact(lambda: self._insert(ended)))
+        except BaseException:
+            self._run_no = run_no
+            raise
+        self._blocks.clear()
+        return added
+
+    def sweep(self, wall: float) -> None:
+        """Forget a little of what is too old or too much, where there is something."""
+        sweeper = self._sweeper
+        if sweeper is not None and sweeper.is_due:
+            self._transact(lambda: sweeper.step(wall, self._run_no))
+            self._guard(sweeper.give_back)
+
+    def close(self) -> None:
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            connection.close()
+
+    def _persist(self, work: Callable[[], T]) -> T:
+        """Try until it is done, while there is patience with whoever holds the file."""
+        while True:
+            try:
+                return work()
+            except Locked:
+                if not self._is_patient():
+                    raise
+
+    def _transact(self, work: Callable[[], T]) -> T:
+        def inside() -> T:
+            connection = self._opened
+            connection.execute("BEGIN IMMEDIATE")
+            try:
+                result = work()
+                connection.execute("COMMIT")
+            except BaseException:
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
+                raise
+            return result
+
+        return self._guard(inside)
+
+    def _guard(self, work: Callable[[], T]) -> T:
+        import sqlite3
+
+        try:
+            return work()
+        except sqlite3.Error as problem:
+            raise explain(problem, self.path) from None
+
+    @property
+    def _opened(self) -> sqlite3.Connection:
+        if self._connection is None:
+            raise Unusable(f"{self.path} is closed")
+        return self._connection
+
+    def _insert(self, ended: float | None) -> int:
+        connection = self._opened
+        last_seq = self._enter_run()
+        blocks = self._blocks
+        if blocks and blocks[0].first_seq <= last_seq:
+            # Recorded before: imported twice, or by another recorder of the same bus.
+            blocks = list(
+                pack([row for block in blocks for row in unpack(block.data) if row[0] > last_seq])
+            )
+        connection.executemany(
+            "INSERT INTO blocks VALUES (?, ?, ?, ?, ?)",
+            [(self._run_no << SEQ_BITS | block.first_seq, *block[1:5]) for block in blocks],
+        )
+        count = sum(block.row_count for block in blocks)
+        size = sum(len(block.data) for block in blocks)
+        connection.execute(
+            "UPDATE runs SET event_count = event_count + ?, size_bytes = size_bytes + ?, "
+            "last_seq = ?, last_wall = max(last_wall, ?), ended = coalesce(?, ended), "
+            "servers = ?, is_forgotten = 0 WHERE run_no = ?",
+            (
+                count,
+                size,
+                blocks[-1].last_seq if blocks else last_seq,
+                blocks[-1].last_wall if blocks else 0.0,
+                ended,
+                to_json(sorted(filter(None, self._servers))).decode(),
+                self._run_no,
+            ),
+        )
+        if self._sweeper is not None:
+            self._sweeper.wrote(size)
+        return count
+
+    def _enter_run(self) -> int:
+        """Make the run's row where there is none; gives the seq of the last event recorded."""
+        connection, run = self._opened, self._run
+        while True:
+            found = connection.execute(
+                "SELECT run_no, last_seq, servers FROM runs WHERE run_id = ?", (run.run_id,)
+            ).fetchone()
+            if found is not None:
+                self._run_no, last_seq, servers = found
+                self._servers.update(from_json(servers.encode()))
+                return int(last_seq)
+            # A run that another mcplens took for dead and forgot keeps its number and its place.
+            connection.execute(
+                "INSERT INTO runs VALUES (?, ?, ?, NULL, ?, ?, '[]', 0, 0, 0, ?, 0)",
+                (
+                    self._run_no or None,
+                    run.run_id,
+                    run.started,
+                    run.title,
+                    run.version,
+                    run.started,
+                ),
+            )

@@ -1,0 +1,128 @@
+"""Which events are wanted: a filter as a person sets it, and the sieve that it makes.
+
+A sieve first asks whether the bytes of a block can hold a match at all; only then is the block
+unpacked and each row looked at. Pure; called by history.py.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final, Literal
+
+import msgspec
+
+from mcplens.protocol.frames import RequestId
+from mcplens.store.blocks import pack_value
+from mcplens.store.rows import Row
+
+SENT_KINDS: Final = frozenset({"FrameSent", "HttpRequestSent"})
+RECEIVED_KINDS: Final = frozenset(
+    {
+        "FrameReceived", "HttpResponseReceived", "HttpBytesReceived", "HttpExchangeEnded",
+        "StderrLine",
+    }
+)  # fmt: skip
+_KINDS_OF: Final = {"sent": SENT_KINDS, "received": RECEIVED_KINDS}
+
+
+class Filter(msgspec.Struct, frozen=True, kw_only=True):
+    """Which events are wanted; what is None does not matter."""
+
+    run_id: str | None = None
+    server_id: str | None = None
+    kinds: frozenset[str] | None = None
+    method: str | None = None
+    request_id: RequestId | None = None
+    direction: Literal["sent", "received"] | None = None
+    status: str | int | None = None  # request, notification, result, error, malformed… or HTTP's
+    since: float | None = None  # wall
+    until: float | None = None
+    text: str | None = None  # in the bytes of a message or body, or in any other field
+    ignore_case: bool = False
+
+
+class Sieve:
+    """A filter, made ready for many blocks."""
+
+    def __init__(self, wanted: Filter) -> None:
+        self.wanted = wanted
+        self._kinds = wanted.kinds
+        if wanted.direction is not None:
+            kinds = _KINDS_OF[wanted.direction]
+            self._kinds = kinds if wanted.kinds is None else kinds & wanted.kinds
+        self._needles = _needles(wanted.text, wanted.ignore_case) if wanted.text else ()
+
+    def __repr__(self) -> str:
+        return f"<Sieve {self.wanted}>"
+
+    def conditions(self) -> tuple[str, list[Any]]:
+        """What SQLite can tell of a block without unpacking it, as ` AND …`."""
+        wanted = self.wanted
+        conditions: list[str] = []
+        values: list[Any] = []
+        if wanted.since is not None:
+            conditions.append("last_wall >= ?")
+            values.append(wanted.since)
+        if wanted.until is not None:
+            conditions.append("first_wall <= ?")
+            values.append(wanted.until)
+        for text in (wanted.server_id, wanted.method, wanted.status, wanted.request_id):
+            if isinstance(text, str):
+                conditions.append("instr(data, ?)")
+                values.append(_bytes(text))
+        if self._kinds is not None:
+            conditions.append(f"({' OR '.join(['instr(data, ?)'] * len(self._kinds)) or '0'})")
+            values += [_bytes(kind) for kind in sorted(self._kinds)]
+        if self._needles and not wanted.ignore_case:
+            conditions.append(f"({' OR '.join(['instr(data, ?)'] * len(self._needles))})")
+            values += self._needles
+        return "".join(f" AND {condition}" for condition in conditions), values
+
+    def may_hold(self, data: bytes) -> bool:
+        """What only we can tell of a block: whether the text is in it, whatever its case."""
+        if not self._needles or not self.wanted.ignore_case:
+            return True
+        lower = data.lower()
+        return any(needle in lower for needle in self._needles)
+
+    def lets_through(self, row: Row) -> bool:
+        """Whether this event is wanted."""
+        wanted = self.wanted
+        return (
+            (self._kinds is None or row[4] in self._kinds)
+            and (wanted.server_id is None or row[3] == wanted.server_id)
+            and (wanted.method is None or row[5] == wanted.method)
+            and (wanted.request_id is None or _is_same(row[6], wanted.request_id))
+            and (wanted.status is None or row[7] == wanted.status)
+            and (wanted.since is None or row[1] >= wanted.since)
+            and (wanted.until is None or row[1] <= wanted.until)
+            and (not self._needles or self._holds_text(row))
+        )
+
+    def _holds_text(self, row: Row) -> bool:
+        return self._is_in(row[9]) or (row[8] is not None and self._is_in(pack_value(row[8])))
+
+    def _is_in(self, data: bytes | None) -> bool:
+        if not data:
+            return False
+        if self.wanted.ignore_case:
+            data = data.lower()
+        return any(needle in data for needle in self._needles)
+
+
+def _is_same(found: RequestId | None, wanted: RequestId) -> bool:
+    """1 and "1" are two requests."""
+    return found == wanted and type(found) is type(wanted)
+
+
+def _needles(text: str, ignore_case: bool) -> tuple[bytes, ...]:
+    """The text as it may stand in the bytes: as it is, and as JSON writes it."""
+    import json
+
+    forms = [text, json.dumps(text, ensure_ascii=False)[1:-1], json.dumps(text)[1:-1]]
+    if ignore_case:
+        forms = [form.lower() for form in forms]
+    return tuple(dict.fromkeys(_bytes(form) for form in forms))
+
+
+def _bytes(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")

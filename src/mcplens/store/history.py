@@ -1,0 +1,271 @@
+"""Reads the recording: runs, events by filter, one exchange whole, search by scan.
+
+Nothing is indexed but the place of an event. A filter is first looked for in the bytes of a block,
+so that only blocks that can hold a match are unpacked. Called by the surfaces; writes nothing.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from types import TracebackType
+from typing import Any, Final, Self
+
+import msgspec
+
+from mcplens.errors import ConfigurationError
+from mcplens.events import Event
+from mcplens.protocol.frames import RequestId
+from mcplens.store.blocks import unpack
+from mcplens.store.exchanges import gather
+from mcplens.store.filters import Filter as Filter
+from mcplens.store.filters import Sieve
+from mcplens.store.rows import Row, RowEncoder, Stored, decode_row, from_json, published
+from mcplens.store.schema import SEQ_BITS, SEQ_MASK, Locked, Unusable, explain, open_to_read
+
+# Enough of a payload for one line of a list.
+HEAD_BYTES: Final = 200
+
+# Where an event stands: (run_id, seq).
+Place = tuple[str, int]
+
+
+class RunSummary(msgspec.Struct, frozen=True):
+    """A run, without its events."""
+
+    run_id: str
+    started: float
+    ended: float | None
+    title: str
+    version: str
+    servers: list[str]
+    event_count: int
+    size_bytes: int
+    last_seq: int
+    last_wall: float
+
+
+class Entry(msgspec.Struct, frozen=True):
+    """One event as a list shows it; `head` is how its bytes begin."""
+
+    run_id: str
+    seq: int
+    wall: float
+    mono: float
+    server_id: str
+    kind: str
+    method: str | None
+    request_id: RequestId | None
+    status: str | int | None
+    size_bytes: int
+    head: bytes
+    detail: dict[str, Any]
+
+    @property
+    def is_masked(self) -> bool:
+        return "masked" in self.detail
+
+    @property
+    def reason(self) -> str:
+        """What is wrong with a malformed message; empty where nothing is."""
+        return str(self.detail.get("malformed", {}).get("reason", ""))
+
+
+def entry_of(event: Event) -> Entry:
+    """A live event as a list shows it."""
+    (row,) = RowEncoder().encode([published(event)])
+    return _entry(event.run_id, row)
+
+
+def _entry(run_id: str, row: Row) -> Entry:
+    payload = row[9] or b""
+    return Entry(run_id, *row[:8], len(payload), payload[:HEAD_BYTES], row[8] or {})
+
+
+class Exchange(msgspec.Struct, frozen=True):
+    """A request with all that belongs to it, in order: its reply, its progress, its HTTP side.
+
+    `caused` are the questions that the server asked because of it.
+    """
+
+    server_id: str
+    request_id: RequestId
+    method: str | None
+    is_ours: bool
+    entries: list[Entry]
+    http: list[Entry]
+    caused: list[Exchange]
+
+
+class History:
+    """A recording, opened to be read; close it, or use it in a `with` block.
+
+    Raises:
+        ConfigurationError: the file is missing, damaged, or of a newer mcplens.
+    """
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.path = os.fspath(path)
+        try:
+            self._connection = open_to_read(self.path)
+        except (Unusable, Locked) as problem:
+            raise unreadable(problem) from None
+
+    def __repr__(self) -> str:
+        return f"<History {self.path}>"
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        exc_type: type[BaseException] | None,
+        exc: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        self._connection.close()
+
+    # -- runs ----------------------------------------------------------------------------------
+
+    def runs(self, limit: int | None = None) -> list[RunSummary]:
+        """The runs, newest first."""
+        columns = ", ".join(RunSummary.__struct_fields__)
+        found = self._query(
+            f"SELECT {columns} FROM runs WHERE NOT is_forgotten ORDER BY run_no DESC LIMIT ?",
+            (-1 if limit is None else limit,),
+        )
+        return [_summary(row) for row in found]
+
+    def run(self, run_id: str) -> RunSummary | None:
+        """One run; the beginning of its id is enough where no other begins so."""
+        columns = ", ".join(RunSummary.__struct_fields__)
+        found = list(
+            self._query(
+                f"SELECT {columns} FROM runs WHERE NOT is_forgotten AND substr(run_id, 1, ?) = ?"
+                " LIMIT 2",
+                (len(run_id), run_id),
+            )
+        )
+        return _summary(found[0]) if len(found) == 1 and run_id else None
+
+    def exchange(self, run_id: str, seq: int) -> Exchange | None:
+        """The exchange that an event belongs to, with those that it caused."""
+        found = gather(self.scan, run_id, seq)
+        if found is None:
+            return None
+        caused = [self.exchange(run_id, question) for question in found.questions]
+        return Exchange(
+            found.server_id,
+            found.request_id,
+            found.method,
+            found.is_ours,
+            [_entry(run_id, row) for row in found.rows],
+            [_entry(run_id, row) for row in found.http],
+            [exchange for exchange in caused if exchange is not None],
+        )
+
+    # -- events --------------------------------------------------------------------------------
+
+    def events(
+        self,
+        wanted: Filter | None = None,
+        *,
+        after: Place | None = None,
+        before: Place | None = None,
+        newest_first: bool = False,
+        limit: int = 100,
+    ) -> list[Entry]:
+        """A page of events, oldest first or newest first; go on from the place of the last one."""
+        entries = []
+        for run_id, row in self.scan(wanted, after=after, before=before, newest_first=newest_first):
+            entries.append(_entry(run_id, row))
+            if len(entries) >= limit:
+                break
+        return entries
+
+    def event(self, run_id: str, seq: int) -> Stored | None:
+        """One event, whole, as it was published."""
+        for _, row in self.scan(Filter(run_id=run_id), after=(run_id, seq - 1)):
+            return decode_row(run_id, row) if row[0] == seq else None
+        return None
+
+    def scan(
+        self,
+        wanted: Filter | None = None,
+        *,
+        after: Place | None = None,
+        before: Place | None = None,
+        newest_first: bool = False,
+    ) -> Iterator[tuple[str, Row]]:
+        """Every event that is wanted, one block in memory at a time."""
+        sieve = Sieve(wanted or Filter())
+        run_ids = self._run_ids(sieve.wanted.run_id)
+        if not run_ids:
+            return
+        bounds = self._bounds(run_ids, after, before)
+        if bounds is None:
+            return
+        first, last = bounds
+        conditions, values = sieve.conditions()
+        found = self._query(
+            f"SELECT place, data FROM blocks WHERE place BETWEEN ? AND ? {conditions} "
+            f"ORDER BY place {'DESC' if newest_first else ''}",
+            (self._block_of(first), last, *values),
+        )
+        for place, data in found:
+            run_no = place >> SEQ_BITS
+            run_id = run_ids.get(run_no)
+            if run_id is None or not sieve.may_hold(data):
+                continue
+            rows = unpack(data)
+            for row in reversed(rows) if newest_first else rows:
+                if first <= (run_no << SEQ_BITS | row[0]) <= last and sieve.lets_through(row):
+                    yield run_id, row
+
+    def _block_of(self, place: int) -> int:
+        """Where the block begins that an event at this place lies in."""
+        ((found,),) = self._query("SELECT max(place) FROM blocks WHERE place <= ?", (place,))
+        return place if found is None else int(found)
+
+    def _run_ids(self, run_id: str | None) -> dict[int, str]:
+        condition, values = ("", ()) if run_id is None else ("AND run_id = ?", (run_id,))
+        return dict(
+            self._query(
+                f"SELECT run_no, run_id FROM runs WHERE NOT is_forgotten {condition}", values
+            )
+        )
+
+    def _bounds(
+        self, run_ids: dict[int, str], after: Place | None, before: Place | None
+    ) -> tuple[int, int] | None:
+        """The first and the last place that is asked for; None if there is no such run."""
+        numbers = {run_id: run_no for run_no, run_id in run_ids.items()}
+        first, last = min(run_ids) << SEQ_BITS, max(run_ids) << SEQ_BITS | SEQ_MASK
+        if any(place is not None and place[0] not in numbers for place in (after, before)):
+            return None
+        if after is not None:
+            first = max(first, (numbers[after[0]] << SEQ_BITS | after[1]) + 1)
+        if before is not None:
+            last = min(last, (numbers[before[0]] << SEQ_BITS | before[1]) - 1)
+        return first, last
+
+    def _query(self, statement: str, values: Sequence[Any] = ()) -> Iterator[Any]:
+        import sqlite3
+
+        try:
+            yield from self._connection.execute(statement, values)
+        except sqlite3.Error as problem:
+            raise unreadable(explain(problem, self.path)) from None
+
+
+def _summary(row: tuple[Any, ...]) -> RunSummary:
+    facts = dict(zip(RunSummary.__struct_fields__, row, strict=True))
+    return RunSummary(**(facts | {"servers": from_json(facts["servers"].encode())}))
+
+
+def unreadable(problem: Exception) -> ConfigurationError:
+    """The error that a surface shows for a recording that cannot be read."""
+    return ConfigurationError("CONFIGURATION_INVALID", f"the recording cannot be read: {problem}")

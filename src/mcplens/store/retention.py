@@ -1,0 +1,140 @@
+"""What is forgotten: runs that are too old, then the oldest while the file is too large.
+
+A run is marked first, which hides it, then taken apart in small steps, so that nobody waits for
+it: not another mcplens that writes, not a command that ends. Called by database.py between two
+flushes, inside a transaction of its own.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+from mcplens.events import EventsMissed
+from mcplens.store.blocks import pack
+from mcplens.store.schema import SEQ_BITS, SEQ_MASK
+
+if TYPE_CHECKING:
+    import sqlite3
+
+DEFAULT_MAX_AGE_S: Final = 30 * 86_400.0
+DEFAULT_MAX_BYTES: Final = 1024 * 1024 * 1024
+
+# A step of this many blocks takes a few milliseconds.
+STEP_BLOCKS: Final = 32
+# Looked at again after so much was written.
+_LOOK_AGAIN_BYTES: Final = 16 * 1024 * 1024
+# A run without an end whose last event is this old was killed.
+_DEAD_AFTER_S: Final = 86_400.0
+# Free pages that are kept for what comes next, and how many are given back in one step.
+_SPARE_PAGES: Final = 4_096
+_PAGES_PER_STEP: Final = 1_024
+
+
+class Retention(msgspec.Struct, frozen=True, kw_only=True):
+    """How long and how much is kept; None means no limit."""
+
+    max_age_s: float | None = DEFAULT_MAX_AGE_S
+    max_bytes: int | None = DEFAULT_MAX_BYTES
+
+
+class Sweeper:
+    """Brings a file within its limits, step by step."""
+
+    def __init__(self, connection: sqlite3.Connection, retention: Retention) -> None:
+        self._connection = connection
+        self._retention = retention
+        self._has_more = True
+        self._written_bytes = 0
+
+    def __repr__(self) -> str:
+        return f"<Sweeper {self._retention} {'at work' if self._has_more else 'done'}>"
+
+    @property
+    def is_due(self) -> bool:
+        return self._has_more or self._written_bytes > _LOOK_AGAIN_BYTES
+
+    def wrote(self, size_bytes: int) -> None:
+        """So much was added to the file."""
+        self._written_bytes += size_bytes
+
+    def step(self, wall: float, own_run_no: int) -> None:
+        """Forget a little; inside a transaction."""
+        self._written_bytes = 0
+        run_no = self._forgotten(wall, own_run_no)
+        if run_no is None and self._is_too_large():
+            # Nothing else is left to forget: the own run loses its beginning.
+            run_no = own_run_no or None
+        self._has_more = run_no is not None and self._take_from(run_no, is_own=run_no == own_run_no)
+
+    def give_back(self) -> None:
+        """Return free pages to the disk; outside a transaction."""
+        if self._number("PRAGMA freelist_count") > _SPARE_PAGES:
+            self._connection.execute(f"PRAGMA incremental_vacuum({_PAGES_PER_STEP})").fetchall()
+            self._has_more = True
+
+    def _forgotten(self, wall: float, own_run_no: int) -> int | None:
+        """A run to take apart, marked now or before."""
+        found = self._connection.execute(
+            "SELECT run_no FROM runs WHERE is_forgotten ORDER BY run_no LIMIT 1"
+        ).fetchone()
+        if found is None and self._retention.max_age_s is not None:
+            found = self._mark("last_wall < ?", (wall - self._retention.max_age_s,), own_run_no)
+        if found is None and self._is_too_large():
+            is_over = "(ended IS NOT NULL OR last_wall < ?)"
+            found = self._mark(is_over, (wall - _DEAD_AFTER_S,), own_run_no)
+        return None if found is None else int(found[0])
+
+    def _mark(
+        self, condition: str, values: tuple[float, ...], own_run_no: int
+    ) -> tuple[int] | None:
+        """Forget the oldest run of which this holds."""
+        found: tuple[int] | None = self._connection.execute(
+            f"SELECT run_no FROM runs WHERE {condition} AND run_no <> ? ORDER BY last_wall LIMIT 1",
+            (*values, own_run_no),
+        ).fetchone()
+        if found is not None:
+            self._connection.execute("UPDATE runs SET is_forgotten = 1 WHERE run_no = ?", found)
+        return found
+
+    def _take_from(self, run_no: int, *, is_own: bool) -> bool:
+        """Delete the first events of a run; whether there may be more to delete."""
+        connection = self._connection
+        first, last = run_no << SEQ_BITS, run_no << SEQ_BITS | SEQ_MASK
+        found = connection.execute(
+            "SELECT place, last_seq, last_wall FROM blocks WHERE place BETWEEN ? AND ? "
+            "ORDER BY place LIMIT ?",
+            (first, last, STEP_BLOCKS),
+        ).fetchall()
+        if found:
+            place, last_seq, last_wall = found[-1]
+            connection.execute("DELETE FROM blocks WHERE place BETWEEN ? AND ?", (first, place))
+            if is_own:
+                self._tell_gap(run_no, last_seq, last_wall)
+        if is_own:
+            return len(found) > 1 and self._is_too_large()
+        if len(found) < STEP_BLOCKS:
+            connection.execute("DELETE FROM runs WHERE run_no = ?", (run_no,))
+        return True
+
+    def _tell_gap(self, run_no: int, seq: int, wall: float) -> None:
+        """In place of what was deleted of a run that goes on, say what it was."""
+        about = {"first_seq": 1, "last_seq": seq}
+        row = (seq, wall, 0.0, "", EventsMissed.__name__, None, None, None, about, None)
+        for block in pack([row]):
+            self._connection.execute(
+                "INSERT INTO blocks VALUES (?, ?, ?, ?, ?)",
+                (run_no << SEQ_BITS | seq, *block[1:5]),
+            )
+
+    def _is_too_large(self) -> bool:
+        limit = self._retention.max_bytes
+        if limit is None:
+            return False
+        pages = self._number("PRAGMA page_count") - self._number("PRAGMA freelist_count")
+        return pages * self._number("PRAGMA page_size") > limit
+
+    def _number(self, statement: str) -> int:
+        (value,) = self._connection.execute(statement).fetchone()
+        return int(value)

@@ -1,0 +1,365 @@
+"""Events as rows of the store, and rows as the events that they were.
+
+A row has what is asked for most in columns, the bytes of a message or body as they were in
+`payload`, and the event's other fields in `detail`. Pure: called by the recorder's thread, by
+history.py and by trace.py, which writes rows as lines; blocks.py packs rows for the disk.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, Final, get_args
+
+import msgspec
+
+from mcplens.bus import Published
+from mcplens.events import (
+    AnyEvent,
+    Event,
+    FrameReceived,
+    FrameSent,
+    HttpRequestSent,
+    HttpResponseReceived,
+    ProcessStarted,
+    RequestEnded,
+    RequestStarted,
+)
+from mcplens.protocol.frames import Frame, Kind, Malformed, Message, RequestId, parse
+from mcplens.store.masks import KeyMasker, Mask, mask_argv, masked_texts
+
+# seq, wall, mono, server_id, kind, method, request_id, status, detail, payload. A plain tuple:
+# four of them are made for every call.
+Row = tuple[
+    int, float, float, str, str, str | None, RequestId | None, str | int | None,
+    dict[str, Any] | None, bytes | None,
+]  # fmt: skip
+
+# Requests whose method a reply may still want to know.
+_REMEMBERED: Final = 4096
+
+_COLUMNS: Final = ("method", "request_id", "status")
+_PAYLOADS: Final = ("message", "body", "data")
+_PAYLOAD_KINDS: Final = frozenset(
+    {
+        "FrameSent", "FrameReceived", "HttpRequestSent", "HttpBytesReceived", "HttpExchangeEnded",
+        "StderrLine", "LateReply", "ReplyUnmatched",
+    }
+)  # fmt: skip
+
+KINDS: Final[dict[str, type[Event]]] = {kind.__name__: kind for kind in get_args(AnyEvent)}
+
+
+class Plan:
+    """Where the fields of one kind of event go."""
+
+    __slots__ = ("columns", "kind", "name", "names", "payload", "rest")
+
+    def __init__(self, kind: type[Event]) -> None:
+        self.kind = kind
+        self.name = kind.__name__
+        fields = msgspec.structs.fields(kind)
+        shared = len(Event.__struct_fields__)
+        own = fields[shared:]
+        self.names = [field.name for field in own]
+        self.payload = -1
+        if self.name in _PAYLOAD_KINDS:
+            self.payload = next(n for n, name in enumerate(self.names) if name in _PAYLOADS)
+        self.columns = [
+            self.names.index(column) if column in self.names else -1 for column in _COLUMNS
+        ]
+        self.rest = [
+            (n, field.name, field.default)
+            for n, field in enumerate(own)
+            if n != self.payload and n not in self.columns
+        ]
+
+    def __repr__(self) -> str:
+        return f"<Plan of {self.name}: {self.names}>"
+
+
+_plans: dict[type[Event], Plan] = {}
+
+
+def plan_of(kind: type[Event]) -> Plan:
+    """The plan of a kind, made when it is first met."""
+    plan = _plans.get(kind)
+    if plan is None:
+        plan = _plans[kind] = Plan(kind)
+    return plan
+
+
+# -- events to rows ---------------------------------------------------------------------------
+
+_Asked = dict[tuple[str, RequestId | None], str]
+
+
+class RowEncoder:
+    """Makes the rows of one run, in order; replies get the method of their request."""
+
+    def __init__(self, secret_keys: Iterable[str] = ()) -> None:
+        keys = tuple(secret_keys)
+        self._masker = KeyMasker(keys) if keys else None
+        self._ours: _Asked = {}
+        self._theirs: _Asked = {}
+        # Those that make up most of a recording have makers of their own.
+        self._makers: dict[type[Event], Callable[[Published], Row]] = {
+            FrameSent: self._sent,
+            FrameReceived: self._received,
+            RequestStarted: _started,
+            RequestEnded: _ended,
+        }
+
+    def __repr__(self) -> str:
+        return f"<RowEncoder, {len(self._ours)} requests remembered, {self._masker}>"
+
+    def encode(self, batch: Iterable[Published]) -> list[Row]:
+        """The rows of these events."""
+        makers, other = self._makers, self._other
+        rows = [makers.get(published[0], other)(published) for published in batch]
+        if self._masker is not None:
+            rows = [self._masked(row, self._masker) for row in rows]
+        return rows
+
+    def _sent(self, published: Published) -> Row:
+        _, server_id, seq, wall, mono, fields, _ = published
+        message = fields[0]
+        if type(message) is Frame and message.kind is Kind.REQUEST and len(fields) > 2:
+            identity, method = message.id, message.method
+            if fields[2] == identity:
+                self._remember(self._ours, server_id, identity, method)
+                return (
+                    seq, wall, mono, server_id, "FrameSent", method, identity, "request", None,
+                    message.raw,
+                )  # fmt: skip
+        return self._frame(published, "FrameSent", self._ours, self._theirs)
+
+    def _received(self, published: Published) -> Row:
+        _, server_id, seq, wall, mono, fields, _ = published
+        message = fields[0]
+        if type(message) is Frame and message.kind is Kind.RESULT and fields[-1] is None:
+            identity = message.id
+            method = self._ours.get((server_id, identity))
+            return (
+                seq, wall, mono, server_id, "FrameReceived", method, identity, "result", None,
+                message.raw,
+            )  # fmt: skip
+        return self._frame(published, "FrameReceived", self._theirs, self._ours)
+
+    def _frame(self, published: Published, name: str, asked: _Asked, answered: _Asked) -> Row:
+        """A frame of any sort; `channel` is written where it is not the usual one."""
+        _, server_id, seq, wall, mono, fields, _ = published
+        message = fields[0]
+        identity, status, detail = _about(message)
+        method: str | None = None
+        usual = None
+        if status in ("result", "error"):
+            method = answered.get((server_id, identity))
+        elif type(message) is Frame:
+            method = message.method
+            if status == "request":
+                self._remember(asked, server_id, identity, method)
+                usual = identity if name == "FrameSent" else None
+        channel = fields[2] if len(fields) > 2 else None
+        if channel != usual:
+            detail["channel"] = channel
+        return (
+            seq, wall, mono, server_id, name, method, identity, status, detail or None, message.raw,
+        )  # fmt: skip
+
+    @staticmethod
+    def _remember(asked: _Asked, server_id: str, identity: RequestId | None, method: str) -> None:
+        asked[server_id, identity] = method
+        if len(asked) > _REMEMBERED:
+            del asked[next(iter(asked))]
+
+    def _other(self, published: Published) -> Row:
+        kind, server_id, seq, wall, mono, fields, _ = published
+        plan = plan_of(kind)
+        count = len(fields)
+        detail = {
+            name: fields[n] for n, name, default in plan.rest if n < count and fields[n] != default
+        }
+        method, identity, status = (fields[n] if -1 < n < count else None for n in plan.columns)
+        payload = None
+        if -1 < plan.payload < count:
+            payload = fields[plan.payload]
+            if type(payload) is not bytes:
+                found, status, about = _about(payload)
+                identity = found if identity is None else identity
+                detail |= about
+                payload = payload.raw
+        if kind is HttpRequestSent or kind is HttpResponseReceived:
+            marks = masked_texts("headers", detail["headers"])
+            marks += masked_texts("url", [("", detail.get("url", ""))])
+            if marks:
+                detail["masked"] = [msgspec.to_builtins(mark) for mark in marks]
+        elif kind is ProcessStarted:
+            _hide_secrets_of(detail, self._masker)
+        return (
+            seq, wall, mono, server_id, plan.name, method, identity, status, detail or None,
+            payload or None,
+        )  # fmt: skip
+
+    def _masked(self, row: Row, masker: KeyMasker) -> Row:
+        """The row with the values of secret keys starred out."""
+        server_id, name, detail, payload = row[3], row[4], row[8], row[9]
+        marks: list[Mask] = []
+        if detail is not None:
+            shown, spans = masker.mask(to_json(detail))
+            if spans:
+                detail = from_json(shown)
+                marks.append(Mask("detail"))
+        if payload is not None:
+            if name == "HttpBytesReceived":
+                assert detail is not None
+                payload, spans = masker.mask_piece((server_id, detail["exchange_id"]), payload)
+            else:
+                payload, spans = masker.mask(payload)
+            field = payload_field(name)
+            marks += [Mask(field, start, end) for start, end in spans]
+        if name == "HttpExchangeEnded":
+            assert detail is not None
+            masker.end_stream((server_id, detail["exchange_id"]))
+        if marks:
+            plain = [msgspec.to_builtins(mark) for mark in marks]
+            detail = detail or {}
+            detail = {**detail, "masked": [*detail.get("masked", ()), *plain]}
+        return (*row[:8], detail, payload)
+
+
+def _started(published: Published) -> Row:
+    _, server_id, seq, wall, mono, (identity, method), _ = published
+    return (seq, wall, mono, server_id, "RequestStarted", method, identity, None, None, None)
+
+
+def _ended(published: Published) -> Row:
+    _, server_id, seq, wall, mono, fields, _ = published
+    identity, method, status, elapsed_s = fields[:4]
+    detail = {"elapsed_s": elapsed_s}
+    if len(fields) > 4 and fields[4] is not None:
+        detail["error"] = fields[4]
+    return (seq, wall, mono, server_id, "RequestEnded", method, identity, status, detail, None)
+
+
+def published(event: Event) -> Published:
+    """An event as the bus publishes it."""
+    fields = msgspec.structs.astuple(event)[len(Event.__struct_fields__) :]
+    return (type(event), event.server_id, event.seq, event.wall, event.mono, fields, 0)
+
+
+def _about(message: Message) -> tuple[RequestId | None, str, dict[str, Any]]:
+    """Id and status of a message, and what cannot be read from its bytes again."""
+    if type(message) is Frame:
+        return message.id, message.kind.value, {}
+    if type(message) is Malformed:
+        about = {
+            "reason": message.reason,
+            "ids": message.ids,
+            "is_reply_like": message.is_reply_like,
+        }
+        return message.ids[0] if message.ids else None, "malformed", {"malformed": about}
+    return None, "batch", {}
+
+
+def _hide_secrets_of(detail: dict[str, Any], masker: KeyMasker | None) -> None:
+    argv = mask_argv(detail["argv"], masker.names if masker is not None else frozenset())
+    if argv != detail["argv"]:
+        detail["argv"] = argv
+        detail["masked"] = masked_texts("argv", [("", argument) for argument in argv])[:1]
+
+
+def payload_field(kind: str) -> str:
+    """The field of a kind of event that is its payload; empty where it has none."""
+    known = KINDS.get(kind)
+    plan = plan_of(known) if known is not None else None
+    return plan.names[plan.payload] if plan is not None and plan.payload >= 0 else ""
+
+
+# -- JSON that takes whatever an event holds ---------------------------------------------------
+
+
+def to_json(value: Any) -> bytes:
+    """JSON, also of text with lone surrogates, which msgspec refuses, and of odd values."""
+    try:
+        return msgspec.json.encode(value, enc_hook=str)
+    except UnicodeEncodeError:
+        import json
+
+        return json.dumps(value, separators=(",", ":"), default=str).encode()
+
+
+def from_json(data: bytes) -> Any:
+    """What `to_json` wrote."""
+    try:
+        return msgspec.json.decode(data)
+    except msgspec.DecodeError:
+        import json
+
+        return json.loads(data)
+
+
+# -- rows to events ---------------------------------------------------------------------------
+
+
+class Stored(msgspec.Struct, frozen=True):
+    """An event as it was recorded, and what of it was masked."""
+
+    event: Event
+    masked: tuple[Mask, ...] = ()
+
+
+def decode_row(run_id: str, row: Row) -> Stored:
+    """The event that a row was; of a kind that this version does not know, what all events have."""
+    seq, wall, mono, server_id, name, method, identity, status, about, payload = row
+    detail = about or {}
+    masked = tuple(msgspec.convert(mark, Mask) for mark in detail.get("masked", ()))
+    shared: dict[str, Any] = {
+        "run_id": run_id, "seq": seq, "wall": wall, "mono": mono, "server_id": server_id,
+    }  # fmt: skip
+    kind = KINDS.get(name)
+    if kind is None:
+        return Stored(Event(**shared), masked)
+    plan = plan_of(kind)
+    columns: dict[str, Any] = {"method": method, "request_id": identity, "status": status}
+    fields = {column: value for column, value in columns.items() if column in plan.names}
+    fields |= {name: value for name, value in detail.items() if name in plan.names}
+    if plan.payload >= 0:
+        field = plan.names[plan.payload]
+        is_message = field == "message"
+        fields[field] = (
+            decode_message(payload or b"", method, identity, status, detail)
+            if is_message
+            else payload or b""
+        )
+        if is_message and "size_bytes" in plan.names:
+            fields.setdefault("size_bytes", len(payload or b""))
+    if "headers" in fields:
+        fields["headers"] = [(str(name), str(value)) for name, value in fields["headers"]]
+    if kind is FrameSent and status == "request":
+        fields.setdefault("channel", identity)
+    try:
+        return Stored(kind(**shared, **fields), masked)
+    except TypeError:  # a field that this version needs was not written by that one
+        return Stored(Event(**shared), masked)
+
+
+def decode_message(
+    raw: bytes,
+    method: str | None,
+    identity: RequestId | None,
+    status: str | int | None,
+    detail: dict[str, Any],
+) -> Message:
+    """The message that these bytes were taken for."""
+    about = detail.get("malformed")
+    if about is not None:
+        ids = tuple(about.get("ids", ()))
+        return Malformed(raw, about.get("reason", ""), ids, about.get("is_reply_like", False))
+    message = parse(raw)
+    if isinstance(message, Malformed) and status in _FRAME_STATUSES:
+        # Ours, and nested deeper than can be read back: the columns still tell what it was.
+        return Frame(raw, Kind(status), identity, method or "")
+    return message
+
+
+_FRAME_STATUSES: Final = frozenset(kind.value for kind in Kind)

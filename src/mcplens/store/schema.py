@@ -1,0 +1,220 @@
+"""The SQLite file: its tables, its version, and how it is opened.
+
+Owns everything that can be wrong with the file as a file: `Unusable` says it in words. Called by
+database.py (to write), history.py (to read) and retention.py.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    import sqlite3
+
+# "MCPL": tells our file from any other SQLite file.
+APPLICATION_ID: Final = 0x4D43504C
+# How long a statement waits for another mcplens that writes; its transactions are short.
+BUSY_TIMEOUT_S: Final = 2.0
+# A WAL that one huge message blew up is cut back to this.
+_WAL_LIMIT_BYTES: Final = 16 * 1024 * 1024
+# Switching a new file to WAL needs it alone for a moment, and does not wait for it by itself.
+_ATTEMPTS: Final = 50
+
+# A place orders the whole file: the run's number above these bits, the seq below.
+SEQ_BITS: Final = 40
+SEQ_MASK: Final = (1 << SEQ_BITS) - 1
+
+# Fewer and larger pages than SQLite's own 4096: a block of events is some 50 KiB.
+_PAGE_BYTES: Final = 8192
+
+# Events lie in blocks of some hundred (blocks.py): a row for each would cost three times the CPU.
+# `place` is that of a block's first event.
+_VERSION_1: Final = (
+    """CREATE TABLE runs (
+         run_no INTEGER PRIMARY KEY AUTOINCREMENT,
+         run_id TEXT NOT NULL UNIQUE,
+         started REAL NOT NULL,
+         ended REAL,
+         title TEXT NOT NULL,
+         version TEXT NOT NULL,
+         servers TEXT NOT NULL,
+         event_count INTEGER NOT NULL,
+         size_bytes INTEGER NOT NULL,
+         last_seq INTEGER NOT NULL,
+         last_wall REAL NOT NULL,
+         is_forgotten INTEGER NOT NULL)""",
+    """CREATE TABLE blocks (
+         place INTEGER PRIMARY KEY,
+         last_seq INTEGER NOT NULL,
+         first_wall REAL NOT NULL,
+         last_wall REAL NOT NULL,
+         data BLOB NOT NULL)""",
+)
+
+Migration = tuple[str, ...] | Callable[["sqlite3.Connection"], None]
+
+# What brings a file from each version to the next; PRAGMA user_version counts them.
+MIGRATIONS: Final[list[Migration]] = [_VERSION_1]
+
+
+class Unusable(Exception):
+    """The file cannot be used; the text says why, and what to do."""
+
+
+class Locked(Exception):
+    """Another program holds the file for longer than a short transaction."""
+
+
+def open_to_write(path: str) -> sqlite3.Connection:
+    """Open the file, made and brought up to date where needed.
+
+    Raises:
+        Unusable: it cannot be made, read or written.
+        Locked: another program does not let go of it.
+    """
+    import sqlite3
+
+    try:
+        _make_private(path)
+        connection = sqlite3.connect(
+            path, timeout=BUSY_TIMEOUT_S, isolation_level=None, check_same_thread=False
+        )
+    except (OSError, sqlite3.Error) as problem:
+        raise Unusable(f"{path}: {_words(problem)}") from None
+    try:
+        _prepare(connection, path)
+    except sqlite3.Error as problem:
+        connection.close()
+        raise explain(problem, path) from None
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def open_to_read(path: str) -> sqlite3.Connection:
+    """Open the file without ever changing it.
+
+    Raises:
+        Unusable: it is not there, or is no recording that this version can read.
+    """
+    import sqlite3
+    from urllib.parse import quote
+
+    if not os.path.exists(path):
+        raise Unusable(f"{path}: nothing was recorded yet")
+    problem: sqlite3.Error | None = None
+    # A WAL file in a folder that is not ours to write to can only be read as it lies there.
+    for mode in ("mode=ro", "immutable=1"):
+        uri = f"file:{quote(os.path.abspath(path))}?{mode}"
+        connection = sqlite3.connect(
+            uri, uri=True, timeout=BUSY_TIMEOUT_S, isolation_level=None, check_same_thread=False
+        )
+        try:
+            version = _checked_version(connection, path)
+            if version < len(MIGRATIONS):
+                connection.close()
+                open_to_write(path).close()
+                return open_to_read(path)
+            return connection
+        except sqlite3.Error as error:
+            connection.close()
+            problem = error
+        except BaseException:
+            connection.close()
+            raise
+    assert problem is not None
+    raise explain(problem, path)
+
+
+def explain(problem: sqlite3.Error, path: str) -> Unusable | Locked:
+    """What an error of SQLite's means for the file."""
+    import sqlite3
+
+    code = (getattr(problem, "sqlite_errorcode", None) or 0) & 0xFF
+    if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+        return Locked(f"{path}: another program holds it")
+    if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
+        return Unusable(f"{path} is damaged ({problem}); move it away to begin a new one")
+    return Unusable(f"{path}: {_words(problem)}")
+
+
+def _words(problem: Exception) -> str:
+    if isinstance(problem, OSError) and problem.strerror:
+        return problem.strerror.lower()
+    return str(problem)
+
+
+def _make_private(path: str) -> None:
+    """Make folder and file so that only the user can read what was recorded."""
+    folder = os.path.dirname(path)
+    if folder:
+        try:
+            os.makedirs(folder, mode=0o700, exist_ok=True)
+        except FileExistsError:
+            raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR)) from None
+    if not os.path.exists(path):
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+
+
+def _prepare(connection: sqlite3.Connection, path: str) -> None:
+    version = _checked_version(connection, path)
+    if version < len(MIGRATIONS):
+        connection.execute(f"PRAGMA page_size = {_PAGE_BYTES}")
+        # Takes effect in an empty file alone: lets a file shrink after runs were forgotten.
+        connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
+        _patiently(connection, "PRAGMA journal_mode = WAL")
+        _migrate(connection, path)
+    # After kill -9 nothing is lost of what was committed; after a power cut nothing is corrupt.
+    connection.execute("PRAGMA synchronous = NORMAL")
+    connection.execute(f"PRAGMA journal_size_limit = {_WAL_LIMIT_BYTES}")
+
+
+def _checked_version(connection: sqlite3.Connection, path: str) -> int:
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    (application,) = connection.execute("PRAGMA application_id").fetchone()
+    if version > len(MIGRATIONS):
+        raise Unusable(
+            f"{path} was written by a newer mcplens (format {version}, this one knows "
+            f"{len(MIGRATIONS)}); use that, or another file"
+        )
+    if application != APPLICATION_ID:
+        (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        if application or tables:
+            raise Unusable(f"{path} is a database of another program")
+    return int(version)
+
+
+def _migrate(connection: sqlite3.Connection, path: str) -> None:
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        # Looked at again: another mcplens may have done it while we waited.
+        for migration in MIGRATIONS[_checked_version(connection, path) :]:
+            if callable(migration):
+                migration(connection)
+            else:
+                for statement in migration:
+                    connection.execute(statement)
+        connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+        connection.execute(f"PRAGMA user_version = {len(MIGRATIONS)}")
+    except BaseException:
+        connection.execute("ROLLBACK")
+        raise
+    connection.execute("COMMIT")
+
+
+def _patiently(connection: sqlite3.Connection, statement: str) -> None:
+    import sqlite3
+    from threading import Event
+
+    for attempt in range(_ATTEMPTS):
+        try:
+            connection.execute(statement)
+            return
+        except sqlite3.OperationalError as problem:
+            if attempt == _ATTEMPTS - 1 or not isinstance(explain(problem, ""), Locked):
+                raise
+            Event().wait(0.02)

@@ -1,0 +1,241 @@
+"""Trace files: a recording as text, one JSON object per line, with nothing lost.
+
+Owns the format (docs/reference/trace-format.md): rows to lines, lines to events, and a file that
+is written while things happen. Called by recorder.py (`--trace`) and transfer.py.
+"""
+
+from __future__ import annotations
+
+import base64
+import os
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, BinaryIO, Final
+
+import msgspec
+
+from mcplens.errors import ConfigurationError
+from mcplens.events import Event
+from mcplens.store.database import Run
+from mcplens.store.masks import Mask
+from mcplens.store.rows import (
+    KINDS,
+    Row,
+    Stored,
+    decode_row,
+    from_json,
+    payload_field,
+    plan_of,
+    to_json,
+)
+
+FORMAT: Final = "mcplens-trace"
+VERSION: Final = 1
+RUN_TYPE: Final = "Run"
+# A field whose bytes are no UTF-8 has this behind its name, and base64 as its value.
+BASE64_SUFFIX: Final = "_base64"
+
+_SHARED: Final = Event.__struct_fields__
+_MALFORMED: Final = ("reason", "ids", "is_reply_like")
+
+
+class BrokenLine(msgspec.Struct, frozen=True):
+    """A line that could not be read; a last line that was cut off is no fault of its writer's."""
+
+    line: int
+    reason: str
+    is_cut: bool = False
+
+
+# -- writing ----------------------------------------------------------------------------------
+
+
+def header_line() -> bytes:
+    """The first line of every trace file."""
+    return to_json({"format": FORMAT, "version": VERSION}) + b"\n"
+
+
+def run_line(run: Run) -> bytes:
+    """What is known of a run, before its events."""
+    return to_json({"type": RUN_TYPE} | msgspec.structs.asdict(run)) + b"\n"
+
+
+def event_line(run_id: str, row: Row) -> bytes:
+    """One event."""
+    seq, wall, mono, server_id, name, method, identity, status, about, payload = row
+    detail = dict(about or {})
+    masked = detail.pop("masked", None)
+    line: dict[str, Any] = {
+        "type": name, "run_id": run_id, "seq": seq, "wall": wall, "mono": mono,
+        "server_id": server_id,
+    }  # fmt: skip
+    columns = {"method": method, "request_id": identity, "status": status}
+    kind = KINDS.get(name)
+    for field in () if kind is None else plan_of(kind).names:
+        if field == payload_field(name):
+            if field == "message":
+                message = {"kind": status, "id": identity, "method": method}
+                if status in ("result", "error", "malformed", "batch"):
+                    del message["method"]  # a reply has none; the row has its request's
+                if status in ("notification", "batch"):
+                    del message["id"]
+                line[field] = message | _text("raw", payload or b"") | detail.pop("malformed", {})
+            elif payload:
+                line |= _text(field, payload)
+        elif field in columns:
+            line[field] = columns[field]
+        elif field == "size_bytes":
+            line[field] = len(payload or b"")
+        elif field in detail:
+            line[field] = detail.pop(field)
+    line |= detail
+    if masked:
+        line["masked"] = masked
+    return to_json(line) + b"\n"
+
+
+def _text(field: str, data: bytes) -> dict[str, str]:
+    try:
+        return {field: data.decode()}
+    except UnicodeDecodeError:
+        return {field + BASE64_SUFFIX: base64.b64encode(data).decode()}
+
+
+class TraceFile:
+    """A trace file that is written while things happen."""
+
+    def __init__(self, path: str, run: Run) -> None:
+        self.path = path
+        self._run = run
+        self._file: BinaryIO | None = None
+
+    def __repr__(self) -> str:
+        return f"<TraceFile {self.path} {'open' if self._file else 'closed'}>"
+
+    def open(self) -> None:
+        try:
+            self._file = open(self.path, "wb")  # noqa: SIM115 (closed by close)
+        except OSError as problem:
+            reason = (problem.strerror or str(problem)).lower()
+            raise OSError(f"{self.path}: {reason}") from None
+        self._file.write(header_line() + run_line(self._run))
+
+    def add(self, rows: Sequence[Row]) -> None:
+        if self._file is not None:
+            self._file.writelines(event_line(self._run.run_id, row) for row in rows)
+
+    def commit(self, ended: float | None = None) -> None:
+        if self._file is not None:
+            self._file.flush()
+
+    def sweep(self, wall: float) -> None:
+        """A trace file is its user's; nothing in it is ever forgotten."""
+
+    def close(self) -> None:
+        file, self._file = self._file, None
+        if file is not None:
+            file.close()
+
+
+# -- reading ----------------------------------------------------------------------------------
+
+
+def read_trace(
+    path: str | os.PathLike[str], on_broken: Callable[[BrokenLine], None]
+) -> Iterator[Run | Stored]:
+    """The runs and events of a trace file, in order; what cannot be read is told and left out.
+
+    Raises:
+        ConfigurationError: it is no trace file, or one of a version that is not known.
+    """
+    name = os.fspath(path)
+    try:
+        file = open(name, "rb")  # noqa: SIM115 (closed below)
+    except OSError as problem:
+        raise _unreadable(name, (problem.strerror or str(problem)).lower()) from None
+    with file:
+        _check_header(name, file.readline())
+        for number, data in enumerate(file, start=2):
+            if not data.strip():
+                continue
+            try:
+                found = _read_line(name, data)
+            except _UNREADABLE as problem:
+                # Only the last line can lack its newline: its writer was killed, or still writes.
+                is_cut = not data.endswith(b"\n")
+                reason = "cut off" if is_cut else str(problem)
+                on_broken(BrokenLine(number, reason, is_cut))
+                continue
+            if found is not None:
+                yield found
+
+
+# What a line of any content may raise on its way to an event.
+_UNREADABLE: Final = (ValueError, TypeError, KeyError, AttributeError, RecursionError)
+
+
+def _check_header(name: str, data: bytes) -> None:
+    try:
+        header = from_json(data)
+    except ValueError:
+        header = None
+    if not isinstance(header, dict) or header.get("format") != FORMAT:
+        raise _unreadable(name, f'its first line is not {{"format":"{FORMAT}",…}}')
+    version = header.get("version")
+    if version != VERSION:
+        raise _unreadable(name, f"its version is {version!r}; this mcplens reads {VERSION}")
+
+
+def _read_line(name: str, data: bytes) -> Run | Stored | None:
+    line = from_json(data)
+    if not isinstance(line, dict):
+        raise ValueError("no JSON object")
+    if "format" in line:  # traces that were put one after the other
+        _check_header(name, data)
+        return None
+    kind = line.pop("type", None)
+    if kind == RUN_TYPE:
+        return msgspec.convert(line, Run)
+    if kind not in KINDS:
+        raise ValueError(f"the type {kind!r} is not known")
+    shared = [line.pop(field) for field in _SHARED]
+    if not isinstance(shared[0], str) or not isinstance(shared[1], int) or shared[1] < 1:
+        raise ValueError("run_id must be text, and seq a number from 1 on")
+    return _stored(kind, shared, line)
+
+
+def _stored(kind: str, shared: list[Any], line: dict[str, Any]) -> Stored:
+    run_id, seq, wall, mono, server_id = shared
+    field = payload_field(kind)
+    method, identity, status = (line.pop(name, None) for name in ("method", "request_id", "status"))
+    payload = None
+    if field == "message":
+        message = line.pop("message")
+        payload = _bytes("raw", message)
+        status, method = message["kind"], message.get("method", method)
+        identity = message.get("id", identity)
+        if "reason" in message:
+            line["malformed"] = {name: message[name] for name in _MALFORMED if name in message}
+    elif field:
+        payload = _bytes(field, line)
+    line["masked"] = line.get("masked") or ()
+    row = (seq, float(wall), float(mono), str(server_id), kind, method, identity, status, line,
+           payload)  # fmt: skip
+    stored = decode_row(run_id, row)
+    if type(stored.event).__name__ != kind:
+        raise ValueError(f"fields of {kind} are missing")
+    return stored
+
+
+def _bytes(field: str, fields: dict[str, Any]) -> bytes:
+    encoded = fields.pop(field + BASE64_SUFFIX, None)
+    if encoded is not None:
+        return base64.b64decode(encoded, validate=True)
+    return str(fields.pop(field, "")).encode()
+
+
+def _unreadable(name: str, reason: str) -> ConfigurationError:
+    message = f"{name} cannot be read as a trace: {reason}"
+    return ConfigurationError("CONFIGURATION_INVALID", message)
+
+
+__all__ = ["BrokenLine", "Mask", "TraceFile", "event_line", "header_line", "read_trace", "run_line"]

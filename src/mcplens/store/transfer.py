@@ -1,0 +1,125 @@
+"""Moves recordings between the store and trace files: export and import.
+
+What is exported, imported and exported again is the same, byte for byte. Called by the surfaces.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import BinaryIO, Final
+
+import msgspec
+
+from mcplens.store.database import Database, Run
+from mcplens.store.filters import Filter
+from mcplens.store.history import History, unreadable
+from mcplens.store.rows import Row, RowEncoder, Stored, published
+from mcplens.store.schema import Locked, Unusable
+from mcplens.store.trace import BrokenLine, event_line, header_line, read_trace, run_line
+
+# Events per transaction of an import: short, so that a recorder beside it need not wait.
+_BATCH_EVENTS: Final = 1_000
+_BATCH_BYTES: Final = 8 * 1024 * 1024
+
+
+class Imported(msgspec.Struct, frozen=True):
+    """What an import did; `known_count` events had been there before."""
+
+    run_ids: list[str]
+    event_count: int
+    known_count: int
+    broken: list[BrokenLine]
+
+
+def export_trace(history: History, file: BinaryIO, wanted: Filter | None = None) -> int:
+    """Write the events that are wanted as a trace, and say how many they are."""
+    runs = {run.run_id: run for run in history.runs()}
+    file.write(header_line())
+    count, current = 0, ""
+    for run_id, row in history.scan(wanted):
+        if run_id != current and run_id in runs:
+            run = runs[run_id]
+            file.write(run_line(Run(run_id, run.started, run.title, run.version)))
+            current = run_id
+        file.write(event_line(run_id, row))
+        count += 1
+    return count
+
+
+def import_trace(trace: str | os.PathLike[str], path: str | os.PathLike[str]) -> Imported:
+    """Read a trace file into the store.
+
+    Raises:
+        ConfigurationError: it is no trace file, or the store cannot be written.
+    """
+    broken: list[BrokenLine] = []
+    importer = _Importer(os.fspath(path))
+    try:
+        for found in read_trace(trace, broken.append):
+            if isinstance(found, Run):
+                importer.begin(found)
+            else:
+                importer.add(found)
+        importer.end()
+    except (Unusable, Locked) as problem:
+        raise unreadable(problem) from None
+    finally:
+        importer.close()
+    return Imported(list(importer.runs), importer.new_count, importer.known_count, broken)
+
+
+class _Importer:
+    """One run after the other, into the store."""
+
+    def __init__(self, path: str) -> None:
+        self.runs: dict[str, Run] = {}
+        self.new_count = 0
+        self.known_count = 0
+        self._path = path
+        self._encoders: dict[str, RowEncoder] = {}
+        self._database: Database | None = None
+        self._run_id = ""
+        self._rows: list[Row] = []
+        self._bytes = 0
+
+    def begin(self, run: Run) -> None:
+        self.end()
+        self.runs.setdefault(run.run_id, run)
+        self._run_id = run.run_id
+        self._encoders.setdefault(run.run_id, RowEncoder())
+        self._database = Database(self._path, self.runs[run.run_id])
+        self._database.open()
+
+    def add(self, stored: Stored) -> None:
+        event = stored.event
+        if event.run_id != self._run_id:
+            self.begin(self.runs.get(event.run_id, Run(event.run_id, event.wall)))
+        (row,) = self._encoders[event.run_id].encode([published(event)])
+        detail = {name: value for name, value in (row[8] or {}).items() if name != "masked"}
+        if stored.masked:
+            detail["masked"] = msgspec.to_builtins(stored.masked)
+        self._rows.append((*row[:8], detail or None, row[9]))
+        self._bytes += len(row[9] or b"")
+        if len(self._rows) >= _BATCH_EVENTS or self._bytes > _BATCH_BYTES:
+            self._flush()
+
+    def end(self) -> None:
+        """The run that was last begun is whole."""
+        if self._database is not None:
+            self._flush(is_over=True)
+        self.close()
+
+    def close(self) -> None:
+        database, self._database = self._database, None
+        self._run_id = ""
+        if database is not None:
+            database.close()
+
+    def _flush(self, *, is_over: bool = False) -> None:
+        assert self._database is not None
+        rows, self._rows, self._bytes = self._rows, [], 0
+        self._database.add(rows)
+        ended = rows[-1][1] if is_over and rows else None
+        new_count = self._database.commit(ended)
+        self.new_count += new_count
+        self.known_count += len(rows) - new_count

@@ -1,0 +1,1 @@
+"""Tests of the recording: real files, real processes."""

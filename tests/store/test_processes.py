@@ -1,0 +1,224 @@
+"""Processes of their own: killed in the middle, two at a time, without the right to write."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import resource
+import signal
+import sqlite3
+import subprocess
+import sys
+import textwrap
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from mcplens.bus import Bus
+from mcplens.clock import SystemClock
+from mcplens.store.history import Filter, History
+from mcplens.store.recorder import Recorder
+from tests.servers.run import ROOT
+from tests.store.samples import publish_frames, stored_events
+from tests.store.test_recorder import integrity
+
+BOUND_S = 60
+# All that is needed is loaded before: the Python of a test may be root's alone.
+BECOME_NOBODY = "import os, sqlite3; os.seteuid(65534)\n    "
+
+
+@contextlib.contextmanager
+def running(*arguments: str) -> Iterator[subprocess.Popen[str]]:
+    """samples.py as a process; killed at the end if it still runs."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "tests.store.samples", *arguments],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.wait()
+        assert process.stdout is not None
+        process.stdout.close()
+
+
+def lines_of(process: subprocess.Popen[str]) -> Iterator[str]:
+    assert process.stdout is not None
+    for line in process.stdout:
+        yield line.rstrip("\n")
+
+
+@pytest.mark.parametrize("pause_s", ["0", "0.01"])
+def test_kill_9_loses_at_most_the_last_second_and_never_corrupts_the_file(
+    tmp_path: Path, pause_s: str
+) -> None:
+    path = tmp_path / "recording.sqlite3"
+    published: list[tuple[int, float]] = []
+    with running(str(path), "server", "0", pause_s) as process:
+        lines = lines_of(process)
+        run_id = next(lines).removeprefix("run ")
+        ends_at = time.time() + 3
+        for line in lines:
+            seq, wall = line.split()
+            published.append((int(seq), float(wall)))
+            if published[-1][1] > ends_at:
+                break
+        process.send_signal(signal.SIGKILL)
+        killed_at = time.time()
+        process.wait()
+    assert integrity(path) == "ok"
+    with History(path) as history:
+        (run,) = history.runs()
+        seqs = [row[0] for _, row in history.scan()]
+    assert (run.run_id, run.ended) == (run_id, None)
+    assert seqs == sorted(seqs)
+    assert seqs[-1] == run.last_seq
+    expected = max(seq for seq, wall in published if wall < killed_at - 1)
+    assert run.last_seq >= expected
+    bus = Bus(SystemClock())  # and it can be written on
+    with Recorder(bus, path):
+        publish_frames(bus, 10)
+    assert stored_events(path, Filter(run_id=bus.run_id)) == bus.kept()
+
+
+def test_two_processes_record_into_one_file_at_once(tmp_path: Path) -> None:
+    path = tmp_path / "recording.sqlite3"
+    with (
+        running(str(path), "one", "20000", "0.001") as first,
+        running(str(path), "two", "20000", "0.001") as second,
+    ):
+        outputs = [list(lines_of(process)) for process in (first, second)]
+        assert [process.wait(BOUND_S) for process in (first, second)] == [0, 0]
+    for output, server_id in zip(outputs, ("one", "two"), strict=True):
+        run_id = output[0].removeprefix("run ")
+        assert output[-1] == "missed 0"
+        events = stored_events(path, Filter(run_id=run_id))
+        assert [event.seq for event in events] == list(range(1, 20_001))
+        assert {event.server_id for event in events} == {server_id}
+    assert integrity(path) == "ok"
+
+
+def test_many_processes_can_make_the_file_at_the_same_moment(tmp_path: Path) -> None:
+    path = tmp_path / "new" / "recording.sqlite3"
+    with contextlib.ExitStack() as stack:
+        processes = [
+            stack.enter_context(running(str(path), f"s{number}", "50", "0")) for number in range(6)
+        ]
+        for process in processes:
+            output = list(lines_of(process))
+            assert output[-1] == "missed 0", output
+            assert process.wait(BOUND_S) == 0
+    with History(path) as history:
+        assert [run.event_count for run in history.runs()] == [50] * 6
+
+
+def run_program(
+    program: str,
+    *arguments: str,
+    preexec: Callable[[], None] | None = None,
+) -> str:
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(program), *arguments],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=BOUND_S,
+        check=False,
+        preexec_fn=preexec,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+RECORD = """
+    import sys
+    from mcplens.bus import Bus
+    from mcplens.clock import SystemClock
+    from mcplens.store.recorder import Recorder
+    from tests.store.samples import publish_frames
+    bus = Bus(SystemClock())
+    recorder = Recorder(bus, sys.argv[1], warn=print)
+    for _ in range(200):
+        publish_frames(bus, 100)
+        recorder._hurry.set()
+    recorder.close()
+    print(len(bus.kept()), "events happened")
+"""
+
+
+def test_a_program_that_forgets_to_close_its_recorder_loses_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "recording.sqlite3"
+    run_program(RECORD.replace("recorder.close()", ""), str(path))
+    assert len(stored_events(path)) == 20_000
+
+
+def test_a_program_that_dies_of_an_exception_loses_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "recording.sqlite3"
+    program = RECORD.replace("recorder.close()", "sys.exit(0)")
+    run_program(program, str(path))
+    assert len(stored_events(path)) == 20_000
+
+
+def test_a_disk_that_fills_up_ends_the_recording_and_nothing_else(tmp_path: Path) -> None:
+    path = tmp_path / "recording.sqlite3"
+
+    def limit() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (300_000, 300_000))
+
+    output = run_program(RECORD, str(path), preexec=limit)
+    warning, happened = output.splitlines()
+    assert warning.startswith(f"not recorded: {path}: ")
+    assert happened == "20000 events happened"
+    assert integrity(path) == "ok"
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody else")
+def test_a_folder_that_cannot_be_written_ends_the_recording_and_nothing_else(
+    tmp_path: Path,
+) -> None:
+    for folder in (tmp_path, *tmp_path.parents):
+        if folder.is_relative_to("/tmp/pytest-of-root"):
+            folder.chmod(0o755)
+    path = tmp_path / "recording.sqlite3"
+    output = run_program(RECORD.replace("bus = Bus", BECOME_NOBODY + "bus = Bus"), str(path))
+    assert output.splitlines() == [
+        f"not recorded: {path}: permission denied",
+        "20000 events happened",
+    ]
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody else")
+def test_a_recording_can_be_read_where_nothing_can_be_written(tmp_path: Path) -> None:
+    for folder in (tmp_path, *tmp_path.parents):
+        if folder.is_relative_to("/tmp/pytest-of-root"):
+            folder.chmod(0o755)
+    path = tmp_path / "recording.sqlite3"
+    bus = Bus(SystemClock())
+    with Recorder(bus, path):
+        publish_frames(bus, 7)
+    path.chmod(0o644)
+    program = """
+        import sys
+        from mcplens.store.history import History
+        import os, sqlite3, urllib.parse
+        os.seteuid(65534)
+        with History(sys.argv[1]) as history:
+            print(len(history.events()))
+    """
+    assert run_program(program, str(path)) == "7\n"
+
+
+def test_the_file_is_a_plain_sqlite_file_after_the_last_one_left(tmp_path: Path) -> None:
+    path = tmp_path / "recording.sqlite3"
+    bus = Bus(SystemClock())
+    with Recorder(bus, path):
+        publish_frames(bus, 7)
+    assert [file.name for file in tmp_path.iterdir()] == ["recording.sqlite3"]
+    with sqlite3.connect(path) as connection:
+        assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+    connection.close()

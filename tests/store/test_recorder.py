@@ -1,0 +1,418 @@
+"""What the bus publishes is on the disk; what goes wrong there is told once and hurts nobody."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import stat
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from mcplens.bus import Bus
+from mcplens.clock import ManualClock, SystemClock
+from mcplens.events import EventsMissed, FrameReceived
+from mcplens.protocol.frames import encode_result, parse
+from mcplens.store import database, recorder, schema
+from mcplens.store.history import Filter, History
+from mcplens.store.recorder import Recorder
+from tests.store.samples import (
+    BROKEN,
+    call,
+    publish_all,
+    publish_frames,
+    stored_events,
+)
+
+BOUND_S = 20
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "state" / "recording.sqlite3"
+
+
+@pytest.fixture
+def bus() -> Bus:
+    return Bus(SystemClock())
+
+
+def integrity(path: Path) -> str:
+    with sqlite3.connect(path) as connection:
+        (result,) = connection.execute("PRAGMA integrity_check").fetchone()
+    connection.close()
+    return str(result)
+
+
+def wait_until(condition: Callable[[], bool]) -> None:
+    """Look again and again at what another thread does, for a bounded time."""
+    pause = threading.Event()
+    for _ in range(BOUND_S * 100):
+        if condition():
+            return
+        pause.wait(0.01)
+    raise AssertionError("it did not happen in time")
+
+
+def test_every_event_is_recorded_and_read_back_as_it_was(bus: Bus, path: Path) -> None:
+    with Recorder(bus, path):
+        publish_all(bus)
+    assert stored_events(path) == bus.kept()
+
+
+def test_a_run_is_listed_with_what_is_known_of_it(bus: Bus, path: Path) -> None:
+    with Recorder(bus, path, title="call weather", version="1.2"):
+        publish_frames(bus, 3, "b")
+        publish_frames(bus, 2, "a")
+    with History(path) as history:
+        (run,) = history.runs()
+    assert (run.run_id, run.title, run.version) == (bus.run_id, "call weather", "1.2")
+    assert (run.servers, run.event_count, run.last_seq) == (["a", "b"], 5, 5)
+    assert run.ended is not None
+    assert run.started <= run.last_wall <= run.ended
+    assert run.size_bytes > 5 * 60
+
+
+def test_events_are_on_the_disk_within_a_second_while_the_run_goes_on(
+    bus: Bus, path: Path
+) -> None:
+    with Recorder(bus, path):
+        publish_frames(bus, 10)
+        wait_until(lambda: path.exists() and len(stored_events(path)) == 10)
+        publish_frames(bus, 10)
+        wait_until(lambda: len(stored_events(path)) == 20)
+        with History(path) as history:
+            assert history.runs()[0].ended is None
+    assert recorder.FLUSH_S <= 0.5
+
+
+def test_what_was_published_before_the_recorder_came_is_recorded_too(bus: Bus, path: Path) -> None:
+    publish_frames(bus, 5)
+    with Recorder(bus, path):
+        publish_frames(bus, 5)
+    assert stored_events(path) == bus.kept()
+
+
+def test_a_run_in_which_nothing_happened_leaves_nothing(bus: Bus, path: Path) -> None:
+    Recorder(bus, path).close()
+    with History(path) as history:
+        assert history.runs() == []
+
+
+def test_closing_twice_and_publishing_afterwards_are_harmless(bus: Bus, path: Path) -> None:
+    recording = Recorder(bus, path)
+    publish_frames(bus, 1)
+    recording.close()
+    recording.close()
+    publish_frames(bus, 1)
+    assert len(stored_events(path)) == 1
+    assert "closed" in repr(recording)
+
+
+def test_runs_of_one_file_stay_apart(path: Path) -> None:
+    buses = [Bus(SystemClock()) for _ in range(3)]
+    recorders = [Recorder(bus, path) for bus in buses]
+    for number, bus in enumerate(buses):
+        publish_frames(bus, 10 + number)
+    for recording in recorders:
+        recording.close()
+    for bus in buses:
+        assert stored_events(path, Filter(run_id=bus.run_id)) == bus.kept()
+
+
+def test_two_recorders_of_one_bus_record_it_once(bus: Bus, path: Path) -> None:
+    first = Recorder(bus, path)
+    publish_frames(bus, 100)
+    second = Recorder(bus, path)
+    publish_frames(bus, 100)
+    first.close()
+    publish_frames(bus, 100)
+    second.close()
+    assert stored_events(path) == bus.kept()
+
+
+def test_the_file_and_its_folder_are_the_users_alone(bus: Bus, path: Path) -> None:
+    with Recorder(bus, path):
+        publish_frames(bus, 1)
+        wait_until(lambda: path.with_name(path.name + "-wal").exists())
+        for file in path.parent.iterdir():
+            assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
+
+
+def test_fifty_megabytes_in_one_message_are_kept_byte_for_byte(bus: Bus, path: Path) -> None:
+    data = encode_result(1, {"content": [{"type": "text", "text": "ab" * 25_000_000}]})
+    with Recorder(bus, path):
+        bus.publish(FrameReceived, "server", len(data), parse(data), len(data), None)
+        publish_frames(bus, 1)
+    with History(path) as history:
+        stored = history.event(bus.run_id, 1)
+        entries = history.events()
+    assert stored is not None
+    assert isinstance(stored.event, FrameReceived)
+    assert stored.event.message.raw == data
+    assert [entry.size_bytes for entry in entries][0] == len(data)
+    assert entries[0].head == data[: len(entries[0].head)]
+
+
+def test_bytes_that_are_no_utf8_are_kept(bus: Bus, path: Path) -> None:
+    with Recorder(bus, path):
+        bus.publish(FrameReceived, "server", len(BROKEN), parse(BROKEN), len(BROKEN), None)
+    with sqlite3.connect(path) as connection:
+        ((data,),) = connection.execute("SELECT data FROM blocks").fetchall()
+    connection.close()
+    assert BROKEN in data
+
+
+# -- more than can be written -------------------------------------------------------------------
+
+
+def test_what_comes_too_fast_is_left_out_and_the_recording_says_so(
+    bus: Bus, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    is_free = threading.Event()
+    open_to_write = schema.open_to_write
+
+    def slow_disk(path: str) -> sqlite3.Connection:
+        is_free.wait(BOUND_S)
+        return open_to_write(path)
+
+    monkeypatch.setattr(database, "open_to_write", slow_disk)
+    recording = Recorder(bus, path, max_events=10)
+    publish_frames(bus, 25)
+    is_free.set()
+    wait_until(lambda: path.exists() and len(recording._queue) == 0)
+    publish_frames(bus, 5)
+    recording.close()
+    events = stored_events(path)
+    (gap,) = (event for event in events if isinstance(event, EventsMissed))
+    assert (gap.first_seq, gap.last_seq, gap.seq) == (11, 25, 25)
+    assert [event.seq for event in events] == [*range(1, 11), 25, *range(26, 31)]
+    assert recording.missed_count == 15
+    assert recording.problem is None
+
+
+def test_what_was_left_out_at_the_very_end_is_told_too(
+    bus: Bus, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    is_free = threading.Event()
+    open_to_write = schema.open_to_write
+
+    def slow_disk(path: str) -> sqlite3.Connection:
+        is_free.wait(BOUND_S)
+        return open_to_write(path)
+
+    monkeypatch.setattr(database, "open_to_write", slow_disk)
+    recording = Recorder(bus, path, max_events=10)
+    publish_frames(bus, 12)
+    threading.Timer(0.05, is_free.set).start()
+    recording.close()
+    assert stored_events(path)[-1].seq == 12
+    assert isinstance(stored_events(path)[-1], EventsMissed)
+
+
+def test_the_queue_is_bounded_in_bytes_but_one_message_always_fits(
+    bus: Bus, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    is_free = threading.Event()
+    open_to_write = schema.open_to_write
+
+    def slow_disk(path: str) -> sqlite3.Connection:
+        is_free.wait(BOUND_S)
+        return open_to_write(path)
+
+    monkeypatch.setattr(database, "open_to_write", slow_disk)
+    recording = Recorder(bus, path, max_bytes=1000)
+    data = encode_result(1, "x" * 5000)
+    for _ in range(3):
+        bus.publish(FrameReceived, "server", len(data), parse(data), len(data), None)
+    is_free.set()
+    recording.close()
+    kinds = [type(event).__name__ for event in stored_events(path)]
+    assert kinds == ["FrameReceived", "EventsMissed"]
+    assert recording.missed_count == 2
+
+
+def test_publishing_never_waits_for_a_disk_that_does_not_answer(
+    bus: Bus, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    is_free = threading.Event()
+    open_to_write = schema.open_to_write
+
+    def stuck_disk(path: str) -> sqlite3.Connection:
+        is_free.wait(BOUND_S)
+        return open_to_write(path)
+
+    monkeypatch.setattr(database, "open_to_write", stuck_disk)
+    said: list[str] = []
+    recording = Recorder(bus, path, warn=said.append)
+    for _ in range(100):
+        call(bus, 1)
+    recording.close(timeout_s=0.05)
+    assert said == ["the end of this run is not recorded: no answer in 0.05 s"]
+    is_free.set()
+    recording._thread.join(BOUND_S)
+    assert len(stored_events(path)) == 400
+
+
+# -- a file that cannot be used -----------------------------------------------------------------
+
+
+def refused(bus: Bus, path: Path) -> str:
+    """Record where it cannot work; what was said, once."""
+    said: list[str] = []
+    recording = Recorder(bus, path, warn=said.append)
+    for _ in range(3):
+        publish_frames(bus, 10)
+    wait_until(lambda: bool(said))
+    assert not recording.is_on
+    publish_frames(bus, 10)
+    recording.close()
+    (text,) = said
+    assert recording.problem == text
+    assert len(bus.kept()) == 40
+    assert bus._sinks == ()
+    return text
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
+def test_a_folder_that_cannot_be_written_is_told_once(bus: Bus, tmp_path: Path) -> None:
+    tmp_path.chmod(0o500)
+    text = refused(bus, tmp_path / "recording.sqlite3")
+    tmp_path.chmod(0o700)
+    assert text == f"not recorded: {tmp_path}/recording.sqlite3: permission denied"
+
+
+def test_a_folder_that_cannot_be_made_is_told_once(bus: Bus, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("no folder")
+    text = refused(bus, tmp_path / "file" / "recording.sqlite3")
+    assert text == f"not recorded: {tmp_path}/file/recording.sqlite3: not a directory"
+
+
+def test_a_folder_in_place_of_the_file_is_told_once(bus: Bus, tmp_path: Path) -> None:
+    text = refused(bus, tmp_path)
+    assert "unable to open database file" in text
+
+
+def test_a_damaged_file_is_left_alone_and_told_once(bus: Bus, path: Path) -> None:
+    path.parent.mkdir()
+    path.write_bytes(b"this is no database" * 100)
+    text = refused(bus, path)
+    assert f"{path} is damaged" in text
+    assert "move it away" in text
+    assert path.read_bytes() == b"this is no database" * 100
+
+
+def test_a_file_damaged_in_its_middle_is_told_once(bus: Bus, path: Path) -> None:
+    first = Bus(SystemClock())
+    with Recorder(first, path):
+        publish_frames(first, 2000)
+    content = bytearray(path.read_bytes())
+    content[8192:] = os.urandom(len(content) - 8192)
+    path.write_bytes(content)
+    assert "damaged" in refused(bus, path)
+
+
+def test_a_file_of_a_newer_version_is_left_alone_and_told_once(bus: Bus, path: Path) -> None:
+    first = Bus(SystemClock())
+    with Recorder(first, path):
+        publish_frames(first, 1)
+    with sqlite3.connect(path) as connection:
+        connection.execute("PRAGMA user_version = 99")
+    connection.close()
+    text = refused(bus, path)
+    assert "was written by a newer mcplens (format 99" in text
+
+
+def test_a_database_of_another_program_is_left_alone_and_told_once(bus: Bus, path: Path) -> None:
+    path.parent.mkdir()
+    with sqlite3.connect(path) as connection:
+        connection.execute("CREATE TABLE theirs (x)")
+    connection.close()
+    text = refused(bus, path)
+    assert text == f"not recorded: {path} is a database of another program"
+    with sqlite3.connect(path) as connection:
+        assert connection.execute("SELECT name FROM sqlite_master").fetchall() == [("theirs",)]
+    connection.close()
+
+
+def test_a_disk_that_fills_up_keeps_what_was_recorded_before(
+    bus: Bus, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    open_to_write = schema.open_to_write
+
+    def small_disk(path: str) -> sqlite3.Connection:
+        connection = open_to_write(path)
+        connection.execute("PRAGMA max_page_count = 20")
+        return connection
+
+    monkeypatch.setattr(database, "open_to_write", small_disk)
+    said: list[str] = []
+    recording = Recorder(bus, path, warn=said.append)
+    publish_frames(bus, 100)
+    wait_until(lambda: path.exists() and len(stored_events(path)) == 100)
+    publish_frames(bus, 10_000)
+    wait_until(lambda: bool(said))
+    recording.close()
+    assert said == [f"not recorded: {path}: database or disk is full"]
+    assert stored_events(path)[:100] == bus.kept()[:100]
+    assert integrity(path) == "ok"
+
+
+def test_a_file_that_another_program_holds_is_waited_for(bus: Bus, path: Path) -> None:
+    first = Bus(SystemClock())
+    with Recorder(first, path):
+        publish_frames(first, 1)
+    holder = sqlite3.connect(path, isolation_level=None)
+    holder.execute("BEGIN IMMEDIATE")
+    recording = Recorder(bus, path)
+    publish_frames(bus, 10)
+    wait_until(lambda: len(recording._queue) == 0)
+    holder.execute("ROLLBACK")
+    holder.close()
+    recording.close()
+    assert recording.problem is None
+    assert stored_events(path, Filter(run_id=bus.run_id)) == bus.kept()
+
+
+def test_a_file_that_another_program_never_lets_go_of_ends_the_wait_at_the_close(
+    bus: Bus, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(schema, "BUSY_TIMEOUT_S", 0.05)
+    first = Bus(SystemClock())
+    with Recorder(first, path):
+        publish_frames(first, 1)
+    holder = sqlite3.connect(path, isolation_level=None)
+    holder.execute("BEGIN IMMEDIATE")
+    said: list[str] = []
+    recording = Recorder(bus, path, warn=said.append)
+    publish_frames(bus, 10)
+    recording.close()
+    holder.close()
+    assert said == [f"not recorded: {path}: another program holds it"]
+
+
+def test_a_file_of_an_older_version_is_brought_up_to_date(
+    bus: Bus, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = Bus(SystemClock())
+    with Recorder(first, path):
+        publish_frames(first, 3)
+    migrations = [*schema.MIGRATIONS, ("ALTER TABLE runs ADD COLUMN label TEXT",)]
+    monkeypatch.setattr(schema, "MIGRATIONS", migrations)
+    with History(path) as history:  # whoever comes first does it, a reader too
+        assert [run.run_id for run in history.runs()] == [first.run_id]
+        columns = [row[1] for row in history._query("PRAGMA table_info(runs)")]
+    assert columns[-1] == "label"
+
+
+def test_the_clock_of_a_run_can_be_chosen(path: Path) -> None:
+    clock = ManualClock(1000.0)
+    bus = Bus(clock)
+    with Recorder(bus, path, clock=clock):
+        publish_frames(bus, 1)
+    with History(path) as history:
+        (run,) = history.runs()
+    assert (run.started, run.ended, run.last_wall) == (1000.0, 1000.0, 1000.0)
