@@ -1,37 +1,45 @@
-"""`mcplens demo`: the engine on the bundled server, every step shown."""
+"""`mcplens demo`: the engine on the bundled server, what it offers and two calls shown."""
 
 from __future__ import annotations
 
-import asyncio
-import sys
+import textwrap
 
 import click
 
-from mcplens.app import connect
-from mcplens.errors import InspectorError
+from mcplens.cli import output
+from mcplens.cli.running import run
+from mcplens.cli.state import State, shared_options
+from mcplens.cli.target import DEMO
+from mcplens.session.client import Client
+
+_CALLS: tuple[tuple[str, dict[str, object]], ...] = (
+    ("echo", {"text": "hello"}),
+    ("add", {"a": 2, "b": 3}),
+)
 
 
 @click.command("demo")
-def command() -> None:
-    """List and call the tools of the bundled demo server."""
-    try:
-        asyncio.run(_show())
-    except InspectorError as error:
-        click.echo(f"mcplens: {error.message}\nSee {error.help_url}", err=True)
-        sys.exit(4)
+@shared_options
+def command(state: State) -> None:
+    """List and call the tools of the bundled demo server.
+
+    \b
+    mcplens demo
+    """
+    run(state, DEMO, _show)
 
 
-async def _show() -> None:
-    async with connect([sys.executable, "-m", "mcplens.demo"], server_id="demo") as client:
-        info = client.server_info
-        click.echo(f"{info.get('name')} {info.get('version')}, MCP {client.protocol_version}\n")
-        tools = await client.list_tools()
-        width = max(len(tool.name) for tool in tools)
-        for tool in tools:
-            click.echo(f"  {tool.name.ljust(width)}  {tool.description}")
-        click.echo()
-        for name, arguments in (("echo", {"text": "hello"}), ("add", {"a": 2, "b": 3})):
-            result = await client.call_tool(name, arguments)
-            shown = " ".join(block.text or f"[{block.type}]" for block in result.content)
-            given = ", ".join(f"{key}={value!r}" for key, value in arguments.items())
-            click.echo(f"{name}({given}) -> {shown}")
+async def _show(client: Client) -> None:
+    info = client.server_info
+    output.say(f"{info.get('name')} {info.get('version')}, MCP {client.protocol_version}")
+    tools = await client.list_tools()
+    names = ", ".join(tool.name for tool in tools)
+    for line in textwrap.wrap(f"tools: {names}", output.width(), subsequent_indent="  ",
+                              break_on_hyphens=False):  # fmt: skip
+        output.say(line)
+    output.say()
+    for name, arguments in _CALLS:
+        result = await client.call_tool(name, arguments)
+        shown = " ".join(block.text or f"[{block.type}]" for block in result.content)
+        given = ", ".join(f"{key}={value!r}" for key, value in arguments.items())
+        output.say(f"{name}({given}) -> {shown}")

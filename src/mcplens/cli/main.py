@@ -1,34 +1,135 @@
-"""The `mcplens` command. Commands are loaded when they are used, so that `--help` is quick."""
+"""The `mcplens` command. Commands are loaded when they are used, so that `--help` is quick.
+
+`--` has one meaning everywhere: what follows is the server's command.
+"""
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
 
 import click
+from click.shell_completion import CompletionItem
 
-# name -> (module, one line for the list of commands)
-_COMMANDS = {
-    "demo": ("mcplens.cli.demo", "List and call the tools of the bundled demo server."),
+from mcplens.cli import exits, output
+from mcplens.cli.help import Context
+from mcplens.cli.state import State
+
+# name -> (module, attribute, one line for the list of commands)
+COMMANDS = {
+    "info": ("info", "command", "What a server is and offers."),
+    "ping": ("ping", "command", "Whether a server answers, and how fast."),
+    "tools": ("tools", "command", "List tools."),
+    "call": ("call", "command", "Call a tool."),
+    "resources": ("resources", "command", "List resources."),
+    "templates": ("templates", "command", "List resource templates."),
+    "read": ("read", "command", "Read a resource."),
+    "subscribe": ("watch", "subscribe", "Follow a resource."),
+    "prompts": ("prompts", "command", "List prompts."),
+    "prompt": ("prompt", "command", "Get a prompt."),
+    "complete": ("complete", "command", "Suggestions for an argument."),
+    "request": ("request", "command", "Send any request."),
+    "raw": ("raw", "command", "Send bytes as they are."),
+    "watch": ("watch", "command", "Show what happens, as it happens."),
+    "history": ("history", "command", "What earlier runs sent and received."),
+    "servers": ("servers", "command", "List, add, remove, import, export configured servers."),
+    "demo": ("demo", "command", "List and call the tools of the bundled demo server."),
 }
 
 
 class _LazyGroup(click.Group):
+    context_class = Context
+
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(_COMMANDS)
+        return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in _COMMANDS:
+        if cmd_name not in COMMANDS:
             return None
-        command = import_module(_COMMANDS[cmd_name][0]).command
+        module, attribute, _ = COMMANDS[cmd_name]
+        command = getattr(import_module(f"mcplens.cli.{module}"), attribute)
         assert isinstance(command, click.Command)
+        for one in (command, *getattr(command, "commands", {}).values()):
+            one.context_class = Context
         return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        name = args[0] if args else ""
+        if name and name not in COMMANDS and not name.startswith("-"):
+            from difflib import get_close_matches
+
+            close = get_close_matches(name, COMMANDS, n=1)
+            hint = f" Did you mean {close[0]}?" if close else ""
+            raise click.UsageError(f"There is no command {name!r}.{hint}", ctx)
+        return super().resolve_command(ctx, args)
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """As click's, without loading every command for its name."""
+        commands = [
+            CompletionItem(name, help=text)
+            for name, (_, _, text) in COMMANDS.items()
+            if name.startswith(incomplete)
+        ]
+        return commands + super(click.Group, self).shell_complete(ctx, incomplete)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
-            formatter.write_dl([(name, text) for name, (_, text) in _COMMANDS.items()])
+            formatter.write_dl([(name, text) for name, (_, _, text) in COMMANDS.items()])
 
 
-@click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+_EPILOG = """\b
+Completion with the Tab key, for as long as this shell runs (or in its start file):
+  bash   eval "$(_MCPLENS_COMPLETE=bash_source mcplens)"
+  zsh    eval "$(_MCPLENS_COMPLETE=zsh_source mcplens)"
+  fish   _MCPLENS_COMPLETE=fish_source mcplens | source
+"""
+
+
+@click.group(
+    cls=_LazyGroup,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog=_EPILOG,
+)
 @click.version_option(package_name="mcplens", prog_name="mcplens")
-def main() -> None:
-    """See, drive and serve MCP servers."""
+def group() -> None:
+    """See, drive and serve MCP servers.
+
+    \b
+    mcplens tools demo
+    mcplens call demo add a=2 b:=3
+    mcplens tools -- npx -y @modelcontextprotocol/server-everything
+    """
+
+
+def main(argv: list[str] | None = None) -> None:
+    """Run a command line."""
+    words = sys.argv[1:] if argv is None else argv
+    command: list[str] | None = None
+    if "--" in words:
+        at = words.index("--")
+        words, command = words[:at], words[at + 1 :]
+    try:
+        code = group.main(words, "mcplens", standalone_mode=False, obj=State(command))
+        output.flush()
+    except click.ClickException as problem:
+        _refuse(problem, is_json="--json" in words)
+        code = problem.exit_code
+    except click.Abort:
+        output.note("mcplens: called off")
+        code = exits.FAILED
+    except BrokenPipeError:
+        output.end_quietly()
+        code = exits.DONE
+    sys.exit(code if isinstance(code, int) else exits.DONE)
+
+
+def _refuse(problem: click.ClickException, *, is_json: bool) -> None:
+    """Say what is wrong with the command line."""
+    if not is_json:
+        problem.show()
+        return
+    from mcplens.cli.failure import usage_as_json
+
+    output.note(usage_as_json(problem.format_message()))

@@ -1,0 +1,102 @@
+"""`mcplens call`: call a tool, with arguments in any of the usual styles."""
+
+from __future__ import annotations
+
+import click
+
+from mcplens.cli import exits, output
+from mcplens.cli.arguments import collect, parse_object
+from mcplens.cli.completion import complete_words, remember_tools
+from mcplens.cli.progress import progress_line
+from mcplens.cli.running import run
+from mcplens.cli.state import State, shared_options
+from mcplens.cli.target import split_tool
+from mcplens.protocol.shapes import Tool
+from mcplens.session.client import Client
+
+
+@click.command("call")
+@click.argument(
+    "words",
+    nargs=-1,
+    required=True,
+    metavar="[TARGET] TOOL [ARGUMENTS]...",
+    shell_complete=complete_words,
+)
+@click.option("--args", "whole", metavar="JSON", help="All arguments: JSON, @file, or - for stdin.")
+@click.option("--params", "params", metavar="JSON", help="The same as --args.")
+@click.option("--tool-arg", "pairs", multiple=True, metavar="KEY=VALUE", help="One argument.")
+@click.option("--meta", metavar="JSON", help="Sent as _meta with the call.")
+@shared_options
+def command(
+    state: State,
+    words: tuple[str, ...],
+    whole: str | None,
+    params: str | None,
+    pairs: tuple[str, ...],
+    meta: str | None,
+) -> None:
+    """Call a tool. Its own failure ends with code 5.
+
+    \b
+    mcplens call demo add a=2 b:=3
+    mcplens call demo echo --args '{"text": "hello"}'
+    mcplens call demo.echo text=hello
+    mcplens call add a=2 b=3 -- python server.py
+    """
+    target, tool, rest = split_tool(state, words)
+    given = whole if whole is not None else params
+    arguments_given = parse_object(given, "--args") if given is not None else None
+    extra = parse_object(meta, "--meta") if meta is not None else None
+
+    async def work(client: Client) -> int:
+        schema = None
+        if rest or pairs or given is None:
+            tools = await _list(client)
+            if tools is not None:
+                remember_tools(state, target, [known.name for known in tools if known.name])
+                listed = _find(client, tools, tool)
+                schema = listed.input_schema if listed and not listed.problem else None
+        arguments = collect(
+            rest, whole=arguments_given, pairs=pairs, schema=schema, is_forced=bool(state.force)
+        )
+        with progress_line(tool, is_shown=not state.is_quiet and not state.is_json) as on_progress:
+            result = await client.call_tool(tool, arguments, on_progress=on_progress, meta=extra)
+        if state.is_json:
+            output.write_raw(result.raw)
+        else:
+            output.tool_result(result)
+        return exits.REFUSED if result.is_error else exits.DONE
+
+    run(state, target, work)
+
+
+async def _list(client: Client) -> list[Tool] | None:
+    """The tools; None if the list fails, which must not keep a tool from being called."""
+    from mcplens.errors import ProtocolError, ServerError
+
+    try:
+        return await client.list_tools()
+    except (ProtocolError, ServerError):
+        return None
+
+
+def _find(client: Client, tools: list[Tool], name: str) -> Tool | None:
+    """The tool as listed; one that is not there can be called by force alone."""
+    from difflib import get_close_matches
+
+    from mcplens.errors import InspectorError
+
+    for tool in tools:
+        if tool.name == name:
+            return tool
+    if not client.connection.options.enforce_capabilities:
+        return None
+    names = [tool.name for tool in tools]
+    close = get_close_matches(name, names, n=3, cutoff=0.4)
+    hint = f"did you mean {', '.join(close)}?" if close else f"it has: {', '.join(names) or 'none'}"
+    raise InspectorError(
+        "SERVER_ERROR",
+        f"the server has no tool called {name!r}; {hint}",
+        details={"tools": names},
+    )

@@ -1,0 +1,52 @@
+"""`mcplens complete`: the server's suggestions for an argument."""
+
+from __future__ import annotations
+
+import click
+
+from mcplens.cli import output
+from mcplens.cli.arguments import collect
+from mcplens.cli.completion import complete_first
+from mcplens.cli.running import run
+from mcplens.cli.state import State, shared_options
+from mcplens.cli.target import split_tool
+from mcplens.session.client import Client
+
+
+@click.command("complete")
+@click.argument(
+    "words",
+    nargs=-1,
+    required=True,
+    metavar="[TARGET] PROMPT|TEMPLATE ARGUMENT=START",
+    shell_complete=complete_first,
+)
+@shared_options
+def command(state: State, words: tuple[str, ...]) -> None:
+    """Ask for suggestions; what stands before the last argument is given as context.
+
+    \b
+    mcplens complete demo greeting name=A
+    mcplens complete demo 'demo://text/{name}' name=h
+    """
+    target, name, rest = split_tool(state, words)
+    given = collect(rest, whole=None, pairs=(), schema=None, is_forced=True)
+    if not given:
+        raise click.UsageError("name the argument and its start: ARGUMENT=START")
+    argument = list(given)[-1]
+    value = str(given.pop(argument))
+    kind = "ref/resource" if "://" in name else "ref/prompt"
+    ref = {"type": kind, ("uri" if kind == "ref/resource" else "name"): name}
+
+    async def work(client: Client) -> None:
+        context = {key: str(text) for key, text in given.items()}
+        found = await client.complete(ref, argument, value, context or None)
+        if state.is_json:
+            output.write_raw(found.raw)
+            return
+        for text in found.completion.values:
+            output.say(text)
+        if found.completion.has_more:
+            output.note("there are more")
+
+    run(state, target, work)

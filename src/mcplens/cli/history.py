@@ -1,0 +1,232 @@
+"""`mcplens history`: what earlier runs sent and received."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from mcplens.cli import output
+from mcplens.cli.history_files import export, import_
+from mcplens.cli.running import reporting, run
+from mcplens.cli.state import State, shared_options
+from mcplens.errors import ConfigurationError
+from mcplens.protocol.frames import Frame, Kind
+
+if TYPE_CHECKING:
+    from mcplens.store.history import Entry, History, RunSummary
+
+_ARROWS = {"FrameSent": "->", "FrameReceived": "<-"}
+
+
+@click.group("history", context_settings={"help_option_names": ["-h", "--help"]})
+def command() -> None:
+    """Look at what earlier runs sent and received.
+
+    \b
+    mcplens history list
+    mcplens history show
+    mcplens history search 'tools/call'
+    mcplens history export --output run.jsonl
+    """
+
+
+@command.command("list")
+@click.option("-n", "--limit", default=20, show_default=True, help="How many runs.")
+@click.option("--json", "is_json", is_flag=True, help="JSON Lines.")
+@click.pass_obj
+def list_runs(state: State, limit: int, is_json: bool) -> None:
+    """List the newest runs.
+
+    \b
+    mcplens history list -n 5
+    """
+    with opened(state, is_json=is_json) as history:
+        for summary in history.runs(limit):
+            if is_json:
+                output.write_json(summary)
+            else:
+                _print_run(summary)
+
+
+@command.command("show")
+@click.argument("run_id", required=False)
+@click.argument("seq", required=False, type=int)
+@click.option("-n", "--limit", default=200, show_default=True, help="How many events.")
+@click.option("--frames", "only_frames", is_flag=True, help="Only messages.")
+@click.option("--json", "is_json", is_flag=True, help="JSON Lines.")
+@click.pass_obj
+def show(
+    state: State,
+    run_id: str | None,
+    seq: int | None,
+    limit: int,
+    only_frames: bool,
+    is_json: bool,
+) -> None:
+    """Show the events of a run (the newest one), or one event whole.
+
+    \b
+    mcplens history show
+    mcplens history show 3f2a 17
+    """
+    from mcplens.store.filters import Filter
+
+    with opened(state, is_json=is_json) as history:
+        summary = run_of(history, run_id)
+        if seq is not None:
+            _print_whole(history, summary.run_id, seq, is_json)
+            return
+        kinds = frozenset(_ARROWS) if only_frames else None
+        wanted = Filter(run_id=summary.run_id, kinds=kinds)
+        _print_all(history.events(wanted, limit=limit), is_json)
+
+
+@command.command("search")
+@click.argument("text")
+@click.option("-i", "--ignore-case", is_flag=True, help="Upper and lower case alike.")
+@click.option("--server", help="Only of this server.")
+@click.option("--method", help="Only of this method.")
+@click.option("--run", "run_id", help="Only in this run.")
+@click.option("-n", "--limit", default=50, show_default=True, help="How many events.")
+@click.option("--json", "is_json", is_flag=True, help="JSON Lines.")
+@click.pass_obj
+def search(
+    state: State,
+    text: str,
+    ignore_case: bool,
+    server: str | None,
+    method: str | None,
+    run_id: str | None,
+    limit: int,
+    is_json: bool,
+) -> None:
+    """Find text in what was sent and received, newest first.
+
+    \b
+    mcplens history search 'no such file' -i
+    """
+    from mcplens.store.filters import Filter
+
+    with opened(state, is_json=is_json) as history:
+        wanted = Filter(
+            text=text,
+            ignore_case=ignore_case,
+            server_id=server,
+            method=method,
+            run_id=run_of(history, run_id).run_id if run_id else None,
+        )
+        _print_all(history.events(wanted, newest_first=True, limit=limit), is_json)
+
+
+@command.command("replay")
+@click.argument("run_id")
+@click.argument("seq", type=int)
+@click.argument("target", required=False)
+@shared_options
+def replay(state: State, run_id: str, seq: int, target: str | None) -> None:
+    """Send a recorded request again, to its server or to another one.
+
+    \b
+    mcplens history replay 3f2a 17
+    mcplens history replay 3f2a 17 -- python other_server.py
+    """
+    with opened(state, is_json=bool(state.is_json)) as history:
+        stored = history.event(run_of(history, run_id).run_id, seq)
+    message = getattr(stored.event, "message", None) if stored is not None else None
+    if stored is None or not isinstance(message, Frame) or message.kind is not Kind.REQUEST:
+        raise click.UsageError(f"event {seq} of that run is no request that was sent")
+    if stored.masked:
+        raise click.UsageError("parts of that request were masked when it was recorded")
+    value = message.value()
+    params = value if isinstance(value, dict) else {}
+    params = {key: item for key, item in params.items() if key != "_meta"}
+
+    async def work(client: Any) -> None:
+        reply = await client.request(message.method, params)
+        if state.is_json:
+            output.write_raw(reply.raw)
+        else:
+            output.say(output.pretty(reply.value))
+
+    if target is None and state.server_command is None:
+        target = stored.event.server_id
+    run(state, target, work)
+
+
+command.add_command(export)
+command.add_command(import_)
+
+
+@contextlib.contextmanager
+def opened(state: State, *, is_json: bool) -> Iterator[History]:
+    """The recording, to be read."""
+    from mcplens.store.history import History
+    from mcplens.store.location import default_path
+
+    state.options["is_json"] = is_json
+    with reporting(state, "the recording"):
+        path = default_path()
+        if not path.exists():
+            raise ConfigurationError(
+                "CONFIGURATION_INVALID", f"nothing was recorded yet: there is no {path}"
+            )
+        with History(path) as history:
+            yield history
+
+
+def run_of(history: History, run_id: str | None) -> RunSummary:
+    """The run that is meant: by the beginning of its id, or the newest."""
+    if run_id is None:
+        runs = history.runs(1)
+        if runs:
+            return runs[0]
+        raise click.UsageError("nothing was recorded yet")
+    summary = history.run(run_id)
+    if summary is None:
+        raise click.UsageError(f"no run, or more than one, begins with {run_id!r}")
+    return summary
+
+
+def _print_run(summary: RunSummary) -> None:
+    started = datetime.fromtimestamp(summary.started, UTC).astimezone()
+    servers = ", ".join(summary.servers)
+    output.say(
+        f"{summary.run_id[:8]}  {started:%Y-%m-%d %H:%M:%S}  {summary.event_count:>6} events  "
+        f"{summary.title or servers}"
+    )
+
+
+def _print_all(entries: list[Entry], is_json: bool) -> None:
+    for entry in entries:
+        if is_json:
+            output.write_json(entry)
+        else:
+            output.say(_line(entry)[: max(output.width(), 40)])
+    if not entries:
+        output.note("nothing found")
+
+
+def _line(entry: Entry) -> str:
+    time = f"{datetime.fromtimestamp(entry.wall, UTC).astimezone():%H:%M:%S.%f}"[:-3]
+    what = _ARROWS.get(entry.kind, entry.kind)
+    text = entry.head.decode("utf-8", "backslashreplace").replace("\n", " ")
+    about = entry.reason and f"[malformed: {entry.reason}] "
+    label = "" if entry.kind in _ARROWS else f"{entry.method or entry.status or ''} "
+    return f"{entry.run_id[:8]} {entry.seq:>5} {time} {what} {about}{label}{text}"
+
+
+def _print_whole(history: History, run_id: str, seq: int, is_json: bool) -> None:
+    stored = history.event(run_id, seq)
+    if stored is None:
+        raise click.UsageError(f"that run has no event {seq}")
+    message = getattr(stored.event, "message", None)
+    if is_json or message is None:
+        output.write_json(stored.event)
+    else:
+        output.write_raw(message.raw)
+    for mask in stored.masked:
+        output.note(f"masked: {mask}")

@@ -1,0 +1,68 @@
+"""`mcplens history export` and `import`: recordings as files that can be sent to somebody."""
+
+from __future__ import annotations
+
+import sys
+from typing import BinaryIO
+
+import click
+
+from mcplens.cli import output
+from mcplens.cli.running import reporting
+from mcplens.cli.state import State
+
+
+@click.command("export")
+@click.argument("run_id", required=False)
+@click.option("-o", "--output", "path", metavar="FILE", help="Write here instead of to stdout.")
+@click.option("--har", "is_har", is_flag=True, help="The HTTP side as HAR, for browser tools.")
+@click.option("--all", "is_all", is_flag=True, help="Every run, not only the newest.")
+@click.pass_obj
+def export(state: State, run_id: str | None, path: str | None, is_har: bool, is_all: bool) -> None:
+    """Write a run (the newest one) as a trace file: one JSON object per line.
+
+    \b
+    mcplens history export --output run.jsonl
+    mcplens history export --har --output run.har
+    """
+    from mcplens.cli.history import opened, run_of
+    from mcplens.store.filters import Filter
+    from mcplens.store.har import export_har
+    from mcplens.store.transfer import export_trace
+
+    with opened(state, is_json=False) as history:
+        wanted = Filter() if is_all else Filter(run_id=run_of(history, run_id).run_id)
+        write = export_har if is_har else export_trace
+        if path is None:
+            write(history, sys.stdout.buffer, wanted)
+            return
+        with _to_write(path) as file:
+            count = write(history, file, wanted)
+    output.note(f"{count} {'exchanges' if is_har else 'events'} written to {path}")
+
+
+@click.command("import")
+@click.argument("file", type=click.Path(exists=True, dir_okay=False))
+@click.pass_obj
+def import_(state: State, file: str) -> None:
+    """Add the runs of a trace file to the recording.
+
+    \b
+    mcplens history import run.jsonl
+    """
+    from mcplens.store.location import default_path
+    from mcplens.store.transfer import import_trace
+
+    with reporting(state, file):
+        found = import_trace(file, default_path())
+    known = f", {found.known_count} were there before" if found.known_count else ""
+    output.say(f"{len(found.run_ids)} runs with {found.event_count} new events imported{known}")
+    for broken in found.broken:
+        output.note(f"note: line {broken.line} was left out: {broken.reason}", fg="yellow")
+
+
+def _to_write(path: str) -> BinaryIO:
+    try:
+        return open(path, "wb")
+    except OSError as problem:
+        raise click.UsageError(f"{path} cannot be written: {problem.strerror}") from None

@@ -1,0 +1,63 @@
+"""`mcplens info`: what a server says of itself, and what was agreed on."""
+
+from __future__ import annotations
+
+import click
+
+from mcplens.cli import output
+from mcplens.cli.completion import complete_target
+from mcplens.cli.running import run
+from mcplens.cli.state import State, shared_options
+from mcplens.session.client import Client
+
+
+@click.command("info")
+@click.argument("target", required=False, shell_complete=complete_target)
+@shared_options
+def command(state: State, target: str | None) -> None:
+    """Show what a server is, which revision it speaks and what it offers.
+
+    \b
+    mcplens info demo
+    mcplens info https://example.com/mcp
+    """
+
+    async def work(client: Client) -> None:
+        introduction = client.connection.introduction
+        facts = {
+            "protocolVersion": client.protocol_version,
+            "reason": introduction.reason if introduction is not None else None,
+            "serverInfo": client.server_info,
+            "capabilities": client.capabilities,
+            "instructions": client.instructions,
+            "connection": client.describe(),
+        }
+        if state.is_json:
+            output.write_json(facts)
+            return
+        info = client.server_info
+        title = f" ({info['title']})" if info.get("title") else ""
+        output.say(f"{info.get('name', '?')} {info.get('version', '')}{title}".strip(), bold=True)
+        reason = f" ({facts['reason']})" if facts["reason"] else ""
+        rows = [("revision", f"{client.protocol_version}{reason}")]
+        rows += [("website", str(info["websiteUrl"]))] if info.get("websiteUrl") else []
+        offers = ", ".join(_offers(client.capabilities)) or "nothing"
+        rows.append(("offers", offers))
+        for key, value in client.describe().items():
+            if value not in (None, [], "") and key != "stderr":
+                text = " ".join(map(str, value)) if isinstance(value, list) else str(value)
+                rows.append((key, text))
+        output.columns(rows)
+        if client.instructions:
+            output.say()
+            output.say(client.instructions)
+
+    run(state, target, work)
+
+
+def _offers(capabilities: dict[str, object]) -> list[str]:
+    shown = []
+    for name, value in capabilities.items():
+        flags = [key for key, on in value.items() if on] if isinstance(value, dict) else []
+        shown.append(f"{name} ({', '.join(flags)})" if flags else name)
+    return shown

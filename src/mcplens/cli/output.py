@@ -1,0 +1,209 @@
+"""What a command prints: results on stdout, everything else on stderr.
+
+Readable with colour on a terminal, plain when piped; `--json` prints what the server sent and
+nothing else. A reader that goes away ends the command quietly.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import sys
+import textwrap
+from collections.abc import Iterator
+from typing import Any, Final, TextIO
+
+import click
+
+from mcplens.protocol.shapes import Content, ToolResult
+
+# Narrower than this, columns help nobody: one thing per line.
+_NARROW: Final = 60
+# What is shown of base64 data.
+_SHOWN_DATA: Final = 40
+# To the start of the line, and what is on it gone.
+_ERASE: Final = "\r\x1b[K"
+_status = ""
+
+
+class CannotWrite(Exception):
+    """What we print to takes no more (a full disk); a reader that went away is none of these."""
+
+
+def style(text: str, **how: Any) -> str:
+    """Text with colour where colour is wanted; click takes it out again for a pipe."""
+    if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
+        return text
+    return click.style(text, **how)
+
+
+def write_raw(data: bytes) -> None:
+    """Bytes as they came, and a newline."""
+    write_bytes(data)
+    write_bytes(b"\n")
+    flush()
+
+
+def write_bytes(data: bytes) -> None:
+    """Bytes as they are."""
+    with _telling():
+        sys.stdout.buffer.write(data)
+
+
+def flush() -> None:
+    """Everything printed is on its way when this returns."""
+    with _telling():
+        sys.stdout.flush()
+
+
+@contextlib.contextmanager
+def _telling() -> Iterator[None]:
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as problem:
+        raise CannotWrite(f"the output cannot be written: {problem.strerror}") from None
+
+
+def write_json(value: Any) -> None:
+    """A value of ours as one line of JSON."""
+    import msgspec
+
+    write_raw(msgspec.json.encode(value, enc_hook=_plain))
+
+
+def say(text: str = "", **how: Any) -> None:
+    """A line of the result, for a person."""
+    with _telling():
+        click.echo(style(text, **how) if how else text)
+
+
+def note(text: str, **how: Any) -> None:
+    """A line beside the result; the status line, if there is one, stays below it."""
+    erase = _ERASE if _status else ""
+    try:
+        click.echo(erase + (style(text, **how) if how else text), err=True)
+    except OSError:  # nobody reads it: the result matters, this does not
+        _discard(sys.stderr)
+    if _status:
+        _draw(_status)
+
+
+def show_status(text: str) -> None:
+    """A line on the terminal that the next one replaces; an empty one takes it away."""
+    global _status
+    if text or _status:
+        _draw(text)
+    _status = text
+
+
+def _draw(text: str) -> None:
+    with contextlib.suppress(OSError):
+        sys.stderr.write(_ERASE + text)
+        sys.stderr.flush()
+
+
+def width() -> int:
+    return shutil.get_terminal_size((100, 24)).columns
+
+
+def columns(rows: list[tuple[str, str]]) -> None:
+    """Names and their descriptions, side by side where there is room."""
+    room = width()
+    longest = max((len(name) for name, _ in rows), default=0)
+    if room < _NARROW or longest > room // 2:
+        for name, text in rows:
+            say(name, bold=True)
+            _wrapped(text, "  ", room)
+        return
+    for name, text in rows:
+        lines = textwrap.wrap(text, max(20, room - longest - 2)) or [""]
+        say(style(name.ljust(longest), bold=True) + "  " + lines[0])
+        for line in lines[1:]:
+            say(" " * (longest + 2) + line)
+
+
+def _wrapped(text: str, indent: str, room: int) -> None:
+    for line in textwrap.wrap(text, max(20, room - len(indent))):
+        say(indent + line)
+
+
+def first_line(text: str | None) -> str:
+    """The start of a description that may be an essay."""
+    lines = (text or "").strip().splitlines()
+    return lines[0].strip() if lines else ""
+
+
+def tool_result(result: ToolResult) -> None:
+    """A tool's result for a person."""
+    if result.is_error:
+        note("the tool failed:", fg="red", bold=True)
+    for block in result.content:
+        content(block)
+    if result.structured_content is not None and not _is_told(result):
+        say(pretty(result.structured_content))
+    for finding in result.findings:
+        note(f"note: {finding}", fg="yellow")
+
+
+def _is_told(result: ToolResult) -> bool:
+    """Servers repeat structured content as text for older clients."""
+    import json
+
+    for block in result.content:
+        if block.type == "text" and block.text and block.text.lstrip()[:1] in "{[":
+            try:
+                if json.loads(block.text) == result.structured_content:
+                    return True
+            except ValueError:
+                continue
+    return False
+
+
+def content(block: Content) -> None:
+    """One content block for a person."""
+    match block.type:
+        case "text":
+            say(block.text or "")
+        case "image" | "audio":
+            data = block.data or ""
+            size = len(data) * 3 // 4
+            say(f"[{block.type} {block.mime_type}, {size} bytes: {data[:_SHOWN_DATA]}…]")
+        case "resource_link":
+            say(f"[resource {block.uri} {block.name or ''}]".replace(" ]", "]"))
+        case "resource":
+            resource = block.resource if isinstance(block.resource, dict) else {}
+            shown = resource.get("text")
+            say(f"[resource {resource.get('uri')}]")
+            say(shown if isinstance(shown, str) else f"[{resource.get('mimeType')}, base64]")
+        case _:
+            say(f"[{block.type}]")
+
+
+def pretty(value: Any) -> str:
+    """JSON for a person."""
+    import json
+
+    return json.dumps(value, indent=2, ensure_ascii=False)
+
+
+def end_quietly() -> None:
+    """Whoever read our output is gone: nothing more can be said to them."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except OSError:
+            _discard(stream)
+
+
+def _discard(stream: TextIO) -> None:
+    """What is still to be written, by us or by the interpreter when it ends, goes nowhere."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "backslashreplace")
+    return str(value)

@@ -1,0 +1,48 @@
+"""`mcplens prompt`: get a prompt with its arguments filled in."""
+
+from __future__ import annotations
+
+import click
+
+from mcplens.cli import output
+from mcplens.cli.arguments import collect, parse_object
+from mcplens.cli.completion import complete_first
+from mcplens.cli.running import run
+from mcplens.cli.state import State, shared_options
+from mcplens.cli.target import split_tool
+from mcplens.session.client import Client
+
+
+@click.command("prompt")
+@click.argument(
+    "words",
+    nargs=-1,
+    required=True,
+    metavar="[TARGET] PROMPT [ARGUMENTS]...",
+    shell_complete=complete_first,
+)
+@click.option("--args", "whole", metavar="JSON", help="All arguments: JSON, @file, or - for stdin.")
+@shared_options
+def command(state: State, words: tuple[str, ...], whole: str | None) -> None:
+    """Get a prompt; its messages are printed with their roles.
+
+    \b
+    mcplens prompt demo greeting name=Ada
+    """
+    target, name, rest = split_tool(state, words)
+    given = parse_object(whole, "--args") if whole is not None else None
+    arguments = collect(rest, whole=given, pairs=(), schema=None, is_forced=True)
+
+    async def work(client: Client) -> None:
+        result = await client.get_prompt(
+            name, {key: value if isinstance(value, str) else output.pretty(value)
+                   for key, value in arguments.items()}
+        )  # fmt: skip
+        if state.is_json:
+            output.write_raw(result.raw)
+            return
+        for message in result.messages:
+            output.say(f"{message.role}:", bold=True)
+            output.content(message.content)
+
+    run(state, target, work)

@@ -1,0 +1,57 @@
+"""`mcplens read`: read a resource."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import sys
+
+import click
+
+from mcplens.cli import output
+from mcplens.cli.completion import complete_first
+from mcplens.cli.running import run
+from mcplens.cli.state import State, shared_options
+from mcplens.cli.target import split_word
+from mcplens.protocol.shapes import ResourceContents
+from mcplens.session.client import Client
+
+
+@click.command("read")
+@click.argument(
+    "words", nargs=-1, required=True, metavar="[TARGET] URI", shell_complete=complete_first
+)
+@shared_options
+def command(state: State, words: tuple[str, ...]) -> None:
+    """Read a resource; binary parts go to a pipe as bytes.
+
+    \b
+    mcplens read demo demo://text/hello
+    mcplens read file:///etc/hosts -- npx -y @modelcontextprotocol/server-filesystem /etc
+    """
+    target, uri = split_word(state, words, "URI")
+
+    async def work(client: Client) -> None:
+        result = await client.read_resource(uri)
+        if state.is_json:
+            output.write_raw(result.raw)
+            return
+        for part in result.contents:
+            _print(part)
+
+    run(state, target, work)
+
+
+def _print(part: ResourceContents) -> None:
+    if part.text is not None:
+        output.say(part.text)
+        return
+    data = part.blob or ""
+    if sys.stdout.isatty():
+        output.say(f"[{part.mime_type or 'binary'}, {len(data) * 3 // 4} bytes; pipe it to a file]")
+        return
+    try:
+        output.write_bytes(base64.b64decode(data, validate=True))
+    except binascii.Error as problem:
+        output.note(f"{part.uri}: the blob is no base64 ({problem}); as it came:")
+        output.say(data)

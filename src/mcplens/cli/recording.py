@@ -1,0 +1,37 @@
+"""Keeps a record of a command's run, and writes its trace file, as the options say."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+
+import click
+
+from mcplens.bus import Bus
+from mcplens.cli import output
+from mcplens.cli.state import State
+from mcplens.cli.target import Target
+from mcplens.session.config import VERSION
+
+
+@contextlib.contextmanager
+def recording(state: State, bus: Bus, target: Target) -> Iterator[None]:
+    """Record what is published on the bus for as long as the block lasts."""
+    if state.no_record and state.trace is None:
+        yield
+        return
+    from mcplens.store.location import default_path
+    from mcplens.store.recorder import Recorder
+
+    context = click.get_current_context(silent=True)
+    name = context.info_name if context is not None else None
+    recorder = Recorder(
+        bus,
+        None if state.no_record else default_path(),
+        trace=state.trace,
+        title=f"{name or 'mcplens'} {target.name}",
+        version=VERSION,
+        warn=lambda text: output.note(f"mcplens: {text}", fg="yellow"),
+    )
+    with recorder:
+        yield

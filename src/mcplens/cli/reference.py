@@ -1,0 +1,94 @@
+"""Writes the reference of the command line from the commands themselves.
+
+`python -m mcplens.cli.reference` prints docs/reference/cli.md; a test proves that it is fresh.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator
+
+import click
+
+from mcplens.cli import exits
+from mcplens.cli.main import COMMANDS, group
+from mcplens.cli.state import SHARED_NAMES
+
+_INTRODUCTION = """\
+<!-- Written by `python -m mcplens.cli.reference`; change the commands, not this page. -->
+# The command line
+
+`mcplens COMMAND [TARGET] [WORDS] [OPTIONS] [-- SERVER COMMAND]`
+
+A target is a URL, a script, `TOOL:NAME` of another tool's configuration, a configured name \
+(`demo` is built in), or a host. What follows `--` is the server's command; the target's place is \
+then empty. With `--json` stdout has exactly the result as the server sent it; everything else is \
+on stderr.
+"""
+
+
+def pages() -> str:
+    """The whole reference as Markdown."""
+    parts = [_INTRODUCTION, _exit_codes(), _shared()]
+    with click.Context(group, info_name="mcplens") as ctx:
+        for name in COMMANDS:
+            command = group.get_command(ctx, name)
+            assert command is not None
+            parts += _describe(command, f"mcplens {name}", ctx, level=2)
+    return "\n".join(parts)
+
+
+def _exit_codes() -> str:
+    rows = "".join(f"| {code} | {meaning} |\n" for code, meaning in exits.MEANINGS.items())
+    return f"## Exit codes\n\n| Code | Meaning |\n|---|---|\n{rows}"
+
+
+def _shared() -> str:
+    """The options of a command that has them all and little else."""
+    with click.Context(group, info_name="mcplens") as ctx:
+        command = group.get_command(ctx, "info")
+        assert command is not None
+        rows = "".join(_option(option) for option in command.params if _is_shared(option))
+    heading = "## Options of every command that connects to a server"
+    return f"{heading}\n\n| Option | Meaning |\n|---|---|\n{rows}"
+
+
+def _is_shared(parameter: click.Parameter) -> bool:
+    return isinstance(parameter, click.Option) and parameter.name in SHARED_NAMES
+
+
+def _describe(
+    command: click.Command, path: str, parent: click.Context, level: int
+) -> Iterator[str]:
+    with click.Context(command, info_name=path.rpartition(" ")[2], parent=parent) as ctx:
+        usage = " ".join(word for word in command.collect_usage_pieces(ctx) if word != "[OPTIONS]")
+    shown, _, examples = inspect.cleandoc(command.help or "").partition("\b\n")
+    shared = [parameter for parameter in command.params if _is_shared(parameter)]
+    is_connecting = len(shared) == len(SHARED_NAMES)
+    own = [
+        parameter
+        for parameter in command.params
+        if isinstance(parameter, click.Option) and not (is_connecting and parameter in shared)
+    ]
+    text = f"{'#' * level} {path}\n\n`{f'{path} {usage}'.strip()}`\n\n{shown.strip()}\n"
+    if examples:
+        text += f"\n```sh\n{examples.strip()}\n```\n"
+    if own:
+        text += "\n| Option | Meaning |\n|---|---|\n" + "".join(map(_option, own))
+    yield text
+    if isinstance(command, click.Group):
+        for name, sub in command.commands.items():
+            yield from _describe(sub, f"{path} {name}", parent, level + 1)
+
+
+def _option(option: click.Parameter) -> str:
+    assert isinstance(option, click.Option)
+    names = ", ".join(option.opts)
+    value = "" if option.is_flag else f" {option.metavar or option.type.name.upper()}"
+    default = f" (default: {option.default})" if option.show_default else ""
+    shown = f"{names}{value}".replace("|", "\\|")
+    return f"| `{shown}` | {(option.help or '').replace('|', chr(92) + '|')}{default} |\n"
+
+
+if __name__ == "__main__":
+    print(pages(), end="")

@@ -1,0 +1,46 @@
+"""`mcplens request`: any method with any params."""
+
+from __future__ import annotations
+
+import click
+
+from mcplens.cli import output
+from mcplens.cli.arguments import parse_object
+from mcplens.cli.completion import complete_first
+from mcplens.cli.running import run
+from mcplens.cli.state import State, shared_options
+from mcplens.cli.target import split_tool
+from mcplens.session.client import Client
+
+
+@click.command("request")
+@click.argument(
+    "words",
+    nargs=-1,
+    required=True,
+    metavar="[TARGET] METHOD [PARAMS]",
+    shell_complete=complete_first,
+)
+@click.option("--params", metavar="JSON", help="The params: JSON, @file, or - for stdin.")
+@shared_options
+def command(state: State, words: tuple[str, ...], params: str | None) -> None:
+    """Send any request and print its result, with what is wrong about it on stderr.
+
+    \b
+    mcplens request demo tools/list
+    mcplens request demo tools/call '{"name": "echo", "arguments": {"text": "hi"}}'
+    """
+    target, method, rest = split_tool(state, words)
+    given = params if params is not None else (rest[0] if rest else None)
+    value = parse_object(given, "PARAMS") if given is not None else None
+
+    async def work(client: Client) -> None:
+        reply = await client.request(method, value)
+        if state.is_json:
+            output.write_raw(reply.raw)
+        else:
+            output.say(output.pretty(reply.value))
+        for finding in reply.findings:
+            output.note(f"note: {finding}", fg="yellow")
+
+    run(state, target, work)

@@ -1,0 +1,385 @@
+"""`mcplens servers`: the configured servers; adds, removes, imports and exports them.
+
+Writes only what it was asked to, says where, and where the former content is. Values of headers and
+environment variables may be secrets and are never shown.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from mcplens.cli import exits, output
+from mcplens.cli.completion import complete_target
+from mcplens.cli.state import State, pairs
+from mcplens.protocol.masking import mask_url
+
+if TYPE_CHECKING:
+    from mcplens.config.files import Written
+    from mcplens.config.model import Configuration, ServerEntry
+
+_config_option = click.option(
+    "--config", metavar="FILE", help="This configuration file and no other."
+)
+_json_option = click.option("--json", "is_json", is_flag=True, help="Print it as JSON.")
+_replace_option = click.option("--replace", is_flag=True, help="Replace what is already there.")
+
+
+class Refusal(click.ClickException):
+    """The configuration does not allow it; said without the usage of the command."""
+
+    exit_code = exits.USAGE
+
+
+@contextmanager
+def _refusing() -> Iterator[None]:
+    from mcplens.errors import InspectorError
+
+    try:
+        yield
+    except InspectorError as error:
+        raise Refusal(error.message) from None
+
+
+@click.group("servers", invoke_without_command=True)
+@click.pass_context
+def command(ctx: click.Context) -> None:
+    """List, add, remove, import and export configured servers.
+
+    \b
+    mcplens servers
+    mcplens servers add weather -- npx -y weather-server
+    mcplens servers import cursor:weather
+    mcplens servers export --to vscode
+    """
+    if ctx.invoked_subcommand is None:
+        ctx.invoke(list_servers)
+
+
+# -- list --------------------------------------------------------------------------------------
+
+
+@command.command("list")
+@_config_option
+@_json_option
+def list_servers(config: str | None = None, is_json: bool = False) -> None:
+    """List the configured servers, and what is wrong with them.
+
+    \b
+    mcplens servers list
+    mcplens servers list --json
+    """
+    from mcplens.config.configuration import load_configuration
+    from mcplens.config.sources import find_sources
+
+    with _refusing():
+        found = load_configuration(config, is_tolerant=True)
+    others = find_sources()
+    if is_json:
+        output.write_json(_as_json(found, others))
+    else:
+        _print(found)
+        for source in others:
+            output.note(f"{source.kind} has servers too, in {source.path}")
+        if others:
+            output.note("use one as TOOL:NAME, or `mcplens servers import TOOL`")
+    if found.problems:
+        sys.exit(exits.USAGE)
+
+
+def _print(configuration: Configuration) -> None:
+    if not configuration.servers and not configuration.problems:
+        output.note("no servers are configured; see `mcplens servers add -h`")
+    rows = []
+    for entry in configuration.servers:
+        flags = "" if entry.enabled else " (switched off)"
+        rows.append((entry.name, f"{_shown(entry)}{flags}"))
+        if entry.problem is not None:
+            rows.append(("", f"! {entry.problem.message}"))
+        rows += [("", f"note: {remark}") for remark in entry.remarks]
+    output.columns(rows)
+    for problem in configuration.problems:
+        output.note(f"! {problem.message}", fg="red")
+    for remark in configuration.remarks:
+        output.note(f"note: {remark}", fg="yellow")
+
+
+def _shown(entry: ServerEntry) -> str:
+    """How a server is reached: its whole command, or its URL without secrets."""
+    if entry.url is not None:
+        return mask_url(entry.url)
+    command = entry.command or entry.raw.get("command")
+    if command is None:
+        return mask_url(str(entry.raw.get("url") or "(neither command nor url)"))
+    args = entry.args or entry.raw.get("args") or ()
+    return shlex.join([str(command), *map(str, args if isinstance(args, list | tuple) else ())])
+
+
+def _as_json(configuration: Configuration, others: tuple[Any, ...]) -> dict[str, Any]:
+    servers = [
+        {
+            "name": entry.name,
+            "title": entry.title,
+            "enabled": entry.enabled,
+            "transport": entry.transport,
+            "shown": _shown(entry),
+            "env": sorted(entry.env),
+            "headers": sorted(entry.headers),
+            "file": entry.source.path,
+            "scope": entry.source.scope,
+            "problem": None if entry.problem is None else entry.problem.to_dict(),
+            "remarks": entry.remarks,
+        }
+        for entry in configuration.servers
+    ]
+    return {
+        "servers": servers,
+        "files": [source.path for source in configuration.sources],
+        "problems": [problem.to_dict() for problem in configuration.problems],
+        "remarks": configuration.remarks,
+        "others": [{"tool": source.kind, "file": source.path} for source in others],
+    }
+
+
+# -- add, remove -------------------------------------------------------------------------------
+
+
+@command.command("add")
+@click.argument("name")
+@click.argument("url", required=False)
+@click.option(
+    "-H",
+    "--header",
+    "headers",
+    multiple=True,
+    metavar="'NAME: VALUE'",
+    callback=pairs(":", "'Name: value'"),
+    help="A header to send; may be repeated.",
+)
+@click.option(
+    "-e",
+    "--env",
+    "env",
+    multiple=True,
+    metavar="NAME=VALUE",
+    callback=pairs("=", "NAME=value"),
+    help="A variable for the command.",
+)
+@click.option("--cwd", metavar="FOLDER", help="The folder to start the command in.")
+@click.option("--transport", metavar="KIND", help="stdio, http, sse or ws, if it must be said.")
+@click.option("--project", is_flag=True, help="Add to mcp.json in this folder.")
+@_replace_option
+@_config_option
+@click.pass_context
+def add(
+    ctx: click.Context,
+    name: str,
+    url: str | None,
+    headers: dict[str, str],
+    env: dict[str, str],
+    cwd: str | None,
+    transport: str | None,
+    project: bool,
+    replace: bool,
+    config: str | None,
+) -> None:
+    """Add a server, by its command after -- or by its URL. Values may hold ${VARIABLES}.
+
+    \b
+    mcplens servers add weather -- npx -y weather-server
+    mcplens servers add tracker https://example.com/mcp -H 'Authorization: Bearer ${TOKEN}'
+    """
+    server_command = ctx.ensure_object(State).server_command
+    if (url is None) is (server_command is None):
+        raise click.UsageError("give a URL, or a command after --, and not both")
+    if url is not None and "://" not in url:
+        raise click.UsageError(f"{url!r} is no URL; a command goes after --")
+    raw: dict[str, Any] = {}
+    if transport is not None:
+        raw["transport"] = transport
+    if url is not None:
+        raw |= {"url": url} | ({"headers": headers} if headers else {})
+    else:
+        if not server_command:
+            raise click.UsageError("a command must follow --")
+        raw |= {"command": server_command[0], "args": server_command[1:]}
+        raw |= ({"env": env} if env else {}) | ({"cwd": cwd} if cwd else {})
+    if (headers and url is None) or ((env or cwd) and url is not None):
+        raise click.UsageError("-H belongs to a URL, -e and --cwd to a command")
+    with _refusing():
+        from mcplens.config.edit import add_server
+
+        path = "mcp.json" if project else _own_file(config)
+        written = add_server(path, name, raw, replaces=replace, is_private=not project)
+    _tell(f"{name} is in {written.path}", written)
+
+
+@command.command("remove")
+@click.argument("name", shell_complete=complete_target)
+@_config_option
+def remove(name: str, config: str | None) -> None:
+    """Remove a server from the file that it is in.
+
+    \b
+    mcplens servers remove weather
+    """
+    from mcplens.config.configuration import KIND, load_configuration
+    from mcplens.config.edit import remove_server
+
+    with _refusing():
+        configuration = load_configuration(config)
+        entry = next((entry for entry in configuration.servers if entry.name == name), None)
+        if entry is None:
+            known = ", ".join(entry.name for entry in configuration.servers) or "none"
+            raise Refusal(f"no server {name!r} is configured; there are: {known}")
+        if entry.source.kind != KIND:
+            raise Refusal(
+                f"{name} is in {entry.source.path}, a file of another tool; edit it there"
+            )
+        written = remove_server(entry.source.path, name)
+    _tell(f"{name} is no longer in {written.path}", written)
+
+
+def _own_file(config: str | None) -> str:
+    """The file that is written: the one that was named, else the user's."""
+    from mcplens.config.configuration import find_files, user_file
+
+    given = [source.path for source in find_files(config) if source.scope == "given"]
+    return given[0] if given else user_file()
+
+
+def _tell(what: str, written: Written) -> None:
+    output.say(what)
+    if written.backup is not None:
+        output.say(f"as it was before: {written.backup}")
+
+
+# -- import, export ----------------------------------------------------------------------------
+
+
+@command.command("import")
+@click.argument("source", metavar="TOOL:NAME|TOOL|FILE")
+@click.argument("names", nargs=-1, metavar="[NAME]...")
+@click.option(
+    "--choose", metavar="WAY", help="Of a registry's server.json: this package or remote."
+)
+@click.option(
+    "--value",
+    "values",
+    multiple=True,
+    metavar="NAME=VALUE",
+    callback=pairs("=", "NAME=value"),
+    help="Fill in what the file asks for.",
+)
+@click.option("--yes", "is_sure", is_flag=True, help="Do not ask.")
+@_replace_option
+@_config_option
+def import_command(
+    source: str,
+    names: tuple[str, ...],
+    choose: str | None,
+    values: dict[str, str],
+    is_sure: bool,
+    replace: bool,
+    config: str | None,
+) -> None:
+    """Copy servers of another tool, or of a file, into our configuration.
+
+    \b
+    mcplens servers import cursor:weather
+    mcplens servers import claude-desktop
+    mcplens servers import ./server.json --choose npm
+    """
+    from mcplens.config.edit import import_servers
+
+    with _refusing():
+        entries = _entries_of(source, choose, values)
+        if names:
+            missing = [name for name in names if name not in {entry.name for entry in entries}]
+            if missing:
+                raise Refusal(f"{source} has no server {missing[0]!r}")
+            entries = [entry for entry in entries if entry.name in names]
+        if not entries:
+            raise Refusal(f"{source} has no servers")
+        path = _own_file(config)
+        for entry in entries:
+            output.say(f"{entry.name}: {_shown(entry)}")
+            if entry.problem is not None:
+                output.note(f"  ! {entry.problem.message}", fg="yellow")
+        if not is_sure and sys.stdin.isatty():
+            click.confirm(f"Add to {path}?", abort=True, err=True)
+        written = import_servers(path, entries, replaces=replace, is_private=True)
+    count = "1 server is" if len(entries) == 1 else f"{len(entries)} servers are"
+    _tell(f"{count} in {written.path}", written)
+
+
+def _entries_of(source: str, choice: str | None, values: dict[str, str]) -> list[ServerEntry]:
+    """The servers that `cursor:weather`, `cursor` or a file name."""
+    from mcplens.config.configuration import load_configuration
+    from mcplens.config.sources import TOOLS, find_server, is_qualified, read_servers, read_tool
+
+    if is_qualified(source):
+        return [find_server(source)]
+    if source in TOOLS:
+        return list(read_tool(source))
+    if not os.path.isfile(source):
+        raise Refusal(f"{source!r} is neither a file nor one of: {', '.join(TOOLS)}")
+    found = load_configuration(source)
+    if (choice or values) and found.sources[0].kind in TOOLS:
+        return list(read_servers(found.sources[0], values=values, choice=choice))
+    return list(found.servers)
+
+
+@command.command("export")
+@click.argument("names", nargs=-1, metavar="[NAME]...", shell_complete=complete_target)
+@click.option(
+    "--to",
+    "shape",
+    type=click.Choice(["mcpServers", "vscode", "codex"]),
+    default="mcpServers",
+    show_default=True,
+    help="The shape of the file.",
+)
+@click.option("-o", "--output", "path", metavar="FILE", help="Write to this file.")
+@_replace_option
+@_config_option
+def export(
+    names: tuple[str, ...], shape: str, path: str | None, replace: bool, config: str | None
+) -> None:
+    """Print servers in the shape of another tool's file; placeholders stay placeholders.
+
+    \b
+    mcplens servers export --to vscode
+    mcplens servers export weather --to codex -o config.toml
+    """
+    from mcplens.config.configuration import load_configuration
+    from mcplens.config.export import export_servers
+    from mcplens.config.files import write_text
+    from mcplens.config.sources import find_server, is_qualified
+
+    with _refusing():
+        configuration = load_configuration(config)
+        entries = list(configuration.servers)
+        if names:
+            entries = []
+            for name in names:
+                entry = find_server(name) if is_qualified(name) else configuration.find(name)
+                if entry is None:
+                    raise Refusal(f"no server {name!r} is configured")
+                entries.append(entry)
+        exported = export_servers(entries, shape)  # type: ignore[arg-type]  # click checked it
+        for remark in exported.remarks:
+            output.note(f"note: {remark}", fg="yellow")
+        if path is None:
+            output.write_bytes(exported.text.encode())
+            return
+        if os.path.exists(path) and not replace:
+            raise Refusal(f"{path} is there already; --replace writes over it")
+        written = write_text(path, exported.text)
+    _tell(f"{len(entries)} servers are in {written.path}", written)

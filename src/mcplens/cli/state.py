@@ -1,0 +1,99 @@
+"""What a command was given: the options that all commands share, and the server's command.
+
+Made once by main.py from the command line, passed to commands as click's context object.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import click
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+class State:
+    """The shared options, as they were given."""
+
+    def __init__(self, server_command: list[str] | None = None) -> None:
+        self.server_command = server_command
+        self.options: dict[str, Any] = {}
+
+    def __repr__(self) -> str:
+        return f"<State {self.options} -- {self.server_command}>"
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return self.__dict__["options"][name]
+        except KeyError:
+            raise AttributeError(name) from None
+
+
+def pairs(separator: str, what: str) -> Callable[..., dict[str, str]]:
+    """Reads an option that is given as pairs of name and value."""
+
+    def parse(
+        ctx: click.Context, parameter: click.Parameter, values: tuple[str, ...]
+    ) -> dict[str, str]:
+        found = {}
+        for value in values:
+            name, mark, text = value.partition(separator)
+            if not mark or not name.strip():
+                raise click.BadParameter(f"{value!r}: write it as {what}")
+            found[name.strip()] = text.strip() if separator == ":" else text
+        return found
+
+    return parse
+
+
+_SHARED = [
+    click.option("--config", metavar="FILE", help="Use this configuration file and no other."),
+    click.option("--transport", metavar="KIND", help="stdio, http, sse or ws."),
+    click.option("-H", "--header", "headers", multiple=True, metavar="'NAME: VALUE'",
+                 callback=pairs(":", "'Name: value'"), help="Send this header; may be repeated."),
+    click.option("-e", "--env", "env", multiple=True, metavar="NAME=VALUE",
+                 callback=pairs("=", "NAME=value"), help="Set this for the server's command."),
+    click.option("--cwd", metavar="FOLDER", help="Start the server's command in this folder."),
+    click.option("--timeout", type=float, metavar="S", help="Longest wait for one answer (60 s)."),
+    click.option("--connect-timeout", type=float, metavar="S",
+                 help="Longest wait for the connection (30 s)."),
+    click.option("--retries", type=int, default=0, metavar="N",
+                 help="Try again to connect, this often (0)."),
+    click.option("--protocol", default=None, metavar="VERSION",
+                 help="Pin the protocol revision, or auto."),
+    click.option("--ca-file", metavar="FILE", help="Trust the CAs in this file."),
+    click.option("--insecure", is_flag=True, help="Do not check TLS certificates."),
+    click.option("--force", is_flag=True, help="Send what the server did not declare."),
+    click.option("--json", "is_json", is_flag=True, help="Print what the server sent, as JSON."),
+    click.option("-q", "--quiet", "is_quiet", is_flag=True, help="Nothing but the result."),
+    click.option("-v", "--verbose", "is_verbose", is_flag=True, help="Show every frame on stderr."),
+    click.option("--yes", "is_trusted", is_flag=True, help="Start a project's server unasked."),
+    click.option("--no-record", is_flag=True, help="Keep no record of this run."),
+    click.option("--trace", metavar="FILE", help="Write everything that happens to this file."),
+]  # fmt: skip
+
+
+def shared_options(function: F) -> F:
+    """Add the options that every command knows; they arrive as the State that is passed first."""
+
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
+        state = click.get_current_context().ensure_object(State)
+        for name in SHARED_NAMES:
+            state.options[name] = kwargs.pop(name)
+        return function(state, *args, **kwargs)
+
+    wrapper.__name__ = function.__name__
+    wrapper.__doc__ = function.__doc__
+    wrapper.__click_params__ = getattr(function, "__click_params__", [])  # type: ignore[attr-defined]
+    decorated: Any = wrapper
+    for option in reversed(_SHARED):
+        decorated = option(decorated)
+    return decorated  # type: ignore[no-any-return]
+
+
+SHARED_NAMES = (
+    "config", "transport", "headers", "env", "cwd", "timeout", "connect_timeout", "retries",
+    "protocol", "ca_file", "insecure", "force", "is_json", "is_quiet", "is_verbose", "is_trusted",
+    "no_record", "trace",
+)  # fmt: skip

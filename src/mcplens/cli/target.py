@@ -1,0 +1,187 @@
+"""What a target on the command line means, and the words that follow it.
+
+A target is a URL, a script, `source:name` of another tool, a configured name (`demo` is built in),
+a host, or the command after `--`. One that is not understood is an error, never dropped.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import click
+import msgspec
+
+from mcplens.cli.state import State
+from mcplens.protocol.masking import mask_url
+
+if TYPE_CHECKING:
+    from mcplens.config.model import Configuration, ServerEntry
+
+_HOST = re.compile(r"(localhost|[\w-]+(\.[\w-]+)+|\[[0-9a-fA-F:]+\]|[\w.-]+(?=:\d))(:\d+)?(/.*)?")
+_LOOPBACK = re.compile(r"(localhost|127\.[\d.]+|\[::1\])([:/]|$)")
+_SCRIPTS = (".py", ".js", ".mjs", ".cjs")
+DEMO = "demo"
+_SHOWN_CHARACTERS = 200
+# What progress may stretch a call to unless a longer time is asked for, as `connect` has it.
+_LONGEST_S = 300.0
+
+
+class Target(msgspec.Struct, frozen=True):
+    """A server to connect to: its name, and what `connect` takes."""
+
+    name: str
+    target: Any
+    options: dict[str, Any]
+
+    @property
+    def shown(self) -> str:
+        """The server as a person would name it: its command, or its URL without secrets."""
+        if isinstance(self.target, list):
+            shown = shlex.join(self.target)
+            return shown if len(shown) <= _SHOWN_CHARACTERS else shown[:_SHOWN_CHARACTERS] + "…"
+        return mask_url(str(self.target))
+
+
+def resolve(state: State, text: str | None) -> Target:
+    """The server that is meant, with the options of the command line on top.
+
+    Raises:
+        UsageError: nothing, or nothing that can be understood, is named.
+        InspectorError: the configuration is wrong.
+    """
+    if state.server_command is not None:
+        if text is not None:
+            raise click.UsageError(f"two servers are named: {text}, and the command after --")
+        command = state.server_command
+        if not command:
+            raise click.UsageError("a command must follow --")
+        return Target(_name_of(command), list(command), _options(state, {}))
+    if text is None:
+        raise click.UsageError("name a server: a configured name, a URL, a script, or -- COMMAND")
+    return _named(state, text)
+
+
+def _named(state: State, text: str) -> Target:
+    if "://" in text:
+        return Target(_host_of(text), text, _options(state, {}))
+    if text.endswith(_SCRIPTS) and os.path.isfile(text):
+        return Target(os.path.basename(text), text, _options(state, {}))
+    entry, configuration = _configured(state, text)
+    if entry is not None:
+        return _from_entry(state, entry, configuration)
+    if text == DEMO:
+        return Target(DEMO, [sys.executable, "-m", "mcplens.demo"], _options(state, {}))
+    if _HOST.fullmatch(text):
+        scheme = "http" if _LOOPBACK.match(text) else "https"
+        return Target(_host_of(f"{scheme}://{text}"), f"{scheme}://{text}", _options(state, {}))
+    raise click.UsageError(_not_understood(text, configuration))
+
+
+def _not_understood(text: str, configuration: Configuration | None) -> str:
+    names = [entry.name for entry in configuration.servers] if configuration is not None else []
+    known = ", ".join([*names, DEMO])
+    return (
+        f"{text!r} is no server: it is not configured ({known}), no URL, no script that exists, "
+        "and no host; a command goes after --"
+    )
+
+
+def _configured(state: State, text: str) -> tuple[ServerEntry | None, Configuration | None]:
+    from mcplens.config.configuration import load_configuration
+    from mcplens.config.sources import find_server, is_qualified
+
+    if is_qualified(text):
+        return find_server(text), None
+    configuration = load_configuration(state.config)
+    return configuration.find(text), configuration
+
+
+def _from_entry(state: State, entry: ServerEntry, configuration: Configuration | None) -> Target:
+    from mcplens.config.options import to_connect_options
+
+    if not entry.enabled:
+        raise click.UsageError(f"{entry.name} is disabled in {entry.source.path}")
+    target, options = to_connect_options(entry, configuration.settings if configuration else None)
+    _confirm(state, entry, target)
+    return Target(entry.name, target, _options(state, options))
+
+
+def _confirm(state: State, entry: ServerEntry, target: Any) -> None:
+    """A cloned repository must not run commands by itself: ask once per content."""
+    from mcplens.config.trust import TrustStore
+
+    trust = TrustStore()
+    if trust.is_trusted(entry):
+        return
+    if not state.is_trusted:
+        shown = " ".join(target) if isinstance(target, list) else str(target)
+        question = f"{entry.source.path} starts {entry.name} as:\n  {shown}\nStart it?"
+        if not sys.stdin.isatty():
+            raise click.UsageError(f"{question}\nSay --yes to start it, once for this content.")
+        click.confirm(question, abort=True, err=True)
+    trust.trust(entry)
+
+
+def _options(state: State, options: dict[str, Any]) -> dict[str, Any]:
+    """The options of a configured server, and over them those of the command line."""
+    options = {key: value for key, value in options.items() if key != "server_id"}
+    if state.headers:
+        options["headers"] = {**(options.get("headers") or {}), **state.headers}
+    if state.env:
+        options["env"] = {**(options.get("env") or {}), **state.env}
+    for name, value in (
+        ("cwd", state.cwd),
+        ("transport", state.transport),
+        ("request_timeout_s", state.timeout),
+        ("connection_timeout_s", state.connect_timeout),
+        ("protocol_version", state.protocol),
+        ("ca_file", state.ca_file),
+    ):
+        if value is not None:
+            options[name] = value
+    if state.timeout is not None and state.timeout > _LONGEST_S:
+        options["max_total_timeout_s"] = state.timeout
+    if state.insecure:
+        options["insecure"] = True
+    options.setdefault("concurrency", 8)
+    options["max_retries"] = state.retries
+    options["enforce_capabilities"] = not state.force
+    return options
+
+
+def split_tool(state: State, words: Sequence[str]) -> tuple[str | None, str, list[str]]:
+    """Target, the name of a tool (or prompt, or method), and the rest of the words."""
+    if state.server_command is not None:
+        return None, words[0], list(words[1:])
+    first = words[0]
+    if "." in first and "://" not in first and not os.path.isfile(first):
+        server, _, tool = first.partition(".")
+        if tool and (server == DEMO or _configured(state, server)[0] is not None):
+            return server, tool, list(words[1:])
+    if len(words) < 2:
+        raise click.UsageError(f"{first!r}: name the server and then what to ask of it")
+    return first, words[1], list(words[2:])
+
+
+def split_word(state: State, words: Sequence[str], what: str) -> tuple[str | None, str]:
+    """Target and one word after it."""
+    expected = 1 if state.server_command is not None else 2
+    if len(words) != expected:
+        names = what if expected == 1 else f"TARGET {what}"
+        raise click.UsageError(f"expected {names}, got: {' '.join(words)}")
+    return (None, words[0]) if expected == 1 else (words[0], words[1])
+
+
+def _name_of(command: list[str]) -> str:
+    """A short name for a command: its last word, unless that is a program text."""
+    last = os.path.basename(command[-1])
+    return last if last and not any(map(str.isspace, last)) else os.path.basename(command[0])
+
+
+def _host_of(url: str) -> str:
+    return url.partition("://")[2].split("/", 1)[0].rpartition("@")[2] or url

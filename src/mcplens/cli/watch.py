@@ -1,0 +1,115 @@
+"""`mcplens watch` and `mcplens subscribe`: what happens, as it happens."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from mcplens.cli import output
+from mcplens.cli.completion import complete_first, complete_target
+from mcplens.cli.running import run
+from mcplens.cli.state import State, shared_options
+from mcplens.cli.target import split_word
+from mcplens.errors import InspectorError
+from mcplens.events import Event, ResourceRefreshed, StateChanged
+from mcplens.session.client import Client
+
+
+@click.command("watch")
+@click.argument("target", required=False, shell_complete=complete_target)
+@click.option("--for", "for_s", type=float, metavar="S", help="Stop after this long.")
+@shared_options
+def command(state: State, target: str | None, for_s: float | None) -> None:
+    """Show every event of a connection until Ctrl-C; --json prints JSON Lines.
+
+    \b
+    mcplens watch demo --for 5
+    """
+
+    async def work(client: Client) -> None:
+        await _follow(client, state, for_s, lambda event: True)
+
+    run(state, target, work)
+
+
+@click.command("subscribe")
+@click.argument(
+    "words", nargs=-1, required=True, metavar="[TARGET] URI", shell_complete=complete_first
+)
+@click.option("--for", "for_s", type=float, metavar="S", help="Stop after this long.")
+@shared_options
+def subscribe(state: State, words: tuple[str, ...], for_s: float | None) -> None:
+    """Follow a resource: print it now and after each update.
+
+    \b
+    mcplens subscribe demo demo://clock
+    """
+    target, uri = split_word(state, words, "URI")
+
+    async def work(client: Client) -> None:
+        await client.subscribe(uri)
+        _print(state, await client.read_resource(uri))
+
+        def show(event: Event) -> bool:
+            if isinstance(event, ResourceRefreshed) and event.error is None:
+                _print(state, client.catalog.resources.get(event.uri))
+            return False
+
+        await _follow(client, state, for_s, show)
+
+    run(state, target, work)
+
+
+async def _follow(client: Client, state: State, for_s: float | None, show: Any) -> None:
+    from mcplens.clock import within
+
+    async def follow() -> None:
+        async for event in client.events(0):
+            if show(event):
+                _event(state, event)
+            if isinstance(event, StateChanged) and event.new == "DISCONNECTED":
+                raise client.last_error or InspectorError("CONNECTION_LOST", "disconnected")
+
+    try:
+        await within(client.connection.clock, for_s, follow())
+    except TimeoutError:
+        return
+
+
+def _event(state: State, event: Event) -> None:
+    if state.is_json:
+        output.write_json(_plain(event))
+        return
+    fields = [
+        f"{name}={getattr(event, name)!r}"[:200]
+        for name in event.__struct_fields__
+        if name not in ("run_id", "seq", "wall", "mono", "server_id")
+    ]
+    output.say(f"{event.seq:>6} {type(event).__name__:<22} {' '.join(fields)}"[: output.width()])
+
+
+def _plain(event: Event) -> dict[str, Any]:
+    """An event for JSON; a message as the text that it was."""
+    plain: dict[str, Any] = {"type": type(event).__name__}
+    for name in event.__struct_fields__:
+        value = getattr(event, name)
+        if name == "message" and not isinstance(value, str):
+            plain["malformed"] = getattr(value, "reason", None)
+            value = value.raw.decode("utf-8", "backslashreplace")
+        elif isinstance(value, bytes):
+            value = value.decode("utf-8", "backslashreplace")
+        elif isinstance(value, InspectorError):
+            value = value.to_dict()
+        plain[name] = value
+    return plain
+
+
+def _print(state: State, result: Any) -> None:
+    if result is None:
+        return
+    if state.is_json:
+        output.write_raw(result.raw)
+        return
+    for part in result.contents:
+        output.say(part.text if part.text is not None else f"[{part.mime_type}, binary]")

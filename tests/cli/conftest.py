@@ -1,0 +1,18 @@
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.cli.shell import Shell, serving
+
+
+@pytest.fixture
+def shell(tmp_path: Path) -> Shell:
+    return Shell(tmp_path)
+
+
+@pytest.fixture(scope="session")
+def url() -> Iterator[str]:
+    """A well-behaved server over HTTP, all lists in one page, shared by all tests."""
+    with serving("good", "--transport", "http", "--page-size", "0") as address:
+        yield address

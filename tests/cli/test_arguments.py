@@ -1,0 +1,152 @@
+"""Every way to write a tool's arguments."""
+
+import json
+
+import pytest
+
+from mcplens.cli import exits
+from tests.cli.shell import ROOT, Shell, argv, good
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["a=2", "b=3"],
+        ["a=2", "b:=3"],
+        ["a:=2.0", "b:=3"],
+        ["--args", '{"a": 2, "b": 3}'],
+        ["--params", '{"a": 2, "b": 3}'],
+        ["--args", "@numbers.json"],
+        ["--args", "-"],
+        ["--tool-arg", "a=2", "--tool-arg", "b=3"],
+        ['{"a": 2, "b": 3}'],
+        ["--args", '{"a": 7, "b": 3}', "a=2"],
+        ["a@two.txt", "b=3"],
+    ],
+    ids=" ".join,
+)
+def test_every_style_calls_the_tool_with_the_same_arguments(
+    shell: Shell, url: str, words: list[str]
+) -> None:
+    (shell.home / "numbers.json").write_text('{"a": 2, "b": 3}')
+    (shell.home / "two.txt").write_text("2")
+    done = shell.run("call", url, "add", *words, stdin=b'{"a": 2, "b": 3}')
+    assert json.loads(done.out) == {"sum": 5}
+    assert (done.code, done.err) == (0, "")
+
+
+def test_a_text_stays_a_text_where_the_schema_wants_one(shell: Shell, url: str) -> None:
+    assert shell.run("call", url, "echo", "text=42").text == "42\n"
+    assert shell.run("call", url, "echo", "text=a=b:=c@d").text == "a=b:=c@d\n"
+
+
+def test_a_file_gives_a_text_with_all_its_lines(shell: Shell, url: str) -> None:
+    (shell.home / "poem.txt").write_text("grün\nund blau")
+    assert shell.run("call", url, "echo", "text@poem.txt").text == "grün\nund blau\n"
+
+
+def test_server_dot_tool_names_a_configured_server_and_its_tool(shell: Shell) -> None:
+    command, *args = argv("good")
+    entry = {"command": command, "args": args, "cwd": str(ROOT)}
+    shell.config.parent.mkdir(parents=True)
+    shell.config.write_text(json.dumps({"mcpServers": {"mine": entry}}))
+    assert shell.run("call", "mine.echo", "text=hello").text == "hello\n"
+    assert shell.run("call", "mine", "echo", "text=hello").text == "hello\n"
+
+
+def test_flags_may_stand_before_and_after_the_target(shell: Shell, url: str) -> None:
+    plain = shell.run("call", url, "echo", "text=x", "--json").out
+    assert shell.run("call", "--json", url, "echo", "text=x").out == plain
+    assert shell.run("call", url, "--json", "echo", "text=x").out == plain
+
+
+def test_a_script_is_a_target(shell: Shell) -> None:
+    script = shell.home / "server.py"
+    script.write_text(
+        "import asyncio\nfrom tests.servers import good\nasyncio.run(good.main(good.parse()))\n"
+    )
+    assert shell.run("call", "server.py", "echo", "text=hi").text == "hi\n"
+
+
+def test_a_host_without_a_scheme_is_http_on_this_machine(shell: Shell, url: str) -> None:
+    assert shell.run("call", url.removeprefix("http://"), "echo", "text=hi").text == "hi\n"
+
+
+def test_unknown_and_missing_arguments_are_named_with_the_nearest_name(
+    shell: Shell, url: str
+) -> None:
+    done = shell.run("call", url, "echo", "txet=hello")
+    assert done.code == exits.USAGE
+    assert "unknown argument txet; did you mean text?" in done.err
+    assert "missing argument text (string)" in done.err
+    assert "--force" in done.err
+
+
+def test_a_word_that_is_no_argument_says_how_to_write_one(shell: Shell, url: str) -> None:
+    done = shell.run("call", url, "echo", "hello")
+    assert done.code == exits.USAGE
+    assert "'hello' is no argument: write key=text, key:=json or key@file" in done.err
+
+
+def test_a_value_that_does_not_fit_the_schema_can_be_sent_as_json(shell: Shell, url: str) -> None:
+    done = shell.run("call", url, "add", "a=two", "b=3")
+    assert done.code == exits.USAGE
+    assert "a: 'two' is no number; send it as it is with a:=JSON" in done.err
+    sent = shell.run("call", url, "add", 'a:="two"', "b=3")
+    assert sent.code == exits.REFUSED
+
+
+def test_force_sends_what_the_schema_does_not_know(shell: Shell, url: str) -> None:
+    done = shell.run("call", url, "add", "a=2", "b=3", "c=4", "--force")
+    assert json.loads(done.out) == {"sum": 5}
+
+
+def test_a_tool_that_is_not_there_is_told_with_the_nearest_names(shell: Shell, url: str) -> None:
+    done = shell.run("call", url, "eco", "text=hello")
+    assert done.code == exits.REFUSED
+    assert "no tool called 'eco'; did you mean echo" in done.err
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["prompt", "greet", "name=Ada"], b"Ada"),
+        (["read", "memo://text"], b"memo://text revision 0\n"),
+        (["read", "memo://blob"], bytes(range(256))),
+        (["prompts"], b"greet"),
+        (["resources"], b"memo://counter"),
+        (["templates"], b"memo://item/{name}"),
+        (["info"], b"wellbehaved 1.0.0"),
+        (["ping"], b"answered in"),
+        (["request", "tools/list"], b'"name": "echo"'),
+        (["raw", '{"jsonrpc":"2.0","id":"x","method":"ping"}'], b'{"jsonrpc":"2.0","id":"x"'),
+        (["complete", "greet", "name=A"], b""),
+    ],
+    ids=lambda value: value[0] if isinstance(value, list) else None,
+)
+def test_every_other_command_does_its_work(
+    shell: Shell, url: str, words: list[str], expected: bytes
+) -> None:
+    name, *rest = words
+    done = shell.run(name, url, *rest)
+    assert (done.code, done.err) == (0, "")
+    assert expected in done.out
+
+
+def test_raw_bytes_that_are_no_message_show_what_the_server_says_to_them(shell: Shell) -> None:
+    done = shell.run("raw", "no JSON at all", "--wait", "0.3", *good())
+    assert done.code == 0
+    assert b"Parse error" in done.out
+
+
+def test_a_subscription_prints_the_resource_now_and_after_an_update(shell: Shell) -> None:
+    uri = "memo://counter"
+    done = shell.run("subscribe", uri, "--for", "0.3", *good())
+    assert done.text == f"{uri} revision 0\n"
+
+
+def test_watch_shows_events_as_json_lines(shell: Shell) -> None:
+    done = shell.run("watch", "--for", "0.2", "--json", *good())
+    events = [json.loads(line) for line in done.out.splitlines()]
+    assert done.code == 0
+    assert all("seq" in event for event in events)

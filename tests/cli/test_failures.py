@@ -1,0 +1,153 @@
+"""What a failed connection says, produced for real and kept as text under snapshots/.
+
+UPDATE_SNAPSHOTS=1 writes them anew; read the difference before you keep it.
+"""
+
+import json
+import os
+import re
+import socket
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from mcplens.cli import exits
+from tests.cli.shell import Shell, serving
+
+SNAPSHOTS = Path(__file__).parent / "snapshots"
+
+# Servers that fail on stdio, as scripts.
+SCRIPTS = {
+    "exits": "import sys; print('unknown option: --frobnicate', file=sys.stderr); sys.exit(3)",
+    "silent": "import sys; print('loading', file=sys.stderr, flush=True); sys.stdin.read()",
+    "garbage": "import sys; print('Listening on port 8000', flush=True); sys.stdin.read()",
+}
+
+Words = Callable[[Shell], Iterator[list[str]]]
+
+
+@contextmanager
+def no_command(shell: Shell) -> Iterator[list[str]]:
+    yield ["tools", "--", "no-such-command", "--help"]
+
+
+def script(name: str, *options: str) -> Words:
+    @contextmanager
+    def words(shell: Shell) -> Iterator[list[str]]:
+        (shell.home / f"{name}.py").write_text(SCRIPTS[name])
+        yield ["tools", *options, "--", sys.executable, f"{name}.py"]
+
+    return words
+
+
+@contextmanager
+def refused_port(shell: Shell) -> Iterator[list[str]]:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+    yield ["tools", f"http://127.0.0.1:{port}/mcp"]
+
+
+@contextmanager
+def no_host(shell: Shell) -> Iterator[list[str]]:
+    yield ["tools", "http://no-such-host.invalid/mcp"]
+
+
+@contextmanager
+def no_tls(shell: Shell) -> Iterator[list[str]]:
+    with serving("good", "--transport", "http") as url:
+        yield ["tools", url.replace("http://", "https://")]
+
+
+@contextmanager
+def wrong_path(shell: Shell) -> Iterator[list[str]]:
+    with serving("good", "--transport", "http") as url:
+        yield ["tools", url.replace("/mcp", "/nothing-here")]
+
+
+def status(fault: str) -> Words:
+    @contextmanager
+    def words(shell: Shell) -> Iterator[list[str]]:
+        with serving("bad", fault, "--transport", "http", "--at", "initialize") as url:
+            yield ["tools", url]
+
+    return words
+
+
+CASES: dict[str, tuple[Words, int]] = {
+    "missing command": (no_command, exits.NOT_CONNECTED),
+    "exit at once": (script("exits"), exits.NOT_CONNECTED),
+    "exit at once, quiet": (script("exits", "-q"), exits.NOT_CONNECTED),
+    "silence": (script("silent", "--connect-timeout", "0.5"), exits.NOT_CONNECTED),
+    "garbage on stdout": (script("garbage", "--connect-timeout", "0.5"), exits.NOT_CONNECTED),
+    "refused port": (refused_port, exits.NOT_CONNECTED),
+    "no such host": (no_host, exits.NOT_CONNECTED),
+    "tls": (no_tls, exits.NOT_CONNECTED),
+    "401": (status("http_401"), exits.SIGN_IN),
+    "404": (status("http_404"), exits.NOT_CONNECTED),
+    "429": (status("http_429"), exits.NOT_CONNECTED),
+    "500": (status("http_500_html"), exits.NOT_CONNECTED),
+    "html": (status("http_200_html"), exits.BROKEN_PROTOCOL),
+    "wrong path": (wrong_path, exits.NOT_CONNECTED),
+}
+
+
+def normalised(text: str, home: Path) -> str:
+    """Without what differs from run to run and from machine to machine."""
+    for pattern, replacement in (
+        (re.escape(str(home)), "HOME"),
+        (re.escape(sys.executable), "PYTHON"),
+        (r"127\.0\.0\.1:\d+", "127.0.0.1:PORT"),
+        (r"\('127\.0\.0\.1', \d+\)", "('127.0.0.1', PORT)"),
+        # What resolvers say of a host that is not there.
+        ("Temporary failure in name resolution", "Name or service not known"),
+        ("No address associated with hostname", "Name or service not known"),
+        (r"was not found in [^;\"\n]+", "was not found in FOLDERS"),
+        (r'"pid": \d+', '"pid": PID'),
+        (r'"searched": \[[^]]*\]', '"searched": FOLDERS'),
+        (r'"elapsed_s": [\d.]+', '"elapsed_s": SECONDS'),
+        (r'"Date": "[^"]+"', '"Date": DATE'),
+        (r"\(_ssl\.c:\d+\)", "(_ssl.c:LINE)"),
+    ):
+        text = re.sub(pattern, replacement, text)
+    return text
+
+
+def check_snapshot(name: str, text: str) -> None:
+    file = SNAPSHOTS / f"{re.sub('[ ,]+', '-', name)}.txt"
+    if os.environ.get("UPDATE_SNAPSHOTS"):
+        file.write_text(text)
+    assert text == file.read_text()
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_failure_says_which_step_what_was_expected_what_came_and_what_to_try(
+    shell: Shell, case: str
+) -> None:
+    words, code = CASES[case]
+    with words(shell) as line:  # type: ignore[attr-defined]
+        done = shell.run(*line)
+    assert (done.code, done.out) == (code, b"")
+    check_snapshot(case, normalised(done.err, shell.home))
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_failure_with_json_is_an_object_with_a_stable_code(shell: Shell, case: str) -> None:
+    words, code = CASES[case]
+    with words(shell) as line:  # type: ignore[attr-defined]
+        done = shell.run(line[0], "--json", "-q", *line[1:])
+    assert (done.code, done.out) == (code, b"")
+    (text,) = done.err.splitlines()
+    error = json.loads(text)["error"]
+    shown = {key: error[key] for key in ("code", "failedAt", "expected", "try", "helpUrl")}
+    shown["message"] = error["message"]
+    shown["stderr"] = error["details"].get("stderr")
+    pretty = json.dumps(shown, indent=2, ensure_ascii=False) + "\n"
+    check_snapshot(f"{case} json", normalised(pretty, shell.home))
+
+
+def test_every_snapshot_belongs_to_a_case() -> None:
+    cases = {re.sub("[ ,]+", "-", f"{case}{kind}") for case in CASES for kind in ("", " json")}
+    assert {file.stem for file in SNAPSHOTS.iterdir()} == cases

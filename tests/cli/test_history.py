@@ -1,0 +1,108 @@
+"""`mcplens history`: every run is on record, can be searched, sent on, and sent again."""
+
+import json
+import os
+from pathlib import Path
+
+from mcplens.cli import exits
+from tests.cli.shell import Shell
+
+
+def call(shell: Shell, text: str, *extra: str) -> None:
+    ran = shell.run("call", "demo", "echo", f"text={text}", *extra)
+    assert (ran.code, ran.text) == (exits.DONE, f"{text}\n")
+
+
+def run_ids(shell: Shell) -> list[str]:
+    ran = shell.run("history", "list", "--json")
+    return [json.loads(line)["run_id"] for line in ran.text.splitlines()]
+
+
+def test_a_run_is_on_record_and_its_frames_can_be_shown(shell: Shell) -> None:
+    call(shell, "hello")
+    (run_id,) = run_ids(shell)
+    shown = shell.run("history", "show", run_id[:6], "--frames", "-n", "1000")
+    assert shown.code == exits.DONE
+    assert "-> " in shown.text
+    assert "<- " in shown.text
+
+
+def test_text_is_found_in_what_was_sent_and_received(shell: Shell) -> None:
+    call(shell, "a-needle")
+    call(shell, "something-else")
+    found = shell.run("history", "search", "A-NEEDLE", "-i", "--json")
+    kinds = {json.loads(line)["kind"] for line in found.text.splitlines()}
+    assert {"FrameSent", "FrameReceived"} <= kinds
+    assert shell.run("history", "search", "never-said").text == ""
+
+
+def test_one_event_is_shown_byte_for_byte(shell: Shell) -> None:
+    call(shell, "exact")
+    found = shell.run("history", "search", '"exact"', "--method", "tools/call", "--json")
+    sent = [json.loads(line) for line in found.text.splitlines()]
+    (request,) = [entry for entry in sent if entry["kind"] == "FrameSent"]
+    shown = shell.run("history", "show", request["run_id"], str(request["seq"]))
+    message = json.loads(shown.text)
+    assert message["params"]["arguments"] == {"text": "exact"}
+
+
+def test_a_recorded_request_can_be_sent_again(shell: Shell) -> None:
+    call(shell, "again")
+    found = shell.run("history", "search", '"again"', "--method", "tools/call", "--json")
+    (request,) = [
+        entry
+        for line in found.text.splitlines()
+        if (entry := json.loads(line))["kind"] == "FrameSent"
+    ]
+    replayed = shell.run("history", "replay", request["run_id"], str(request["seq"]), "--json")
+    assert replayed.code == exits.DONE
+    assert json.loads(replayed.text)["content"][0]["text"] == "again"
+
+
+def test_a_trace_travels_to_another_machine(shell: Shell, tmp_path: Path) -> None:
+    call(shell, "travelling")
+    trace = tmp_path / "run.jsonl"
+    assert shell.run("history", "export", "--output", str(trace)).code == exits.DONE
+    other = Shell(tmp_path / "other")
+    other.home.mkdir()
+    assert "1 runs" in other.run("history", "import", str(trace)).text
+    assert run_ids(other) == run_ids(shell)
+    again = other.run("history", "export")
+    assert again.out == trace.read_bytes()
+
+
+def test_the_http_side_is_exported_as_har(shell: Shell, url: str) -> None:
+    assert shell.run("tools", url).code == exits.DONE
+    har = json.loads(shell.run("history", "export", "--har").text)
+    assert har["log"]["version"] == "1.2"
+    assert any(entry["request"]["url"] == url for entry in har["log"]["entries"])
+
+
+def test_a_trace_file_is_written_while_it_happens_even_without_a_record(
+    shell: Shell, tmp_path: Path
+) -> None:
+    trace = tmp_path / "live.jsonl"
+    call(shell, "live", "--no-record", "--trace", str(trace))
+    lines = [json.loads(line) for line in trace.read_text().splitlines()]
+    assert lines[0]["format"] == "mcplens-trace"
+    assert any(line.get("type") == "FrameReceived" for line in lines)
+    assert shell.run("history", "list").code == exits.USAGE  # nothing was recorded
+
+
+def test_a_state_folder_that_cannot_be_written_is_a_warning_and_the_call_works(
+    shell: Shell, tmp_path: Path
+) -> None:
+    blocked = tmp_path / "a-file-where-a-folder-should-be"
+    blocked.write_text("")
+    shell.variables["MCPLENS_STATE_DIR"] = str(blocked)
+    ran = shell.run("call", "demo", "echo", "text=still")
+    assert (ran.code, ran.text) == (exits.DONE, "still\n")
+    assert "mcplens:" in ran.err
+
+
+def test_a_secret_header_is_never_on_disk(shell: Shell, url: str, tmp_path: Path) -> None:
+    secret = "s3cret-" + os.urandom(8).hex()
+    assert shell.run("tools", url, "-H", f"Authorization: Bearer {secret}").code == exits.DONE
+    for path in tmp_path.rglob("*"):
+        if path.is_file():
+            assert secret.encode() not in path.read_bytes(), path

@@ -1,0 +1,232 @@
+"""What goes to stdout and what to stderr, on a terminal and in a pipe."""
+
+import json
+import os
+import re
+import sys
+
+import pytest
+
+from mcplens.cli import exits
+from tests.cli.shell import Shell, bad, good, serving
+
+# Valid JSON, written as no encoder would: only bytes that are passed on untouched look like this.
+ODD = {
+    "tools/list": '{ "tools" :[{"name":"odd", "inputSchema":{"type":"object"},"n":1.0e2} ] }',
+    "resources/list": '{"resources":[ ],"x":"\\u00e9"}',
+    "resources/templates/list": '{"resourceTemplates":[],  "a":1,"a":2}',
+    "prompts/list": '{"prompts":[{"name":"\\u006fdd"}]}',
+    "tools/call": '{"content":[ {"type":"text","text":"\\u0041 ö"} ],"n":-0.0,"isError":false}',
+    "resources/read": '{"contents":[{"uri":"odd:\\/\\/x","text":"t" }]}',
+    "prompts/get": '{"messages":[ {"role":"user","content":{"type":"text","text":"x"}}]}',
+    "completion/complete": '{"completion":{"values":["a" ]}}',
+}
+ODD_SERVER = f"""
+import json, sys
+odd = {ODD!r}
+offers = {{"tools": {{}}, "resources": {{}}, "prompts": {{}}, "completions": {{}}}}
+info = {{"name": "odd", "version": "1"}}
+for line in sys.stdin:
+    message = json.loads(line)
+    answer = {{"protocolVersion": "2025-11-25", "capabilities": offers, "serverInfo": info}}
+    text = odd.get(message["method"], json.dumps(answer))
+    if message["method"] == "server/discover":
+        print(json.dumps({{"jsonrpc": "2.0", "id": message["id"],
+                          "error": {{"code": -32601, "message": "no"}}}}), flush=True)
+    elif "id" in message:
+        reply = '{{"jsonrpc":"2.0","id":%s,"result":%s}}\\n' % (message["id"], text)
+        sys.stdout.buffer.write(reply.encode())
+        sys.stdout.buffer.flush()
+"""
+
+
+@pytest.mark.parametrize(
+    ("words", "method"),
+    [
+        (["tools"], "tools/list"),
+        (["tools", "--first-page"], "tools/list"),
+        (["resources"], "resources/list"),
+        (["templates"], "resources/templates/list"),
+        (["prompts"], "prompts/list"),
+        (["call", "odd"], "tools/call"),
+        (["read", "odd://x"], "resources/read"),
+        (["prompt", "odd"], "prompts/get"),
+        (["complete", "odd", "name=A"], "completion/complete"),
+        (["request", "tools/list"], "tools/list"),
+    ],
+)
+def test_json_prints_exactly_the_bytes_of_the_result_and_nothing_else(
+    shell: Shell, words: list[str], method: str
+) -> None:
+    done = shell.run(*words, "--json", "--", sys.executable, "-c", ODD_SERVER)
+    assert done.out == ODD[method].encode() + b"\n"
+    assert (done.code, done.err) == (exits.DONE, "")
+
+
+def test_several_pages_become_one_list_of_the_items_as_they_came(shell: Shell, url: str) -> None:
+    pages = shell.run("tools", "--json", *good("--page-size", "5"))
+    whole = shell.run("tools", url, "--json")
+    assert json.loads(pages.out) == json.loads(whole.out)
+
+
+def test_one_page_comes_with_the_cursor_of_the_next(shell: Shell) -> None:
+    done = shell.run("tools", "--first-page", *good("--page-size", "5"))
+    assert len(done.text.splitlines()) == 5
+    cursor = re.search(r"--cursor '(.+)'", done.err)
+    assert cursor
+    second = shell.run("tools", "--cursor", cursor[1], *good("--page-size", "5"))
+    assert len(second.text.splitlines()) == 5
+    assert second.text != done.text
+
+
+def test_a_failed_tool_prints_its_result_and_says_so(shell: Shell, url: str) -> None:
+    done = shell.run("call", url, "fail")
+    assert done.code == exits.REFUSED
+    assert done.text == "it failed, as it should\n"
+    assert done.err == "the tool failed:\n"
+
+
+def test_an_error_with_json_is_one_line_of_json_on_stderr(shell: Shell, url: str) -> None:
+    done = shell.run("call", url, "error", "--json")
+    assert (done.code, done.out) == (exits.REFUSED, b"")
+    (line,) = done.err.splitlines()
+    error = json.loads(line)["error"]
+    assert error["code"] == "SERVER_ERROR"
+    assert error["details"]["data"] == {"asked": True}
+
+
+def test_a_wrong_command_line_with_json_is_one_line_of_json_too(shell: Shell) -> None:
+    done = shell.run("tools", "no-such-server", "--json")
+    assert (done.code, done.out) == (exits.USAGE, b"")
+    (line,) = done.err.splitlines()
+    assert json.loads(line)["error"]["code"] == "USAGE"
+
+
+def test_logs_and_stderr_of_the_server_go_to_stderr(shell: Shell) -> None:
+    done = shell.run("call", "log", "level=warning", 'data:="careful"', *good())
+    assert done.text == "logged\n"
+    assert "[warning wellbehaved] careful" in done.err
+    done = shell.run("call", "stderr", "text=beside", *good())
+    assert done.text == "written\n"
+    assert "[stderr] beside" in done.err
+
+
+def test_quiet_leaves_nothing_but_the_result(shell: Shell) -> None:
+    done = shell.run("call", "log", "level=warning", 'data:="careful"', "-q", *good())
+    assert (done.text, done.err) == ("logged\n", "")
+
+
+def test_verbose_shows_every_frame_on_stderr(shell: Shell, url: str) -> None:
+    done = shell.run("call", url, "echo", "text=hi", "-v")
+    assert done.text == "hi\n"
+    assert '-> {"jsonrpc":"2.0"' in done.err
+    assert '"method":"tools/call"' in done.err
+    assert "<- {" in done.err
+
+
+def test_a_pipe_gets_no_colour_and_a_terminal_does(shell: Shell, url: str) -> None:
+    assert b"\x1b" not in shell.run("tools", url).out
+    assert b"\x1b[1m" in shell.on_terminal("tools", url).out
+
+
+def test_no_color_is_obeyed_on_a_terminal(shell: Shell, url: str) -> None:
+    shell.variables["NO_COLOR"] = "1"
+    assert b"\x1b" not in shell.on_terminal("tools", url).out
+
+
+def test_a_terminal_of_40_columns_is_not_overrun(shell: Shell, url: str) -> None:
+    shell.variables["NO_COLOR"] = "1"
+    for words in (["tools", url], ["resources", url], ["prompts", url], ["tools", "-h"]):
+        shown = shell.on_terminal(*words, columns=40)
+        assert shown.code == 0
+        assert max(map(len, shown.text.splitlines())) <= 40, words
+
+
+def test_progress_is_drawn_on_a_terminal_and_gone_afterwards(shell: Shell, url: str) -> None:
+    shown = shell.on_terminal("call", url, "progress", "steps=4", "delay=0.05").out
+    assert b"progress [#####...............]  25%, 0 s step 1" in shown
+    assert shown.endswith(b"\r\x1b[K4 steps\n")
+
+
+def test_a_pipe_gets_no_progress_line(shell: Shell, url: str) -> None:
+    done = shell.run("call", url, "progress", "steps=2")
+    assert (done.text, done.err) == ("2 steps\n", "")
+
+
+@pytest.mark.parametrize("words", [["tools"], ["tools", "--json"], ["request", "tools/list"]])
+def test_a_reader_that_goes_away_ends_the_command_quietly(
+    shell: Shell, url: str, words: list[str]
+) -> None:
+    theirs, ours = os.pipe()
+    os.close(theirs)
+    process = shell.start(words[0], url, *words[1:], stdout=ours)
+    os.close(ours)
+    _, err = process.communicate(timeout=60)
+    assert (process.returncode, err) == (exits.DONE, b"")
+
+
+def test_a_stderr_that_nobody_reads_does_not_hurt_the_result(shell: Shell, url: str) -> None:
+    theirs, ours = os.pipe()
+    os.close(theirs)
+    process = shell.start("call", url, "log", "level=error", "data:=1", "-v", stderr=ours)
+    os.close(ours)
+    out, _ = process.communicate(timeout=60)
+    assert (process.returncode, out) == (exits.DONE, b"logged\n")
+
+
+def test_a_full_disk_ends_with_1_and_says_so(shell: Shell, url: str) -> None:
+    with open("/dev/full", "wb") as full:
+        process = shell.start("tools", url, stdout=full.fileno())
+        _, err = process.communicate(timeout=60)
+    assert process.returncode == exits.FAILED == 1
+    assert err == b"mcplens: the output cannot be written: No space left on device\n"
+
+
+@pytest.mark.parametrize("way", ["stdio", "http"])
+def test_50_megabytes_come_through_a_pipe_whole(shell: Shell, url: str, way: str) -> None:
+    size = 50_000_000
+    words = ["call", *([url] if way == "http" else []), "big", f"bytes={size}"]
+    done = shell.run(*words, *([] if way == "http" else good()))
+    assert done.code == exits.DONE
+    assert len(done.out) == size + 1
+    assert done.out.count(b"x") == size
+
+
+def test_broken_tools_are_listed_and_flagged_among_the_others(shell: Shell) -> None:
+    done = shell.run("tools", *good("--broken-tools", "--page-size", "0"))
+    lines = done.text.splitlines()
+    assert done.code == exits.DONE
+    assert sum("! broken: " in line for line in lines) >= 4
+    assert any(line.startswith("schema_is_a_string") for line in lines)
+    assert any(line.startswith("(no name)") for line in lines)
+    assert any(line.startswith("drop_session") for line in lines)
+
+
+def test_a_broken_tool_can_be_called_with_args_and_the_others_as_ever(shell: Shell) -> None:
+    with serving("good", "--transport", "http", "--broken-tools") as url:
+        assert shell.run("call", url, "echo", "text=hello").text == "hello\n"
+        broken = shell.run("call", url, "schema_is_a_string", "--args", "{}")
+        # The server got the call: it is the server that knows no such tool.
+        assert "error -32602: unknown tool 'schema_is_a_string'" in broken.err
+
+
+def test_a_tool_can_be_called_though_the_list_of_tools_is_broken(shell: Shell) -> None:
+    done = shell.run("call", "ok", *bad("array_result", "--at", "tools/list"))
+    assert done.code == exits.DONE
+
+
+def test_a_server_that_does_not_end_does_not_hold_up_the_command(shell: Shell) -> None:
+    process = shell.start("call", "echo", "text=hi", *good("--stubborn", "term"))
+    out, _ = process.communicate(timeout=4)
+    assert (process.returncode, out) == (exits.DONE, b"hi\n")
+
+
+def test_help_and_version_are_there_for_every_command(shell: Shell) -> None:
+    from mcplens.cli.main import COMMANDS
+
+    for name in COMMANDS:
+        done = shell.run(name, "-h")
+        assert done.code == exits.DONE
+        assert done.text.startswith("Usage: mcplens " + name)
+        assert "\n  mcplens " in done.text, f"{name} -h shows no example"
+    assert shell.run("--version").text.startswith("mcplens")
