@@ -15,8 +15,9 @@ def test_a_command_that_worked_ends_with_0(shell: Shell) -> None:
 def test_a_failure_of_our_own_ends_with_1(shell: Shell, url: str) -> None:
     with open("/dev/full", "wb") as full:
         process = shell.start("tools", url, stdout=full.fileno())
-        process.communicate(timeout=60)
+        _, err = process.communicate(timeout=60)
     assert process.returncode == exits.FAILED == 1
+    assert err == b"mcplens: the output cannot be written: No space left on device\n"
 
 
 @pytest.mark.parametrize(

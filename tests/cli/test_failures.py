@@ -16,6 +16,7 @@ import pytest
 
 from mcplens.cli import exits
 from tests.cli.shell import Shell, serving
+from tests.cli.tls import untrusted_port
 
 SNAPSHOTS = Path(__file__).parent / "snapshots"
 
@@ -62,6 +63,12 @@ def no_tls(shell: Shell) -> Iterator[list[str]]:
 
 
 @contextmanager
+def untrusted(shell: Shell) -> Iterator[list[str]]:
+    with untrusted_port(shell.home) as port:
+        yield ["tools", f"https://127.0.0.1:{port}/mcp"]
+
+
+@contextmanager
 def wrong_path(shell: Shell) -> Iterator[list[str]]:
     with serving("good", "--transport", "http") as url:
         yield ["tools", url.replace("/mcp", "/nothing-here")]
@@ -84,7 +91,8 @@ CASES: dict[str, tuple[Words, int]] = {
     "garbage on stdout": (script("garbage", "--connect-timeout", "0.5"), exits.NOT_CONNECTED),
     "refused port": (refused_port, exits.NOT_CONNECTED),
     "no such host": (no_host, exits.NOT_CONNECTED),
-    "tls": (no_tls, exits.NOT_CONNECTED),
+    "untrusted certificate": (untrusted, exits.NOT_CONNECTED),
+    "no tls there": (no_tls, exits.NOT_CONNECTED),
     "401": (status("http_401"), exits.SIGN_IN),
     "404": (status("http_404"), exits.NOT_CONNECTED),
     "429": (status("http_429"), exits.NOT_CONNECTED),
@@ -101,6 +109,7 @@ def normalised(text: str, home: Path) -> str:
         (re.escape(sys.executable), "PYTHON"),
         (r"127\.0\.0\.1:\d+", "127.0.0.1:PORT"),
         (r"\('127\.0\.0\.1', \d+\)", "('127.0.0.1', PORT)"),
+        ("self signed", "self-signed"),  # as OpenSSL 1.1 writes it
         # What resolvers say of a host that is not there.
         ("Temporary failure in name resolution", "Name or service not known"),
         ("No address associated with hostname", "Name or service not known"),
