@@ -1,1 +1,1 @@
-"""A small MCP server without any SDK, so that mcplens can be tried with nothing else installed."""
+"""A small MCP server without any SDK that uses every feature: something to try mcplens on."""

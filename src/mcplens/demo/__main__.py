@@ -1,68 +1,92 @@
-"""`python -m mcplens.demo`: the demo server on stdio, for the handshake revisions of MCP."""
+"""`python -m mcplens.demo`: the demo server on stdio, or by HTTP, HTTP+SSE and WebSocket."""
 
 from __future__ import annotations
 
+import argparse
+import asyncio
+import signal
 import sys
-from typing import Any
+from contextlib import suppress
 
-from mcplens.demo.tools import TOOLS
-from mcplens.protocol.eras import HANDSHAKE_VERSIONS
-from mcplens.protocol.frames import Frame, Kind, encode_error, encode_result, parse
-from mcplens.session.config import VERSION
-
-
-class _Refusal(Exception):
-    def __init__(self, code: int, message: str) -> None:
-        super().__init__(message)
-        self.code = code
+from mcplens.clock import Clock, SystemClock
+from mcplens.demo.server import Demo
+from mcplens.errors import InspectorError
 
 
-def _result(method: str, params: dict[str, Any]) -> dict[str, Any]:
-    match method:
-        case "initialize":
-            offered = params.get("protocolVersion")
-            return {
-                "protocolVersion": offered if offered in HANDSHAKE_VERSIONS else "2025-11-25",
-                "capabilities": {"tools": {}},
-                "serverInfo": {"name": "mcplens-demo", "version": VERSION},
-            }
-        case "ping":
-            return {}
-        case "tools/list":
-            return {"tools": [definition for definition, _ in TOOLS.values()]}
-        case "tools/call":
-            name = params.get("name")
-            if name not in TOOLS:
-                raise _Refusal(-32602, f"there is no tool called {name!r}")
-            return TOOLS[name][1](params.get("arguments") or {})
-    raise _Refusal(-32601, f"{method} is not offered")
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="python -m mcplens.demo",
+        description="An MCP server to try clients on. Without options it speaks on stdio.",
+    )
+    port = {"nargs": "?", "type": int, "const": 0, "metavar": "PORT"}
+    parser.add_argument("--http", help="streamable HTTP at /mcp", **port)  # type: ignore[arg-type]
+    parser.add_argument("--sse", help="HTTP+SSE at /sse", **port)  # type: ignore[arg-type]
+    parser.add_argument("--ws", help="WebSocket at /ws", **port)  # type: ignore[arg-type]
+    parser.add_argument("--token", help="the bearer token that clients must send")
+    return parser.parse_args()
 
 
-def _answer(line: bytes) -> bytes | None:
-    frame = parse(line)
-    if not isinstance(frame, Frame):
-        return encode_error(None, -32700, f"not understood: {getattr(frame, 'reason', 'a batch')}")
-    if frame.kind is not Kind.REQUEST or frame.id is None:
-        return None
+async def serve(arguments: argparse.Namespace) -> None:
+    clock = SystemClock()
+    demo = Demo(clock)
     try:
-        params = frame.value()
-        return encode_result(
-            frame.id, _result(frame.method, params if isinstance(params, dict) else {})
-        )
-    except _Refusal as refusal:
-        return encode_error(frame.id, refusal.code, str(refusal))
-    except ValueError as problem:
-        return encode_error(frame.id, -32602, f"params cannot be read: {problem}")
+        if arguments.http is arguments.sse is arguments.ws is None:
+            from mcplens.inbound.stdio import serve_stdio
+
+            await serve_stdio(demo, clock)
+        else:
+            await _serve_network(demo, clock, arguments)
+    finally:
+        await demo.close()
 
 
-def serve() -> None:
-    """Answer each line until stdin ends."""
-    for line in sys.stdin.buffer:
-        answer = _answer(line.rstrip(b"\r\n"))
-        if answer is not None:
-            sys.stdout.buffer.write(answer + b"\n")
-            sys.stdout.buffer.flush()
+async def _serve_network(demo: Demo, clock: Clock, arguments: argparse.Namespace) -> None:
+    """All that was asked for, on one port; says where on stderr."""
+    from mcplens.inbound.gate import Gate
+    from mcplens.inbound.server import serve as serve_site
+    from mcplens.inbound.site import Endpoint, Site
+    from mcplens.inbound.sse import HttpSse
+    from mcplens.inbound.streamable_http import StreamableHttp
+    from mcplens.inbound.websocket import WebSocketEndpoint
+
+    endpoints: dict[str, Endpoint] = {}
+    sockets: dict[str, WebSocketEndpoint] = {}
+    paths = []
+    if arguments.http is not None:
+        endpoints["/mcp"] = StreamableHttp(demo, clock)
+        paths.append(("/mcp", "http"))
+    if arguments.sse is not None:
+        legacy = HttpSse(demo, clock)
+        endpoints |= {"/sse": legacy, legacy.messages_path: legacy}
+        paths.append(("/sse", "http"))
+    if arguments.ws is not None:
+        sockets["/ws"] = WebSocketEndpoint(demo)
+        paths.append(("/ws", "ws"))
+    site = Site(endpoints, sockets=sockets, gate=Gate(token=arguments.token))
+    port = arguments.http or arguments.sse or arguments.ws or 0
+    async with serve_site(site, port=port) as address:
+        for path, scheme in paths:
+            print(f"mcplens-demo: {address.url(path, scheme)}", file=sys.stderr, flush=True)
+        await _until_ended()
+
+
+async def _until_ended() -> None:
+    ended = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        with suppress(NotImplementedError):  # Windows: Ctrl-C cancels us instead
+            loop.add_signal_handler(number, ended.set)
+    await ended.wait()
+
+
+def main() -> None:
+    try:
+        asyncio.run(serve(_arguments()))
+    except InspectorError as error:
+        sys.exit(f"mcplens-demo: {error.message}")
+    except KeyboardInterrupt:
+        sys.exit(130)
 
 
 if __name__ == "__main__":
-    serve()
+    main()

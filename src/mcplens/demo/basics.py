@@ -1,0 +1,36 @@
+"""Two tools to begin with."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from mcplens.demo.call import Call
+from mcplens.demo.registry import Json, failure, text, tool
+
+_NUMBER: Final = {"type": "number"}
+
+
+@tool(
+    "echo",
+    "Gives back the text that it is given.",
+    {"text": {"type": "string"}},
+    required=("text",),
+    checks_itself=True,
+)
+async def echo(call: Call) -> Json:
+    return text(str(call.arguments.get("text", "")))
+
+
+@tool(
+    "add",
+    "Adds two numbers.",
+    {"a": _NUMBER, "b": _NUMBER},
+    required=("a", "b"),
+    outputSchema={"type": "object", "properties": {"sum": _NUMBER}, "required": ["sum"]},
+    checks_itself=True,
+)
+async def add(call: Call) -> Json:
+    a, b = call.arguments.get("a"), call.arguments.get("b")
+    if not isinstance(a, int | float) or not isinstance(b, int | float):
+        return failure("a and b must be numbers")
+    return text(f"{a + b:g}", structuredContent={"sum": a + b})

@@ -1,0 +1,69 @@
+"""tools/call: checks the arguments, decides whether the call becomes a task, and runs the tool."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable
+from functools import cache
+
+from mcplens.demo import task_extension, task_methods
+from mcplens.demo.call import Call
+from mcplens.demo.lists import added_tool
+from mcplens.demo.registry import TOOLS, Failure, Fault, Json, Tool, failure, method
+from mcplens.demo.tasks import EXTENSION, require_extension
+from mcplens.inbound.refusal import INVALID_PARAMS, METHOD_NOT_FOUND
+from mcplens.protocol.schema import Validator
+
+
+@method("tools/call")
+async def call_tool(call: Call) -> Json:
+    name = call.params.get("name")
+    tool = TOOLS.get(name) if isinstance(name, str) else None
+    if tool is None:
+        if any(added["name"] == name for added in call.demo.catalog.added["tools"]):
+            return added_tool(call)
+        raise Fault(INVALID_PARAMS, f"there is no tool called {name!r}")
+    problems = (
+        () if tool.checks_itself else _validator(tool.definition["name"]).findings(call.arguments)
+    )
+    if problems:
+        # The specification wants this in the result, where a model can read it and try again.
+        return failure("; ".join(problems))
+    if _becomes_task(call, tool):
+        return start_task(call, run(call, tool))
+    return await run(call, tool)
+
+
+async def run(call: Call, tool: Tool) -> Json:
+    """Do a tool's work; its failure is a result."""
+    try:
+        return await tool.work(call)
+    except Failure as problem:
+        return failure(str(problem))
+
+
+def _becomes_task(call: Call, tool: Tool) -> bool:
+    """2025-11-25: the client asks for a task. 2026-07-28: the server decides."""
+    support = tool.task_support
+    if call.is_stateless:
+        if support == "required":
+            require_extension(call)
+        return support != "forbidden" and call.declares("extensions", EXTENSION)
+    wants_task = isinstance(call.params.get("task"), dict)
+    if wants_task and support == "forbidden":
+        raise Fault(METHOD_NOT_FOUND, f"{tool.definition['name']} cannot be called as a task")
+    if support == "required" and not wants_task:
+        raise Fault(METHOD_NOT_FOUND, f"{tool.definition['name']} must be called as a task")
+    return wants_task
+
+
+def start_task(call: Call, work: Awaitable[Json]) -> Json:
+    """Let a call go on as a task; gives what the request is answered with."""
+    wanted = call.params.get("task")
+    task = call.demo.tasks.create(call, wanted.get("ttl") if isinstance(wanted, dict) else None)
+    task.start(work)
+    return task_extension.created(task) if call.is_stateless else task_methods.created(task)
+
+
+@cache
+def _validator(name: str) -> Validator:
+    return Validator(TOOLS[name].definition["inputSchema"])

@@ -1,0 +1,97 @@
+"""Getting to know each other: initialize (2025-11-25), server/discover (2026-07-28), ping."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Final
+
+from mcplens.demo.call import Call
+from mcplens.demo.experimental import EXPERIMENTAL
+from mcplens.demo.media import ICON
+from mcplens.demo.registry import Json, method
+from mcplens.demo.tasks import EXTENSION
+from mcplens.protocol.eras import HANDSHAKE_VERSIONS, SERVER_INFO, VERSIONS, Era
+
+INSTRUCTIONS: Final = (
+    "A server to try an MCP client on. Each tool shows one feature and says in its description "
+    "what to look at. The tools whose names begin with broken- break the protocol on purpose."
+)
+
+_CAPABILITIES: Final[Json] = {
+    "tools": {"listChanged": True},
+    "resources": {"subscribe": True, "listChanged": True},
+    "prompts": {"listChanged": True},
+    "completions": {},
+    "logging": {},
+    "experimental": EXPERIMENTAL,
+}
+
+
+@cache
+def server_info() -> Json:
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        number = version("mcplens")
+    except PackageNotFoundError:  # run from a source tree
+        number = "0"
+    return {
+        "name": "mcplens-demo",
+        "title": "mcplens demo",
+        "version": number,
+        "icons": [{"src": ICON, "mimeType": "image/png", "sizes": ["16x16"]}],
+    }
+
+
+@method("initialize", Era.HANDSHAKE)
+async def initialize(call: Call) -> Json:
+    offered = call.params.get("protocolVersion")
+    version = offered if offered in HANDSHAKE_VERSIONS else HANDSHAKE_VERSIONS[0]
+    call.client.peer.protocol_version = version
+    declared = call.params.get("capabilities")
+    call.client.capabilities = declared if isinstance(declared, dict) else {}
+    tasks: Json = {"list": {}, "cancel": {}, "requests": {"tools": {"call": {}}}}
+    return {
+        "protocolVersion": version,
+        "capabilities": {**_CAPABILITIES, "tasks": tasks},
+        "serverInfo": server_info(),
+        "instructions": INSTRUCTIONS,
+    }
+
+
+@method("server/discover", Era.STATELESS)
+async def discover(call: Call) -> Json:
+    return {
+        "supportedVersions": list(VERSIONS),
+        "capabilities": {**_CAPABILITIES, "extensions": {EXTENSION: {}}},
+        "instructions": INSTRUCTIONS,
+    }
+
+
+@method("ping", Era.HANDSHAKE)
+async def ping(call: Call) -> Json:
+    return {}
+
+
+# What 2026-07-28 lets a client keep, and for how long; a change is announced before.
+_TTL_MS: Final = {
+    "server/discover": 60_000,
+    "tools/list": 10_000,
+    "prompts/list": 10_000,
+    "resources/list": 10_000,
+    "resources/templates/list": 10_000,
+    "resources/read": 0,
+}
+
+
+def complete(method: str, result: Json) -> Json:
+    """A result with what 2026-07-28 wants in every one."""
+    whole = {"resultType": "complete", **result}
+    if method in _TTL_MS and whole["resultType"] == "complete":
+        scope = "private" if method == "resources/read" else "public"
+        whole = {**whole, "ttlMs": _TTL_MS[method], "cacheScope": scope}
+    info = server_info()
+    if method != "server/discover":  # the icon is sent once
+        info = {"name": info["name"], "version": info["version"]}
+    whole["_meta"] = {SERVER_INFO: info, **result.get("_meta", {})}
+    return whole

@@ -1,0 +1,43 @@
+"""Log messages at all levels, and the level that a client wants to hear from (up)."""
+
+from __future__ import annotations
+
+from mcplens.demo.call import LEVELS, Call
+from mcplens.demo.registry import Fault, Json, method, text, tool
+from mcplens.inbound.refusal import INVALID_PARAMS
+from mcplens.protocol.eras import Era
+
+
+@tool(
+    "log-levels",
+    "Sends one log message at each of the eight levels; the client's level decides which arrive.",
+)
+async def levels(call: Call) -> Json:
+    for level in LEVELS:
+        call.log(level, f"this is a message at level {level}")
+    return text(f"{len(LEVELS)} messages were written")
+
+
+@tool(
+    "log-message",
+    "Sends one log message: any level, any logger, any JSON as its data.",
+    {
+        "level": {"type": "string", "enum": list(LEVELS), "default": "info"},
+        "logger": {"type": "string", "default": "demo"},
+        "data": {"description": "Any JSON value.", "default": {"who": "demo", "what": "logs"}},
+    },
+)
+async def message(call: Call) -> Json:
+    given = call.arguments
+    data = given.get("data", {"who": "demo", "what": "logs"})
+    call.log(given.get("level", "info"), data, given.get("logger", "demo"))
+    return text("written")
+
+
+@method("logging/setLevel", Era.HANDSHAKE)
+async def set_level(call: Call) -> Json:
+    level = call.params.get("level")
+    if level not in LEVELS:
+        raise Fault(INVALID_PARAMS, f"{level!r} is no level: use {', '.join(LEVELS)}")
+    call.client.log_level = level
+    return {}

@@ -1,0 +1,62 @@
+"""A page for a person's browser, on a port of its own: where elicitation by URL leads.
+
+It lives until it was visited, or for ten minutes. The URL has a secret in it, as links in mails do.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from typing import Final
+
+from mcplens.clock import Clock, Timer
+
+_LIFE_S: Final = 600.0
+_HEADERS: Final = b"Content-Type: text/html; charset=utf-8\r\nConnection: close\r\n"
+_DONE: Final = "<h1>Done</h1><p>The mcplens demo knows that you were here. Close this page.</p>"
+
+
+class Page:
+    """One page, to be visited once."""
+
+    def __init__(self, clock: Clock) -> None:
+        self.id = secrets.token_urlsafe(16)
+        self.url = ""
+        self.visited = asyncio.Event()
+        self._clock = clock
+        self._server: asyncio.Server | None = None
+        self._timer: Timer | None = None
+
+    def __repr__(self) -> str:
+        return f"<Page {'visited' if self.visited.is_set() else 'waiting'}>"
+
+    async def open(self) -> str:
+        """Serve it; gives its URL."""
+        self._server = await asyncio.start_server(self._answer, "127.0.0.1", 0, limit=8192)
+        port = self._server.sockets[0].getsockname()[1]
+        self.url = f"http://127.0.0.1:{port}/confirm/{self.id}"
+        self._timer = self._clock.call_at(self._clock.monotonic() + _LIFE_S, self.close)
+        return self.url
+
+    def close(self) -> None:
+        if self._server is not None:
+            self._server.close()
+        if self._timer is not None:
+            self._timer.cancel()
+
+    async def _answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            head = await reader.readuntil(b"\r\n\r\n")
+            is_right = head.startswith(f"GET /confirm/{self.id} ".encode())
+            status, body = (b"200 OK", _DONE) if is_right else (b"404 Not Found", "Not here.")
+            data = body.encode()
+            length = f"Content-Length: {len(data)}\r\n\r\n".encode()
+            writer.write(b"HTTP/1.1 " + status + b"\r\n" + _HEADERS + length + data)
+            await writer.drain()
+            if is_right:
+                self.visited.set()
+                self.close()
+        except (asyncio.IncompleteReadError, asyncio.LimitOverrunError, ConnectionError):
+            pass  # whoever it was has left
+        finally:
+            writer.close()

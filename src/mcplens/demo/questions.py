@@ -1,0 +1,28 @@
+"""Everything at once: a form, a model's words and the roots, asked for by one call."""
+
+from __future__ import annotations
+
+from mcplens.demo.asking import Question, ask_all
+from mcplens.demo.call import Call
+from mcplens.demo.elicitation import NAME_ONLY, accepted, form
+from mcplens.demo.registry import Json, text, tool
+from mcplens.demo.sampling import question, spoken
+
+
+@tool(
+    "ask-everything",
+    "Asks three things at once: a form, a model's answer and the roots. All must be answered "
+    "before the call goes on.",
+)
+async def ask_everything(call: Call) -> Json:
+    answers = await ask_all(
+        call,
+        {
+            "form": Question("elicitation/create", form("What is your name?", NAME_ONLY)),
+            "model": Question("sampling/createMessage", question("Say something nice.", 50)),
+            "roots": Question("roots/list", {}),
+        },
+    )
+    name = accepted(answers["form"], NAME_ONLY)["name"]
+    count = len(answers["roots"].get("roots") or ())
+    return text(f"{name} has {count} roots, and the model says: {spoken(answers['model'])}")

@@ -1,0 +1,20 @@
+"""A stream that is hung up in the middle (2025-11-25 over streamable HTTP), to be resumed."""
+
+from __future__ import annotations
+
+from mcplens.demo.call import Call
+from mcplens.demo.registry import Json, text, tool
+
+
+@tool(
+    "reconnect",
+    "Hangs up while the call is under way: the client comes back after the time that it was told "
+    "(retry) with Last-Event-ID, and finds the answer. Other transports cannot, and just answer.",
+    {"retryMs": {"type": "integer", "minimum": 0, "maximum": 60_000, "default": 200}},
+)
+async def reconnect(call: Call) -> Json:
+    retry_ms = call.arguments.get("retryMs", 200)
+    call.log("info", "about to hang up")
+    has_hung_up = call.client.peer.hang_up(call.id, retry_ms)
+    await call.clock.sleep(retry_ms / 2000)
+    return text("hung up, and found again" if has_hung_up else "there is nothing to hang up here")

@@ -1,0 +1,1 @@
+"""Server-side transports: a client connects to us. Used by the demo server and the gateway."""

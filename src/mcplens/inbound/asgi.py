@@ -1,0 +1,169 @@
+"""One HTTP request as ASGI gives it: its headers and body, and the ways to answer it.
+
+Knows nothing of MCP but the JSON-RPC error in a refusal's body. Used by the HTTP endpoints.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, MutableMapping
+from typing import Any, Final
+
+from mcplens.inbound.refusal import HTTP_REFUSAL, Refusal
+from mcplens.inbound.rules import Headers
+
+Scope = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
+Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+
+JSON: Final = "application/json"
+EVENT_STREAM: Final = "text/event-stream"
+_NO_HEADERS: Final[Mapping[str, str]] = {}
+# The second asks proxies to pass each event on at once (2026-07-28, "Receiving Messages").
+_STREAM_HEADERS: Final = {"Cache-Control": "no-cache, no-transform", "X-Accel-Buffering": "no"}
+
+
+def headers_of(scope: Scope) -> dict[str, str]:
+    """The headers by lower-case name; the values of one that is repeated are joined by ", "."""
+    headers: dict[str, str] = {}
+    for raw_name, raw_value in scope["headers"]:
+        name, value = raw_name.decode("latin-1").lower(), raw_value.decode("latin-1")
+        headers[name] = f"{headers[name]}, {value}" if name in headers else value
+    return headers
+
+
+def event(
+    data: bytes, *, id: str | None = None, name: str = "", retry_ms: int | None = None
+) -> bytes:
+    """A server-sent event; data with line ends in it becomes several `data` lines."""
+    parts = [f"event: {name}\n".encode()] if name else []
+    if id is not None:
+        parts.append(f"id: {id}\n".encode())
+    if retry_ms is not None:
+        parts.append(f"retry: {retry_ms}\n".encode())
+    if b"\n" in data or b"\r" in data:
+        data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n").replace(b"\n", b"\ndata: ")
+    return b"".join([*parts, b"data: ", data, b"\n\n"])
+
+
+def abort(send: Send) -> None:
+    """Drop a connection with what waits in it: a client that does not read would keep it for ever.
+
+    ASGI has no word for this; uvicorn's `send` belongs to what holds the transport.
+    """
+    transport = getattr(getattr(send, "__self__", None), "transport", None)
+    if isinstance(transport, asyncio.WriteTransport):
+        transport.abort()
+
+
+COMMENT: Final = b": still here\n\n"
+
+
+class Exchange:
+    """A request, and the response to it."""
+
+    def __init__(self, scope: Scope, receive: Receive, send: Send, headers: Headers) -> None:
+        self.method: str = scope["method"]
+        self.path: str = scope["path"]
+        self.query: str = scope["query_string"].decode("latin-1")
+        self.headers = headers
+        self.caller = ""
+        self.has_begun = False
+        self._receive = receive
+        self._send = send
+        self._work: asyncio.Task[None] | None = None
+
+    def __repr__(self) -> str:
+        return f"<Exchange {self.method} {self.path} {'begun' if self.has_begun else 'new'}>"
+
+    def accepts(self, content_type: str) -> bool:
+        """Whether the client takes this type; it takes anything if it does not say."""
+        accepted = self.headers.get("accept")
+        if accepted is None:
+            return True
+        kinds = {part.partition(";")[0].strip().lower() for part in accepted.split(",")}
+        return not kinds.isdisjoint({content_type, "*/*", content_type.partition("/")[0] + "/*"})
+
+    async def body(self, limit_bytes: int) -> bytes:
+        """The whole body.
+
+        Raises:
+            Refusal: it is longer than the limit.
+            ConnectionError: the client left before it was whole.
+        """
+        parts: list[bytes] = []
+        size = 0
+        while True:
+            message = await self._receive()
+            if message["type"] == "http.disconnect":
+                raise ConnectionError("the client left in the middle of its request")
+            part = message.get("body", b"")
+            size += len(part)
+            if size > limit_bytes:
+                text = f"the message is longer than the limit of {limit_bytes} bytes"
+                # The rest is not read, so the connection cannot be used again.
+                raise Refusal(413, HTTP_REFUSAL, text, headers={"Connection": "close"})
+            parts.append(part)
+            if not message.get("more_body", False):
+                return parts[0] if len(parts) == 1 else b"".join(parts)
+
+    async def respond(
+        self,
+        status: int,
+        body: bytes = b"",
+        content_type: str = "",
+        headers: Mapping[str, str] = _NO_HEADERS,
+    ) -> None:
+        """Send a whole response."""
+        length = {"Content-Length": str(len(body))} if status != 204 else {}
+        await self._begin(status, content_type, {**headers, **length})
+        await self._send({"type": "http.response.body", "body": body})
+
+    async def refuse(self, refusal: Refusal) -> None:
+        await self.respond(refusal.status, refusal.body, JSON, refusal.headers)
+
+    async def open_events(self, headers: Mapping[str, str] = _NO_HEADERS) -> None:
+        """Begin a response that is a stream of events."""
+        await self._begin(200, EVENT_STREAM, {**headers, **_STREAM_HEADERS})
+
+    async def write(self, chunk: bytes) -> None:
+        """Send a part of a stream; waits while the client does not read."""
+        await self._send({"type": "http.response.body", "body": chunk, "more_body": True})
+
+    async def end(self) -> None:
+        """End a stream; without this, the client sees it broken off."""
+        await self._send({"type": "http.response.body", "body": b""})
+
+    def abort(self) -> None:
+        """Break off: drop the connection of a client that does not read."""
+        if self._work is not None:
+            self._work.cancel()
+        abort(self._send)
+
+    async def attend(self, work: Coroutine[Any, Any, None]) -> bool:
+        """Do the work of answering unless the client leaves first; False if that was so."""
+        loop = asyncio.get_running_loop()
+        task = self._work = loop.create_task(work)
+        leaving = loop.create_task(self._left())
+        try:
+            await asyncio.wait([task, leaving], return_when=asyncio.FIRST_COMPLETED)
+            if not task.done() or task.cancelled():
+                return False
+            task.result()
+            return True
+        finally:
+            task.cancel()
+            leaving.cancel()
+            await asyncio.gather(task, leaving, return_exceptions=True)
+
+    async def _begin(self, status: int, content_type: str, headers: Mapping[str, str]) -> None:
+        self.has_begun = True
+        lines = {"Content-Type": content_type, **headers} if content_type else headers
+        encoded = [
+            (name.encode("latin-1"), value.encode("latin-1")) for name, value in lines.items()
+        ]
+        await self._send({"type": "http.response.start", "status": status, "headers": encoded})
+
+    async def _left(self) -> None:
+        while (await self._receive())["type"] != "http.disconnect":
+            pass

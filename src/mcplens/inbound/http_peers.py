@@ -1,0 +1,228 @@
+"""The clients of streamable HTTP: a session (2025-11-25 and before), or one request (2026-07-28).
+
+What is sent to them becomes the JSON answer of a POST, or events of a stream: a request's own, or
+the session's standalone one. The endpoint (streamable_http.py) carries it out.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+
+import msgspec
+
+from mcplens.clock import Clock
+from mcplens.inbound.limits import Limits
+from mcplens.inbound.peer import Handler, Peer
+from mcplens.inbound.sessions import new_session_id
+from mcplens.inbound.streams import Backlog, Bell, Outbox, Stream
+from mcplens.protocol.frames import RequestId
+
+
+class Rejection(msgspec.Struct, frozen=True):
+    """An answer by HTTP alone."""
+
+    status: int
+    content_type: str
+    body: bytes
+
+
+class Call:
+    """One POST with a request in it (or several, in a batch), and how it is to be answered."""
+
+    def __init__(self, ids: set[RequestId], *, has_stream_only: bool = False) -> None:
+        self.ids = ids
+        self.answer: bytes | None = None  # the answer, if it came before anything else
+        self.error_code: int | None = None
+        self.rejection: Rejection | None = None
+        self.is_over = False
+        # Whether even an answer that comes first goes on a stream.
+        self.has_stream_only = has_stream_only or len(ids) > 1
+        self._bell = Bell()
+
+    def ring(self) -> None:
+        self._bell.ring()
+
+    async def wait(self, clock: Clock, timeout_s: float) -> None:
+        """Until something is to be done, or for so long."""
+        if not (self.is_over or self.rejection):
+            await self._bell.wait(clock, timeout_s)
+
+    def settle(self, request_id: RequestId) -> None:
+        """One of its requests needs nothing more."""
+        self.ids.discard(request_id)
+        if not self.ids:
+            self.is_over = True
+            self.ring()
+
+
+class SessionCall(Call):
+    """A POST of a session; its stream can be resumed."""
+
+    stream: Stream | None = None
+
+
+class HttpSession(Peer):
+    """A client with a session id."""
+
+    kind = "http"
+    has_headers = True
+
+    def __init__(
+        self,
+        handler: Handler,
+        limits: Limits,
+        *,
+        caller: str,
+        json_answers: bool,
+        on_closed: Callable[[HttpSession], None],
+    ) -> None:
+        super().__init__(handler, limits, caller=caller)
+        self.id = new_session_id()
+        self._json_answers = json_answers
+        self._on_closed = on_closed
+        self._backlog = Backlog(limits, self._forgot)
+        self._numbers = itertools.count(1)
+        self._calls: dict[RequestId, SessionCall] = {}
+        self.standalone = Stream("s0", self._backlog)
+        self.streams: dict[str, Stream] = {self.standalone.name: self.standalone}
+
+    def open_call(self, ids: set[RequestId], *, has_stream_only: bool) -> SessionCall:
+        """A POST with requests came."""
+        call = SessionCall(ids, has_stream_only=has_stream_only)
+        self._calls.update((request_id, call) for request_id in ids)
+        return call
+
+    def open_stream(self, call: SessionCall) -> Stream:
+        """The stream of a POST; begun when first needed."""
+        if call.stream is None:
+            call.stream = Stream(f"s{next(self._numbers)}", self._backlog)
+            self.streams[call.stream.name] = call.stream
+            call.ring()
+        return call.stream
+
+    def reject(self, request_id: RequestId, status: int, content_type: str, body: bytes) -> bool:
+        call = self._calls.get(request_id)
+        if call is None or call.stream is not None:
+            return False
+        self._waiting.pop(request_id, None)
+        call.rejection = Rejection(status, content_type, body)
+        self._settle(request_id)
+        return True
+
+    def hang_up(self, request_id: RequestId, retry_ms: int) -> bool:
+        call = self._calls.get(request_id)
+        if call is None or self._json_answers or not self.can_resume:
+            return False
+        self.open_stream(call).hang_up(retry_ms)
+        return True
+
+    @property
+    def can_resume(self) -> bool:
+        """Event ids without data, by which a stream is resumed from its start, came then."""
+        return self.protocol_version is not None and self.protocol_version >= "2025-11-25"
+
+    def _put(self, data: bytes, during: RequestId | None) -> None:
+        call = None if during is None or self._json_answers else self._calls.get(during)
+        # What belongs to no open request, or does not fit into its JSON, has a stream of its own.
+        (self.standalone if call is None else self.open_stream(call)).put(data)
+
+    def _put_answer(self, request_id: RequestId, data: bytes, error_code: int | None) -> None:
+        call = self._calls.get(request_id)
+        if call is None:
+            return
+        if call.stream is None and not call.has_stream_only:
+            call.answer = data
+        else:
+            self.open_stream(call).put(data)
+        self._settle(request_id)
+
+    def _put_nothing(self, request_id: RequestId) -> None:
+        self._settle(request_id)
+
+    def _settle(self, request_id: RequestId) -> None:
+        call = self._calls.pop(request_id)
+        call.settle(request_id)
+        if call.is_over and call.stream is not None:
+            self._finish(call.stream)
+
+    def _finish(self, stream: Stream) -> None:
+        stream.finish()
+        if stream.is_empty:
+            self._forgot(stream)
+
+    def _forgot(self, stream: Stream) -> None:
+        if stream.is_finished:
+            self.streams.pop(stream.name, None)
+
+    def _shut(self, reason: str) -> None:
+        for call in set(self._calls.values()):
+            call.is_over = True
+            call.ring()
+        self._calls.clear()
+        for stream in self.streams.values():
+            stream.finish()
+        self._on_closed(self)
+
+
+class StatelessRequest(Peer):
+    """A client of 2026-07-28, for the one request that we know it by."""
+
+    kind = "http"
+    has_headers = True
+
+    def __init__(
+        self,
+        handler: Handler,
+        limits: Limits,
+        *,
+        caller: str,
+        json_answers: bool,
+        on_overrun: Callable[[], None],
+    ) -> None:
+        super().__init__(handler, limits, caller=caller)
+        self._on_overrun = on_overrun
+        self.call = Call(set())
+        self.outbox: Outbox | None = None
+        self._json_answers = json_answers
+
+    def open_stream(self) -> Outbox:
+        if self.outbox is None:
+            self.outbox = Outbox(self.limits.max_backlog_bytes, self._overrun)
+            self.call.ring()
+        return self.outbox
+
+    def reject(self, request_id: RequestId, status: int, content_type: str, body: bytes) -> bool:
+        if self.outbox is not None:
+            return False
+        self._waiting.pop(request_id, None)
+        self.call.rejection = Rejection(status, content_type, body)
+        self._end()
+        return True
+
+    def _put(self, data: bytes, during: RequestId | None) -> None:
+        if not self._json_answers:
+            self.open_stream().put(data)
+
+    def _put_answer(self, request_id: RequestId, data: bytes, error_code: int | None) -> None:
+        if self.outbox is None:
+            self.call.answer, self.call.error_code = data, error_code
+        else:
+            self.outbox.put(data)
+        self._end()
+
+    def _put_nothing(self, request_id: RequestId) -> None:
+        self._end()
+
+    def _overrun(self) -> None:
+        self.close("the client reads too slowly")
+        self._on_overrun()
+
+    def _end(self) -> None:
+        self.call.is_over = True
+        self.call.ring()
+        if self.outbox is not None:
+            self.outbox.finish()
+
+    def _shut(self, reason: str) -> None:
+        self._end()

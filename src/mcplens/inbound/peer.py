@@ -1,0 +1,201 @@
+"""One client as we see it, and who serves it: Peer and Handler, the core of every transport here.
+
+A peer is a pipe, a socket, an HTTP session, or in 2026-07-28 over HTTP one single request. It
+keeps account of the requests that wait for an answer, and has each message checked before the
+handler hears it. Sends never block and never raise: a client that does not read is disconnected.
+"""
+
+from __future__ import annotations
+
+import logging
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator
+from typing import Any, Final, Protocol
+
+from mcplens.inbound.limits import Limits
+from mcplens.inbound.refusal import HTTP_REFUSAL, INTERNAL_ERROR, INVALID_REQUEST, Refusal
+from mcplens.inbound.rules import (
+    HeaderParameters,
+    Headers,
+    Incoming,
+    check_envelope,
+    era_of_message,
+    malformed,
+    tool_of,
+)
+from mcplens.protocol.eras import BATCH_VERSION, Era
+from mcplens.protocol.frames import (
+    Batch,
+    Frame,
+    Kind,
+    Malformed,
+    Message,
+    RequestId,
+    encode_error,
+    parse,
+)
+
+_log = logging.getLogger("mcplens.inbound")
+
+# A stream that stays open is no work that is waited for.
+LISTEN: Final = "subscriptions/listen"
+
+
+class Handler(Protocol):
+    """Who serves the clients: the demo server, the gateway. Called on the loop; never blocks."""
+
+    def received(self, peer: Peer, incoming: Incoming) -> None:
+        """A message came. A request is answered by `peer.answer`, now or later."""
+
+    def disconnected(self, peer: Peer, reason: str) -> None:
+        """The client is gone, and nobody hears answers any more; 2026-07-28 cancels so."""
+
+    def header_parameters(self, tool: str) -> HeaderParameters:
+        """The arguments of a tool that HTTP headers repeat (`x-mcp-header`)."""
+
+
+class Peer(ABC):
+    """A client, for as long as it is there."""
+
+    kind: str = "?"
+    has_headers = False  # whether its requests are HTTP requests of their own
+
+    def __init__(self, handler: Handler, limits: Limits, *, caller: str = "") -> None:
+        self.handler = handler
+        self.limits = limits
+        self.caller = caller  # who it is, by the gate's token
+        self.protocol_version: str | None = None  # set by the handler that answers initialize
+        self.is_open = True
+        self._waiting: dict[RequestId, str] = {}  # id -> method of what has no answer yet
+
+    def __repr__(self) -> str:
+        state = "open" if self.is_open else "gone"
+        version = self.protocol_version or "no version"
+        return f"<{type(self).__name__} {state}, {version}, {len(self._waiting)} requests wait>"
+
+    @property
+    def is_working(self) -> bool:
+        """Whether an answer is still expected of us."""
+        return any(method != LISTEN for method in self._waiting.values())
+
+    # -- what a handler does -------------------------------------------------------------------
+
+    def send(self, data: bytes, *, during: RequestId | None = None) -> None:
+        """Send a notification, a request or any bytes; `during` names the request it belongs to."""
+        if self.is_open:
+            self._put(data, during)
+
+    def answer(self, request_id: RequestId, data: bytes, *, error_code: int | None = None) -> None:
+        """Send the answer to a request; `error_code` is the code in it, if it is an error."""
+        if self._waiting.pop(request_id, None) is not None and self.is_open:
+            self._put_answer(request_id, data, error_code)
+
+    def refuse(self, request_id: RequestId, code: int, message: str, data: Any = None) -> None:
+        """Answer a request with an error."""
+        body = encode_error(request_id, code, message, data)
+        self.answer(request_id, body, error_code=code)
+
+    def drop(self, request_id: RequestId) -> None:
+        """Let a request end without an answer: it was cancelled."""
+        if self._waiting.pop(request_id, None) is not None and self.is_open:
+            self._put_nothing(request_id)
+
+    def reject(self, request_id: RequestId, status: int, content_type: str, body: bytes) -> bool:
+        """Answer by HTTP itself, as a broken proxy would; False where there is no HTTP."""
+        return False
+
+    def hang_up(self, request_id: RequestId, retry_ms: int) -> bool:
+        """End the connection that carries a request's stream; the client resumes it later.
+
+        False where streams cannot be resumed (2025-11-25 over streamable HTTP alone can).
+        """
+        return False
+
+    def close(self, reason: str = "closed by the server") -> None:
+        """Disconnect the client."""
+        if self.is_open:
+            self.is_open = False
+            self._waiting.clear()
+            self._shut(reason)
+            self.handler.disconnected(self, reason)
+
+    # -- what a transport does -----------------------------------------------------------------
+
+    @abstractmethod
+    def _put(self, data: bytes, during: RequestId | None) -> None:
+        """Put a message on its way, bounded and without blocking."""
+
+    def _put_answer(self, request_id: RequestId, data: bytes, error_code: int | None) -> None:
+        """Put the answer to a request on its way."""
+        self._put(data, request_id)
+
+    def _put_nothing(self, request_id: RequestId) -> None:  # noqa: B027 (most have nothing to do)
+        """A request has ended without an answer."""
+
+    @abstractmethod
+    def _shut(self, reason: str) -> None:
+        """Give up the channel; what was sent before may still get out."""
+
+    def take(self, data: bytes | Malformed, headers: Headers | None = None) -> None:
+        """A message came over a channel where a refusal is a message too."""
+        message = parse(data) if isinstance(data, bytes) else data
+        for member in self.members(message):
+            try:
+                incoming = self.admit(member, headers or {})
+            except Refusal as refusal:
+                self.send(refusal.body)
+            else:
+                self.hand_over(incoming)
+
+    def members(self, message: Message) -> Iterator[Frame | Malformed]:
+        """A message by itself, or the members of a batch where the revision has batches."""
+        if not isinstance(message, Batch):
+            yield message
+        elif self.protocol_version == BATCH_VERSION:
+            yield from message.members
+        else:
+            reason = f"a batch, which {self.protocol_version or 'this revision'} does not have"
+            yield Malformed(message.raw, reason)
+
+    def admit(self, message: Frame | Malformed, headers: Headers) -> Incoming:
+        """Check a message before the handler hears it.
+
+        Raises:
+            Refusal: it is answered with this instead.
+        """
+        if isinstance(message, Malformed):
+            self.hand_over(Incoming(message, headers=headers))
+            raise malformed(message)
+        era = era_of_message(message, headers)
+        if message.kind is Kind.REQUEST:
+            assert message.id is not None
+            self._check_room(message.id)
+            if era is Era.STATELESS:
+                tool = tool_of(message)
+                parameters = self.handler.header_parameters(tool) if tool is not None else {}
+                check_envelope(message, headers if self.has_headers else None, parameters)
+            self._waiting[message.id] = message.method
+        return Incoming(message, era, headers)
+
+    def _check_room(self, request_id: RequestId) -> None:
+        if request_id in self._waiting:
+            text = f"the id {request_id!r} belongs to a request that has no answer yet"
+            raise Refusal(400, INVALID_REQUEST, text, request_id=request_id)
+        if len(self._waiting) >= self.limits.max_requests:
+            text = f"{len(self._waiting)} requests wait for an answer; no more are taken"
+            raise Refusal(429, HTTP_REFUSAL, text, request_id=request_id)
+
+    def withdraw(self, request_ids: Iterable[RequestId]) -> None:
+        """These requests were refused after all, and no handler heard of them."""
+        for request_id in request_ids:
+            self._waiting.pop(request_id, None)
+
+    def hand_over(self, incoming: Incoming) -> None:
+        """Call the handler; it is foreign code, whose failure is an answer too."""
+        try:
+            self.handler.received(self, incoming)
+        except Exception as problem:
+            _log.exception("the handler failed")
+            request_id = getattr(incoming.message, "id", None)
+            if request_id is not None:
+                self.refuse(request_id, INTERNAL_ERROR, f"the server failed: {problem}")

@@ -1,0 +1,333 @@
+"""The endpoint of streamable HTTP, both eras on one path.
+
+2025-11-25 and before: sessions, a standalone stream (GET), streams that can be resumed, DELETE.
+2026-07-28: each POST stands alone, and a client that closes its stream has cancelled its request.
+"""
+
+from __future__ import annotations
+
+from typing import Final, Literal
+
+from mcplens.clock import Clock
+from mcplens.inbound.asgi import COMMENT, EVENT_STREAM, JSON, Exchange, event
+from mcplens.inbound.http_peers import HttpSession, SessionCall, StatelessRequest
+from mcplens.inbound.limits import Limits
+from mcplens.inbound.peer import LISTEN, Handler
+from mcplens.inbound.refusal import (
+    HTTP_REFUSAL,
+    INVALID_REQUEST,
+    Refusal,
+    status_of,
+)
+from mcplens.inbound.rules import (
+    VERSION_HEADER,
+    Incoming,
+    era_of_message,
+    malformed,
+    unsupported,
+    version_offered,
+)
+from mcplens.inbound.sessions import Sessions
+from mcplens.inbound.streams import Outbox, Stream
+from mcplens.protocol.eras import HANDSHAKE_VERSIONS, STATELESS_VERSIONS, Era
+from mcplens.protocol.frames import Frame, Kind, Malformed, Message, RequestId, parse
+
+Answers = Literal["auto", "json", "sse"]
+_SESSION_HEADER: Final = "mcp-session-id"
+
+
+class StreamableHttp:
+    """One MCP endpoint. `answers`: JSON unless something comes before the answer, or always one."""
+
+    def __init__(
+        self,
+        handler: Handler,
+        clock: Clock,
+        *,
+        limits: Limits | None = None,
+        answers: Answers = "auto",
+        is_stateless_only: bool = False,
+    ) -> None:
+        self._handler = handler
+        self._clock = clock
+        self._limits = limits or Limits()
+        self._answers = answers
+        self._is_stateless_only = is_stateless_only
+        self._requests: set[StatelessRequest] = set()
+        self.sessions: Sessions[HttpSession] = Sessions(clock, self._limits)
+
+    def __repr__(self) -> str:
+        return f"<StreamableHttp {self.sessions!r}, {len(self._requests)} stateless requests>"
+
+    def close(self) -> None:
+        """End all sessions and streams."""
+        self.sessions.close_all("the server is closing")
+        for request in list(self._requests):
+            request.close("the server is closing")
+
+    async def handle(self, exchange: Exchange) -> None:
+        """Answer one HTTP request.
+
+        Raises:
+            Refusal: the answer is this.
+        """
+        match exchange.method:
+            case "POST":
+                await self._post(exchange)
+            case "GET" | "DELETE" if not self._is_stateless(exchange):
+                session = self._session_of(exchange)
+                if exchange.method == "GET":
+                    await self._get(exchange, session)
+                else:
+                    session.close("the client ended its session")
+                    await exchange.respond(200)
+            case _:
+                # 2026-07-28 has neither GET nor DELETE.
+                allowed = "POST" if self._is_stateless(exchange) else "GET, POST, DELETE"
+                text = f"{exchange.method} is not offered here"
+                raise Refusal(405, HTTP_REFUSAL, text, headers={"Allow": allowed})
+
+    def _is_stateless(self, exchange: Exchange) -> bool:
+        version = exchange.headers.get(VERSION_HEADER)
+        return self._is_stateless_only or version in STATELESS_VERSIONS
+
+    # -- POST ----------------------------------------------------------------------------------
+
+    async def _post(self, exchange: Exchange) -> None:
+        if not (exchange.accepts(JSON) and exchange.accepts(EVENT_STREAM)):
+            raise Refusal(406, HTTP_REFUSAL, f"Accept must name {JSON} and {EVENT_STREAM}")
+        content_type = exchange.headers.get("content-type", "").partition(";")[0].strip().lower()
+        if content_type != JSON:
+            raise Refusal(415, HTTP_REFUSAL, f"Content-Type must be {JSON}")
+        message = parse(await exchange.body(self._limits.max_message_bytes))
+        if isinstance(message, Frame):
+            era = era_of_message(message, exchange.headers)
+            if era is Era.STATELESS or self._is_stateless_only:
+                await self._post_stateless(exchange, message)
+                return
+        elif self._is_stateless(exchange):
+            text = "not one JSON-RPC request or notification"
+            raise malformed(Malformed(message.raw, getattr(message, "reason", text)))
+        await self._post_session(exchange, message)
+
+    async def _post_stateless(self, exchange: Exchange, frame: Frame) -> None:
+        is_handshake = era_of_message(frame, exchange.headers) is Era.HANDSHAKE
+        if frame.method == "initialize" and is_handshake:
+            raise unsupported(str(version_offered(frame)), frame)
+        peer = StatelessRequest(
+            self._handler,
+            self._limits,
+            caller=exchange.caller,
+            json_answers=self._answers == "json" and frame.method != LISTEN,
+            on_overrun=exchange.abort,
+        )
+        if frame.kind is not Kind.REQUEST:
+            if frame.kind is not Kind.NOTIFICATION:
+                text = "2026-07-28 has no responses from clients"
+                raise Refusal(400, INVALID_REQUEST, text)
+            peer.hand_over(Incoming(frame, Era.STATELESS, exchange.headers))
+            peer.close("a notification stands alone")
+            await exchange.respond(202)
+            return
+        incoming = peer.admit(frame, exchange.headers)
+        self._requests.add(peer)
+        try:
+            if self._answers == "sse":
+                peer.open_stream()
+            peer.hand_over(incoming)
+            if not await exchange.attend(self._answer_stateless(exchange, peer)):
+                peer.close("the client closed the stream of its request")
+        finally:
+            self._requests.discard(peer)
+            peer.close("the request is over")
+
+    async def _answer_stateless(self, exchange: Exchange, peer: StatelessRequest) -> None:
+        call = peer.call
+        if peer.outbox is None:
+            await call.wait(self._clock, self._limits.stream_after_s)
+        while peer.outbox is None and not call.is_over:
+            if self._answers == "json":
+                await call.wait(self._clock, self._limits.keepalive_s)
+            else:
+                peer.open_stream()
+        if call.rejection is not None:
+            rejection = call.rejection
+            await exchange.respond(rejection.status, rejection.body, rejection.content_type)
+        elif call.answer is not None:
+            await exchange.respond(status_of(call.error_code), call.answer, JSON)
+        elif peer.outbox is not None:
+            await exchange.open_events()
+            await self._write_outbox(exchange, peer.outbox)
+        else:
+            await exchange.respond(202)
+
+    async def _write_outbox(self, exchange: Exchange, outbox: Outbox) -> None:
+        """2026-07-28 has no event ids: a lost stream is a lost request."""
+        keepalive_s = self._limits.keepalive_s
+        while (messages := await outbox.take(self._clock, keepalive_s)) is not None:
+            for data in messages:
+                await exchange.write(event(data))
+            if not messages:
+                await exchange.write(COMMENT)
+        await exchange.end()
+
+    # -- POST of a session ---------------------------------------------------------------------
+
+    async def _post_session(self, exchange: Exchange, message: Message) -> None:
+        is_first = isinstance(message, Frame) and message.method == "initialize"
+        if is_first and _SESSION_HEADER not in exchange.headers:
+            self.sessions.make_room()
+            session = self._new_session(exchange.caller)
+        else:
+            session = self._session_of(exchange, message)
+            is_first = False
+        self.sessions.begin(session)
+        try:
+            await self._take(exchange, session, message, is_first=is_first)
+        finally:
+            self.sessions.end(session)
+            if session.id not in self.sessions:  # refused, or left before it was told its id
+                session.close("no session came of initialize")
+
+    async def _take(
+        self, exchange: Exchange, session: HttpSession, message: Message, *, is_first: bool
+    ) -> None:
+        admitted: list[Incoming] = []
+        ids: set[RequestId] = set()
+        try:
+            for member in session.members(message):
+                admitted.append(session.admit(member, exchange.headers))
+                if (
+                    isinstance(member, Frame)
+                    and member.kind is Kind.REQUEST
+                    and member.id is not None
+                ):
+                    ids.add(member.id)
+        except Refusal:
+            session.withdraw(ids)  # one bad member of a batch, and all of it is refused
+            raise
+        call = session.open_call(ids, has_stream_only=self._answers == "sse") if ids else None
+        for incoming in admitted:
+            session.hand_over(incoming)
+        if call is None:
+            await exchange.respond(202)
+        else:
+            # A connection that breaks is no cancellation in this era: the work goes on.
+            await exchange.attend(self._answer_call(exchange, session, call, is_first=is_first))
+
+    async def _answer_call(
+        self, exchange: Exchange, session: HttpSession, call: SessionCall, *, is_first: bool
+    ) -> None:
+        if call.stream is None:
+            await call.wait(self._clock, self._limits.stream_after_s)
+        while call.stream is None and not call.is_over:
+            if self._answers == "json" and not call.has_stream_only:
+                await call.wait(self._clock, self._limits.keepalive_s)
+            else:
+                session.open_stream(call)
+        headers = self._introduce(session, call) if is_first else {}
+        if call.rejection is not None:
+            rejection = call.rejection
+            await exchange.respond(rejection.status, rejection.body, rejection.content_type)
+        elif call.answer is not None:
+            await exchange.respond(200, call.answer, JSON, headers)
+        elif call.stream is not None:
+            await exchange.open_events(headers)
+            await self._write_stream(exchange, session, call.stream, 0)
+        else:
+            await exchange.respond(202)
+
+    def _introduce(self, session: HttpSession, call: SessionCall) -> dict[str, str]:
+        """The session is one unless initialize was refused; the client is told its id."""
+        if session.protocol_version is None and call.is_over:
+            return {}
+        self.sessions.add(session)
+        self.sessions.begin(session)
+        return {"Mcp-Session-Id": session.id}
+
+    def _new_session(self, caller: str) -> HttpSession:
+        return HttpSession(
+            self._handler,
+            self._limits,
+            caller=caller,
+            json_answers=self._answers == "json",
+            on_closed=self.sessions.remove,
+        )
+
+    def _session_of(self, exchange: Exchange, message: Message | None = None) -> HttpSession:
+        version = exchange.headers.get(VERSION_HEADER)
+        # Without the header 2025-03-26 is meant, which any session may be.
+        if version is not None and version not in HANDSHAKE_VERSIONS:
+            raise unsupported(version, message if isinstance(message, Frame) else None)
+        return self.sessions.get(exchange.headers.get(_SESSION_HEADER), exchange.caller)
+
+    # -- streams -------------------------------------------------------------------------------
+
+    async def _get(self, exchange: Exchange, session: HttpSession) -> None:
+        if not exchange.accepts(EVENT_STREAM):
+            raise Refusal(406, HTTP_REFUSAL, f"Accept must name {EVENT_STREAM}")
+        stream, after = self._resume(session, exchange.headers.get("last-event-id", ""))
+        self.sessions.begin(session)
+        try:
+            await exchange.attend(self._answer_get(exchange, session, stream, after))
+        finally:
+            self.sessions.end(session)
+
+    async def _answer_get(
+        self, exchange: Exchange, session: HttpSession, stream: Stream, after: int
+    ) -> None:
+        await exchange.open_events()
+        await self._write_stream(exchange, session, stream, after)
+
+    def _resume(self, session: HttpSession, last_event_id: str) -> tuple[Stream, int]:
+        """The stream that a GET asks for, and after which of its events."""
+        standalone = session.standalone
+        if not last_event_id:
+            return standalone, max(standalone.delivered, standalone.forgotten)
+        name, _, number = last_event_id.partition("-")
+        stream = session.streams.get(name)
+        if stream is None or not number.isdecimal() or int(number) > stream.last:
+            text = f"there is no event {last_event_id!r} to resume from (any more)"
+            raise Refusal(400, HTTP_REFUSAL, text)
+        if int(number) < stream.forgotten and stream is not standalone:
+            text = f"what came after event {last_event_id!r} is no longer kept"
+            raise Refusal(400, HTTP_REFUSAL, text)
+        return stream, max(int(number), stream.forgotten)
+
+    async def _write_stream(
+        self, exchange: Exchange, session: HttpSession, stream: Stream, after: int
+    ) -> None:
+        reader = stream.attach(exchange.abort)  # a client that reads too slowly may resume
+        try:
+            await self._follow(exchange, session, stream, after, reader)
+        finally:
+            stream.detach(reader)
+
+    async def _follow(
+        self, exchange: Exchange, session: HttpSession, stream: Stream, after: int, reader: int
+    ) -> None:
+        if session.can_resume:
+            # An id to come back with, before anything else (2025-11-25, "Sending Messages").
+            await exchange.write(_empty_event(stream, after, self._limits.retry_ms))
+        else:
+            await exchange.write(COMMENT)  # so that the client sees the stream open
+        while stream.is_reader(reader):
+            while after < stream.last:
+                data = stream.peek(after + 1)
+                after += 1
+                await exchange.write(event(data, id=f"{stream.name}-{after}"))
+                stream.deliver(after)
+            if stream.is_finished:
+                break
+            if stream.retry_ms is not None:
+                retry_ms, stream.retry_ms = stream.retry_ms, None
+                await exchange.write(_empty_event(stream, after, retry_ms))
+                break
+            await stream.wait(after, self._clock, self._limits.keepalive_s)
+            if stream.is_silent(after):
+                await exchange.write(COMMENT)
+        await exchange.end()
+
+
+def _empty_event(stream: Stream, after: int, retry_ms: int) -> bytes:
+    return event(b"", id=f"{stream.name}-{after}", retry_ms=retry_ms)

@@ -1,0 +1,219 @@
+"""Messages on their way to a client: bounded, in order, waited for by one reader.
+
+An Outbox forgets what was taken from it. A Stream keeps it for a while, so that a connection that
+broke can be resumed (Last-Event-ID of 2025-11-25); all streams of a session share one Backlog.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Callable
+
+from mcplens.clock import Clock
+from mcplens.inbound.limits import Limits
+
+
+class Bell:
+    """Wakes one reader."""
+
+    def __init__(self) -> None:
+        self._waiter: asyncio.Future[None] | None = None
+
+    def ring(self) -> None:
+        waiter, self._waiter = self._waiter, None
+        if waiter is not None and not waiter.done():
+            waiter.set_result(None)
+
+    async def wait(self, clock: Clock | None = None, timeout_s: float | None = None) -> None:
+        """Until it rings, or for so long."""
+        waiter = self._waiter = asyncio.get_running_loop().create_future()
+        timer = None
+        if clock is not None and timeout_s is not None:
+            timer = clock.call_at(clock.monotonic() + timeout_s, self.ring)
+        try:
+            await waiter
+        finally:
+            if timer is not None:
+                timer.cancel()
+
+
+class Outbox:
+    """What waits for a client. With more than fits, `on_overrun` is called, once."""
+
+    def __init__(self, limit_bytes: int, on_overrun: Callable[[], None]) -> None:
+        self._limit = limit_bytes
+        self._on_overrun = on_overrun
+        self._messages: list[bytes] = []
+        self._size = 0
+        self._in_hand = 0  # bytes that the reader took and may still be sending
+        self._is_finished = False
+        self._bell = Bell()
+
+    def __repr__(self) -> str:
+        state = "finished" if self._is_finished else "open"
+        return f"<Outbox {state}, {self._size} bytes wait>"
+
+    def put(self, data: bytes) -> None:
+        if self._is_finished:
+            return
+        # One message always fits, however large.
+        if self._size + self._in_hand and self._size + self._in_hand + len(data) > self._limit:
+            self._is_finished = True
+            self._messages.clear()
+            self._bell.ring()
+            self._on_overrun()
+            return
+        self._messages.append(data)
+        self._size += len(data)
+        self._bell.ring()
+
+    def finish(self) -> None:
+        """Nothing more will come."""
+        self._is_finished = True
+        self._bell.ring()
+
+    async def take(
+        self, clock: Clock | None = None, timeout_s: float | None = None
+    ) -> list[bytes] | None:
+        """All that waits; [] when nothing came for so long, None when nothing will come."""
+        self._in_hand = 0
+        if not self._messages and not self._is_finished:
+            await self._bell.wait(clock, timeout_s)
+        if not self._messages:
+            return None if self._is_finished else []
+        messages, self._messages = self._messages, []
+        self._in_hand, self._size = self._size, 0
+        return messages
+
+
+class Backlog:
+    """What one session keeps of its streams, in the order in which it was put there.
+
+    What was delivered is kept for replay, up to those limits. What was not is kept longer, up to
+    the limit of a backlog; a reader that is then still behind finds a gap.
+    """
+
+    def __init__(self, limits: Limits, on_emptied: Callable[[Stream], None]) -> None:
+        self._limits = limits
+        self._on_emptied = on_emptied
+        self._order: deque[Stream] = deque()
+        self._size = 0
+
+    def __repr__(self) -> str:
+        return f"<Backlog of {len(self._order)} events, {self._size} bytes>"
+
+    def add(self, stream: Stream, size: int) -> None:
+        self._order.append(stream)
+        self._size += size
+        self.shrink()
+
+    def shrink(self) -> None:
+        """Forget what need not be kept; the newest event always is."""
+        order, limits = self._order, self._limits
+        while len(order) > 1:
+            count, size = len(order), self._size
+            is_full = count > limits.max_replay_events or size > limits.max_replay_bytes
+            is_overrun = size > limits.max_backlog_bytes or count > limits.max_backlog_events
+            if not (is_overrun or (is_full and order[0].is_oldest_delivered)):
+                break
+            oldest = order.popleft()
+            self._size -= oldest.forget_oldest()
+            if oldest.is_empty:
+                self._on_emptied(oldest)
+
+
+class Stream:
+    """One stream of a session: numbered events, read by the connection that carries it now."""
+
+    def __init__(self, name: str, backlog: Backlog) -> None:
+        self.name = name
+        self.is_finished = False
+        self.delivered = 0  # the highest number that was written to a connection
+        self._backlog = backlog
+        self._events: deque[bytes] = deque()
+        self._forgotten = 0  # numbers up to this one are no longer kept
+        self._reader = 0  # a new reader sends the one before away
+        self._on_gap: Callable[[], None] | None = None
+        self._bell = Bell()
+        self.retry_ms: int | None = None  # set to send the reader away, to come back after that
+
+    def __repr__(self) -> str:
+        state = "finished" if self.is_finished else "open"
+        return f"<Stream {self.name} {state}, {self._forgotten + 1}…{self.last}>"
+
+    @property
+    def last(self) -> int:
+        """The number of the newest event."""
+        return self._forgotten + len(self._events)
+
+    @property
+    def forgotten(self) -> int:
+        """The number of the newest event that is no longer kept."""
+        return self._forgotten
+
+    @property
+    def is_empty(self) -> bool:
+        return not self._events
+
+    @property
+    def is_oldest_delivered(self) -> bool:
+        return self._forgotten < self.delivered
+
+    def put(self, data: bytes) -> None:
+        if not self.is_finished:
+            self._events.append(data)
+            self._backlog.add(self, len(data))
+            self._bell.ring()
+
+    def finish(self) -> None:
+        """Nothing more will come."""
+        self.is_finished = True
+        self._bell.ring()
+
+    def hang_up(self, retry_ms: int) -> None:
+        """Send the reader away, to come back after so long."""
+        self.retry_ms = retry_ms
+        self._bell.ring()
+
+    def forget_oldest(self) -> int:
+        """How many bytes that freed; a reader that has not got it yet is told."""
+        self._forgotten += 1
+        if self._forgotten > self.delivered and self._on_gap is not None:
+            on_gap, self._on_gap = self._on_gap, None
+            on_gap()
+        return len(self._events.popleft())
+
+    def attach(self, on_gap: Callable[[], None]) -> int:
+        """Become its reader; the one before ends."""
+        self._reader += 1
+        self._on_gap = on_gap
+        self._bell.ring()
+        return self._reader
+
+    def detach(self, reader: int) -> None:
+        """Read no more."""
+        if reader == self._reader:
+            self._on_gap = None
+
+    def is_reader(self, reader: int) -> bool:
+        return reader == self._reader
+
+    def deliver(self, number: int) -> None:
+        """An event was written to the connection."""
+        if number > self.delivered:
+            self.delivered = number
+            self._backlog.shrink()
+
+    def peek(self, number: int) -> bytes:
+        """An event by its number; it must still be kept."""
+        return self._events[number - self._forgotten - 1]
+
+    def is_silent(self, after: int) -> bool:
+        """Whether there is nothing to do for a reader that has everything up to `after`."""
+        return self.last <= after and not self.is_finished and self.retry_ms is None
+
+    async def wait(self, after: int, clock: Clock, timeout_s: float) -> None:
+        """Until there is something to do, or for so long."""
+        if self.is_silent(after):
+            await self._bell.wait(clock, timeout_s)
