@@ -163,3 +163,20 @@ def test_what_has_a_state_shows_it() -> None:
     remark(bus, *"abc")
     assert "at 3, 2 events kept" in repr(bus)
     assert repr(bus.subscribe(1)) == "<Subscription at 1 of 3>"
+
+
+def test_what_came_since_an_event_can_be_asked_for_by_any_thread() -> None:
+    bus = Bus(ManualClock(), max_events=3)
+    remark(bus, *"abcde")
+    assert [published[2] for published in bus.since(0)] == [3, 4, 5]
+    assert [published[2] for published in bus.since(4)] == [5]
+    assert bus.since(5) == []
+    assert bus.since(99) == []
+
+
+def test_an_event_that_has_its_number_but_not_yet_its_place_is_for_the_next_time() -> None:
+    bus = Bus(ManualClock())
+    remark(bus, "a", "b")
+    bus._last_seq = 3
+    assert bus.since(2) == []
+    assert [published[2] for published in bus.since(1)] == [2]

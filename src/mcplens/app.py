@@ -5,7 +5,6 @@ Offers the short way (`connect`) and the parts of it (`create_mcp_client` and it
 
 from __future__ import annotations
 
-import asyncio
 import os
 import shlex
 import sys
@@ -134,7 +133,7 @@ class connect:
     async def _end_recording(self) -> None:
         recorder, self._recorder = self._recorder, None
         if recorder is not None:
-            await asyncio.get_running_loop().run_in_executor(None, recorder.close)
+            await recorder.aclose()
 
 
 def create_mcp_client(

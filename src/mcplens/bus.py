@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
+from itertools import islice
 from os import urandom
 from typing import Any, Final
 
@@ -23,9 +24,6 @@ DEFAULT_MAX_BYTES: Final = 96 * 1024 * 1024
 # An event as it was published: kind, server_id, seq, wall, mono, its own fields, size_bytes. Most
 # are never read, so the struct is made when somebody reads it.
 Published = tuple[type[Event], str, int, float, float, tuple[Any, ...], int]
-
-# Told of every event at once, on the publisher's thread: it must be quick and must not raise.
-Sink = Callable[[Published], None]
 
 
 class Bus:
@@ -46,7 +44,6 @@ class Bus:
         self._bytes = 0
         self._last_seq = 0
         self._wakers: list[asyncio.Future[None]] = []
-        self._sinks: tuple[Sink, ...] = ()
         self._is_closed = False
 
     def __repr__(self) -> str:
@@ -60,28 +57,15 @@ class Bus:
         """Add an event; `size_bytes` is what its bytes weigh in the ring."""
         seq = self._last_seq = self._last_seq + 1
         ring = self._ring
-        published = (kind, server_id, seq, self._wall(), self._monotonic(), fields, size_bytes)
-        ring.append(published)
+        ring.append((kind, server_id, seq, self._wall(), self._monotonic(), fields, size_bytes))
         total = self._bytes + size_bytes
         if len(ring) > self._max_events:
             total -= ring.popleft()[-1]
         self._bytes = total
         if total > self._max_bytes:
             self._shrink()
-        for sink in self._sinks:
-            sink(published)
         if self._wakers:
             self._wake()
-
-    def attach(self, sink: Sink) -> None:
-        """Tell a sink of all that is kept, and of every event from now on."""
-        for published in self._ring:
-            sink(published)
-        self._sinks = (*self._sinks, sink)
-
-    def detach(self, sink: Sink) -> None:
-        """Tell it no more; safe to call twice and from any thread."""
-        self._sinks = tuple(other for other in self._sinks if other != sink)
 
     def close(self) -> None:
         """End every reader after what is already there."""
@@ -91,6 +75,19 @@ class Bus:
     def kept(self) -> list[Event]:
         """What is in the ring now, oldest first."""
         return [self._event(published) for published in self._ring]
+
+    def since(self, seq: int) -> list[Published]:
+        """What came after `seq` and is still kept, oldest first; may be asked from any thread."""
+        while True:
+            try:
+                # One call into C from end to end: nobody publishes meanwhile.
+                found = list(islice(reversed(self._ring), max(self._last_seq - seq, 0)))
+                break
+            except RuntimeError:  # but on an interpreter without a lock somebody may
+                continue
+        found.reverse()
+        # The newest may have its number, but not yet its place.
+        return found if not found or found[0][2] > seq else [p for p in found if p[2] > seq]
 
     def subscribe(self, after_seq: int | None = None) -> Subscription:
         """Follow events from after `after_seq`; by default from now on."""

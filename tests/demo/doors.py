@@ -25,7 +25,7 @@ from mcplens.session.handshake import forget_verdicts
 from mcplens.transports.memory import MemoryPeer
 
 # Nothing here takes long; this only bounds what never comes.
-PATIENCE_S = 10
+PATIENCE_S = 15
 HANDSHAKE = "2025-11-25"
 STATELESS = "2026-07-28"
 COMMAND = [sys.executable, "-m", "mcplens.demo"]

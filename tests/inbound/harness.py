@@ -20,7 +20,7 @@ from mcplens.protocol.frames import Frame, Kind, encode_notification, encode_res
 from mcplens.protocol.sse import SseEvent, SseParser
 
 # Nothing here takes long; this only bounds what never comes.
-PATIENCE_S = 5
+PATIENCE_S = 10
 HANDSHAKE = "2025-11-25"
 STATELESS = "2026-07-28"
 INITIALIZE = {

@@ -103,6 +103,12 @@ async def test_initialize_is_refused_where_only_2026_07_28_is_spoken() -> None:
         assert done.json["error"]["data"]["requested"] == "2025-11-25"
 
 
+async def test_a_request_without_envelope_is_refused_where_only_2026_07_28_is_spoken() -> None:
+    async with served(is_stateless_only=True) as http:
+        done = await http.open("POST", body=request("echo")).ended()
+        assert (done.status, done.json["error"]["code"]) == (400, -32602)
+
+
 async def test_what_comes_before_the_answer_makes_a_stream_without_event_ids() -> None:
     async with served() as http:
         waiting = hold(http)
@@ -166,6 +172,25 @@ async def test_a_listener_that_does_not_read_is_disconnected_and_nobody_else() -
             peer.send(note(number))
         assert http.script.gone == [(peer, "the client reads too slowly")]
         assert (await http.post_stateless(stateless("echo", 2)).ended()).status == 200
+
+
+async def test_one_request_too_many_is_503() -> None:
+    async with served(limits=Limits(max_stateless_requests=1)) as http:
+        hold(http)
+        http.post_stateless(stateless("slow"))
+        await http.clock.settle()
+        done = await http.post_stateless(stateless("echo")).ended()
+        assert (done.status, "retry-after" in done.headers) == (503, True)
+
+
+async def test_a_handler_that_fails_to_say_goodbye_breaks_nothing() -> None:
+    async with served() as http:
+
+        def fail(*_: Any) -> None:
+            raise RuntimeError("oops")
+
+        http.script.disconnected = fail  # type: ignore[method-assign]
+        assert (await http.post_stateless(stateless("echo")).ended()).status == 200
 
 
 async def test_closing_the_endpoint_ends_requests_that_wait() -> None:

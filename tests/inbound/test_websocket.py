@@ -21,7 +21,7 @@ from mcplens.protocol.eras import Era
 
 from .harness import INITIALIZE, PATIENCE_S, Script, note, request, stateless
 
-LIMITS = Limits(max_backlog_bytes=256 * 1024, max_message_bytes=1024 * 1024)
+LIMITS = Limits(max_backlog_bytes=256 * 1024, max_message_bytes=1024 * 1024, max_sessions=2)
 
 
 @asynccontextmanager
@@ -154,6 +154,13 @@ class Handshake(connect):
             )
         else:
             super().__init__(url, additional_headers=headers)
+
+
+async def test_one_socket_too_many_is_503() -> None:
+    async with listening() as (url, _), connect(url), connect(url):
+        with pytest.raises(InvalidStatus) as refused:
+            await connect(url)
+        assert refused.value.response.status_code == 503
 
 
 async def test_a_path_without_a_socket_is_404() -> None:

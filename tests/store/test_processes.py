@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import resource
 import signal
 import sqlite3
@@ -26,7 +25,7 @@ from tests.store.test_recorder import integrity
 
 BOUND_S = 60
 # All that is needed is loaded before: the Python of a test may be root's alone.
-BECOME_NOBODY = "import os, sqlite3; os.seteuid(65534)\n    "
+BECOME_NOBODY = "import os, sqlite3, urllib.parse; os.geteuid() or os.seteuid(65534)\n    "
 
 
 @contextlib.contextmanager
@@ -145,7 +144,6 @@ RECORD = """
     recorder = Recorder(bus, sys.argv[1], warn=print)
     for _ in range(200):
         publish_frames(bus, 100)
-        recorder._hurry.set()
     recorder.close()
     print(len(bus.kept()), "events happened")
 """
@@ -177,14 +175,23 @@ def test_a_disk_that_fills_up_ends_the_recording_and_nothing_else(tmp_path: Path
     assert integrity(path) == "ok"
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody else")
-def test_a_folder_that_cannot_be_written_ends_the_recording_and_nothing_else(
-    tmp_path: Path,
-) -> None:
+@pytest.fixture
+def fixed_folder(tmp_path: Path) -> Iterator[Path]:
+    """A folder that can be read by all and written by none but root."""
     for folder in (tmp_path, *tmp_path.parents):
-        if folder.is_relative_to("/tmp/pytest-of-root"):
+        if "pytest-" in str(folder):
             folder.chmod(0o755)
-    path = tmp_path / "recording.sqlite3"
+    folder = tmp_path / "fixed"
+    folder.mkdir()
+    yield folder
+    folder.chmod(0o755)
+
+
+def test_a_folder_that_cannot_be_written_ends_the_recording_and_nothing_else(
+    fixed_folder: Path,
+) -> None:
+    path = fixed_folder / "recording.sqlite3"
+    fixed_folder.chmod(0o555)
     output = run_program(RECORD.replace("bus = Bus", BECOME_NOBODY + "bus = Bus"), str(path))
     assert output.splitlines() == [
         f"not recorded: {path}: permission denied",
@@ -192,23 +199,19 @@ def test_a_folder_that_cannot_be_written_ends_the_recording_and_nothing_else(
     ]
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody else")
-def test_a_recording_can_be_read_where_nothing_can_be_written(tmp_path: Path) -> None:
-    for folder in (tmp_path, *tmp_path.parents):
-        if folder.is_relative_to("/tmp/pytest-of-root"):
-            folder.chmod(0o755)
-    path = tmp_path / "recording.sqlite3"
+def test_a_recording_can_be_read_where_nothing_can_be_written(fixed_folder: Path) -> None:
+    path = fixed_folder / "recording.sqlite3"
     bus = Bus(SystemClock())
     with Recorder(bus, path):
         publish_frames(bus, 7)
     path.chmod(0o644)
-    program = """
-        import sys
-        from mcplens.store.history import History
-        import os, sqlite3, urllib.parse
-        os.seteuid(65534)
-        with History(sys.argv[1]) as history:
-            print(len(history.events()))
+    fixed_folder.chmod(0o555)
+    program = f"""
+    import sys
+    from mcplens.store.history import History
+    {BECOME_NOBODY}
+    with History(sys.argv[1]) as history:
+        print(len(history.events()))
     """
     assert run_program(program, str(path)) == "7\n"
 

@@ -33,6 +33,11 @@ async def serve(arguments: argparse.Namespace) -> None:
         if arguments.http is arguments.sse is arguments.ws is None:
             from mcplens.inbound.stdio import serve_stdio
 
+            if sys.stdin.isatty():
+                hint = (
+                    "mcplens-demo speaks MCP on stdin; try --http, or `mcplens demo`. Ctrl-D ends."
+                )
+                print(hint, file=sys.stderr, flush=True)
             await serve_stdio(demo, clock)
         else:
             await _serve_network(demo, clock, arguments)

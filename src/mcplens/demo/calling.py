@@ -22,9 +22,9 @@ async def call_tool(call: Call) -> Json:
         if any(added["name"] == name for added in call.demo.catalog.added["tools"]):
             return added_tool(call)
         raise Fault(INVALID_PARAMS, f"there is no tool called {name!r}")
-    problems = (
-        () if tool.checks_itself else _validator(tool.definition["name"]).findings(call.arguments)
-    )
+    if not isinstance(call.params.get("arguments"), dict | None):
+        raise Fault(INVALID_PARAMS, "arguments is no object")
+    problems = () if tool.checks_itself else _validator(str(name)).findings(call.arguments)
     if problems:
         # The specification wants this in the result, where a model can read it and try again.
         return failure("; ".join(problems))

@@ -66,3 +66,9 @@ class Client:
             return
         value = frame.value()
         answer.set_result(value if isinstance(value, dict) else {})
+
+    def leave(self) -> None:
+        """The client is gone, and answers nothing any more."""
+        for answer in self._asked.values():
+            if not answer.done():
+                answer.set_exception(Failure("the client left"))

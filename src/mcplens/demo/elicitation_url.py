@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from typing import Final
 
-from mcplens.clock import within
 from mcplens.demo.asking import Question, ask, require
 from mcplens.demo.call import Call
 from mcplens.demo.pages import Page
@@ -16,7 +15,8 @@ from mcplens.demo.registry import Failure, Fault, Json, text, tool
 _REQUIRED: Final = -32042  # 2025-11-25: retry when the elicitations in the error are done
 _MESSAGE: Final = "Please confirm on the demo's own page."
 _PATIENCE_S: Final = 120.0
-# One page for each secret that a client was given; the oldest goes when there are too many.
+_LIFE_S: Final = 600.0
+# Pages that clients were sent to; the oldest goes when there are too many.
 _MOST_PAGES: Final = 50
 _pages: dict[str, Page] = {}
 
@@ -29,16 +29,17 @@ _pages: dict[str, Page] = {}
 async def elicit_url(call: Call) -> Json:
     if call.is_stateless:
         return await _ask_until_visited(call)
-    page = await _new_page(call)
-    asked = _question(page)
-    answer = await ask(call, "page", "elicitation/create", {**asked, "elicitationId": page.id})
-    if answer.get("action") != "accept":
-        page.close()
-        raise Failure(f"the page was not opened: {answer.get('action')}")
+    page = Page(call.clock)
+    await page.open(_PATIENCE_S)
     try:
-        await within(call.clock, _PATIENCE_S, _visited(page))
-    except TimeoutError:
-        raise Failure(f"nobody visited the page within {_PATIENCE_S:g} s") from None
+        asked = {**_question(page), "elicitationId": page.id}
+        answer = await ask(call, "page", "elicitation/create", asked)
+        if answer.get("action") != "accept":
+            raise Failure(f"the page was not opened: {answer.get('action')}")
+        if not await page.visited():
+            raise Failure(f"nobody visited the page within {_PATIENCE_S:g} s")
+    finally:
+        page.close()
     call.notify("notifications/elicitation/complete", {"elicitationId": page.id})
     return text("the page was visited")
 
@@ -46,8 +47,8 @@ async def elicit_url(call: Call) -> Json:
 async def _ask_until_visited(call: Call) -> Json:
     """Each round asks under a new key; the first answer says which page it is about."""
     for number in range(1, 11):
-        page = _pages.get(_key(call)) or await _new_page(call, _key(call))
-        if page.visited.is_set():
+        page = await _page(call)
+        if page.is_visited:
             del _pages[_key(call)]
             return text("the page was visited")
         answer = await ask(call, f"page-{number}", "elicitation/create", _question(page))
@@ -64,19 +65,18 @@ async def _ask_until_visited(call: Call) -> Json:
 async def elicit_url_required(call: Call) -> Json:
     if call.is_stateless:
         return await _ask_until_visited(call)
-    page = _pages.get(_key(call)) or await _new_page(call, _key(call))
-    if page.visited.is_set():
+    require(call, Question("elicitation/create", {"mode": "url"}))
+    page = await _page(call)
+    if page.is_visited:
         del _pages[_key(call)]
         return text("the page was visited; thank you")
-    require(call, Question("elicitation/create", _question(page)))
-    call.demo.spawn(_tell_when_visited(call, page))
     elicitation = {**_question(page), "elicitationId": page.id}
     raise Fault(_REQUIRED, "a page must be visited first", {"elicitations": [elicitation]})
 
 
 async def _tell_when_visited(call: Call, page: Page) -> None:
-    await page.visited.wait()
-    call.client.notify("notifications/elicitation/complete", {"elicitationId": page.id})
+    if await page.visited():
+        call.client.notify("notifications/elicitation/complete", {"elicitationId": page.id})
 
 
 def _question(page: Page) -> Json:
@@ -89,14 +89,14 @@ def _key(call: Call) -> str:
     return f"{call.era.value} {call.params.get('name')} {owner}"
 
 
-async def _new_page(call: Call, key: str | None = None) -> Page:
-    page = Page(call.clock)
-    await page.open()
-    _pages[key or page.id] = page
-    while len(_pages) > _MOST_PAGES:
-        _pages.pop(next(iter(_pages))).close()
-    return page
-
-
-async def _visited(page: Page) -> None:
-    await page.visited.wait()
+async def _page(call: Call) -> Page:
+    """The page that this client must visit; a new one if there is none, or if that is gone."""
+    key = _key(call)
+    if key not in _pages or _pages[key].is_gone:
+        page = _pages[key] = Page(call.clock)
+        await page.open(_LIFE_S)
+        if not call.is_stateless:
+            call.demo.spawn(_tell_when_visited(call, page))
+        while len(_pages) > _MOST_PAGES:
+            _pages.pop(next(iter(_pages))).close()
+    return _pages[key]

@@ -94,6 +94,7 @@ class Demo:
         if client is not None:
             for request_id in list(client.running):
                 self.cancel(client, request_id, reason)
+            client.leave()
             self.tasks.left(client)
 
     def header_parameters(self, tool: str) -> HeaderParameters:

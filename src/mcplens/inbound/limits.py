@@ -19,8 +19,10 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     max_replay_bytes: int = 8 * 1024 * 1024
     # Requests of one client that wait for their answers.
     max_requests: int = 1_000
-    # Sessions, whether of streamable HTTP or of HTTP+SSE.
+    # Sessions of streamable HTTP, streams of HTTP+SSE, WebSockets: of each so many.
     max_sessions: int = 1_000
+    # Requests of 2026-07-28 over HTTP that wait, of all clients; each open listen is one.
+    max_stateless_requests: int = 10_000
     # A session without any HTTP exchange for so long is over.
     idle_s: float = 30 * 60.0
     # A silent stream gets a comment: proxies keep it open, and a dead client is noticed.

@@ -117,7 +117,10 @@ class Peer(ABC):
             self.is_open = False
             self._waiting.clear()
             self._shut(reason)
-            self.handler.disconnected(self, reason)
+            try:
+                self.handler.disconnected(self, reason)
+            except Exception:  # it is foreign code, and we are in the middle of leaving
+                _log.exception("the handler failed")
 
     # -- what a transport does -----------------------------------------------------------------
 
@@ -157,8 +160,10 @@ class Peer(ABC):
             reason = f"a batch, which {self.protocol_version or 'this revision'} does not have"
             yield Malformed(message.raw, reason)
 
-    def admit(self, message: Frame | Malformed, headers: Headers) -> Incoming:
-        """Check a message before the handler hears it.
+    def admit(
+        self, message: Frame | Malformed, headers: Headers, era: Era | None = None
+    ) -> Incoming:
+        """Check a message before the handler hears it; it tells its era itself if nobody does.
 
         Raises:
             Refusal: it is answered with this instead.
@@ -166,7 +171,7 @@ class Peer(ABC):
         if isinstance(message, Malformed):
             self.hand_over(Incoming(message, headers=headers))
             raise malformed(message)
-        era = era_of_message(message, headers)
+        era = era or era_of_message(message, headers)
         if message.kind is Kind.REQUEST:
             assert message.id is not None
             self._check_room(message.id)

@@ -32,6 +32,12 @@ def status_of(code: int | None) -> int:
     return 200 if code is None else _STATUS_OF.get(code, 200)
 
 
+def full(what: str) -> Refusal:
+    """There is no room for more."""
+    text = f"{what}; no more are taken"
+    return Refusal(503, HTTP_REFUSAL, text, headers={"Retry-After": "30"})
+
+
 class Refusal(Exception):
     """An HTTP status, and the JSON-RPC error that is its body (or the whole answer elsewhere)."""
 

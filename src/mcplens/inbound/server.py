@@ -56,6 +56,7 @@ async def serve(
     server = _server(site, limits or Limits(), is_up)
     # No TaskGroup: it would wrap what the block raises.
     serving = asyncio.get_running_loop().create_task(server.serve(sockets=[listener]))
+    serving.add_done_callback(lambda _: is_up.set())
     try:
         await is_up.wait()
         yield address
@@ -121,6 +122,8 @@ def _server(site: Site, limits: Limits, is_up: asyncio.Event) -> Server:
         access_log=False,
         server_header=False,
         proxy_headers=False,
+        # Longer than clients keep a connection: they close it first, and no request meets a close.
+        timeout_keep_alive=75,
         ws="websockets-sansio",
         ws_max_size=limits.max_message_bytes,
         ws_per_message_deflate=False,

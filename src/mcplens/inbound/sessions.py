@@ -10,7 +10,7 @@ from typing import Generic, Protocol, TypeVar
 
 from mcplens.clock import Clock, Timer
 from mcplens.inbound.limits import Limits
-from mcplens.inbound.refusal import HTTP_REFUSAL, Refusal
+from mcplens.inbound.refusal import HTTP_REFUSAL, Refusal, full
 
 
 class Session(Protocol):
@@ -60,8 +60,7 @@ class Sessions(Generic[S]):
             return
         oldest = next(iter(self._idle_since), None)
         if oldest is None:
-            text = f"{len(self._sessions)} sessions are open; no more are taken"
-            raise Refusal(503, HTTP_REFUSAL, text, headers={"Retry-After": "30"})
+            raise full(f"{len(self._sessions)} sessions are open")
         self._sessions[oldest].close("given up for another session")
 
     def add(self, session: S) -> None:

@@ -76,6 +76,7 @@ class Site:
             endpoint = self._sockets.get(scope["path"])
             if endpoint is None:
                 raise _unknown(scope["path"], self._sockets)
+            endpoint.make_room()
         except Refusal as refusal:
             await receive()
             await _refuse_socket(scope, send, refusal)

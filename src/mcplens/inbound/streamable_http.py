@@ -17,6 +17,7 @@ from mcplens.inbound.refusal import (
     HTTP_REFUSAL,
     INVALID_REQUEST,
     Refusal,
+    full,
     status_of,
 )
 from mcplens.inbound.rules import (
@@ -102,6 +103,8 @@ class StreamableHttp:
         message = parse(await exchange.body(self._limits.max_message_bytes))
         if isinstance(message, Frame):
             era = era_of_message(message, exchange.headers)
+            if self._is_stateless_only and era is Era.HANDSHAKE and message.method == "initialize":
+                raise unsupported(str(version_offered(message)), message)
             if era is Era.STATELESS or self._is_stateless_only:
                 await self._post_stateless(exchange, message)
                 return
@@ -111,9 +114,6 @@ class StreamableHttp:
         await self._post_session(exchange, message)
 
     async def _post_stateless(self, exchange: Exchange, frame: Frame) -> None:
-        is_handshake = era_of_message(frame, exchange.headers) is Era.HANDSHAKE
-        if frame.method == "initialize" and is_handshake:
-            raise unsupported(str(version_offered(frame)), frame)
         peer = StatelessRequest(
             self._handler,
             self._limits,
@@ -129,7 +129,9 @@ class StreamableHttp:
             peer.close("a notification stands alone")
             await exchange.respond(202)
             return
-        incoming = peer.admit(frame, exchange.headers)
+        if len(self._requests) >= self._limits.max_stateless_requests:
+            raise full(f"{len(self._requests)} requests wait for an answer")
+        incoming = peer.admit(frame, exchange.headers, Era.STATELESS)
         self._requests.add(peer)
         try:
             if self._answers == "sse":

@@ -9,6 +9,7 @@ from typing import Final
 from mcplens.inbound.asgi import Receive, Scope, Send, abort
 from mcplens.inbound.limits import Limits
 from mcplens.inbound.peer import Handler, Peer
+from mcplens.inbound.refusal import full
 from mcplens.inbound.rules import Headers
 from mcplens.inbound.streams import Outbox
 from mcplens.protocol.frames import RequestId
@@ -57,6 +58,15 @@ class WebSocketEndpoint:
         """End all connections."""
         for peer in list(self._peers):
             peer.close("the server is closing")
+
+    def make_room(self) -> None:
+        """See that one more socket may be opened.
+
+        Raises:
+            Refusal: 503; there are too many.
+        """
+        if len(self._peers) >= self._limits.max_sessions:
+            raise full(f"{len(self._peers)} sockets are open")
 
     async def handle_socket(
         self, scope: Scope, receive: Receive, send: Send, headers: Headers, caller: str

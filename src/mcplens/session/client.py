@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
@@ -27,6 +27,8 @@ from mcplens.session.questions import Questions, RequestHandler
 from mcplens.session.queue import QueueEntry, RequestQueue, RequestStatus
 from mcplens.session.results import check_reply
 from mcplens.transports.base import Closing, Transport
+
+_CONNECTED: Final = ConnectionState.CONNECTED  # every call asks for it
 
 
 class Reply(msgspec.Struct, frozen=True):
@@ -296,7 +298,7 @@ class Client(Operations):
 
     def _check_allowed(self, method: str) -> None:
         introduction = self._connection.introduction
-        if self._connection.state is not ConnectionState.CONNECTED or introduction is None:
+        if self._connection.lifecycle.state is not _CONNECTED or introduction is None:
             if not self._connection.is_reopening:
                 raise self._connection.not_connected()
             return

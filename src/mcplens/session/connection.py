@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
@@ -41,6 +41,7 @@ _REOPEN_INTERVAL_S = 5.0
 # A server that dies sooner than this after its handshake has not used up its retries afresh: it
 # would be started again for ever.
 _STABLE_S = 10.0
+_CONNECTED: Final = ConnectionState.CONNECTED  # every call asks for it
 
 
 class Connection:
@@ -403,7 +404,7 @@ class Connection:
             InspectorError: NOT_CONNECTED, saying where the connection stands.
         """
         session = self.session
-        if session is None or self.state is not ConnectionState.CONNECTED:
+        if session is None or self.lifecycle.state is not _CONNECTED:
             raise self.not_connected()
         return session
 

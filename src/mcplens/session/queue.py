@@ -33,6 +33,12 @@ class RequestStatus(Enum):
     ERROR = "error"
 
 
+# Before Python 3.12 each look into an enum costs as much as a small frame's encoding.
+_PENDING: Final = RequestStatus.PENDING
+_IN_PROGRESS: Final = RequestStatus.IN_PROGRESS
+_COMPLETED: Final = RequestStatus.COMPLETED
+
+
 class Progress(msgspec.Struct, frozen=True):
     """One progress notification of a request."""
 
@@ -51,67 +57,30 @@ class QueueStatus(msgspec.Struct, frozen=True):
     cancelled: int
 
 
-class QueueEntry:
+class QueueEntry(msgspec.Struct, eq=False):
     """One request on its way through the queue; await it for the result."""
 
-    __slots__ = (
-        "_on_settled",
-        "caused_questions",
-        "completed_at",
-        "created_at",
-        "deadline",
-        "error",
-        "evidence",
-        "future",
-        "headers",
-        "id",
-        "is_quiet",
-        "late_reply",
-        "method",
-        "on_progress",
-        "params",
-        "result",
-        "started_at",
-        "started_mono",
-        "status",
-        "timeout_s",
-        "weight",
-    )
-
-    def __init__(
-        self,
-        id: RequestId,
-        method: str,
-        params: Any,
-        *,
-        created_at: float,
-        timeout_s: float | None = None,
-        on_progress: Callable[[Progress], None] | None = None,
-        headers: dict[str, str] | None = None,
-        on_settled: Callable[[QueueEntry], None] | None = None,
-        is_quiet: bool = False,
-    ) -> None:
-        self.id = id
-        self.method = method
-        self.params = params
-        self.status = RequestStatus.PENDING
-        self.created_at = created_at
-        self.started_at: float | None = None
-        self.started_mono = 0.0
-        self.completed_at: float | None = None
-        self.result: Any = None
-        self.error: InspectorError | None = None
-        self.future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
-        self.timeout_s = timeout_s
-        self.on_progress = on_progress
-        self.headers = headers
-        self.deadline: Deadline | None = None
-        self.late_reply: Message | None = None
-        self.evidence: list[bytes] = []  # malformed bytes that came while this request waited
-        self.caused_questions = 0  # questions of the server's that a person is answering
-        self.is_quiet = is_quiet
-        self.weight = 0  # bytes that the history keeps alive with this entry
-        self._on_settled = on_settled
+    id: RequestId
+    method: str
+    params: Any
+    created_at: float
+    timeout_s: float | None = None
+    on_progress: Callable[[Progress], None] | None = None
+    headers: dict[str, str] | None = None
+    on_settled: Callable[[QueueEntry], None] | None = None
+    is_quiet: bool = False
+    status: RequestStatus = _PENDING
+    started_at: float | None = None
+    started_mono: float = 0.0
+    completed_at: float | None = None
+    result: Any = None
+    error: InspectorError | None = None
+    future: asyncio.Future[Any] = msgspec.field(default_factory=asyncio.Future)
+    deadline: Deadline | None = None
+    late_reply: Message | None = None
+    evidence: list[bytes] = []  # malformed bytes that came while this request waited
+    caused_questions: int = 0  # questions of the server's that a person is answering
+    weight: int = 0  # bytes that the history keeps alive with this entry
 
     def __repr__(self) -> str:
         return f"<QueueEntry {self.id!r} {self.method} {self.status.value}>"
@@ -132,7 +101,7 @@ class QueueEntry:
         """Settle with a result."""
         if self.completed_at is None:
             self.result = value
-            self._settle(RequestStatus.COMPLETED)
+            self._settle(_COMPLETED)
             if not self.future.done():
                 self.future.set_result(value)
 
@@ -149,8 +118,8 @@ class QueueEntry:
     def _settle(self, status: RequestStatus) -> None:
         self.status = status
         self.completed_at = 0.0  # the owner knows the time and puts it in
-        if self._on_settled is not None:
-            self._on_settled(self)
+        if self.on_settled is not None:
+            self.on_settled(self)
 
 
 class RequestQueue:
@@ -197,11 +166,11 @@ class RequestQueue:
             self._next_id(),
             method,
             params,
-            created_at=self._clock.wall(),
-            timeout_s=timeout_s,
-            on_progress=on_progress,
-            headers=headers,
-            on_settled=self._settled,
+            self._clock.wall(),
+            timeout_s,
+            on_progress,
+            headers,
+            self._settled,
         )
         if len(self._in_progress) < self.concurrency and not self._pending and not self.is_held:
             self._begin(entry)
@@ -263,7 +232,7 @@ class RequestQueue:
         return list(self._in_progress.values())
 
     def _begin(self, entry: QueueEntry) -> None:
-        entry.status = RequestStatus.IN_PROGRESS
+        entry.status = _IN_PROGRESS
         entry.started_at = self._clock.wall()
         self._in_progress[entry.id] = entry
         try:

@@ -175,7 +175,8 @@ class Session:
         self._correlation.open(identity, entry)
         self._expiry.watch(deadline)
         if not entry.is_quiet:
-            self._publish(RequestStarted, identity, entry.method)
+            publish = self._publish
+            publish.put(RequestStarted, publish.server_id, 0, identity, entry.method)
         self.transport.send(
             Outgoing(message, is_request=True, id=identity, method=entry.method, headers=headers)
         )
@@ -311,9 +312,11 @@ class Session:
 
     def _publish_end(self, entry: QueueEntry) -> None:
         error = None if entry.error is None else entry.error.to_dict()
-        elapsed_s = self._elapsed_s(entry)
-        status = _STATUS_NAMES[entry.status]
-        self._publish(RequestEnded, entry.id, entry.method, status, elapsed_s, error)
+        publish, status = self._publish, _STATUS_NAMES[entry.status]
+        elapsed_s = self.clock.monotonic() - entry.started_mono
+        publish.put(
+            RequestEnded, publish.server_id, 0, entry.id, entry.method, status, elapsed_s, error
+        )
 
     def _elapsed_s(self, entry: QueueEntry) -> float:
         return self.clock.monotonic() - entry.started_mono
@@ -338,9 +341,9 @@ class Session:
 def _with_meta(params: Any, meta: Mapping[str, Any]) -> dict[str, Any]:
     """Params with `_meta` members added; what the caller put there himself wins."""
     if params is None:
-        return {"_meta": dict(meta)}
+        return {"_meta": meta}
     own = params.get("_meta")
-    return {**params, "_meta": {**meta, **own} if own else dict(meta)}
+    return {**params, "_meta": {**meta, **own} if own else meta}
 
 
 # What msgspec raises for a value that JSON cannot hold.

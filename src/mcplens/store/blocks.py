@@ -41,6 +41,10 @@ _MAX_DEPTH: Final = 100
 
 def pack(rows: Sequence[Row]) -> Iterator[Block]:
     """The rows as blocks, in their order."""
+    weights = [len(row[9]) for row in rows if row[9] is not None]
+    if 0 < len(rows) <= _BLOCK_ROWS and sum(weights) <= _BLOCK_BYTES:
+        yield _block(rows)  # the usual case, by a short way
+        return
     start, size = 0, 0
     for at, row in enumerate(rows):
         payload = row[9]

@@ -6,8 +6,9 @@ itself is, schema.py says; what is kept how long, retention.py.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar
 
 import msgspec
 
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
     import sqlite3
 
 T = TypeVar("T")
+
+# SQLite has waited by then, in most cases.
+_RETRY_S: Final = 0.05
 
 
 class Run(msgspec.Struct, frozen=True):
@@ -104,6 +108,7 @@ class Database:
             except Locked:
                 if not self._is_patient():
                     raise
+                threading.Event().wait(_RETRY_S)
 
     def _transact(self, work: Callable[[], T]) -> T:
         def inside() -> T:

@@ -209,9 +209,9 @@ class History:
         if bounds is None:
             return
         first, last = bounds
-        conditions, values = sieve.conditions()
+        times, values = sieve.times()
         found = self._query(
-            f"SELECT place, data FROM blocks WHERE place BETWEEN ? AND ? {conditions} "
+            f"SELECT place, data FROM blocks WHERE place BETWEEN ? AND ? {times} "
             f"ORDER BY place {'DESC' if newest_first else ''}",
             (self._block_of(first), last, *values),
         )
@@ -255,10 +255,16 @@ class History:
     def _query(self, statement: str, values: Sequence[Any] = ()) -> Iterator[Any]:
         import sqlite3
 
-        try:
-            yield from self._connection.execute(statement, values)
-        except sqlite3.Error as problem:
-            raise unreadable(explain(problem, self.path)) from None
+        cursor = None
+        while True:
+            try:
+                cursor = cursor or self._connection.execute(statement, values)
+                row = cursor.fetchone()
+            except sqlite3.Error as problem:
+                raise unreadable(explain(problem, self.path)) from None
+            if row is None:
+                return
+            yield row
 
 
 def _summary(row: tuple[Any, ...]) -> RunSummary:

@@ -6,21 +6,15 @@ exchanges come masked already (protocol/masking.py); here they are marked. Calle
 
 from __future__ import annotations
 
-import re
 from collections.abc import Hashable, Iterable, Sequence
 from typing import Final
 
 import msgspec
 
-from mcplens.protocol.masking import mask, mask_headers, mask_url
+# What the patterns of masking.py and ours take to compile is paid where they are needed.
 
 Spans = list[tuple[int, int]]
 
-# How every masked text begins.
-_SIGN: Final = mask("").partition("0")[0]
-_COLON: Final = re.compile(rb'(\\*)"[ \t\r\n]*:[ \t\r\n]*(\\*)"')
-_OPTION: Final = re.compile(r"--?(?P<name>[\w-]+)(?:=(?P<value>.*))?", re.DOTALL)
-_HEADER: Final = re.compile(r"(?P<name>[\w-]+):\s*(?P<value>.+)", re.DOTALL)
 _BACKSLASH: Final = ord("\\")
 # Around a key: quotes, colon, and the blanks of a generous pretty-printer.
 _AROUND_BYTES: Final = 64
@@ -38,7 +32,10 @@ class Mask(msgspec.Struct, frozen=True, omit_defaults=True):
 
 def masked_texts(field: str, texts: Iterable[tuple[str, str]]) -> list[Mask]:
     """Marks for (name, text) pairs that hold the sign of a mask."""
-    return [Mask(f"{field}.{name}" if name else field) for name, text in texts if _SIGN in text]
+    from mcplens.protocol.masking import mask
+
+    sign = mask("").partition("0")[0]  # how every masked text begins
+    return [Mask(f"{field}.{name}" if name else field) for name, text in texts if sign in text]
 
 
 class KeyMasker:
@@ -48,6 +45,10 @@ class KeyMasker:
     """
 
     def __init__(self, keys: Iterable[str]) -> None:
+        import re
+
+        keys = tuple(keys)
+        self._colon = re.compile(rb'(\\*)"[ \t\r\n]*:[ \t\r\n]*(\\*)"')
         self.names = frozenset(_plain(key) for key in keys)
         self._keys = [msgspec.json.encode(key)[1:-1] for key in dict.fromkeys(keys)]
         self._tail_bytes = max(map(len, self._keys), default=0) + _AROUND_BYTES
@@ -99,10 +100,9 @@ class KeyMasker:
                 at = data.find(key, max(end, at + 1))
         return sorted(spans), rest
 
-    @staticmethod
-    def _opening(data: bytes, at: int, length: int) -> tuple[int, int] | None:
+    def _opening(self, data: bytes, at: int, length: int) -> tuple[int, int] | None:
         """If a member begins at this key: where its string begins, and its quotes' backslashes."""
-        match = _COLON.match(data, at + length)
+        match = self._colon.match(data, at + length)
         if match is None:
             return None
         before, after = match.groups()
@@ -152,30 +152,32 @@ def mask_argv(argv: Sequence[str], names: frozenset[str] = frozenset()) -> list[
     shown: list[str] = []
     is_value = False
     for argument in argv:
-        if is_value:
-            shown.append(mask(argument))
+        name, equals, value = argument.partition("=")
+        is_option = argument.startswith("-") and _plain(name) in names
+        if is_value or (is_option and equals):
+            from mcplens.protocol.masking import mask
+
+            shown.append(mask(argument) if is_value else f"{name}={mask(value)}")
             is_value = False
-            continue
-        option = _OPTION.fullmatch(argument)
-        if option is not None and _plain(option["name"]) in names:
-            is_value = option["value"] is None
-            if is_value:
-                shown.append(argument)
-            else:
-                shown.append(f"{argument.partition('=')[0]}={mask(option['value'])}")
-            continue
-        shown.append(_mask_argument(argument))
+        else:
+            shown.append(_mask_argument(argument))
+            is_value = is_option
     return shown
 
 
 def _mask_argument(argument: str) -> str:
     if "://" in argument:
+        from mcplens.protocol.masking import mask_url
+
         return mask_url(argument)
-    header = _HEADER.fullmatch(argument)
-    if header is None:
+    name, colon, value = argument.partition(":")
+    if not colon or not name.replace("-", "").replace("_", "").isalnum():
         return argument
-    ((_, value),) = mask_headers([(header["name"], header["value"])])
-    return argument if value == header["value"] else f"{header['name']}: {value}"
+    from mcplens.protocol.masking import mask_headers
+
+    value = value.strip()
+    ((_, shown),) = mask_headers([(name, value)])
+    return argument if shown == value else f"{name}: {shown}"
 
 
 def _plain(name: str) -> str:

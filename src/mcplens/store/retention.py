@@ -7,7 +7,7 @@ flushes, inside a transaction of its own.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
@@ -63,7 +63,7 @@ class Sweeper:
         """Forget a little; inside a transaction."""
         self._written_bytes = 0
         run_no = self._forgotten(wall, own_run_no)
-        if run_no is None and self._is_too_large():
+        if run_no is None and self._excess_bytes():
             # Nothing else is left to forget: the own run loses its beginning.
             run_no = own_run_no or None
         self._has_more = run_no is not None and self._take_from(run_no, is_own=run_no == own_run_no)
@@ -81,7 +81,7 @@ class Sweeper:
         ).fetchone()
         if found is None and self._retention.max_age_s is not None:
             found = self._mark("last_wall < ?", (wall - self._retention.max_age_s,), own_run_no)
-        if found is None and self._is_too_large():
+        if found is None and self._excess_bytes():
             is_over = "(ended IS NOT NULL OR last_wall < ?)"
             found = self._mark(is_over, (wall - _DEAD_AFTER_S,), own_run_no)
         return None if found is None else int(found[0])
@@ -103,17 +103,19 @@ class Sweeper:
         connection = self._connection
         first, last = run_no << SEQ_BITS, run_no << SEQ_BITS | SEQ_MASK
         found = connection.execute(
-            "SELECT place, last_seq, last_wall FROM blocks WHERE place BETWEEN ? AND ? "
-            "ORDER BY place LIMIT ?",
+            "SELECT place, last_seq, last_wall, length(data) FROM blocks "
+            "WHERE place BETWEEN ? AND ? ORDER BY place LIMIT ?",
             (first, last, STEP_BLOCKS),
         ).fetchall()
+        if is_own:
+            found = _enough(found, self._excess_bytes())
         if found:
-            place, last_seq, last_wall = found[-1]
+            place, last_seq, last_wall, _ = found[-1]
             connection.execute("DELETE FROM blocks WHERE place BETWEEN ? AND ?", (first, place))
             if is_own:
                 self._tell_gap(run_no, last_seq, last_wall)
         if is_own:
-            return len(found) > 1 and self._is_too_large()
+            return len(found) > 1 and self._excess_bytes() > 0
         if len(found) < STEP_BLOCKS:
             connection.execute("DELETE FROM runs WHERE run_no = ?", (run_no,))
         return True
@@ -128,13 +130,23 @@ class Sweeper:
                 (run_no << SEQ_BITS | seq, *block[1:5]),
             )
 
-    def _is_too_large(self) -> bool:
+    def _excess_bytes(self) -> int:
+        """By how much the file is too large."""
         limit = self._retention.max_bytes
         if limit is None:
-            return False
+            return 0
         pages = self._number("PRAGMA page_count") - self._number("PRAGMA freelist_count")
-        return pages * self._number("PRAGMA page_size") > limit
+        return max(pages * self._number("PRAGMA page_size") - limit, 0)
 
     def _number(self, statement: str) -> int:
         (value,) = self._connection.execute(statement).fetchone()
         return int(value)
+
+
+def _enough(blocks: list[tuple[int, int, float, int]], excess: int) -> list[Any]:
+    """The first blocks, as many as make up for what is too much."""
+    for count, block in enumerate(blocks, start=1):
+        excess -= block[3]
+        if excess <= 0:
+            return blocks[:count]
+    return blocks

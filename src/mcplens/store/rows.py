@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, Final, get_args
 
 import msgspec
+from msgspec import NODEFAULT
 
 from mcplens.bus import Published
 from mcplens.events import (
@@ -57,10 +58,10 @@ class Plan:
     def __init__(self, kind: type[Event]) -> None:
         self.kind = kind
         self.name = kind.__name__
-        fields = msgspec.structs.fields(kind)
-        shared = len(Event.__struct_fields__)
-        own = fields[shared:]
-        self.names = [field.name for field in own]
+        # Not msgspec.structs.fields, which also works out every field's type.
+        self.names = kind.__struct_fields__[len(Event.__struct_fields__) :]
+        defaults = (NODEFAULT,) * len(self.names) + kind.__struct_defaults__
+        defaults = defaults[len(defaults) - len(self.names) :]
         self.payload = -1
         if self.name in _PAYLOAD_KINDS:
             self.payload = next(n for n, name in enumerate(self.names) if name in _PAYLOADS)
@@ -68,8 +69,8 @@ class Plan:
             self.names.index(column) if column in self.names else -1 for column in _COLUMNS
         ]
         self.rest = [
-            (n, field.name, field.default)
-            for n, field in enumerate(own)
+            (n, name, default)
+            for n, (name, default) in enumerate(zip(self.names, defaults, strict=True))
             if n != self.payload and n not in self.columns
         ]
 
@@ -96,9 +97,10 @@ _Asked = dict[tuple[str, RequestId | None], str]
 class RowEncoder:
     """Makes the rows of one run, in order; replies get the method of their request."""
 
-    def __init__(self, secret_keys: Iterable[str] = ()) -> None:
+    def __init__(self, secret_keys: Iterable[str] = (), *, is_masked: bool = False) -> None:
         keys = tuple(secret_keys)
         self._masker = KeyMasker(keys) if keys else None
+        self._is_masked = is_masked  # the events come from a recording: nothing is left to hide
         self._ours: _Asked = {}
         self._theirs: _Asked = {}
         # Those that make up most of a recording have makers of their own.
@@ -106,7 +108,7 @@ class RowEncoder:
             FrameSent: self._sent,
             FrameReceived: self._received,
             RequestStarted: _started,
-            RequestEnded: _ended,
+            RequestEnded: self._ended,
         }
 
     def __repr__(self) -> str:
@@ -126,7 +128,10 @@ class RowEncoder:
         if type(message) is Frame and message.kind is Kind.REQUEST and len(fields) > 2:
             identity, method = message.id, message.method
             if fields[2] == identity:
-                self._remember(self._ours, server_id, identity, method)
+                ours = self._ours
+                ours[server_id, identity] = method
+                if len(ours) > _REMEMBERED:
+                    del ours[next(iter(ours))]
                 return (
                     seq, wall, mono, server_id, "FrameSent", method, identity, "request", None,
                     message.raw,
@@ -166,6 +171,13 @@ class RowEncoder:
             seq, wall, mono, server_id, name, method, identity, status, detail or None, message.raw,
         )  # fmt: skip
 
+    def _ended(self, published: Published) -> Row:
+        if published[5][-1] is not None:
+            return self._other(published)
+        _, server_id, seq, wall, mono, (identity, method, status, elapsed_s, _), _ = published
+        detail = {"elapsed_s": elapsed_s}
+        return (seq, wall, mono, server_id, "RequestEnded", method, identity, status, detail, None)
+
     @staticmethod
     def _remember(asked: _Asked, server_id: str, identity: RequestId | None, method: str) -> None:
         asked[server_id, identity] = method
@@ -188,13 +200,15 @@ class RowEncoder:
                 identity = found if identity is None else identity
                 detail |= about
                 payload = payload.raw
-        if kind is HttpRequestSent or kind is HttpResponseReceived:
+        if self._is_masked:
+            pass
+        elif kind is HttpRequestSent or kind is HttpResponseReceived:
             marks = masked_texts("headers", detail["headers"])
             marks += masked_texts("url", [("", detail.get("url", ""))])
             if marks:
                 detail["masked"] = [msgspec.to_builtins(mark) for mark in marks]
-        elif kind is ProcessStarted:
-            _hide_secrets_of(detail, self._masker)
+        elif kind is ProcessStarted or "error" in detail:
+            detail = _without_secrets(detail, self._masker)
         return (
             seq, wall, mono, server_id, plan.name, method, identity, status, detail or None,
             payload or None,
@@ -232,15 +246,6 @@ def _started(published: Published) -> Row:
     return (seq, wall, mono, server_id, "RequestStarted", method, identity, None, None, None)
 
 
-def _ended(published: Published) -> Row:
-    _, server_id, seq, wall, mono, fields, _ = published
-    identity, method, status, elapsed_s = fields[:4]
-    detail = {"elapsed_s": elapsed_s}
-    if len(fields) > 4 and fields[4] is not None:
-        detail["error"] = fields[4]
-    return (seq, wall, mono, server_id, "RequestEnded", method, identity, status, detail, None)
-
-
 def published(event: Event) -> Published:
     """An event as the bus publishes it."""
     fields = msgspec.structs.astuple(event)[len(Event.__struct_fields__) :]
@@ -261,11 +266,21 @@ def _about(message: Message) -> tuple[RequestId | None, str, dict[str, Any]]:
     return None, "batch", {}
 
 
-def _hide_secrets_of(detail: dict[str, Any], masker: KeyMasker | None) -> None:
-    argv = mask_argv(detail["argv"], masker.names if masker is not None else frozenset())
-    if argv != detail["argv"]:
-        detail["argv"] = argv
-        detail["masked"] = masked_texts("argv", [("", argument) for argument in argv])[:1]
+def _without_secrets(detail: dict[str, Any], masker: KeyMasker | None) -> dict[str, Any]:
+    """The fields of an event with the commands in them masked: its own, and those of an error."""
+    names = masker.names if masker is not None else frozenset[str]()
+    argv = detail.get("argv")
+    if isinstance(argv, list) and (shown := mask_argv(argv, names)) != argv:
+        mark = msgspec.to_builtins(Mask("argv"))
+        return {**detail, "argv": shown, "masked": [*detail.get("masked", ()), mark]}
+    error: Any = detail.get("error")
+    about: Any = error.get("details") if isinstance(error, dict) else None
+    command = about.get("command") if isinstance(about, dict) else None
+    if isinstance(command, list) and (shown := mask_argv(command, names)) != command:
+        mark = msgspec.to_builtins(Mask("error"))
+        error = {**error, "details": {**about, "command": shown}}
+        return {**detail, "error": error, "masked": [*detail.get("masked", ()), mark]}
+    return detail
 
 
 def payload_field(kind: str) -> str:
@@ -295,7 +310,7 @@ def from_json(data: bytes) -> Any:
     except msgspec.DecodeError:
         import json
 
-        return json.loads(data)
+        return json.loads(data.decode())
 
 
 # -- rows to events ---------------------------------------------------------------------------

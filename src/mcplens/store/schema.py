@@ -28,7 +28,7 @@ SEQ_BITS: Final = 40
 SEQ_MASK: Final = (1 << SEQ_BITS) - 1
 
 # Fewer and larger pages than SQLite's own 4096: a block of events is some 50 KiB.
-_PAGE_BYTES: Final = 8192
+_PAGE_BYTES: Final = 16_384
 
 # Events lie in blocks of some hundred (blocks.py): a row for each would cost three times the CPU.
 # `place` is that of a block's first event.
@@ -123,6 +123,8 @@ def open_to_read(path: str) -> sqlite3.Connection:
         except sqlite3.Error as error:
             connection.close()
             problem = error
+            if isinstance(explain(error, path), Locked):
+                break
         except BaseException:
             connection.close()
             raise
@@ -174,17 +176,17 @@ def _prepare(connection: sqlite3.Connection, path: str) -> None:
 
 
 def _checked_version(connection: sqlite3.Connection, path: str) -> int:
-    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    # In this order: another mcplens may make the tables between two of these statements.
+    (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
     (application,) = connection.execute("PRAGMA application_id").fetchone()
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    if application != APPLICATION_ID and (application or tables):
+        raise Unusable(f"{path} is a database of another program")
     if version > len(MIGRATIONS):
         raise Unusable(
             f"{path} was written by a newer mcplens (format {version}, this one knows "
             f"{len(MIGRATIONS)}); use that, or another file"
         )
-    if application != APPLICATION_ID:
-        (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
-        if application or tables:
-            raise Unusable(f"{path} is a database of another program")
     return int(version)
 
 

@@ -16,7 +16,6 @@ import msgspec
 from mcplens.errors import ConfigurationError
 from mcplens.events import Event
 from mcplens.store.database import Run
-from mcplens.store.masks import Mask
 from mcplens.store.rows import (
     KINDS,
     Row,
@@ -162,7 +161,7 @@ def read_trace(
             except _UNREADABLE as problem:
                 # Only the last line can lack its newline: its writer was killed, or still writes.
                 is_cut = not data.endswith(b"\n")
-                reason = "cut off" if is_cut else str(problem)
+                reason = "cut off" if is_cut else _words(problem)
                 on_broken(BrokenLine(number, reason, is_cut))
                 continue
             if found is not None:
@@ -171,6 +170,10 @@ def read_trace(
 
 # What a line of any content may raise on its way to an event.
 _UNREADABLE: Final = (ValueError, TypeError, KeyError, AttributeError, RecursionError)
+
+
+def _words(problem: Exception) -> str:
+    return f"{problem} is missing" if isinstance(problem, KeyError) else str(problem)
 
 
 def _check_header(name: str, data: bytes) -> None:
@@ -236,6 +239,3 @@ def _bytes(field: str, fields: dict[str, Any]) -> bytes:
 def _unreadable(name: str, reason: str) -> ConfigurationError:
     message = f"{name} cannot be read as a trace: {reason}"
     return ConfigurationError("CONFIGURATION_INVALID", message)
-
-
-__all__ = ["BrokenLine", "Mask", "TraceFile", "event_line", "header_line", "read_trace", "run_line"]

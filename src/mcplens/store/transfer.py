@@ -86,7 +86,7 @@ class _Importer:
         self.end()
         self.runs.setdefault(run.run_id, run)
         self._run_id = run.run_id
-        self._encoders.setdefault(run.run_id, RowEncoder())
+        self._encoders.setdefault(run.run_id, RowEncoder(is_masked=True))
         self._database = Database(self._path, self.runs[run.run_id])
         self._database.open()
 
@@ -95,10 +95,13 @@ class _Importer:
         if event.run_id != self._run_id:
             self.begin(self.runs.get(event.run_id, Run(event.run_id, event.wall)))
         (row,) = self._encoders[event.run_id].encode([published(event)])
-        detail = {name: value for name, value in (row[8] or {}).items() if name != "masked"}
         if stored.masked:
-            detail["masked"] = msgspec.to_builtins(stored.masked)
-        self._rows.append((*row[:8], detail or None, row[9]))
+            row = (
+                *row[:8],
+                {**(row[8] or {}), "masked": msgspec.to_builtins(stored.masked)},
+                row[9],
+            )
+        self._rows.append(row)
         self._bytes += len(row[9] or b"")
         if len(self._rows) >= _BATCH_EVENTS or self._bytes > _BATCH_BYTES:
             self._flush()

@@ -211,6 +211,11 @@ class Exchange:
     def is_json(self) -> bool:
         return self.content_type == "application/json" or self.content_type.endswith("+json")
 
+    @property
+    def has_come_whole(self) -> bool:
+        """Whether the end of the body is here, read or not."""
+        return self._response is not None and self._response.content.is_eof()
+
     def header(self, name: str) -> str | None:
         """A header of the answer, as it came."""
         return None if self._response is None else self._response.headers.get(name)

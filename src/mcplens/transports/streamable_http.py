@@ -269,7 +269,9 @@ class StreamableHttpTransport(Transport):
 
         def take(event: SseEvent) -> None:
             message = self._deliver_event(event, answer, channel)
-            if message is not None and channel is not None and answer.settles(message, channel):
+            if message is None or channel is None or not answer.settles(message, channel):
+                return
+            if not exchange.has_come_whole:  # nearly always it has, and needs no timer
                 due = self._clock.monotonic() + _DRAIN_S
                 timers.append(self._clock.call_at(due, lambda: _cancel(task)))
 

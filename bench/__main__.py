@@ -1,0 +1,62 @@
+"""`python -m bench [--quick] [--no-write]`: prints the figures, and writes the page."""
+
+from __future__ import annotations
+
+import argparse
+
+from bench.cold_start import run_cold
+from bench.measure import CASES, FULL, HUGE, QUICK, Stand, http_server, run_case, workers
+from bench.report import (
+    PAGE,
+    Report,
+    case_row,
+    cold_headings,
+    cold_rows,
+    headings,
+    machine,
+    page,
+    plain,
+    speed_row,
+)
+
+_WIDTHS = (10, 6, 9, 9, 10, 13, 17, 21, 20)
+_COLD_WIDTHS = (23, 13, 8, 10, 13, 21, 20)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="see that it works; figures are noise")
+    parser.add_argument("--no-write", action="store_true", help=f"leave {PAGE.name} alone")
+    options = parser.parse_args()
+    effort = QUICK if options.quick else FULL
+    report = Report(effort)
+
+    for line in machine():
+        print(line)
+    print("\nCPU per call; ratios of mcplens to the floor and to mcp.Client, with their aims")
+    print(plain(headings(), _WIDTHS), flush=True)
+    with http_server("--one-core") as one, http_server() as other, workers() as contenders:
+        stands = (Stand(True, one), Stand(False, other))
+        for case in (*CASES, HUGE):
+            results = report.cases[case] = run_case(case, contenders, stands, effort)
+            print(plain(case_row(case, results), _WIDTHS), flush=True)
+
+    print("\nCalls per second")
+    for case, results in report.cases.items():
+        print(plain(speed_row(case, results), _WIDTHS))
+
+    print("\nCPU of a cold start")
+    print(plain(cold_headings(), _COLD_WIDTHS), flush=True)
+    for has_terminal in (True, False):
+        cold = report.cold[has_terminal] = run_cold(effort.cold_rounds, has_terminal=has_terminal)
+        for row in cold_rows(has_terminal, cold):
+            print(plain(row, _COLD_WIDTHS), flush=True)
+
+    if not options.no_write:
+        PAGE.parent.mkdir(parents=True, exist_ok=True)
+        PAGE.write_text(page(report))
+        print(f"\nWritten to {PAGE}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,29 @@
+"""`fastmcp.Client`, in its mode for 2025-11-25."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from typing import Any
+
+from fastmcp import Client
+from fastmcp.client.transports import StdioTransport
+
+
+@contextlib.asynccontextmanager
+async def open_client(
+    target: Sequence[str] | str, concurrency: int
+) -> AsyncIterator[Callable[[str], Awaitable[str]]]:
+    """A function that calls a tool and gives its text."""
+    server: Any = target
+    if not isinstance(target, str):
+        server = StdioTransport(target[0], list(target[1:]), keep_alive=False)
+    async with Client(server, mode="legacy", timeout=60) as client:
+        await client.list_tools()
+
+        async def call(tool: str) -> str:
+            result = await client.call_tool(tool, {"n": 1})
+            block: Any = result.content[0]
+            return str(block.text)
+
+        yield call

@@ -1,0 +1,206 @@
+"""What the figures mean: each ratio beside its aim, as text for the terminal and as a page.
+
+The aims are those that the engine was given; nothing here fails when one is missed.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from importlib.metadata import version
+from pathlib import Path
+from typing import Final
+
+from bench.cold_start import PROGRAMS, ColdResults, cold_ratio
+from bench.measure import HUGE, Case, Effort, Results, ratio
+
+PAGE: Final = Path(__file__).parent.parent / "docs" / "reference" / "performance.md"
+
+_CHANNELS: Final = {"stdio": "stdio", "json": "HTTP, JSON", "stream": "HTTP, SSE"}
+_SIZES: Final = {"small": "200 B", "large": "100 KB", "huge": "20 MB"}
+_NAMES: Final = {
+    "floor": "floor", "ours": "mcplens", "sdk": "mcp.Client", "fast": "fastmcp.Client",
+}  # fmt: skip
+
+_FLOOR_AIM: Final = 1.6
+_HUGE_AIM: Final = 3.0
+_COLD_AIM: Final = 2.0
+
+_METHOD: Final = """\
+CPU is user and system time of the client's process alone, per call. Each contender runs in a
+process of its own and the servers in others; they answer from memory. In each round every contender
+takes its turn, and a figure is the median of {rounds} rounds of about {round_s:g} s of CPU each. A
+ratio is the median of the ratios within the rounds, so that what else runs on the machine cancels
+out. Calls per second are by the clock, on all cores, the median of {speed_rounds} more rounds.
+
+Two things are set alike for all, since they otherwise fall on one contender or another by chance.
+For CPU, client and server share one core (`bench/cores.py`): what it costs to wake another varies.
+And glibc's threshold for mapping memory is raised at the start (`bench/worker.py`), without which
+asyncio's reads from a pipe cost 20 µs more; mcplens does that itself, so the others gain by it.
+
+All speak 2025-11-25 after a handshake (`protocol_version="2025-11-25"` here, `mode="legacy"` there)
+and hand the caller the decoded text of the tool's result, which holds JSON with its quotes escaped.
+All bound each call by 60 s. In flight is how many callers wait at a time on one connection. mcplens
+has its tap on, as always. The floor is hand-written (`bench/contenders/floor.py`): it stores each
+frame with time and direction under the same bounds as mcplens, checks the envelope, bounds the
+call, and does nothing else, on the same asyncio loop, over the pipes of an asyncio subprocess or
+over aiohttp."""
+
+_COLD_METHOD: Final = """\
+A whole program, from exec to exit: connect over stdio, list the tools, leave. It runs under a
+terminal, as when a person starts it, and once more without one, where mcplens asks the user's login
+shell for PATH. The figure is the CPU of the program's own process; "with children" adds all that it
+started except the server. Median of {rounds} runs in turn. The default way to connect is used:
+mcplens and mcp.Client ask for `server/discover` first."""
+
+
+@dataclass
+class Report:
+    """All that was measured."""
+
+    effort: Effort
+    cases: dict[Case, Results] = field(default_factory=dict)
+    cold: dict[bool, ColdResults] = field(default_factory=dict)
+
+
+def headings() -> list[str]:
+    """The columns of the first table."""
+    return [
+        "", "result", "in flight", *(f"{name} µs" for name in _NAMES.values()), "to the floor",
+        "to mcp.Client",
+    ]  # fmt: skip
+
+
+def case_row(case: Case, results: Results) -> list[str]:
+    """CPU per call of all contenders, and mcplens's ratios with their aims."""
+    floor_aim = _HUGE_AIM if case == HUGE else _FLOOR_AIM
+    return [
+        _CHANNELS[case.channel],
+        _SIZES[case.tool],
+        str(case.concurrency),
+        *(f"{results[name].cpu_median_s * 1e6:,.0f}" for name in _NAMES),
+        judged(ratio(results, "ours", "floor"), floor_aim),
+        judged(ratio(results, "ours", "sdk"), sdk_aim(case)),
+    ]
+
+
+def speed_row(case: Case, results: Results) -> list[str]:
+    """Calls per second of all contenders."""
+    return [
+        _CHANNELS[case.channel],
+        _SIZES[case.tool],
+        str(case.concurrency),
+        *(_speed(results[name].calls_per_s_median) for name in _NAMES),
+    ]
+
+
+def _speed(calls_per_s: float) -> str:
+    return f"{calls_per_s:,.0f}" if calls_per_s >= 10 else f"{calls_per_s:.1f}"
+
+
+def cold_rows(has_terminal: bool, results: ColdResults) -> list[list[str]]:
+    """CPU of a cold start, of the process itself and with what it started."""
+    where = "terminal" if has_terminal else "no terminal"
+    rows = []
+    for what, label in (("own_s", "itself"), ("all_s", "with children")):
+        medians = (statistics.median(getattr(figures, what)) for figures in results.values())
+        to_floor = cold_ratio(results, "ours", "floor", what)
+        is_aim = has_terminal and what == "own_s"
+        rows.append(
+            [
+                f"cold start, {where}",
+                label,
+                *(f"{median * 1e3:,.0f}" for median in medians),
+                judged(to_floor, _COLD_AIM if is_aim else None),
+                judged(cold_ratio(results, "ours", "sdk", what), None),
+            ]
+        )
+    return rows
+
+
+def cold_headings() -> list[str]:
+    """The columns of the table of cold starts."""
+    names = (f"{_NAMES[name]} ms" for name in PROGRAMS)
+    return ["", "CPU of", *names, "to the floor", "to mcp.Client"]
+
+
+def sdk_aim(case: Case) -> float | None:
+    """At most this share of what mcp.Client takes."""
+    if case.tool == "huge":
+        return None
+    if case.tool == "small":
+        return 0.3
+    return 0.8 if case.channel == "stdio" else 0.5
+
+
+def judged(value: float, aim: float | None) -> str:
+    """A ratio, its aim, and whether it holds."""
+    if aim is None:
+        return f"{value:.2f}"
+    return f"{value:.2f} (≤ {aim:g}: {'yes' if value <= aim else 'NO'})"
+
+
+def plain(cells: Sequence[str], widths: Sequence[int]) -> str:
+    """A line for the terminal."""
+    return "  ".join(cell.ljust(width) for cell, width in zip(cells, widths, strict=False)).rstrip()
+
+
+def machine() -> list[str]:
+    """What it ran on, and with what."""
+    names = ("mcp", "fastmcp", "aiohttp", "msgspec", "httpx2", "anyio", "pydantic")
+    libraries = ", ".join(f"{name} {version(name)}" for name in names)
+    return [
+        f"{os.cpu_count()} cores of {_cpu_model()}, {platform.system()} {platform.release()}",
+        f"{platform.python_implementation()} {platform.python_version()}",
+        f"mcplens {version('mcplens')}, {libraries}",
+    ]
+
+
+def _cpu_model() -> str:
+    try:
+        for line in Path("/proc/cpuinfo").read_text().splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    except OSError:
+        pass
+    return platform.processor() or platform.machine()
+
+
+def page(report: Report) -> str:
+    """docs/reference/performance.md."""
+    effort = report.effort
+    cases = [case_row(case, results) for case, results in report.cases.items()]
+    speeds = [speed_row(case, results) for case, results in report.cases.items()]
+    colds = [row for has, results in report.cold.items() for row in cold_rows(has, results)]
+    missed = sum("NO)" in cell for row in (*cases, *colds) for cell in row)
+    held = sum("yes)" in cell for row in (*cases, *colds) for cell in row)
+    parts = [
+        "<!-- Generated by `make bench` (bench/report.py). Do not edit: run it again. -->",
+        "# Performance",
+        f"mcplens beside `mcp.Client`, `fastmcp.Client` and a hand-written floor, measured in one "
+        f"run by `make bench`. A ratio is mcplens's CPU divided by theirs; its aim and whether it "
+        f"holds stand beside it. {held} aims hold, {missed} do not.",
+        "\n".join(f"- {line}" for line in machine()),
+        "## CPU per call",
+        _table(headings(), cases),
+        "## Calls per second",
+        _table(["", "result", "in flight", *_NAMES.values()], speeds),
+        "## Cold start",
+        _table(cold_headings(), colds),
+        "## Method",
+        _METHOD.format(
+            rounds=effort.rounds, round_s=effort.round_s, speed_rounds=effort.speed_rounds
+        ),
+        _COLD_METHOD.format(rounds=effort.cold_rounds),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    numbers = [not any(cell[:1].isalpha() for cell in column) for column in zip(*rows, strict=True)]
+    rule = ["---:" if is_number else "---" for is_number in numbers]
+    lines = [heads, rule, *([cell.replace("NO", "**NO**") for cell in row] for row in rows)]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)

@@ -1,0 +1,37 @@
+"""That `make bench` runs and prints every row; what it measures is nobody's test."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+
+
+async def test_a_quick_run_prints_every_row() -> None:
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "bench", "--quick", "--no-write", cwd=ROOT, stdout=-1, stderr=-1
+    )
+    async with asyncio.timeout(110):
+        out, err = await process.communicate()
+    assert process.returncode == 0, err.decode()
+    lines = out.decode().splitlines()
+
+    for channel in ("stdio", "HTTP, JSON", "HTTP, SSE"):
+        for size in ("200 B", "100 KB"):
+            for concurrency in (1, 32):
+                assert_rows(lines, rf"{channel} +{size} +{concurrency} ")
+    assert_rows(lines, "stdio +20 MB +1 ")
+    for where in ("terminal", "no terminal"):
+        for what in ("itself", "with children"):
+            assert_rows(lines, f"cold start, {where} +{what} ", count=1)
+
+
+def assert_rows(lines: list[str], pattern: str, count: int = 2) -> None:
+    """Once among the figures of CPU and once among those of speed, each contender with a figure."""
+    rows = [line for line in lines if re.match(pattern, line)]
+    assert len(rows) == count, pattern
+    for row in rows:
+        assert len(re.findall(r"\d[\d.,]*", row)) >= 4

@@ -1,0 +1,264 @@
+"""Trace files: nothing is lost on the way out and in, and broken files are named line by line."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mcplens import events
+from mcplens.bus import Bus, Publisher
+from mcplens.clock import ManualClock, SystemClock
+from mcplens.errors import ConfigurationError
+from mcplens.protocol.frames import encode_notification, encode_result, parse
+from mcplens.store.filters import Filter
+from mcplens.store.history import History
+from mcplens.store.recorder import Recorder
+from mcplens.store.transfer import Imported, export_trace, import_trace
+from tests.store.samples import BROKEN, call, publish_all, publish_frames, stored_events
+
+
+@pytest.fixture
+def bus() -> Bus:
+    return Bus(SystemClock())
+
+
+def exported(path: Path, wanted: Filter | None = None) -> bytes:
+    file = io.BytesIO()
+    with History(path) as history:
+        export_trace(history, file, wanted)
+    return file.getvalue()
+
+
+def lines(data: bytes) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in data.splitlines()]
+
+
+def odd_frames(bus: Bus) -> None:
+    publish = Publisher(bus, "odd")
+    for raw in (
+        BROKEN,
+        b"",
+        b"\x00\xff",
+        b"plain text",
+        b'[{"jsonrpc":"2.0","id":1,"result":{}}]',
+        b'{"jsonrpc":"2.0","id":"\\ud800","result":{"x":"\\ud800"}}',
+        b'{"jsonrpc":"2.0","id":123456789012345678901234567890,"result":1}',
+        b'{"jsonrpc":"2.0","id":null,"error":{"code":1,"message":"m"}}',
+        b'  {"jsonrpc":"2.0" , "id":1,"result":{ }}\t',
+        '{"jsonrpc":"2.0","method":"\u2028"}'.encode(),
+    ):
+        publish(events.FrameReceived, parse(raw), len(raw), None, size_bytes=len(raw))
+        publish(events.FrameSent, parse(raw), len(raw), None, size_bytes=len(raw))
+    publish(events.LogReceived, "info", None, {"text": "\ud800", "n": 1 << 70})
+    command = ["npx", "https://h/mcp?key=abc", "Authorization: Bearer x"]
+    publish(events.ProcessStarted, 5, command, None, [])
+    error = {"code": "SERVER_EXITED", "details": {"command": command}}
+    publish(events.StateChanged, "a", "b", "c", 0, 0, None, error)
+
+
+def test_export_import_export_is_the_same_byte_for_byte(bus: Bus, tmp_path: Path) -> None:
+    first, second, trace = tmp_path / "a", tmp_path / "b", tmp_path / "trace.jsonl"
+    with Recorder(bus, first, title="ünïcode", version="0.1"):
+        publish_all(bus)
+        odd_frames(bus)
+        for number in range(100):
+            call(bus, number)
+    other = Bus(SystemClock())
+    with Recorder(other, first):
+        publish_frames(other, 10)
+    trace.write_bytes(exported(first))
+    imported = import_trace(trace, second)
+    assert imported == Imported([bus.run_id, other.run_id], bus.last_seq + other.last_seq, 0, [])
+    assert exported(second) == trace.read_bytes()
+    assert stored_events(second) == stored_events(first)
+    with History(first) as one, History(second) as two:
+        titles = [(run.run_id, run.title, run.version, run.started) for run in one.runs()]
+        assert [(run.run_id, run.title, run.version, run.started) for run in two.runs()] == titles
+
+
+def test_a_live_trace_is_what_an_export_of_the_same_run_is(bus: Bus, tmp_path: Path) -> None:
+    path, trace = tmp_path / "recording", tmp_path / "trace.jsonl"
+    with Recorder(bus, path, trace=trace, title="t"):
+        publish_all(bus)
+        odd_frames(bus)
+    assert trace.read_bytes() == exported(path)
+
+
+def test_a_trace_can_be_written_without_a_recording(bus: Bus, tmp_path: Path) -> None:
+    trace = tmp_path / "trace.jsonl"
+    with Recorder(bus, None, trace=trace):
+        publish_frames(bus, 3)
+    assert [file.name for file in tmp_path.iterdir()] == ["trace.jsonl"]
+    header, run, *frames = lines(trace.read_bytes())
+    assert header == {"format": "mcplens-trace", "version": 1}
+    assert (run["type"], run["run_id"]) == ("Run", bus.run_id)
+    assert [frame["seq"] for frame in frames] == [1, 2, 3]
+
+
+def test_a_trace_that_cannot_be_written_is_told_and_the_recording_goes_on(
+    bus: Bus, tmp_path: Path
+) -> None:
+    path, said = tmp_path / "recording", list[str]()
+    with Recorder(bus, path, trace=tmp_path / "no" / "where", warn=said.append):
+        publish_frames(bus, 3)
+    assert said == [f"not recorded: {tmp_path}/no/where: no such file or directory"]
+    assert len(stored_events(path)) == 3
+
+
+def test_text_stands_as_text_and_other_bytes_as_base64(bus: Bus, tmp_path: Path) -> None:
+    trace = tmp_path / "trace.jsonl"
+    reply = encode_result(1, {"text": "grüße"})
+    with Recorder(bus, None, trace=trace):
+        for raw in (reply, BROKEN):
+            bus.publish(events.FrameReceived, "s", len(raw), parse(raw), len(raw), None)
+        bus.publish(events.StderrLine, "s", 1, 5, b"\xe4")
+    _, _, good, broken, stderr = lines(trace.read_bytes())
+    assert good["message"] == {"kind": "result", "id": 1, "raw": reply.decode()}
+    assert set(broken["message"]) == {"kind", "id", "raw_base64", "reason", "ids", "is_reply_like"}
+    assert (stderr["pid"], stderr["data_base64"]) == (5, "5A==")
+
+
+def test_an_export_can_be_narrowed(bus: Bus, tmp_path: Path) -> None:
+    path = tmp_path / "recording"
+    with Recorder(bus, path):
+        call(bus, 1, server_id="a")
+        call(bus, 2, server_id="b")
+    found = lines(exported(path, Filter(server_id="b")))
+    assert [line.get("server_id") for line in found] == [None, None, "b", "b", "b", "b"]
+
+
+def test_importing_twice_adds_nothing(bus: Bus, tmp_path: Path) -> None:
+    path, trace = tmp_path / "recording", tmp_path / "trace.jsonl"
+    with Recorder(bus, None, trace=trace):
+        publish_frames(bus, 2500)
+    assert import_trace(trace, path).event_count == 2500
+    again = import_trace(trace, path)
+    assert (again.event_count, again.known_count) == (0, 2500)
+    assert len(stored_events(path)) == 2500
+
+
+def test_the_rest_of_a_trace_is_added_to_what_was_imported_before(bus: Bus, tmp_path: Path) -> None:
+    path, trace, half = tmp_path / "recording", tmp_path / "trace", tmp_path / "half"
+    with Recorder(bus, None, trace=trace):
+        publish_frames(bus, 100)
+    half.write_bytes(b"".join(trace.read_bytes().splitlines(keepends=True)[:52]))
+    assert import_trace(half, path).event_count == 50
+    rest = import_trace(trace, path)
+    assert (rest.event_count, rest.known_count) == (50, 50)
+    assert stored_events(path) == bus.kept()
+
+
+def test_a_cut_last_line_is_told_and_the_rest_is_read(bus: Bus, tmp_path: Path) -> None:
+    path, trace = tmp_path / "recording", tmp_path / "trace"
+    with Recorder(bus, None, trace=trace):
+        publish_frames(bus, 5)
+    trace.write_bytes(trace.read_bytes()[:-20])
+    imported = import_trace(trace, path)
+    assert imported.event_count == 4
+    (broken,) = imported.broken
+    assert (broken.line, broken.reason, broken.is_cut) == (7, "cut off", True)
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        (b"not json", "Expecting value"),
+        (b"[1,2]", "no JSON object"),
+        (b'{"type":"Nonsense"}', "the type 'Nonsense' is not known"),
+        (b'{"type":"Remark","run_id":"r","seq":1}', "'wall' is missing"),
+        (
+            b'{"type":"Remark","run_id":"r","seq":1,"wall":1,"mono":1,"server_id":"s"}',
+            "fields of Remark are missing",
+        ),
+        (
+            b'{"type":"Remark","run_id":"r","seq":0,"wall":1,"mono":1,"server_id":"s"}',
+            "seq a number from 1 on",
+        ),
+        (b'{"type":"Run"}', "missing required field"),
+        (b"\xff\xfe", "can't decode byte 0xff"),
+        (b'{"type":"FrameSent","run_id":"r","seq":1,"wall":1,"mono":1,"server_id":"s"}', "message"),
+        (
+            b'{"type":"StderrLine","run_id":"r","seq":1,"wall":1,"mono":1,"server_id":"s","pid":1,'
+            b'"data_base64":"?"}',
+            "",
+        ),
+    ],
+)
+def test_a_broken_line_is_named_with_its_number_and_the_rest_is_read(
+    bus: Bus, tmp_path: Path, line: bytes, reason: str
+) -> None:
+    path, trace = tmp_path / "recording", tmp_path / "trace"
+    with Recorder(bus, None, trace=trace):
+        publish_frames(bus, 5)
+    good = trace.read_bytes().splitlines(keepends=True)
+    trace.write_bytes(b"".join([*good[:4], line + b"\n", b"\n", *good[4:]]))
+    imported = import_trace(trace, path)
+    assert imported.event_count == 5
+    (broken,) = imported.broken
+    assert (broken.line, broken.is_cut) == (5, False)
+    assert reason in broken.reason
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b"", "its first line is not"),
+        (b'{"log":{}}\n', "its first line is not"),
+        (b"\x00\xff binary", "its first line is not"),
+        (b'{"format":"mcplens-trace","version":2}\n', "its version is 2; this mcplens reads 1"),
+    ],
+)
+def test_a_file_that_is_no_trace_is_refused(tmp_path: Path, content: bytes, reason: str) -> None:
+    trace = tmp_path / "trace"
+    trace.write_bytes(content)
+    with pytest.raises(ConfigurationError, match=reason):
+        import_trace(trace, tmp_path / "recording")
+    with pytest.raises(ConfigurationError, match="no such file"):
+        import_trace(tmp_path / "none", tmp_path / "recording")
+
+
+def test_traces_may_be_put_one_after_the_other(tmp_path: Path) -> None:
+    path, trace = tmp_path / "recording", tmp_path / "trace"
+    content = b""
+    for _ in range(3):
+        bus = Bus(SystemClock())
+        with Recorder(bus, None, trace=trace):
+            publish_frames(bus, 4)
+        content += trace.read_bytes()
+    trace.write_bytes(content)
+    imported = import_trace(trace, path)
+    assert (len(imported.run_ids), imported.event_count, imported.broken) == (3, 12, [])
+
+
+def test_what_was_masked_is_still_marked_after_an_import(bus: Bus, tmp_path: Path) -> None:
+    path, trace = tmp_path / "recording", tmp_path / "trace"
+    data = encode_notification("m", {"password": "hunter2"})
+    with Recorder(bus, None, trace=trace, secret_keys=["password"]):
+        bus.publish(events.FrameReceived, "s", 1, parse(data), len(data), None)
+    import_trace(trace, path)
+    with History(path) as history:
+        stored = history.event(bus.run_id, 1)
+    assert stored is not None
+    (mark,) = stored.masked
+    assert isinstance(stored.event, events.FrameReceived)
+    assert stored.event.message.raw[mark.start : mark.end] == b"*******"
+
+
+def test_a_trace_written_by_hand_needs_no_run_line(tmp_path: Path) -> None:
+    trace = tmp_path / "trace"
+    event = {"type": "Remark", "run_id": "r", "seq": 1, "wall": 5, "mono": 0, "server_id": "s",
+             "message": "hello"}  # fmt: skip
+    trace.write_text('{"format":"mcplens-trace","version":1}\n' + json.dumps(event))
+    assert import_trace(trace, tmp_path / "recording").run_ids == ["r"]
+    assert stored_events(tmp_path / "recording") == [events.Remark("r", 1, 5.0, 0.0, "s", "hello")]
+
+
+def test_a_time_that_stands_still_is_no_problem(tmp_path: Path) -> None:
+    bus = Bus(ManualClock(5))
+    with Recorder(bus, tmp_path / "recording"):
+        publish_frames(bus, 600)
+    assert len(lines(exported(tmp_path / "recording"))) == 602
