@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 
 from bench.cold_start import run_cold
+from bench.flood import HEADINGS as FLOOD_HEADINGS
+from bench.flood import flood_rows, run_flood
 from bench.measure import CASES, FULL, HUGE, QUICK, Stand, http_server, run_case, workers
 from bench.report import (
     PAGE,
@@ -20,6 +22,7 @@ from bench.report import (
 )
 
 _WIDTHS = (10, 6, 9, 9, 10, 13, 17, 21, 20)
+_FLOOD_WIDTHS = (10, 12, 14, 18, 10)
 _COLD_WIDTHS = (23, 13, 8, 10, 13, 21, 20)
 
 
@@ -51,6 +54,12 @@ def main() -> None:
         cold = report.cold[has_terminal] = run_cold(effort.cold_rounds, has_terminal=has_terminal)
         for row in cold_rows(has_terminal, cold):
             print(plain(row, _COLD_WIDTHS), flush=True)
+
+    print("\nCalls on one server while another floods")
+    print(plain(FLOOD_HEADINGS, _FLOOD_WIDTHS), flush=True)
+    report.flood = run_flood(effort.flood_calls)
+    for row in flood_rows(report.flood):
+        print(plain(row, _FLOOD_WIDTHS))
 
     if not options.no_write:
         PAGE.parent.mkdir(parents=True, exist_ok=True)

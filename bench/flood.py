@@ -21,12 +21,16 @@ AIM_MS: Final = 50.0
 _PAUSE_S: Final = 0.002
 
 
-def run_flood(calls: int) -> dict[str, tuple[float, float, float]]:
-    """Transport of the flood -> p99 quiet, p99 flooded (ms), notifications taken a second."""
+# Transport of the flood -> p99 quiet, p99 flooded (ms), events a second.
+FloodResults = dict[str, tuple[float, float, float]]
+
+
+def run_flood(calls: int) -> FloodResults:
+    """Flood over each transport in turn."""
     return asyncio.run(_run(calls))
 
 
-async def _run(calls: int) -> dict[str, tuple[float, float, float]]:
+async def _run(calls: int) -> FloodResults:
     command = [sys.executable, "-m", "bench.servers.stdio"]
     results = {}
     async with mcplens.connect(command, cwd=str(ROOT)) as calm:
@@ -69,7 +73,7 @@ async def _p99_ms(client: mcplens.Client, calls: int) -> float:
     return sorted(taken)[int(len(taken) * 0.99)]
 
 
-def flood_rows(results: dict[str, tuple[float, float, float]]) -> list[list[str]]:
+def flood_rows(results: FloodResults) -> list[list[str]]:
     """The table: each growth beside its aim."""
     rows = []
     for transport, (quiet_ms, flooded_ms, rate) in results.items():
@@ -88,7 +92,7 @@ def flood_rows(results: dict[str, tuple[float, float, float]]) -> list[list[str]
 
 
 HEADINGS: Final = [
-    "flood over", "p99 quiet ms", "p99 flooded ms", "growth ms", "notifications/s",
+    "flood over", "p99 quiet ms", "p99 flooded ms", "growth ms", "events/s",
 ]  # fmt: skip
 
 

@@ -45,10 +45,15 @@ class Effort:
     speed_rounds: int  # 0: those for CPU must do
     round_s: float  # CPU of one contender in one round, about
     cold_rounds: int
+    flood_calls: int
 
 
-FULL: Final = Effort(rounds=9, huge_rounds=5, speed_rounds=3, round_s=0.4, cold_rounds=15)
-QUICK: Final = Effort(rounds=1, huge_rounds=1, speed_rounds=0, round_s=0.01, cold_rounds=1)
+FULL: Final = Effort(
+    rounds=9, huge_rounds=5, speed_rounds=3, round_s=0.4, cold_rounds=15, flood_calls=500
+)
+QUICK: Final = Effort(
+    rounds=1, huge_rounds=1, speed_rounds=0, round_s=0.01, cold_rounds=1, flood_calls=5
+)
 
 
 @dataclass

@@ -27,6 +27,8 @@ async def test_a_quick_run_prints_every_row() -> None:
     for where in ("terminal", "no terminal"):
         for what in ("itself", "with children"):
             assert_rows(lines, f"cold start, {where} +{what} ", count=1)
+    for transport in ("stdio", "http", "sse", "ws"):
+        assert_rows(lines, rf"{transport} +\d+\.\d +\d+\.\d ", count=1)
 
 
 def assert_rows(lines: list[str], pattern: str, count: int = 2) -> None:
