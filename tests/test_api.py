@@ -151,3 +151,21 @@ async def test_the_users_own_retryable_codes_are_tried_again() -> None:
         async with mcplens.connect(["no-such-command"], env={"PATH": ""}, retry=retry):
             pass
     assert caught.value.details["attempts"] == 3
+
+
+@pytest.mark.parametrize(
+    ("command", "name"),
+    [
+        (["my-server", "--token", "s3cret"], "my-server"),
+        (["/usr/bin/python3.11", "-m", "package.server", "s3cret"], "package.server"),
+        ([sys.executable, "/srv/server.py", "--token", "s3cret"], "server.py"),
+        (["npx", "-y", "@scope/server-name", "s3cret"], "server-name"),
+        (["uv", "run", "server.py", "s3cret"], "server.py"),
+        (["python", "-c", "print('s3cret')"], "python"),
+        (["env", "TOKEN=s3cret", "my-server"], "my-server"),
+    ],
+)
+def test_a_command_is_named_by_what_it_runs_never_by_an_argument(
+    command: list[str], name: str
+) -> None:
+    assert transport_for(command)[1] == name

@@ -5,6 +5,7 @@ Offers the short way (`connect`) and the parts of it (`create_mcp_client` and it
 
 from __future__ import annotations
 
+import itertools
 import os
 import shlex
 import sys
@@ -292,7 +293,29 @@ def transport_for(
 
         return StdioTransport(command, **options)
 
-    return make_stdio, os.path.basename(command[-1] if len(command) > 1 else command[0])
+    return make_stdio, command_name(command)
+
+
+# Programs that run another one, which is what a command should be called by.
+_RUNNERS: Final = frozenset(
+    (
+        "python", "pypy", "node", "npx", "uvx", "uv", "bun", "bunx", "deno", "docker", "sh", "bash",
+        "env",
+    )
+)  # fmt: skip
+
+
+def command_name(command: Sequence[str]) -> str:
+    """A short name for a command: the program, or what its runner runs; never an argument of it."""
+    program = os.path.basename(command[0])
+    if os.path.splitext(program)[0].rstrip("0123456789.") not in _RUNNERS:
+        return program
+    for flag, word in itertools.pairwise(command):
+        if flag in ("-c", "-e", "--eval"):  # a program text follows
+            return program
+        if not word.startswith("-") and word not in ("run", "tool", "exec") and "=" not in word:
+            return os.path.basename(word) or program
+    return program
 
 
 def _remote(url: str, kind: str | None, options: dict[str, Any]) -> tuple[MakeTransport, str]:

@@ -8,7 +8,7 @@ import pytest
 
 from mcplens.store.masks import KeyMasker, mask_argv
 
-MASKER = KeyMasker(["password", "api_key"])
+MASKER = KeyMasker(["password", "api_key", "", "password"])
 
 
 def masked(text: str) -> str:

@@ -10,7 +10,7 @@ import pytest
 from mcplens.bus import Bus
 from mcplens.clock import ManualClock
 from mcplens.events import EventsMissed
-from mcplens.store import retention
+from mcplens.store import retention, schema
 from mcplens.store.database import Database, Run
 from mcplens.store.history import History
 from mcplens.store.recorder import Recorder
@@ -173,6 +173,23 @@ def test_a_live_run_that_was_taken_for_dead_comes_back_with_its_next_events(path
     assert bus.run_id in run_ids(path)
     ours = [event for event in stored_events(path) if event.run_id == bus.run_id]
     assert [event.seq for event in ours] == list(range(11, 21))
+
+
+def test_a_file_that_another_program_holds_is_swept_another_time(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(schema, "BUSY_TIMEOUT_S", 0.01)
+    old = record(path, 0.0)
+    database = Database(str(path), Run("r", 40 * DAY), retention=Retention())
+    database.open()
+    holder = sqlite3.connect(path, isolation_level=None)
+    holder.execute("BEGIN IMMEDIATE")
+    database.sweep(40 * DAY)
+    holder.close()
+    assert run_ids(path) == [old.run_id]
+    database.sweep(40 * DAY)
+    assert run_ids(path) == []
+    database.close()
 
 
 def test_what_was_forgotten_makes_room_on_the_disk(

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import click
 import msgspec
 
+from mcplens.app import command_name
 from mcplens.cli.state import State
 from mcplens.protocol.masking import mask_url
 
@@ -60,7 +61,7 @@ def resolve(state: State, text: str | None) -> Target:
         command = state.server_command
         if not command:
             raise click.UsageError("a command must follow --")
-        return Target(_name_of(command), list(command), _options(state, {}))
+        return Target(command_name(command), list(command), _options(state, {}))
     if text is None:
         raise click.UsageError("name a server: a configured name, a URL, a script, or -- COMMAND")
     return _named(state, text)
@@ -175,12 +176,6 @@ def split_word(state: State, words: Sequence[str], what: str) -> tuple[str | Non
         names = what if expected == 1 else f"TARGET {what}"
         raise click.UsageError(f"expected {names}, got: {' '.join(words)}")
     return (None, words[0]) if expected == 1 else (words[0], words[1])
-
-
-def _name_of(command: list[str]) -> str:
-    """A short name for a command: its last word, unless that is a program text."""
-    last = os.path.basename(command[-1])
-    return last if last and not any(map(str.isspace, last)) else os.path.basename(command[0])
 
 
 def _host_of(url: str) -> str:

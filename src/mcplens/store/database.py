@@ -6,6 +6,7 @@ itself is, schema.py says; what is kept how long, retention.py.
 
 from __future__ import annotations
 
+import contextlib
 import threading
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Final, TypeVar
@@ -92,8 +93,9 @@ class Database:
         """Forget a little of what is too old or too much, where there is something."""
         sweeper = self._sweeper
         if sweeper is not None and sweeper.is_due:
-            self._transact(lambda: sweeper.step(wall, self._run_no))
-            self._guard(sweeper.give_back)
+            with contextlib.suppress(Locked):  # there is time
+                self._transact(lambda: sweeper.step(wall, self._run_no))
+                self._guard(sweeper.give_back)
 
     def close(self) -> None:
         connection, self._connection = self._connection, None

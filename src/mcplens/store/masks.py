@@ -47,10 +47,10 @@ class KeyMasker:
     def __init__(self, keys: Iterable[str]) -> None:
         import re
 
-        keys = tuple(keys)
+        keys = [key for key in dict.fromkeys(keys) if key]
         self._colon = re.compile(rb'(\\*)"[ \t\r\n]*:[ \t\r\n]*(\\*)"')
         self.names = frozenset(_plain(key) for key in keys)
-        self._keys = [msgspec.json.encode(key)[1:-1] for key in dict.fromkeys(keys)]
+        self._keys = [msgspec.json.encode(key)[1:-1] for key in keys]
         self._tail_bytes = max(map(len, self._keys), default=0) + _AROUND_BYTES
         self._tails: dict[Hashable, bytes] = {}
 
