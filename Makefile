@@ -25,7 +25,7 @@ test: ## Run all checks, then all tests
 	@$(call stage,python packages,$(MAKE) .venv/dev.stamp)
 	@$(call stage,check,$(MAKE) check)
 	@$(call stage,node packages,$(MAKE) $(NODE_MODULES)/.stamp)
-	@$(call stage,tests,$(BIN)/python -m pytest)
+	@$(call stage,tests,$(BIN)/python -m pytest || $(ONCE_MORE))
 
 .PHONY: check
 check: .venv/dev.stamp ## Check format, lint, types and import rules
@@ -86,6 +86,10 @@ $(NODE_MODULES)/.stamp: tests/node/package-lock.json tests/node/package.json | .
 	@echo "Installing the npm servers and the conformance suite into $(NODE_MODULES)"
 	@cd tests/node && $(NPM) ci --silent
 	@touch $@
+
+# Timing on a busy machine may fail a test that is right: it has to pass alone, and is named.
+ONCE_MORE = { echo "== once more, alone, what failed; whatever passes now is a test to mend"; \
+	  $(BIN)/python -m pytest --last-failed --last-failed-no-failures none -v; }
 
 # stage NAME,COMMAND: runs it and says how long it took.
 define stage
