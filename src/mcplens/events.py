@@ -245,6 +245,71 @@ class ServerRequestEnded(Event, frozen=True):
     outcome: str
 
 
+class QuestionOpened(Event, frozen=True):
+    """A question of the server's waits for a person or a profile to answer it."""
+
+    question_id: str
+    method: str
+    params: Any = None
+    request_id: RequestId | None = None
+    caused_by: RequestId | None = None
+    origin: str = "request"
+    task_id: str | None = None
+    timeout_s: float | None = None
+
+
+class QuestionClosed(Event, frozen=True):
+    """A question no longer waits: how it ended, and who answered."""
+
+    question_id: str
+    method: str
+    outcome: str
+    answered_by: str = ""
+
+
+class ElicitationCompleted(Event, frozen=True):
+    """What a person did at a URL is done, as the server says."""
+
+    elicitation_id: str
+    is_known: bool
+
+
+class RootsChanged(Event, frozen=True):
+    """The roots that this server may see."""
+
+    roots: list[dict[str, Any]]
+
+
+class ReceiverTaskChanged(Event, frozen=True):
+    """A task that we hold for the server: created, moved, or gone (its time was up)."""
+
+    task_id: str
+    method: str
+    status: str
+    task: dict[str, Any]
+    is_gone: bool = False
+
+
+class ClientTaskChanged(Event, frozen=True):
+    """A task that the server runs for us: created, moved, or no longer followed."""
+
+    task_id: str
+    method: str
+    status: str
+    task: dict[str, Any]
+    is_gone: bool = False
+
+
+class InputRoundStarted(Event, frozen=True):
+    """The server wants input before it answers (2026-07-28); the request is sent again after."""
+
+    request_id: RequestId
+    method: str
+    round: int
+    most_rounds: int
+    keys: list[str]
+
+
 class ListRefreshed(Event, frozen=True):
     """A list was fetched again because the server said that it changed."""
 
@@ -301,6 +366,13 @@ AnyEvent = (
     | LogReceived
     | ServerRequestReceived
     | ServerRequestEnded
+    | QuestionOpened
+    | QuestionClosed
+    | ElicitationCompleted
+    | RootsChanged
+    | ReceiverTaskChanged
+    | ClientTaskChanged
+    | InputRoundStarted
     | ListRefreshed
     | ResourceRefreshed
     | SubscriptionChanged
