@@ -16,6 +16,8 @@ import pytest
 import mcplens
 from mcplens import ServerError, ToolResult
 from mcplens.events import (
+    ClientTaskChanged,
+    InputRoundStarted,
     ListRefreshed,
     LogReceived,
     NotificationReceived,
@@ -29,6 +31,7 @@ from .targets import Door, Target
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
+RELATED = "io.modelcontextprotocol/related-task"
 LINK = "https://example.com/authorize"
 PNG = b"\x89PNG\r\n\x1a\n"
 
@@ -82,11 +85,6 @@ PLAIN_CALLS: dict[str, tuple[str, dict[str, Any], Callable[[ToolResult], Any]]] 
         "get-structured-content",
         {"location": "New York"},
         lambda r: r.structured_content == json.loads(text_of(r)),
-    ),
-    "a task is demanded": (
-        "simulate-research-query",
-        {"topic": "x"},
-        lambda r: r.is_error and "requires task augmentation" in text_of(r),
     ),
 }
 
@@ -218,10 +216,48 @@ async def test_a_link_is_offered_and_demanded_by_an_error(client: mcplens.Client
     assert (asked.params["mode"], asked.params["url"]) == ("url", LINK)
     demanded = {"url": LINK, "errorPath": True, "elicitationId": f"once-{id(client)}"}
     with pytest.raises(ServerError) as caught:
-        await client.call_tool(tool, demanded)
+        await client.request("tools/call", {"name": tool, "arguments": demanded})
     assert caught.value.rpc_code == -32042
     assert caught.value.data["elicitations"][0]["mode"] == "url"
-    assert "completed" in text_of(await client.call_tool(tool, demanded))
+    again = demanded | {"elicitationId": f"twice-{id(client)}"}
+    assert "completed" in text_of(await client.call_tool(tool, again))  # agreed to, and retried
+    assert len((await ear.hear(InputRoundStarted)).keys) == 1
+
+
+@over(where=is_everything)
+async def test_a_tool_that_must_be_a_task_refuses_to_be_called_otherwise(
+    client: mcplens.Client,
+) -> None:
+    result = await client.call_tool("simulate-research-query", {"topic": "x"}, task=False)
+    assert result.is_error
+    assert "requires task augmentation" in text_of(result)
+
+
+@over(where=is_everything)
+async def test_a_task_works_asks_and_completes(client: mcplens.Client) -> None:
+    ear = Ear(client)
+    arguments = {"topic": "lenses", "ambiguous": True}
+    result = await client.call_tool("simulate-research-query", arguments)  # a task unasked
+    assert "lenses" in text_of(result)
+    changed = await ear.hear(ClientTaskChanged)
+    assert changed.status == "working"
+    asking = await ear.hear(ClientTaskChanged, lambda e: e.status == "input_required")
+    assert result.meta[RELATED] == {"taskId": changed.task_id}
+    question = await ear.hear(ServerRequestReceived, lambda e: e.method == ELICITATION)
+    assert question.params["_meta"][RELATED] == {"taskId": asking.task_id}
+    await ear.hear(ClientTaskChanged, lambda e: e.status == "completed")
+    listed = await client.list_client_tasks()
+    assert changed.task_id in [task.task_id for task in listed]
+
+
+@over(where=is_everything)
+async def test_a_task_that_was_started_can_be_cancelled(client: mcplens.Client) -> None:
+    arguments = {"topic": "lenses", "ambiguous": False}
+    task = await client.start_tool_task("simulate-research-query", arguments)
+    assert (await client.get_client_task(task.task_id)).status == "working"
+    assert (await client.cancel_client_task(task.task_id)).status == "cancelled"
+    with pytest.raises(mcplens.InspectorError, match="was cancelled"):
+        await client.get_client_task_result(task.task_id)
 
 
 @over(where=lambda target: is_everything(target) and target.transport == "http")
