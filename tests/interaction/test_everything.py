@@ -1,6 +1,6 @@
 """A full pass over server-everything, on all three of its transports: each tool, each list.
 
-Its two tools that ask by a task of ours are left out: this client runs no tasks for a server yet.
+How its two tools that ask by a task of ours behave in detail is in test_receiver_tasks.py.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from mcplens.events import (
     ResourceRefreshed,
     ServerRequestReceived,
 )
+from mcplens.session.profiles import Profiles
 
 from .offers import ELICITATION, ROOTS, SAMPLING
 from .scenario import Ear, over, text_of
@@ -109,6 +110,50 @@ async def test_every_list_has_what_the_server_has(client: mcplens.Client) -> Non
         "completable-prompt",
         "resource-prompt",
     ]
+
+
+# All that it offers to a client that answers and knows tasks.
+ALL_TOOLS: dict[str, dict[str, Any]] = {
+    "echo": {"message": "hi"},
+    "get-sum": {"a": 1, "b": 2},
+    "get-env": {},
+    "get-tiny-image": {},
+    "get-annotated-message": {"messageType": "success"},
+    "get-resource-links": {"count": 3},
+    "get-resource-reference": {"resourceType": "Text", "resourceId": 1},
+    "get-structured-content": {"location": "Chicago"},
+    "gzip-file-as-resource": {"name": "all.gz", "data": "data:text/plain,hello"},
+    "trigger-long-running-operation": {"duration": 0.04, "steps": 4},
+    "toggle-simulated-logging": {},
+    "toggle-subscriber-updates": {},
+    "get-roots-list": {},
+    "trigger-sampling-request": {"prompt": "Hello?"},
+    "trigger-elicitation-request": {},
+    "trigger-url-elicitation": {"url": LINK, "errorPath": True},
+    "simulate-research-query": {"topic": "lenses", "ambiguous": True},
+    "trigger-sampling-request-async": {"prompt": "Hello?"},
+    "trigger-elicitation-request-async": {},
+}
+
+
+@over(where=is_everything)
+async def test_all_19_tools_run_to_the_end_with_a_profile_that_answers(door: Door) -> None:
+    echo = Profiles().get("echo")
+    async with door.connect(
+        request_handlers={},
+        capabilities={},
+        sampling=echo,
+        elicitation=echo,
+        roots=[door.folder],
+        receiver_tasks=True,
+    ) as client:
+        offered = {tool.name for tool in await client.list_tools()}
+        assert offered == ALL_TOOLS.keys()
+        assert len(offered) == 19
+        for name, arguments in ALL_TOOLS.items():
+            result = await client.call_tool(name, arguments)
+            assert not result.is_error, (name, result.raw)
+            assert result.content, name
 
 
 @over(where=is_everything)
