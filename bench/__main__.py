@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import os
 
+from bench import command_line, million, recording
 from bench.cold_start import run_cold
 from bench.flood import HEADINGS as FLOOD_HEADINGS
 from bench.flood import flood_rows, run_flood
@@ -24,6 +26,9 @@ from bench.report import (
 _WIDTHS = (10, 6, 9, 9, 10, 13, 17, 21, 20)
 _FLOOD_WIDTHS = (10, 12, 14, 18, 10)
 _COLD_WIDTHS = (23, 13, 8, 10, 13, 21, 20)
+_COMMAND_WIDTHS = (23, 13, 9, 16, 15, 18, 15, 18, 18)
+_RECORDING_WIDTHS = (10, 6, 9, 6, 6, 10, 19, 16)
+_MILLION_WIDTHS = (36, 7, 15, 14)
 
 
 def main() -> None:
@@ -31,6 +36,8 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="see that it works; figures are noise")
     parser.add_argument("--no-write", action="store_true", help=f"leave {PAGE.name} alone")
     options = parser.parse_args()
+    # Whatever starts here starts compiled, as what is installed does.
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     effort = QUICK if options.quick else FULL
     report = Report(effort)
 
@@ -54,6 +61,25 @@ def main() -> None:
         cold = report.cold[has_terminal] = run_cold(effort.cold_rounds, has_terminal=has_terminal)
         for row in cold_rows(has_terminal, cold):
             print(plain(row, _COLD_WIDTHS), flush=True)
+
+    print("\nCPU of a cold start of a command")
+    print(plain(command_line.HEADINGS, _COMMAND_WIDTHS), flush=True)
+    for has_terminal in (True, False):
+        commands = command_line.run_commands(effort.cold_rounds, has_terminal=has_terminal)
+        report.commands[has_terminal] = commands
+        for row in command_line.command_rows(has_terminal, commands):
+            print(plain(row, _COMMAND_WIDTHS), flush=True)
+
+    print("\nCPU per call without and with recording")
+    print(plain(recording.HEADINGS, _RECORDING_WIDTHS), flush=True)
+    report.recording = recording.run_recording(effort)
+    for row in recording.recording_rows(report.recording):
+        print(plain(row, _RECORDING_WIDTHS), flush=True)
+
+    print(f"\n{effort.frames:,} frames recorded")
+    report.million = million.run_million(effort.frames)
+    for row in million.million_rows(report.million):
+        print(plain(row, _MILLION_WIDTHS), flush=True)
 
     print("\nCalls on one server while another floods")
     print(plain(FLOOD_HEADINGS, _FLOOD_WIDTHS), flush=True)

@@ -13,6 +13,8 @@ import pty
 import statistics
 import sys
 import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -42,18 +44,25 @@ def cold_ratio(results: ColdResults, of: str, to: str, what: str = "own_s") -> f
 
 def run_cold(rounds: int, *, has_terminal: bool) -> ColdResults:
     """All programs in turn, again and again."""
-    libc = ctypes.CDLL(None, use_errno=True)
-    libc.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     results = {name: ColdFigures() for name in PROGRAMS}
-    try:
+    with adopting():
         for _ in range(rounds):
             for name in PROGRAMS:
                 own_s, all_s = _run(name, has_terminal)
                 results[name].own_s.append(own_s)
                 results[name].all_s.append(all_s)
+    return results
+
+
+@contextmanager
+def adopting() -> Iterator[None]:
+    """What a program leaves behind comes to us."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    libc.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    try:
+        yield
     finally:
         libc.prctl(_PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0)
-    return results
 
 
 def _run(name: str, has_terminal: bool) -> tuple[float, float]:
@@ -61,8 +70,8 @@ def _run(name: str, has_terminal: bool) -> tuple[float, float]:
     with tempfile.TemporaryDirectory() as folder:
         children, server = Path(folder, "children"), Path(folder, "server")
         command = [sys.executable, program, str(children), *STDIO_SERVER, str(server)]
-        pid, terminal = _start(command, has_terminal)
-        spent = _wait_for_all()
+        pid, terminal = start(command, has_terminal)
+        spent = wait_for_all()
         if terminal >= 0:
             os.close(terminal)
         if not children.exists() or not server.exists():
@@ -72,7 +81,10 @@ def _run(name: str, has_terminal: bool) -> tuple[float, float]:
     return own_s, all_s
 
 
-def _start(command: list[str], has_terminal: bool) -> tuple[int, int]:
+def start(
+    command: list[str], has_terminal: bool, environ: Mapping[str, str] = os.environ
+) -> tuple[int, int]:
+    """Run it, in a session of its own; gives its process and our end of its terminal."""
     if has_terminal:
         pid, terminal = pty.fork()
     else:
@@ -85,12 +97,12 @@ def _start(command: list[str], has_terminal: bool) -> tuple[int, int]:
             nowhere = os.open(os.devnull, os.O_RDWR)
             for number in range(3):
                 os.dup2(nowhere, number)
-        os.execv(command[0], command)
+        os.execve(command[0], command, environ)
     finally:
         os._exit(127)
 
 
-def _wait_for_all() -> dict[int, float]:
+def wait_for_all() -> dict[int, float]:
     """CPU of every process below us, each with the children that it waited for itself."""
     spent: dict[int, float] = {}
     while True:

@@ -46,13 +46,32 @@ class Effort:
     round_s: float  # CPU of one contender in one round, about
     cold_rounds: int
     flood_calls: int
+    recording_processes: int
+    recording_rounds: int  # of each process
+    frames: int
 
 
 FULL: Final = Effort(
-    rounds=9, huge_rounds=5, speed_rounds=3, round_s=0.4, cold_rounds=15, flood_calls=500
+    rounds=9,
+    huge_rounds=5,
+    speed_rounds=3,
+    round_s=0.4,
+    cold_rounds=15,
+    flood_calls=500,
+    recording_processes=3,
+    recording_rounds=5,
+    frames=1_000_000,
 )
 QUICK: Final = Effort(
-    rounds=1, huge_rounds=1, speed_rounds=0, round_s=0.01, cold_rounds=1, flood_calls=5
+    rounds=1,
+    huge_rounds=1,
+    speed_rounds=0,
+    round_s=0.01,
+    cold_rounds=1,
+    flood_calls=5,
+    recording_processes=1,
+    recording_rounds=1,
+    frames=2_000,
 )
 
 

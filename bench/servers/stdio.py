@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 
 from bench.servers.answers import Answers, read_request
 
@@ -20,9 +21,8 @@ def main() -> None:
             write(answer + b"\n")
             flush()
     if len(sys.argv) > 1:
-        times = os.times()
         with open(sys.argv[1], "w") as file:
-            file.write(f"{times.user + times.system}")
+            file.write(f"{time.process_time()}")
     os._exit(0)  # its end costs nothing that was not counted
 
 

@@ -7,33 +7,44 @@ import re
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[2]
 
 
+@pytest.mark.timeout(240)  # a dozen programs start, one after the other
 async def test_a_quick_run_prints_every_row() -> None:
     process = await asyncio.create_subprocess_exec(
         sys.executable, "-m", "bench", "--quick", "--no-write", cwd=ROOT, stdout=-1, stderr=-1
     )
-    async with asyncio.timeout(110):
+    async with asyncio.timeout(230):
         out, err = await process.communicate()
     assert process.returncode == 0, err.decode()
     lines = out.decode().splitlines()
+    calls = lines[: lines.index("CPU of a cold start")]
 
     for channel in ("stdio", "HTTP, JSON", "HTTP, SSE"):
         for size in ("200 B", "100 KB"):
             for concurrency in (1, 32):
-                assert_rows(lines, rf"{channel} +{size} +{concurrency} ")
-    assert_rows(lines, "stdio +20 MB +1 ")
+                assert_rows(calls, rf"{channel} +{size} +{concurrency} ")
+    assert_rows(calls, "stdio +20 MB +1 ")
     for where in ("terminal", "no terminal"):
         for what in ("itself", "with children"):
             assert_rows(lines, f"cold start, {where} +{what} ", count=1)
+            assert_rows(lines, f"list tools, {where} +{what} ", count=1)
+    for case in ("stdio +200 B +1", "stdio +200 B +32", "HTTP, JSON +200 B +1", "stdio +100 KB +1"):
+        assert_rows(lines, rf"{case} .* -?\d\.\d\d \(≤ 0\.15: ", count=1)
+    assert_rows(lines, "more after all .* MB ", count=1, figures=1)
+    for what in ("text in one call", "text that is nowhere", "one request by its id"):
+        assert_rows(lines, rf"search: {what} +\d\.\d\d +s ", count=1, figures=1)
+    assert_rows(lines, r"mcplens history search +\d\.\d\d +s ", count=1, figures=1)
     for transport in ("stdio", "http", "sse", "ws"):
         assert_rows(lines, rf"{transport} +\d+\.\d +\d+\.\d ", count=1)
 
 
-def assert_rows(lines: list[str], pattern: str, count: int = 2) -> None:
+def assert_rows(lines: list[str], pattern: str, count: int = 2, figures: int = 4) -> None:
     """Once among the figures of CPU and once among those of speed, each contender with a figure."""
     rows = [line for line in lines if re.match(pattern, line)]
     assert len(rows) == count, pattern
     for row in rows:
-        assert len(re.findall(r"\d[\d.,]*", row)) >= 4
+        assert len(re.findall(r"\d[\d.,]*", row)) >= figures

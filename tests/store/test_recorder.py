@@ -94,6 +94,15 @@ def test_what_was_published_before_the_recorder_came_is_recorded_too(bus: Bus, p
     assert stored_events(path) == bus.kept()
 
 
+def test_small_and_large_messages_are_recorded_in_their_order(bus: Bus, path: Path) -> None:
+    for text in ("small", "x" * 700_000, "small", "x" * 5_000_000, "x" * 40_000):
+        publish_frames(bus, 130, text="small")
+        publish_frames(bus, 2, text=text)
+    with Recorder(bus, path):
+        pass
+    assert stored_events(path) == bus.kept()
+
+
 def test_a_run_in_which_nothing_happened_leaves_nothing(bus: Bus, path: Path) -> None:
     Recorder(bus, path).close()
     with History(path) as history:

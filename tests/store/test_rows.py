@@ -131,6 +131,22 @@ def test_a_reply_is_found_by_the_method_of_its_request() -> None:
     assert methods == ["tools/call", "roots/list", "tools/call", "roots/list", "tools/call", None]
 
 
+def test_a_reply_finds_its_method_among_thousands_of_requests_and_when_it_comes_twice() -> None:
+    asked = [frame(FrameSent, encode_request(n, f"m{n}", {}), n) for n in range(2_000)]
+    answered = [frame(FrameReceived, encode_result(n, {})) for n in range(2_000)]
+    rows = RowEncoder().encode([published(event) for event in (*asked, *answered, *answered)])
+    assert [row[5] for row in rows] == [f"m{n}" for n in range(2_000)] * 3
+
+
+def test_a_method_is_forgotten_after_thousands_of_other_requests() -> None:
+    encoder = RowEncoder()
+    for n in range(10_000):
+        encoder.encode([published(frame(FrameSent, encode_request(n, "m", {}), n))])
+    (early,) = encoder.encode([published(frame(FrameReceived, encode_result(1, {})))])
+    (late,) = encoder.encode([published(frame(FrameReceived, encode_result(9_999, {})))])
+    assert (early[5], late[5]) == (None, "m")
+
+
 @pytest.mark.parametrize(
     "value",
     [
