@@ -7,6 +7,7 @@ UPGRADE ?=
 BIN := .venv/bin
 PIP := $(PYTHON) -m pip --python $(BIN)/python --quiet --disable-pip-version-check
 NODE_MODULES := tests/node/node_modules
+WEB_MODULES := web/node_modules
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
@@ -25,6 +26,7 @@ test: ## Run all checks, then all tests
 	@$(call stage,python packages,$(MAKE) .venv/dev.stamp)
 	@$(call stage,check,$(MAKE) check)
 	@$(call stage,node packages,$(MAKE) $(NODE_MODULES)/.stamp)
+	@$(call stage,page and browser,$(MAKE) web chromium)
 	@$(call stage,tests,$(BIN)/python -m pytest || $(ONCE_MORE))
 
 .PHONY: check
@@ -33,11 +35,20 @@ check: .venv/dev.stamp ## Check format, lint, types and import rules
 	$(BIN)/ruff check --quiet .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache --no-logo
+	@$(MAKE) $(WEB_MODULES)/.stamp
+	cd web && $(NPM) run --silent check
+	cd web && $(NPM) run --silent test
+
+.PHONY: web
+web: $(WEB_MODULES)/.stamp ## Build the page of the web UI, if it is stale
+	@$(BIN)/python hatch_build.py
 
 .PHONY: format
 format: .venv/dev.stamp ## Format the code and apply the safe fixes of the linter
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
+	@$(MAKE) $(WEB_MODULES)/.stamp
+	cd web && $(NPM) run --silent format
 
 .PHONY: bench
 bench: .venv/dev.stamp ## Measure mcplens beside the SDKs and a hand-written floor
@@ -53,10 +64,11 @@ lock: .venv/dev.stamp ## Resolve the locks again (UPGRADE=--upgrade for newer ve
 	$(call resolve,runtime.txt) pyproject.toml
 	$(call resolve,dev.txt) --constraint requirements/runtime.txt pyproject.toml requirements/dev.in
 	cd tests/node && $(NPM) install --package-lock-only && $(NPM) ci
+	cd web && $(NPM) install --package-lock-only && $(NPM) ci
 
 .PHONY: clean
 clean: ## Remove everything that was installed or built
-	rm -rf .venv $(NODE_MODULES) build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf .venv $(NODE_MODULES) $(WEB_MODULES) src/mcplens/web/static web/dist build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # pip runs from outside, so that a Python without ensurepip can make the environment too.
@@ -86,6 +98,19 @@ $(NODE_MODULES)/.stamp: tests/node/package-lock.json tests/node/package.json | .
 	@echo "Installing the npm servers and the conformance suite into $(NODE_MODULES)"
 	@cd tests/node && $(NPM) ci --silent
 	@touch $@
+
+$(WEB_MODULES)/.stamp: web/package-lock.json web/package.json | .venv/dev.stamp
+	@echo "Installing the packages of the page into $(WEB_MODULES)"
+	@cd web && $(NPM) ci --silent
+	@touch $@
+
+# The browser tests drive the system's Chromium.
+.PHONY: chromium
+chromium:
+	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null || \
+	  { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && apt-get update -qq && \
+	    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium >/dev/null; } || \
+	  { echo "The browser tests need Chromium: install the system's package \"chromium\" (as root: apt-get install chromium)" >&2; exit 1; }
 
 # Timing on a busy machine may fail a test that is right: it has to pass alone, and is named.
 ONCE_MORE = { echo "== once more, alone, what failed; whatever passes now is a test to mend"; \
