@@ -110,8 +110,13 @@ class connect:
         for method, hear in (notification_handlers or {}).items():
             self._client.set_notification_handler(method, hear)
 
+    @property
+    def client(self) -> Client:
+        """The client, for whoever connects it himself."""
+        return self._client
+
     async def __aenter__(self) -> Client:
-        self._recorder = _start_recording(self._client._bus, self._record, self._clock)
+        self._recorder = start_recording(self._client._bus, self._record, self._clock)
         try:
             await self._client.connect()
         except BaseException:
@@ -172,20 +177,24 @@ def create_mcp_client(
         options=options,
         retry=retry,
     )
-    recorder = _start_recording(bus, record, clock)
+    recorder = start_recording(bus, record, clock)
     if recorder is not None:
         weakref.finalize(client, recorder.close)
     return client
 
 
-def _start_recording(bus: Bus, record: Record, clock: Clock | None) -> Recorder | None:
+def start_recording(
+    bus: Bus, record: Record, clock: Clock | None, *, warn: Callable[[str], None] | None = None
+) -> Recorder | None:
+    """Record what a bus publishes, if that is wanted; whoever asked closes the recorder."""
     if record is False:
         return None
     from mcplens.store.location import default_path
     from mcplens.store.recorder import Recorder
 
     path = default_path() if record is True else record
-    return Recorder(bus, path, version=VERSION, clock=clock, warn=_warn_of_recording)
+    warn = warn or _warn_of_recording
+    return Recorder(bus, path, version=VERSION, clock=clock, warn=warn)
 
 
 def _warn_of_recording(text: str) -> None:

@@ -13,6 +13,9 @@ from msgspec import Raw
 from mcplens.web import views
 from mcplens.web.views import ListKind
 
+# A value of any JSON that was not given.
+NOTHING: Final = Raw(b"")
+
 
 class _Command(msgspec.Struct, frozen=True, tag=True, tag_field="type", kw_only=True):
     """`id` is chosen by the page; Reply and Failure repeat it."""
@@ -178,7 +181,7 @@ class CallTool(_Command, frozen=True, kw_only=True):
 
     server_id: str
     name: str
-    arguments: Raw | None = None
+    arguments: Raw = NOTHING
     meta: dict[str, Any] = {}
     headers: dict[str, str] = {}
     timeout_s: float | None = None
@@ -206,7 +209,7 @@ class Request(_Command, frozen=True, kw_only=True):
 
     server_id: str
     method: str
-    params: Raw | None = None
+    params: Raw = NOTHING
     headers: dict[str, str] = {}
     timeout_s: float | None = None
 
@@ -257,7 +260,7 @@ class AnswerSampling(_Command, frozen=True, kw_only=True):
 class AnswerElicitation(_Command, frozen=True, kw_only=True):
     question_id: str
     action: Literal["accept", "decline", "cancel"]
-    content: Raw | None = None
+    content: Raw = NOTHING
     force: bool = False
 
 

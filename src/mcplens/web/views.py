@@ -247,7 +247,8 @@ class ProgressView(msgspec.Struct, frozen=True):
 class CallView(msgspec.Struct, frozen=True, kw_only=True):
     """A request that somebody made here, from its start to long after its end.
 
-    `result` is there once it is completed and small; a larger one is at `/api/calls/{id}/result`.
+    `result` is there once it is completed and small. Null beside a `result_size_bytes` means that
+    it is at `/api/calls/{call_id}/result`.
     `elapsed_s` is how long it took, None while it runs.
     """
 
