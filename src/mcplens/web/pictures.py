@@ -93,6 +93,8 @@ def _inputs(entry: ServerEntry) -> list[views.InputView]:
 
 def server_view(workspace: Workspace, server: Server) -> views.ServerView:
     """A server as it stands now."""
+    # What only events tell must be as new as what the client is asked for.
+    workspace.follower.catch_up()
     return views.ServerView(
         **_configured(workspace, server), **_connected(server), **_introduced(server)
     )
