@@ -18,7 +18,7 @@ help: ## List these targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: run
-run: .venv/runtime.stamp ## List and call the tools of the bundled demo server
+run: .venv/runtime.stamp ## Open the web UI on the bundled demo server
 	@$(BIN)/mcplens demo
 
 .PHONY: test
@@ -49,6 +49,10 @@ format: .venv/dev.stamp ## Format the code and apply the safe fixes of the linte
 	$(BIN)/ruff check --fix .
 	@$(MAKE) $(WEB_MODULES)/.stamp
 	cd web && $(NPM) run --silent format
+
+.PHONY: types
+types: .venv/dev.stamp ## Write the page's types from the backend's structs
+	@$(BIN)/python -m mcplens.web.typescript web/src/api/types.ts
 
 .PHONY: bench
 bench: .venv/dev.stamp ## Measure mcplens beside the SDKs and a hand-written floor

@@ -116,7 +116,7 @@ class connect:
         return self._client
 
     async def __aenter__(self) -> Client:
-        self._recorder = start_recording(self._client._bus, self._record, self._clock)
+        self._recorder = _start_recording(self._client._bus, self._record, self._clock)
         try:
             await self._client.connect()
         except BaseException:
@@ -177,24 +177,20 @@ def create_mcp_client(
         options=options,
         retry=retry,
     )
-    recorder = start_recording(bus, record, clock)
+    recorder = _start_recording(bus, record, clock)
     if recorder is not None:
         weakref.finalize(client, recorder.close)
     return client
 
 
-def start_recording(
-    bus: Bus, record: Record, clock: Clock | None, *, warn: Callable[[str], None] | None = None
-) -> Recorder | None:
-    """Record what a bus publishes, if that is wanted; whoever asked closes the recorder."""
+def _start_recording(bus: Bus, record: Record, clock: Clock | None) -> Recorder | None:
     if record is False:
         return None
     from mcplens.store.location import default_path
     from mcplens.store.recorder import Recorder
 
     path = default_path() if record is True else record
-    warn = warn or _warn_of_recording
-    return Recorder(bus, path, version=VERSION, clock=clock, warn=warn)
+    return Recorder(bus, path, version=VERSION, clock=clock, warn=_warn_of_recording)
 
 
 def _warn_of_recording(text: str) -> None:
@@ -292,7 +288,7 @@ def transport_for(
         return _remote(target, kind, options)
     if kind not in (None, "stdio"):
         raise _invalid(f"{kind} needs a URL; {target!r} is a command")
-    command = _command_of(target)
+    command = command_of(target)
     _check_options("a command", options, _STDIO_OPTIONS)
     if "cwd" in options:
         options["cwd"] = os.fspath(options["cwd"])
@@ -361,7 +357,12 @@ def _check_options(what: str, options: Mapping[str, Any], known: frozenset[str])
         raise _invalid(f"{', '.join(unknown)}: no meaning for {what}, whose options are: {has}")
 
 
-def _command_of(target: Target) -> list[str]:
+def command_of(target: Target) -> list[str]:
+    """The command that a target means: itself, a script's interpreter, a line in words.
+
+    Raises:
+        ConfigurationError: it is empty, or cannot be split.
+    """
     if isinstance(target, str | os.PathLike):
         path = os.fspath(target)
         interpreter = _INTERPRETERS.get(os.path.splitext(path)[1])

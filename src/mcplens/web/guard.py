@@ -47,10 +47,14 @@ class Refused(Exception):
 
 
 class Keys:
-    """The token of this run, and the cookie that it is exchanged for."""
+    """The token of this run, and the cookie that it is exchanged for.
+
+    `launch` opens once: it is part of a browser's command line, which other users may see.
+    """
 
     def __init__(self, port: int) -> None:
         self.token = secrets.token_urlsafe(32)
+        self.launch = secrets.token_urlsafe(32)
         self._session = secrets.token_urlsafe(32)
         # A browser sends cookies to every port of a host; each mcplens has its own.
         self.cookie = f"mcplens-{port}"
@@ -60,8 +64,11 @@ class Keys:
 
     def exchange(self, token: str) -> str | None:
         """The value of the cookie for the right token."""
-        is_right = hmac.compare_digest(token.encode(), self.token.encode())
-        return self._session if is_right else None
+        given = token.encode()
+        if self.launch and hmac.compare_digest(given, self.launch.encode()):
+            self.launch = ""
+            return self._session
+        return self._session if hmac.compare_digest(given, self.token.encode()) else None
 
     def is_known(self, connection: HTTPConnection) -> bool:
         """Whether a request has the cookie."""

@@ -35,6 +35,10 @@ class Opened(msgspec.Struct, frozen=True):
 
     address: Address
     token: str
+    launch: str
+
+    def __repr__(self) -> str:  # the tokens are the keys
+        return f"<Opened at {self.url}>"
 
     @property
     def url(self) -> str:
@@ -43,8 +47,13 @@ class Opened(msgspec.Struct, frozen=True):
 
     @property
     def url_with_token(self) -> str:
-        """What a browser is given; what stands behind the # is never sent by it."""
+        """What a person is given; a browser never sends what stands behind the #."""
         return f"{self.url}#token={self.token}"
+
+    @property
+    def url_to_open(self) -> str:
+        """What a browser is started with; its token opens once."""
+        return f"{self.url}#token={self.launch}"
 
 
 @asynccontextmanager
@@ -71,7 +80,7 @@ async def open_web(
     async with serve_app(
         guard, listener, host=host, max_message_bytes=limits.max_message_bytes, close=app.close
     ) as address:
-        yield Opened(address, keys.token)
+        yield Opened(address, keys.token, keys.launch)
 
 
 def _listen(host: str, port: int | None) -> sockets.socket:

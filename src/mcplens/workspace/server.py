@@ -86,6 +86,7 @@ class Server:
         self.client: Client | None = None
         self.overrides: dict[str, Any] = {}  # what the command line said on top
         self.is_built_in = False
+        self.is_given = False  # it stands in no file of ours
         self.since = clock.wall()
         self.error: dict[str, Any] | None = None
         self.attempt: Attempt | None = None
@@ -154,12 +155,21 @@ class Server:
             raise
         options = {"concurrency": _CONCURRENCY, "max_retries": _RETRIES, **options}
         # The page asks before it sends what a server did not declare; testers must be able to.
-        options |= {"enforce_capabilities": False, **self.overrides}
+        options |= {"enforce_capabilities": False, **self._merged(options)}
         if self.client is not None and self._made_of == (target, options):
             return
         options["server_id"] = self.server_id
         self.client = connect(target, bus=self._bus, clock=self._clock, **options).client
         self._made_of = (target, {key: options[key] for key in options if key != "server_id"})
+
+    def _merged(self, options: dict[str, Any]) -> dict[str, Any]:
+        """The overrides; headers and variables stand beside those of the entry."""
+        both: dict[str, Any] = {
+            name: {**options.get(name, {}), **self.overrides[name]}
+            for name in ("headers", "env")
+            if name in self.overrides
+        }
+        return {**self.overrides, **both}
 
     def ready(self, method: str = "", *, is_forced: bool = False) -> Client:
         """The client, connected, to a server that offers this method.

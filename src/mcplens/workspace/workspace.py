@@ -12,14 +12,18 @@ from collections.abc import Callable, Iterable
 from types import TracebackType
 from typing import Any, Final, Literal, Self
 
-from mcplens.app import Record, start_recording
+import msgspec
+
+from mcplens.app import Record
 from mcplens.bus import Bus, Published
 from mcplens.clock import Clock, SystemClock
-from mcplens.config.model import Source
+from mcplens.config.model import ServerEntry, Source
 from mcplens.config.surroundings import Surroundings, current_surroundings
 from mcplens.errors import InspectorError
 from mcplens.events import ListRefreshed, RequestPaused, RequestResumed, RequestStarted
+from mcplens.session.config import VERSION
 from mcplens.store.location import default_path
+from mcplens.store.recorder import Recorder
 from mcplens.transports.base import Closing
 from mcplens.workspace.background import Background
 from mcplens.workspace.calls import Calls
@@ -32,6 +36,8 @@ Thing = Literal["servers", "calls", "questions", "tasks", "lists", "settings"]
 # what changed, its key, the server that it belongs to ("" for none)
 OnChange = Callable[[Thing, str, str], None]
 
+# Where a server comes from that the command line names.
+GIVEN: Final = "command line"
 _OF_CALLS: Final = frozenset({RequestStarted, RequestPaused, RequestResumed})
 # How long servers that are slow to leave are waited for before the watchdog sees them out.
 _CLOSE_S: Final = 3.0
@@ -45,6 +51,7 @@ class Workspace:
         *,
         config_path: str | None = None,
         record: Record = True,
+        trace: str | None = None,
         here: Surroundings | None = None,
         clock: Clock | None = None,
         warn: Callable[[str], None] | None = None,
@@ -57,13 +64,29 @@ class Workspace:
         self.follower = Follower(self.bus, self.clock)
         self.servers: dict[str, Server] = {}
         self.recording_path = default_path() if isinstance(record, bool) else record
-        self.recorder = start_recording(self.bus, record, self.clock, warn=warn)
+        self.recorder = self._start_recording(record is not False, trace, warn)
         self._listeners: list[OnChange] = []
         self._background = Background()
         self.reload()
 
     def __repr__(self) -> str:
         return f"<Workspace {self.bus.run_id}, {len(self.servers)} servers, {self.calls!r}>"
+
+    def _start_recording(
+        self, is_wanted: bool, trace: str | None, warn: Callable[[str], None] | None
+    ) -> Recorder | None:
+        if not is_wanted and trace is None:
+            return None
+        path = self.recording_path if is_wanted else None
+        return Recorder(
+            self.bus,
+            path,
+            trace=trace,
+            title="web",
+            version=VERSION,
+            warn=warn,
+            clock=self.clock,
+        )
 
     async def __aenter__(self) -> Self:
         self.follower.add(self._heed)
@@ -148,13 +171,12 @@ class Workspace:
             if server is None:
                 server = self.servers[name] = Server(entry, bus=self.bus, clock=self.clock)
                 server.is_built_in = entry.source.kind == BUILT_IN
-            elif server.entry == entry:
+            elif server.is_given or server.entry == entry:
                 continue
             server.entry = entry
             self.changed("servers", name, name)
         for name in list(self.servers):
-            source = self.servers[name].entry.source
-            if name not in entries and source.kind not in ("page", "command line"):
+            if name not in entries and not self.servers[name].is_given:
                 self._forget(name)
 
     def _forget(self, name: str) -> None:
@@ -169,9 +191,18 @@ class Workspace:
 
     def new_server(self, name: str, raw: dict[str, Any], overrides: dict[str, Any]) -> Server:
         """A server of the command line's, not yet added."""
-        entry = self.configured.entry(name, raw, Source("command line", "", "given"))
+        entry = self.configured.entry(name, raw, Source(GIVEN, "", "given"))
         server = Server(entry, bus=self.bus, clock=self.clock)
         server.overrides = overrides
+        server.is_given = True
+        return server
+
+    def foreign(self, name: str, entry: ServerEntry, overrides: dict[str, Any]) -> Server:
+        """Another tool's server, as `tool:name`; not yet added."""
+        entry = msgspec.structs.replace(entry, name=name)
+        server = Server(entry, bus=self.bus, clock=self.clock)
+        server.overrides = overrides
+        server.is_given = True
         return server
 
     def connect(self, server_id: str) -> Server:
@@ -207,7 +238,7 @@ class Workspace:
     def remove(self, server_id: str) -> None:
         """Out of its file, or only out of the workspace where it stands in none."""
         server = self.find(server_id)
-        if server.entry.source.kind in ("page", "command line"):
+        if server.is_given:
             self._forget(server_id)
             return
         self.configured.remove(server.entry)
