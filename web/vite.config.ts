@@ -1,5 +1,6 @@
 // Builds the page that the wheel carries. The server replaces __CSP_NONCE__ in index.html with a
 // fresh nonce for each response; nothing else in the output changes between responses.
+import { fileURLToPath } from "node:url";
 import react from "@vitejs/plugin-react";
 import { defineConfig } from "vitest/config";
 
@@ -7,6 +8,11 @@ const backend = process.env.MCPLENS_BACKEND ?? "http://127.0.0.1:6280";
 
 export default defineConfig({
   plugins: [react()],
+  resolve: {
+    alias: {
+      "@rjsf/validator-ajv8": fileURLToPath(new URL("src/forms/noAjv.ts", import.meta.url)),
+    },
+  },
   html: { cspNonce: "__CSP_NONCE__" },
   build: {
     outDir: "dist",

@@ -8,10 +8,28 @@ import {
 } from "@mantine/core";
 
 const lens: MantineColorsTuple = [
-  "#e9f5f5", "#d2e9ea", "#a5d3d6", "#76bcc1", "#4fa8af", "#33969e", "#22848d", "#146f78", "#0d5e66", "#07484f",
+  "#e9f5f5",
+  "#d2e9ea",
+  "#a5d3d6",
+  "#76bcc1",
+  "#4fa8af",
+  "#33969e",
+  "#22848d",
+  "#146f78",
+  "#0d5e66",
+  "#07484f",
 ];
 const dark: MantineColorsTuple = [
-  "#dbe0e6", "#b4bcc7", "#9aa4b2", "#6d7786", "#48515e", "#363e49", "#262c34", "#1b2027", "#161a20", "#101317",
+  "#dbe0e6",
+  "#b4bcc7",
+  "#9aa4b2",
+  "#6d7786",
+  "#48515e",
+  "#363e49",
+  "#262c34",
+  "#1b2027",
+  "#161a20",
+  "#101317",
 ];
 
 const small = { defaultProps: { size: "xs" } };
@@ -25,7 +43,8 @@ export const theme: MantineThemeOverride = createTheme({
   cursorType: "pointer",
   respectReducedMotion: true,
   fontFamily: "system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', sans-serif",
-  fontFamilyMonospace: "ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono', monospace",
+  fontFamilyMonospace:
+    "ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono', monospace",
   fontSizes: { xs: "12px", sm: "13px", md: "14px", lg: "16px", xl: "20px" },
   lineHeights: { xs: "1.4", sm: "1.45", md: "1.5", lg: "1.45", xl: "1.3" },
   spacing: { xs: "4px", sm: "8px", md: "12px", lg: "16px", xl: "24px" },
@@ -33,22 +52,41 @@ export const theme: MantineThemeOverride = createTheme({
   headings: {
     fontWeight: "600",
     sizes: {
-      h1: { fontSize: "20px" }, h2: { fontSize: "16px" }, h3: { fontSize: "14px" }, h4: { fontSize: "13px" },
-      h5: { fontSize: "13px" }, h6: { fontSize: "12px" },
+      h1: { fontSize: "20px" },
+      h2: { fontSize: "16px" },
+      h3: { fontSize: "14px" },
+      h4: { fontSize: "13px" },
+      h5: { fontSize: "13px" },
+      h6: { fontSize: "12px" },
     },
   },
   components: {
-    Button: small, TextInput: small,
+    Button: small,
+    TextInput: small,
     // A number out of bounds is what a tester wants to send, so it is not corrected.
-    NumberInput: { defaultProps: { size: "xs", clampBehavior: "none" } }, Select: small, MultiSelect: small,
-    Textarea: small, PasswordInput: small, Autocomplete: small, TagsInput: small,
-    Checkbox: small, Switch: small, SegmentedControl: small, Radio: small, FileInput: small,
-    JsonInput: small, Fieldset: { defaultProps: { p: "sm" } },
+    NumberInput: { defaultProps: { size: "xs", clampBehavior: "none" } },
+    Select: small,
+    MultiSelect: small,
+    Textarea: small,
+    PasswordInput: small,
+    Autocomplete: small,
+    TagsInput: small,
+    Checkbox: small,
+    Switch: small,
+    SegmentedControl: small,
+    Radio: small,
+    FileInput: small,
+    JsonInput: small,
+    Fieldset: { defaultProps: { p: "sm" } },
     ActionIcon: { defaultProps: { size: "md", variant: "subtle", color: "gray" } },
     Tooltip: { defaultProps: { openDelay: 350, withArrow: true, fz: "xs" } },
     Badge: { defaultProps: { size: "sm", radius: "sm", variant: "light", tt: "none", fw: 500 } },
     Modal: {
-      defaultProps: { centered: true, closeButtonProps: { "aria-label": "Close" }, overlayProps: { backgroundOpacity: 0.45 } },
+      defaultProps: {
+        centered: true,
+        closeButtonProps: { "aria-label": "Close" },
+        overlayProps: { backgroundOpacity: 0.45 },
+      },
     },
     Drawer: { defaultProps: { closeButtonProps: { "aria-label": "Close" } } },
     Notification: { defaultProps: { closeButtonProps: { "aria-label": "Close" } } },

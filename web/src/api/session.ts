@@ -13,7 +13,7 @@ export async function signIn(): Promise<void> {
   if (!token) return;
   history.replaceState(history.state, "", location.pathname + location.search);
   try {
-    await fetch("/api/login", {
+    await fetch("/api/session", {
       method: "POST",
       headers: { "Content-Type": "application/json" },
       body: JSON.stringify({ token }),
@@ -25,7 +25,7 @@ export async function signIn(): Promise<void> {
 
 export async function signedIn(): Promise<SignedIn> {
   try {
-    const response = await fetch("/api/login");
+    const response = await fetch("/api/session");
     if (response.ok) return "yes";
     return response.status === 401 || response.status === 403 ? "no" : "unknown";
   } catch {

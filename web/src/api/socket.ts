@@ -1,6 +1,6 @@
 // The one WebSocket to the backend: commands out, replies and messages in. It resumes where it
 // left off and connects again by itself. It keeps no views; state/store.ts does.
-import { signIn, signedIn } from "./session";
+import { signedIn, signIn } from "./session";
 import type { Command, ErrorView, Replies, ServerMessage } from "./types";
 
 export type LinkState = "connecting" | "open" | "waiting" | "refused";
@@ -36,7 +36,7 @@ const DELAYS_MS = [250, 500, 1000, 2000, 4000, 8000];
 /** A command as text; `raw` fields are written as typed, so that no digit of a number is lost. */
 export function encode(command: object, raw: Record<string, string> = {}): string {
   const extra = Object.entries(raw).map(([key, text]) => `,${JSON.stringify(key)}:${text}`);
-  return JSON.stringify(command).slice(0, -1) + extra.join("") + "}";
+  return `${JSON.stringify(command).slice(0, -1)}${extra.join("")}}`;
 }
 
 export interface SocketEvents {
@@ -104,11 +104,10 @@ export class Socket {
       this.events.link({ state: "open", retryAt: null, attempts: 0 });
       return;
     }
-    if (message.type === "Reply") return this.settle(message.id)?.resolve(message.value);
-    if (message.type === "Failure") {
-      return this.settle(message.id)?.reject(new CommandError(message.error));
-    }
-    this.events.message(message);
+    if (message.type === "Reply") this.settle(message.id)?.resolve(message.value);
+    else if (message.type === "Failure") {
+      this.settle(message.id)?.reject(new CommandError(message.error));
+    } else this.events.message(message);
   }
 
   private settle(id: number): Waiting | undefined {

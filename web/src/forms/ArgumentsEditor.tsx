@@ -25,7 +25,8 @@ interface Props {
   onChange(value: Arguments): void;
 }
 
-const isObject = (value: unknown): boolean => typeof value === "object" && value !== null && !Array.isArray(value);
+const isObject = (value: unknown): boolean =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
 
 export function ArgumentsEditor({ name, schema, value, findings, onChange }: Props) {
   const module = useModule(formModule);
@@ -43,7 +44,13 @@ export function ArgumentsEditor({ name, schema, value, findings, onChange }: Pro
             { value: "json", label: "JSON" },
           ]}
           value={value.mode}
-          onChange={(mode) => onChange({ ...value, text: value.text ?? "{}", mode: mode === "json" ? "json" : "form" })}
+          onChange={(mode) =>
+            onChange({
+              ...value,
+              text: value.text ?? "{}",
+              mode: mode === "json" ? "json" : "form",
+            })
+          }
         />
       </div>
       {value.mode === "json" ? (
@@ -55,7 +62,8 @@ export function ArgumentsEditor({ name, schema, value, findings, onChange }: Pro
         />
       ) : !isFormable ? (
         <p className="dim" role="status">
-          The JSON is not an object yet, so the form cannot show it. It is kept: switch back to JSON to go on.
+          The JSON is not an object yet, so the form cannot show it. It is kept: switch back to JSON
+          to go on.
         </p>
       ) : module ? (
         <module.SchemaForm

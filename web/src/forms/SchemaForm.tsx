@@ -34,7 +34,8 @@ export function SchemaForm({ schema, name, value, findings, onChange }: SchemaFo
   useEffect(() => {
     if (value === undefined && prepared) onChange(initialValue(prepared));
   }, [value, prepared, onChange]);
-  if (!prepared) return <p className="dim">This schema describes no fields. Type the arguments as JSON.</p>;
+  if (!prepared)
+    return <p className="dim">This schema describes no fields. Type the arguments as JSON.</p>;
   if (isWithoutFields(prepared)) return <p className="dim">Nothing to fill in.</p>;
   return (
     <Form

@@ -64,11 +64,18 @@ class Preparation {
       if (key === "$id" || key === "$schema" || key === "$defs" || key === "definitions") continue;
       if (MAPS.some((name) => name === key) && isSchema(value)) {
         next[key] = Object.fromEntries(
-          Object.entries(value).map(([name, child]) => [name, this.prepare(child, refs, depth + 1)]),
+          Object.entries(value).map(([name, child]) => [
+            name,
+            this.prepare(child, refs, depth + 1),
+          ]),
         );
       } else if (key === "items" || (key === "additionalProperties" && isSchema(value))) {
         next[key] = this.prepare(value, refs, depth + 1);
-      } else if ((key === "anyOf" || key === "oneOf") && Array.isArray(value) && !isChoices(value)) {
+      } else if (
+        (key === "anyOf" || key === "oneOf") &&
+        Array.isArray(value) &&
+        !isChoices(value)
+      ) {
         next[key] = value.map((branch) => this.prepare(branch, refs, depth + 1));
       } else if (key === "allOf" && Array.isArray(value)) {
         next[key] = value.map((part) => this.part(part, refs, depth + 1));
@@ -156,7 +163,8 @@ export function prepare(schema: unknown): Schema | null {
 
 /** Whether there is nothing to fill in. */
 export function isWithoutFields(prepared: Schema): boolean {
-  const hasProperties = isSchema(prepared.properties) && Object.keys(prepared.properties).length > 0;
+  const hasProperties =
+    isSchema(prepared.properties) && Object.keys(prepared.properties).length > 0;
   const isCombined = ["anyOf", "oneOf", "allOf"].some((key) => prepared[key] !== undefined);
   return !hasProperties && !isSchema(prepared.additionalProperties) && !isCombined;
 }

@@ -11,8 +11,22 @@ export interface Finding {
 
 // Errors of these only say that something below them is wrong.
 const OUTER = new Set([
-  "properties", "patternProperties", "additionalProperties", "items", "prefixItems", "additionalItems",
-  "$ref", "$recursiveRef", "$dynamicRef", "allOf", "anyOf", "oneOf", "if", "dependentSchemas", "unevaluatedProperties", "contains",
+  "properties",
+  "patternProperties",
+  "additionalProperties",
+  "items",
+  "prefixItems",
+  "additionalItems",
+  "$ref",
+  "$recursiveRef",
+  "$dynamicRef",
+  "allOf",
+  "anyOf",
+  "oneOf",
+  "if",
+  "dependentSchemas",
+  "unevaluatedProperties",
+  "contains",
 ]);
 const DRAFTS: [string, SchemaDraft][] = [
   ["draft-04", "4"],
@@ -27,7 +41,8 @@ export function draftOf(schema: unknown): SchemaDraft {
 }
 
 /** A copy, since the library writes marks into what it is given. */
-const cloned = (schema: unknown): CfSchema | boolean => structuredClone(schema) as CfSchema | boolean;
+const cloned = (schema: unknown): CfSchema | boolean =>
+  structuredClone(schema) as CfSchema | boolean;
 
 export function isValid(schema: unknown, value: unknown): boolean {
   try {
@@ -55,13 +70,21 @@ export function validate(schema: unknown, value: unknown): Finding[] {
   const findings = kept.map(({ keyword, instanceLocation, error }) => {
     const place = instanceLocation.replace(/^#/, "");
     const missing = keyword === "required" ? /"(.+)"/.exec(error)?.[1] : undefined;
-    const pointer = missing === undefined ? place : `${place}/${missing.replaceAll("~", "~0").replaceAll("/", "~1")}`;
+    const pointer =
+      missing === undefined
+        ? place
+        : `${place}/${missing.replaceAll("~", "~0").replaceAll("/", "~1")}`;
     return { pointer, message: sentence(keyword, error) };
   });
-  const unique = new Map(findings.map((finding) => [`${finding.pointer} ${finding.message}`, finding]));
+  const unique = new Map(
+    findings.map((finding) => [`${finding.pointer} ${finding.message}`, finding]),
+  );
   return [...unique.values()];
 }
 
 /** The names on the way to a value. */
 export const partsOf = (pointer: string): string[] =>
-  pointer.split("/").slice(1).map((part) => decodeURIComponent(part).replaceAll("~1", "/").replaceAll("~0", "~"));
+  pointer
+    .split("/")
+    .slice(1)
+    .map((part) => decodeURIComponent(part).replaceAll("~1", "/").replaceAll("~0", "~"));

@@ -1,5 +1,10 @@
 // The validator that the form library asks which branch of a schema a value belongs to.
-import { type ErrorSchema, ErrorSchemaBuilder, type RJSFSchema, type ValidatorType } from "@rjsf/utils";
+import {
+  type ErrorSchema,
+  ErrorSchemaBuilder,
+  type RJSFSchema,
+  type ValidatorType,
+} from "@rjsf/utils";
 import { isSchema, JSON_FIELD } from "./prepare";
 import { type Finding, isValid, partsOf } from "./validate";
 
@@ -7,7 +12,9 @@ import { type Finding, isValid, partsOf } from "./validate";
 function unmarked(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(unmarked);
   if (!isSchema(schema)) return schema;
-  const entries = Object.entries(schema).filter(([key, value]) => !(key === "$id" && value === JSON_FIELD));
+  const entries = Object.entries(schema).filter(
+    ([key, value]) => !(key === "$id" && value === JSON_FIELD),
+  );
   return Object.fromEntries(entries.map(([key, value]) => [key, unmarked(value)]));
 }
 

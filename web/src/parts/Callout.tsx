@@ -3,7 +3,13 @@ import type { ReactNode } from "react";
 import css from "./Callout.module.css";
 import { Icon } from "./icons";
 
-export function Callout({ tone = "wait", children }: { tone?: "wait" | "info"; children: ReactNode }) {
+export function Callout({
+  tone = "wait",
+  children,
+}: {
+  tone?: "wait" | "info";
+  children: ReactNode;
+}) {
   return (
     <div className={`${css.callout} ${css[tone]}`} role="note">
       <Icon name={tone === "wait" ? "alert" : "info"} />

@@ -31,12 +31,22 @@ export function ErrorNote({ error, title, note, action }: Props) {
         <div className="row wrap">
           {action}
           {hasMore && (
-            <Button size="compact-xs" variant="subtle" color="gray" onClick={() => setOpen(!isOpen)}>
+            <Button
+              size="compact-xs"
+              variant="subtle"
+              color="gray"
+              onClick={() => setOpen(!isOpen)}
+            >
               {isOpen ? "Show less" : "Show full error"}
             </Button>
           )}
           {isOpen && (
-            <Button size="compact-xs" variant="subtle" color="gray" onClick={() => copy(pretty(error))}>
+            <Button
+              size="compact-xs"
+              variant="subtle"
+              color="gray"
+              onClick={() => copy(pretty(error))}
+            >
               Copy
             </Button>
           )}

@@ -85,7 +85,12 @@ export function JsonTree({ value, label, most, withSearch = true }: Props) {
   const onKeyDown = (event: KeyboardEvent): void => {
     const at = rows.findIndex((row) => row.pointer === chosen);
     const row = rows[at];
-    const moves: Record<string, number> = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: rows.length - 1 };
+    const moves: Record<string, number> = {
+      ArrowDown: at + 1,
+      ArrowUp: at - 1,
+      Home: 0,
+      End: rows.length - 1,
+    };
     let next = moves[event.key];
     if (row && event.key === "ArrowRight" && row.size > 0) {
       if (row.isOpen) next = at + 1;
@@ -138,7 +143,10 @@ export function JsonTree({ value, label, most, withSearch = true }: Props) {
                 aria-expanded={row.size > 0 ? row.isOpen : undefined}
                 aria-selected={row.pointer === chosen}
                 className={css.row}
-                style={{ transform: `translateY(${item.start}px)`, paddingLeft: 4 + row.depth * 14 }}
+                style={{
+                  transform: `translateY(${item.start}px)`,
+                  paddingLeft: 4 + row.depth * 14,
+                }}
                 onClick={() => {
                   setChosen(row.pointer);
                   if (row.size > 0 && !getSelection()?.toString()) toggle(row);

@@ -22,7 +22,15 @@ interface Props {
 const STEP = 24;
 
 export function Split(props: Props) {
-  const { name, label, initial, least = 180, most = 1200, sized = "first", isVertical = false } = props;
+  const {
+    name,
+    label,
+    initial,
+    least = 180,
+    most = 1200,
+    sized = "first",
+    isVertical = false,
+  } = props;
   const [size, setSize] = usePreference(`split.${name}`, initial);
   const start = useRef<{ at: number; size: number } | null>(null);
   const clamp = (value: number): number => Math.round(Math.min(most, Math.max(least, value)));
@@ -37,11 +45,16 @@ export function Split(props: Props) {
   };
   const basis = { flexBasis: `${size}px` };
   return (
-    <div className={`${css.split} ${isVertical ? css.vertical : ""}`} data-narrow={props.narrow ?? "both"}>
-      <div className={`${css.pane} ${sized === "first" ? css.sized : css.rest}`} style={sized === "first" ? basis : undefined}>
+    <div
+      className={`${css.split} ${isVertical ? css.vertical : ""}`}
+      data-narrow={props.narrow ?? "both"}
+    >
+      <div
+        className={`${css.pane} ${sized === "first" ? css.sized : css.rest}`}
+        style={sized === "first" ? basis : undefined}
+      >
         {props.first}
       </div>
-      {/* biome-ignore lint/a11y/useAriaPropsForRole: the value follows below */}
       <div
         className={css.handle}
         role="separator"
@@ -57,13 +70,17 @@ export function Split(props: Props) {
           event.currentTarget.setPointerCapture(event.pointerId);
         }}
         onPointerMove={(event) => {
-          if (start.current) setSize(clamp(start.current.size + sign * (at(event) - start.current.at)));
+          if (start.current)
+            setSize(clamp(start.current.size + sign * (at(event) - start.current.at)));
         }}
         onPointerUp={() => {
           start.current = null;
         }}
       />
-      <div className={`${css.pane} ${sized === "second" ? css.sized : css.rest}`} style={sized === "second" ? basis : undefined}>
+      <div
+        className={`${css.pane} ${sized === "second" ? css.sized : css.rest}`}
+        style={sized === "second" ? basis : undefined}
+      >
         {props.second}
       </div>
     </div>

@@ -31,12 +31,18 @@ function List<T>({ label, items, keyOf, chosen, onChoose, draw, rowHeight }: Pro
   const onKeyDown = (event: KeyboardEvent): void => {
     const page = Math.max(1, Math.floor((scroller.current?.clientHeight ?? 0) / rowHeight) - 1);
     const steps: Record<string, number> = {
-      ArrowDown: 1, ArrowUp: -1, PageDown: page, PageUp: -page, Home: -items.length, End: items.length,
+      ArrowDown: 1,
+      ArrowUp: -1,
+      PageDown: page,
+      PageUp: -page,
+      Home: -items.length,
+      End: items.length,
     };
     const step = steps[event.key];
     if (step === undefined || items.length === 0) return;
     event.preventDefault();
-    const next = items[Math.min(items.length - 1, Math.max(0, (at < 0 && step > 0 ? -1 : at) + step))];
+    const next =
+      items[Math.min(items.length - 1, Math.max(0, (at < 0 && step > 0 ? -1 : at) + step))];
     if (next) onChoose(next);
   };
   return (

@@ -14,11 +14,12 @@ export interface JsonRow {
 // Past this, the element that holds the rows would be taller than browsers allow.
 export const MOST_ROWS = 1_200_000;
 
-export const isContainer = (value: unknown): value is object => typeof value === "object" && value !== null;
-const escape = (name: string): string => name.replaceAll("~", "~0").replaceAll("/", "~1");
+export const isContainer = (value: unknown): value is object =>
+  typeof value === "object" && value !== null;
+const escaped = (name: string): string => name.replaceAll("~", "~0").replaceAll("/", "~1");
 
 export function childPointer(pointer: string, name: string | number): string {
-  return `${pointer}/${typeof name === "number" ? name : escape(name)}`;
+  return `${pointer}/${typeof name === "number" ? name : escaped(name)}`;
 }
 
 /** All rows that are visible when `open` pointers are open. */
@@ -32,10 +33,18 @@ export function rowsOf(root: unknown, open: ReadonlySet<string>): JsonRow[] {
     }
     const isOpen = open.has(pointer);
     const names = Array.isArray(value) ? null : Object.keys(value);
-    rows.push({ pointer, depth, name, value, size: names ? names.length : (value as unknown[]).length, isOpen });
+    rows.push({
+      pointer,
+      depth,
+      name,
+      value,
+      size: names ? names.length : (value as unknown[]).length,
+      isOpen,
+    });
     if (!isOpen) return;
     if (names) {
-      for (const key of names) walk((value as Record<string, unknown>)[key], childPointer(pointer, key), key, depth + 1);
+      for (const key of names)
+        walk((value as Record<string, unknown>)[key], childPointer(pointer, key), key, depth + 1);
     } else {
       (value as unknown[]).forEach((child, index) => {
         walk(child, childPointer(pointer, index), String(index), depth + 1);
@@ -77,10 +86,14 @@ export function findIn(root: unknown, text: string, most = 1000): string[] {
   const walk = (value: unknown, pointer: string, name: string): void => {
     if (found.length >= most) return;
     if (name.toLowerCase().includes(needle)) found.push(pointer);
-    else if (!isContainer(value) && String(value).toLowerCase().includes(needle)) found.push(pointer);
+    else if (!isContainer(value) && String(value).toLowerCase().includes(needle))
+      found.push(pointer);
     if (!isContainer(value)) return;
-    if (Array.isArray(value)) value.forEach((child, index) => walk(child, childPointer(pointer, index), ""));
-    else for (const key of Object.keys(value)) walk((value as Record<string, unknown>)[key], childPointer(pointer, key), key);
+    if (Array.isArray(value))
+      for (const [index, child] of value.entries()) walk(child, childPointer(pointer, index), "");
+    else
+      for (const key of Object.keys(value))
+        walk((value as Record<string, unknown>)[key], childPointer(pointer, key), key);
   };
   walk(root, "", "");
   return found;

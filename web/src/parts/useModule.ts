@@ -18,7 +18,9 @@ export function lazyModule<T>(fetchIt: () => Promise<T>): Loader<T> {
 }
 
 export function useModule<T>(loader: Loader<T>): T | null {
-  const [module, setModule] = useState<{ it: T } | null>(loader.loaded ? { it: loader.loaded } : null);
+  const [module, setModule] = useState<{ it: T } | null>(
+    loader.loaded ? { it: loader.loaded } : null,
+  );
   useEffect(() => {
     let isGone = false;
     void loader.load().then((it) => !isGone && setModule({ it }));

@@ -18,7 +18,12 @@ export interface Window {
 }
 
 /** Which rows a scroller of this height shows at this place: from `first` up to before `last`. */
-export function rowsAt(top: number, height: number, rowHeight: number, count: number): { first: number; last: number } {
+export function rowsAt(
+  top: number,
+  height: number,
+  rowHeight: number,
+  count: number,
+): { first: number; last: number } {
   const first = Math.max(0, Math.floor(top / rowHeight) - BEYOND);
   const last = Math.min(count, Math.ceil((top + height) / rowHeight) + BEYOND);
   return { first: Math.min(first, Math.max(0, last - 1)), last };
@@ -34,7 +39,9 @@ export function useWindow(count: number, rowHeight: number, startsFollowing: boo
     const element = scroller.current;
     if (!element) return;
     const { scrollTop: top, clientHeight } = element;
-    setView((old) => (old.top === top && old.height === clientHeight ? old : { top, height: clientHeight }));
+    setView((old) =>
+      old.top === top && old.height === clientHeight ? old : { top, height: clientHeight },
+    );
   }, []);
   const onScroll = useCallback(() => {
     const element = scroller.current;
@@ -45,7 +52,6 @@ export function useWindow(count: number, rowHeight: number, startsFollowing: boo
     look();
   }, [look, rowHeight, startsFollowing]);
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: runs after each change of the height
   useLayoutEffect(() => {
     if (isFollowing && scroller.current) scroller.current.scrollTop = height;
     look();

@@ -20,11 +20,16 @@ export function command<T extends keyof Replies & Command["type"]>(
 }
 
 /** Give a command that starts a call, and know the call at once. */
-export async function startCall<T extends "CallTool" | "ReadResource" | "GetPrompt" | "Request" | "SendRaw" | "ReplayCall" | "GetTaskResult">(
-  type: T,
-  fields: Fields<T>,
-  raw?: Record<string, string>,
-): Promise<CallView> {
+export async function startCall<
+  T extends
+    | "CallTool"
+    | "ReadResource"
+    | "GetPrompt"
+    | "Request"
+    | "SendRaw"
+    | "ReplayCall"
+    | "GetTaskResult",
+>(type: T, fields: Fields<T>, raw?: Record<string, string>): Promise<CallView> {
   const call: CallView = await command(type, fields, raw);
   useInspector.setState((state) =>
     // Its end may have come before this reply was looked at.

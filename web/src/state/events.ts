@@ -13,9 +13,11 @@ export interface Joined {
   elapsed_s: number | null;
   /** The answer of a request, the request of an answer. */
   other_seq: number | null;
+  /** 1 for what the server sent of its own while a request of ours was open, else 0. */
+  depth: number;
 }
 
-const NOTHING: Joined = { elapsed_s: null, other_seq: null };
+const NOTHING: Joined = { elapsed_s: null, other_seq: null, depth: 0 };
 
 export class EventRing {
   items: EventView[] = [];
@@ -24,6 +26,7 @@ export class EventRing {
   version = 0;
   private joins = new WeakMap<EventView, Joined>();
   private open = new Map<string, EventView>();
+  private waiting = new Map<string, number>();
   private readonly listeners = new Set<() => void>();
   private isScheduled = false;
 
@@ -58,6 +61,7 @@ export class EventRing {
     this.items = [];
     this.dropped = 0;
     this.open.clear();
+    this.waiting.clear();
     this.tick();
   }
 
@@ -92,17 +96,27 @@ export class EventRing {
     // A request and its answer go in opposite directions; the ids 1 and "1" are two.
     const key = (asked: boolean) =>
       `${event.server_id} ${asked} ${typeof event.request_id} ${event.request_id}`;
+    const depth = this.waiting.get(event.server_id) ? 1 : 0;
     if (event.status === "request") {
       this.open.set(key(isSent), event);
+      if (isSent) this.count(event.server_id, 1);
+      else this.joins.set(event, { ...NOTHING, depth });
       return;
     }
+    if (event.status === "notification") this.joins.set(event, { ...NOTHING, depth });
     if (event.status !== "result" && event.status !== "error") return;
     const request = this.open.get(key(!isSent));
     if (!request) return;
     this.open.delete(key(!isSent));
     const elapsed_s = event.mono - request.mono;
-    this.joins.set(event, { elapsed_s, other_seq: request.seq });
-    this.joins.set(request, { elapsed_s, other_seq: event.seq });
+    if (!isSent) this.count(event.server_id, -1);
+    const { depth: nested } = this.joined(request);
+    this.joins.set(event, { elapsed_s, other_seq: request.seq, depth: nested });
+    this.joins.set(request, { elapsed_s, other_seq: event.seq, depth: nested });
+  }
+
+  private count(serverId: string, by: number): void {
+    this.waiting.set(serverId, Math.max(0, (this.waiting.get(serverId) ?? 0) + by));
   }
 
   private cut(count: number): void {

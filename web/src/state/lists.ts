@@ -60,3 +60,9 @@ export function useItems<T>(held: Held): Item<T>[] {
     return all.map((item) => ({ value: (item.value ?? {}) as T, problem: item.problem }));
   }, [held.list]);
 }
+
+/** What is held of a list right now, for the palette. */
+export function itemsOf(serverId: string, kind: ListKind): Record<string, unknown>[] {
+  const list = useHeld.getState()[`${serverId} ${kind}`]?.list;
+  return (list?.items ?? []).map((item) => (item.value ?? {}) as Record<string, unknown>);
+}

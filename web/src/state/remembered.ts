@@ -37,10 +37,11 @@ function useStored<T>(storage: Storage, key: string, initial: T): [T, (value: T)
   return [value, set];
 }
 
-export const usePreference = <T,>(key: string, initial: T): [T, (value: T) => void] =>
+export const usePreference = <T>(key: string, initial: T): [T, (value: T) => void] =>
   useStored(localStorage, `mcplens.${key}`, initial);
 
-export const useDraft = <T,>(key: string, initial: T): [T, (value: T) => void] =>
+export const useDraft = <T>(key: string, initial: T): [T, (value: T) => void] =>
   useStored(sessionStorage, `mcplens.draft.${key}`, initial);
 
-export const dropDraft = (key: string): void => write(sessionStorage, `mcplens.draft.${key}`, undefined);
+export const dropDraft = (key: string): void =>
+  write(sessionStorage, `mcplens.draft.${key}`, undefined);

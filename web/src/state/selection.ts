@@ -3,14 +3,24 @@ import { useLocation, useNavigate } from "react-router";
 import type { ServerView } from "../api/types";
 import { useInspector } from "./store";
 
-export const SCREENS = ["tools", "resources", "prompts", "tasks", "logs", "traffic", "auth"] as const;
+export const SCREENS = [
+  "tools",
+  "resources",
+  "prompts",
+  "tasks",
+  "logs",
+  "traffic",
+  "auth",
+] as const;
 export type Screen = (typeof SCREENS)[number];
 
 export const pathTo = (serverId: string, screen: Screen, item?: string | number): string =>
   `/s/${encodeURIComponent(serverId)}/${screen}${item === undefined ? "" : `/${encodeURIComponent(item)}`}`;
 
-export const pathToServer = (serverId: string, part?: "roots" | "experimental" | "settings"): string =>
-  `/servers/${encodeURIComponent(serverId)}${part ? `/${part}` : ""}`;
+export const pathToServer = (
+  serverId: string,
+  part?: "roots" | "experimental" | "settings",
+): string => `/servers/${encodeURIComponent(serverId)}${part ? `/${part}` : ""}`;
 
 export interface Place {
   server_id: string | null;
@@ -20,8 +30,10 @@ export interface Place {
 
 export function placeOf(pathname: string): Place {
   const [first = "", second, third, fourth] = pathname.split("/").slice(1).map(decodeURIComponent);
-  if (first === "s") return { server_id: second || null, screen: third || "tools", item: fourth || null };
-  if (first === "servers") return { server_id: second || null, screen: "servers", item: third || null };
+  if (first === "s")
+    return { server_id: second || null, screen: third || "tools", item: fourth || null };
+  if (first === "servers")
+    return { server_id: second || null, screen: "servers", item: third || null };
   return { server_id: null, screen: first || "servers", item: second || null };
 }
 

@@ -130,8 +130,7 @@ export function apply(message: ServerMessage): void {
     case "Failure":
       return;
     default: {
-      const unknown: never = message;
-      return unknown;
+      message satisfies never;
     }
   }
 }

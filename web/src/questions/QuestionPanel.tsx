@@ -1,0 +1,105 @@
+// A question of a server, with all that it asks and the ways to answer.
+import { Badge, Button } from "@mantine/core";
+import { useState } from "react";
+import type { ErrorView, QuestionView } from "../api/types";
+import { ErrorNote } from "../parts/ErrorNote";
+import { duration } from "../parts/format";
+import { JsonTree } from "../parts/JsonTree";
+import { useNow } from "../parts/useNow";
+import { viewOf } from "../state/actions";
+import { command } from "../state/connection";
+import { dropDraft } from "../state/remembered";
+import { ElicitationForm } from "./ElicitationForm";
+import { ElicitationUrl } from "./ElicitationUrl";
+import css from "./QuestionPanel.module.css";
+import { Sampling } from "./Sampling";
+
+export interface AnswerProps {
+  question: QuestionView;
+  /** Send an answer; what goes wrong is shown by the panel. */
+  send(work: (force: boolean) => Promise<unknown>): void;
+}
+
+function Countdown({ deadline }: { deadline: number }) {
+  const now = useNow(true);
+  return (
+    <span className="dim">rejected in {duration(Math.max(0, deadline - now))} if unanswered</span>
+  );
+}
+
+function Body({ question, send }: AnswerProps) {
+  const params = (question.params ?? {}) as { mode?: unknown; url?: unknown };
+  if (question.method === "sampling/createMessage")
+    return <Sampling question={question} send={send} />;
+  if (question.method === "elicitation/create") {
+    return params.mode === "url" || params.url !== undefined ? (
+      <ElicitationUrl question={question} send={send} />
+    ) : (
+      <ElicitationForm question={question} send={send} />
+    );
+  }
+  return (
+    <div className="stack">
+      <JsonTree value={question.params} label="Parameters" most={300} />
+      <div className={css.buttons}>
+        <Button
+          variant="default"
+          onClick={() =>
+            send(() => command("RejectQuestion", { question_id: question.question_id }))
+          }
+        >
+          Reject
+        </Button>
+      </div>
+    </div>
+  );
+}
+
+const kindOf = (question: QuestionView): string => {
+  if (question.method !== "elicitation/create") return question.method;
+  const params = (question.params ?? {}) as { mode?: unknown; url?: unknown };
+  return `${question.method} (${params.mode === "url" || params.url !== undefined ? "URL" : "form"})`;
+};
+
+export function QuestionPanel({ question, place }: { question: QuestionView; place: string }) {
+  const [error, setError] = useState<ErrorView | null>(null);
+  const [again, setAgain] = useState<((force: boolean) => Promise<unknown>) | null>(null);
+  const attempt = (work: (force: boolean) => Promise<unknown>, force: boolean): void => {
+    setError(null);
+    work(force).then(
+      () => dropDraft(`question.${question.question_id}`),
+      (thrown: unknown) => {
+        setError(viewOf(thrown));
+        setAgain(() => work);
+      },
+    );
+  };
+  return (
+    <section className={css.panel} aria-label={`Question: ${question.method}`}>
+      <header className={css.head}>
+        <span className="mono">{kindOf(question)}</span>
+        <span className="dim">from {question.server_id}</span>
+        {question.task_id && <Badge color="gray">task {question.task_id}</Badge>}
+        <span className="grow" />
+        {question.deadline !== null && <Countdown deadline={question.deadline} />}
+        <Badge color="gray">{place}</Badge>
+      </header>
+      <div className={css.body}>
+        <Body question={question} send={(work) => attempt(work, false)} />
+        {error && (
+          <ErrorNote
+            error={error}
+            title="The answer was not sent"
+            action={
+              again && (
+                <Button size="compact-xs" variant="default" onClick={() => attempt(again, true)}>
+                  Send anyway
+                </Button>
+              )
+            }
+          />
+        )}
+      </div>
+    </section>
+  );
+}
