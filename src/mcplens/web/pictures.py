@@ -16,10 +16,13 @@ from mcplens.config.model import ServerEntry, Source
 from mcplens.protocol.lifecycle import ConnectionState
 from mcplens.protocol.masking import mask_url
 from mcplens.session.catalog import ListPage
+from mcplens.store.rows import to_json
 from mcplens.web import views
 from mcplens.workspace.calls import Call
 from mcplens.workspace.configured import settings_of
+from mcplens.workspace.questions import Question
 from mcplens.workspace.server import ListState, Server
+from mcplens.workspace.tasks import TaskState
 from mcplens.workspace.workspace import Workspace
 
 # A larger result is fetched over HTTP when somebody looks at it.
@@ -249,7 +252,49 @@ def call_view(call: Call, largest: int = LARGEST_RESULT) -> views.CallView:
         is_error=outcome is not None and outcome.is_error,
         findings=list(outcome.findings) if outcome is not None else [],
         error=error_view(call.error.to_dict() if call.error is not None else None),
-        task_id=outcome.task_id if outcome is not None else None,
+        task_id=call.task_id,
+    )
+
+
+def question_view(workspace: Workspace, question: Question) -> views.QuestionView:
+    """A question, with the call that it belongs to."""
+    call = workspace.calls.caused_by(question.server_id, question.caused_by)
+    server = workspace.servers.get(question.server_id)
+    return views.QuestionView(
+        question_id=question.question_id,
+        server_id=question.server_id,
+        method=question.method,
+        params=raw_json(to_json(question.params)),
+        request_id=question.request_id,
+        caused_by=question.caused_by,
+        call_id=call.call_id if call is not None else None,
+        origin=question.origin,
+        task_id=question.task_id,
+        opened=question.opened,
+        deadline=question.deadline,
+        profile=server.entry.profile if server is not None else None,
+        is_done=question.is_done,
+        outcome=question.outcome,
+    )
+
+
+def task_view(workspace: Workspace, task: TaskState) -> views.TaskView:
+    """A task by the last word on it."""
+    call = workspace.calls.of_task(task.server_id, task.task_id)
+    return views.TaskView(
+        task_id=task.task_id,
+        server_id=task.server_id,
+        role=task.role,
+        method=task.method,
+        status=task.status,
+        message=task.message,
+        created=task.created,
+        updated=task.updated,
+        ttl_s=task.seconds("ttl", "ttlMs"),
+        poll_interval_s=task.seconds("pollInterval", "pollIntervalMs"),
+        call_id=call.call_id if call is not None else None,
+        task=plain(task.task),
+        is_gone=task.is_gone,
     )
 
 
@@ -273,6 +318,10 @@ def thing_view(workspace: Workspace, what: views.Thing, key: str) -> Any:
         server = workspace.servers.get(server_id)
         state = server.lists.get(kind) if server is not None else None
         return None if state is None else list_summary(kind, state)
-    if what == "settings":
-        return next((one for one in settings_view(workspace) if one.name == key), None)
-    return None
+    if what == "questions":
+        question = workspace.questions.get(key)
+        return None if question is None else question_view(workspace, question)
+    if what == "tasks":
+        task = workspace.tasks.get(key)
+        return None if task is None else task_view(workspace, task)
+    return next((one for one in settings_view(workspace) if one.name == key), None)

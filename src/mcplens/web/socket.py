@@ -24,8 +24,10 @@ from mcplens.web.pictures import (
     call_view,
     error_view,
     plain,
+    question_view,
     server_view,
     settings_view,
+    task_view,
 )
 from mcplens.workspace.background import Background
 from mcplens.workspace.workspace import Workspace
@@ -161,8 +163,8 @@ class Socket:
             first_server_id=self._first_server_id,
             servers=[server_view(workspace, one) for one in workspace.servers.values()],
             calls=[call_view(call, LARGEST_IN_SNAPSHOT) for call in workspace.calls],
-            questions=[],
-            tasks=[],
+            questions=[question_view(workspace, one) for one in workspace.questions.waiting()],
+            tasks=[task_view(workspace, one) for one in workspace.tasks],
             settings=settings_view(workspace),
         )
 

@@ -38,7 +38,6 @@ class Outcome(msgspec.Struct, frozen=True):
     raw: bytes | None = None
     is_error: bool = False
     findings: tuple[str, ...] = ()
-    task_id: str | None = None
 
 
 # Sends the request; the callback given to it must be the request's `on_progress`.
@@ -73,7 +72,8 @@ class Call:
         self.outcome: Outcome | None = None
         self.size_bytes = 0  # of the result, also after it is no longer kept
         self.error: InspectorError | None = None
-        self.task: asyncio.Task[None] | None = None
+        self.task_id: str | None = None
+        self.running: asyncio.Task[None] | None = None
         self._client = client
         self._clock = clock
         self._changed = changed
@@ -170,6 +170,13 @@ class Calls:
                 return call
         return running[0] if request_id is None and len(running) == 1 else None
 
+    def of_task(self, server_id: str, task_id: str) -> Call | None:
+        """The call that became a task."""
+        for call in self:
+            if call.server_id == server_id and call.task_id == task_id:
+                return call
+        return None
+
     def start(
         self,
         client: Client,
@@ -194,15 +201,15 @@ class Calls:
         if request_id is not None:
             call.request_ids.append(request_id)
         self._calls[call_id] = call
-        call.task = self._running.start(call.run(work), f"call {method} {name}")
+        call.running = self._running.start(call.run(work), f"call {method} {name}")
         self._call_changed(call)
         return call
 
     def cancel(self, call_id: str) -> Call:
         """Call it off, on the server too; one that has ended stays as it is."""
         call = self.find(call_id)
-        if call.is_running and call.task is not None:
-            call.task.cancel()
+        if call.is_running and call.running is not None:
+            call.running.cancel()
         return call
 
     def forget(self, server_id: str | None, call_ids: list[str]) -> None:

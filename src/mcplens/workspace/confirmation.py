@@ -26,13 +26,16 @@ class Confirmations:
     def __init__(self, here: Surroundings) -> None:
         self._trust = TrustStore(here=here)
         self._path = here.join(user_state_folder(here), _FILE_NAME)
+        self._waiting = self._read()  # asked for with every view of a server
 
     def __repr__(self) -> str:
-        return f"<Confirmations, {len(self._waiting())} imported servers wait>"
+        return f"<Confirmations, {len(self._waiting)} imported servers wait>"
 
     def is_needed(self, entry: ServerEntry) -> bool:
         """Whether an entry may not be started yet."""
-        return not self._trust.is_trusted(entry) or fingerprint(entry) in self._waiting()
+        if self._waiting and fingerprint(entry) in self._waiting:
+            return True
+        return not self._trust.is_trusted(entry)
 
     def confirm(self, entry: ServerEntry) -> None:
         """Somebody has seen what it starts.
@@ -42,15 +45,14 @@ class Confirmations:
         """
         if not self._trust.is_trusted(entry):
             self._trust.trust(entry)
-        waiting = self._waiting()
-        if fingerprint(entry) in waiting:
-            self._write(waiting - {fingerprint(entry)})
+        if fingerprint(entry) in self._waiting:
+            self._write(self._waiting - {fingerprint(entry)})
 
     def imported(self, entries: Iterable[ServerEntry]) -> None:
         """These came from elsewhere: they are not started before they are confirmed."""
-        self._write(self._waiting() | {fingerprint(entry) for entry in entries})
+        self._write(self._waiting | {fingerprint(entry) for entry in entries})
 
-    def _waiting(self) -> frozenset[str]:
+    def _read(self) -> frozenset[str]:
         try:
             with open(self._path, "rb") as file:
                 return frozenset(msgspec.json.decode(file.read(), type=list[str]))
@@ -58,5 +60,6 @@ class Confirmations:
             return frozenset()
 
     def _write(self, waiting: frozenset[str]) -> None:
+        self._waiting = waiting
         text = msgspec.json.encode(sorted(waiting)).decode() + "\n"
         write_text(self._path, text, is_private=True)

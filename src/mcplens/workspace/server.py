@@ -207,7 +207,7 @@ class Server:
             self._list_refreshed(wall, *fields)
         elif kind is ResourceRefreshed:
             self._resource_refreshed(wall, *fields)
-        return kind in HEEDED
+        return kind is not StderrLine  # a page that wants every line reads the events
 
     def _moved(
         self,
@@ -252,7 +252,7 @@ class Server:
                 followed.updates += 1
 
 
-# What changes how a server looks; everything else is traffic.
+# What is told to `heed`; everything else is traffic.
 HEEDED: Final = frozenset(
     {
         StateChanged, ServerIntroduced, PingAnswered, ProcessStarted, ProcessExited, ListRefreshed,

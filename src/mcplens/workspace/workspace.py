@@ -25,12 +25,15 @@ from mcplens.session.config import VERSION
 from mcplens.store.location import default_path
 from mcplens.store.recorder import Recorder
 from mcplens.transports.base import Closing
+from mcplens.workspace import questions, tasks
 from mcplens.workspace.background import Background
 from mcplens.workspace.calls import Calls
 from mcplens.workspace.configured import BUILT_IN, Configured
 from mcplens.workspace.confirmation import Confirmations
 from mcplens.workspace.following import Follower
+from mcplens.workspace.questions import Questions
 from mcplens.workspace.server import HEEDED, Server
+from mcplens.workspace.tasks import Tasks
 
 Thing = Literal["servers", "calls", "questions", "tasks", "lists", "settings"]
 # what changed, its key, the server that it belongs to ("" for none)
@@ -61,6 +64,8 @@ class Workspace:
         self.configured = Configured(here or current_surroundings(), config_path)
         self.confirmations = Confirmations(self.configured.here)
         self.calls = Calls(self.clock, self._call_changed)
+        self.questions = Questions(lambda key, server_id: self.changed("questions", key, server_id))
+        self.tasks = Tasks(lambda key, server_id: self.changed("tasks", key, server_id))
         self.follower = Follower(self.bus, self.clock)
         self.servers: dict[str, Server] = {}
         self.recording_path = default_path() if isinstance(record, bool) else record
@@ -143,6 +148,10 @@ class Workspace:
                     self.changed("lists", f"{server_id}/{published[5][0]}", server_id)
             elif kind in _OF_CALLS:
                 calls.add(server_id)
+            elif kind in questions.KINDS:
+                self.questions.heed(published)
+            elif kind in tasks.KINDS:
+                self.tasks.heed(published)
         if missed:
             servers = calls = set(self.servers)
         for server_id in servers:
