@@ -139,13 +139,13 @@ async def test_servers_are_given_out_in_another_shape(tmp_path: Path) -> None:
 
 async def test_a_setting_is_written_and_put_back(tmp_path: Path) -> None:
     async with site(tmp_path) as web, web.page() as page:
-        changed = await page.ask("SetSetting", name="request_timeout_s", value=5)
+        changed = await page.ask("SetSetting", name="requestTimeoutSeconds", value=5)
         assert (changed["value"], changed["default"]) == (5, 60)
         assert json.loads(user_config(tmp_path).read_text()) == {"requestTimeoutSeconds": 5}
-        back = await page.ask("SetSetting", name="request_timeout_s", value=None)
+        back = await page.ask("SetSetting", name="requestTimeoutSeconds", value=None)
         assert (back["value"], back["source"]) == (60, "default")
         with pytest.raises(Refusal):
-            await page.ask("SetSetting", name="request_timeout_s", value="soon")
+            await page.ask("SetSetting", name="requestTimeoutSeconds", value="soon")
 
 
 async def test_folders_are_listed_and_files_are_not(tmp_path: Path) -> None:
@@ -194,3 +194,14 @@ async def test_a_list_that_changed_is_told(web: Site) -> None:
 
 def _changed(summary: dict[str, object] | None) -> dict[str, object] | None:
     return summary if summary and summary["is_changed"] else None
+
+
+async def test_keys_within_a_profile_are_not_shown(tmp_path: Path) -> None:
+    path = user_config(tmp_path)
+    path.parent.mkdir(parents=True)
+    profile = {"kind": "model", "url": "http://127.0.0.1:9", "apiKey": "s3cret"}
+    path.write_text(json.dumps({"profiles": {"mine": profile}}))
+    async with site(tmp_path) as web, web.page() as page:
+        assert "s3cret" not in json.dumps(page.hello)
+        (shown,) = (one for one in page.hello["settings"] if one["name"] == "profiles")
+        assert shown["value"]["mine"]["kind"] == "model"

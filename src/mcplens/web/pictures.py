@@ -14,7 +14,7 @@ from msgspec import Raw
 from mcplens.config.configuration import KIND
 from mcplens.config.model import ServerEntry, Source
 from mcplens.protocol.lifecycle import ConnectionState
-from mcplens.protocol.masking import mask_url
+from mcplens.protocol.masking import mask_headers, mask_url
 from mcplens.session.catalog import ListPage
 from mcplens.store.rows import to_json
 from mcplens.web import views
@@ -298,9 +298,22 @@ def task_view(workspace: Workspace, task: TaskState) -> views.TaskView:
     )
 
 
+def _masked(value: Any) -> Any:
+    """A value without what stands under the name of a secret: profiles and views may hold keys."""
+    if isinstance(value, list | tuple):
+        return [_masked(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    shown = {}
+    for key, item in value.items():
+        ((_, text),) = mask_headers([(key, item)]) if isinstance(item, str) else ((key, item),)
+        shown[key] = _masked(text)
+    return shown
+
+
 def settings_view(workspace: Workspace) -> list[views.SettingView]:
     return [
-        views.SettingView(name, value, default, source, not isinstance(default, dict))
+        views.SettingView(name, _masked(value), default, source, not isinstance(default, dict))
         for name, value, default, source in settings_of(workspace.configured.configuration)
     ]
 

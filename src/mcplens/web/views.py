@@ -311,7 +311,7 @@ class TaskView(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SettingView(msgspec.Struct, frozen=True):
-    """A setting, its default, and where its value comes from."""
+    """A setting as the file spells it, its default, and where its value comes from."""
 
     name: str
     value: Any

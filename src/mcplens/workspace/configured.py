@@ -13,8 +13,6 @@ import tempfile
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
-import msgspec
-
 from mcplens.app import command_name
 from mcplens.config.configuration import KIND, find_files, load_configuration, user_file
 from mcplens.config.edit import add_server, add_servers, remove_server, set_top
@@ -117,7 +115,7 @@ class Configured:
         Raises:
             ConfigurationError: there is no such setting, or the value cannot stand there.
         """
-        key = next((key for key in TOP_KEYS if name in (key.name, key.field)), None)
+        key = next((key for key in TOP_KEYS if key.name == name), None)
         if key is None:
             raise invalid(f"there is no setting {name!r}")
         if value is not None:
@@ -230,12 +228,19 @@ def _ending(text: str) -> str:
 
 
 def settings_of(configuration: Configuration) -> list[tuple[str, Any, Any, str]]:
-    """Every setting: name, value, default, and where the value comes from."""
+    """Every setting as the file spells it: name, value, default, where the value comes from."""
     defaults = type(configuration.settings)()
+    source = next((str(one) for one in configuration.sources), "default")
     found = []
     for key in TOP_KEYS:
-        value = getattr(configuration.settings, key.field)
-        default = getattr(defaults, key.field)
-        source = next((str(one) for one in configuration.sources), "default")
-        found.append((key.field, value, default, "default" if value == default else source))
-    return [(name, msgspec.to_builtins(v), msgspec.to_builtins(d), s) for name, v, d, s in found]
+        scale = 1000 if key.name.endswith("Ms") else None
+        value, default = (
+            _scaled(getattr(settings, key.field), scale)
+            for settings in (configuration.settings, defaults)
+        )
+        found.append((key.name, value, default, "default" if value == default else source))
+    return found
+
+
+def _scaled(value: Any, scale: int | None) -> Any:
+    return value if scale is None else value * scale

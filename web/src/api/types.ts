@@ -788,7 +788,7 @@ export interface SetSetting {
 }
 
 /**
- * A setting, its default, and where its value comes from.
+ * A setting as the file spells it, its default, and where its value comes from.
  */
 export interface SettingView {
   name: string;
