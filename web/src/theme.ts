@@ -61,7 +61,7 @@ export const theme: MantineThemeOverride = createTheme({
     },
   },
   components: {
-    Button: small,
+    Button: { defaultProps: { size: "xs", fw: 500 } },
     TextInput: small,
     // A number out of bounds is what a tester wants to send, so it is not corrected.
     NumberInput: { defaultProps: { size: "xs", clampBehavior: "none" } },

@@ -160,7 +160,7 @@ export function Palette() {
       yOffset="12vh"
       centered={false}
       title={null}
-      aria-label="Command palette"
+      attributes={{ content: { "aria-label": "Command palette" } }}
     >
       <Content />
     </Modal>

@@ -83,19 +83,19 @@ function Bell() {
       : `${waiting.length} questions wait for an answer`;
   return (
     <Menu width={320} position="bottom-end">
-      <Menu.Target>
-        <Indicator
-          label={waiting.length}
-          size={15}
-          disabled={!waiting.length}
-          color="orange.9"
-          offset={4}
-        >
+      <Indicator
+        label={waiting.length}
+        size={15}
+        disabled={!waiting.length}
+        color="orange.9"
+        offset={4}
+      >
+        <Menu.Target>
           <ActionIcon aria-label={label}>
             <Icon name="bell" />
           </ActionIcon>
-        </Indicator>
-      </Menu.Target>
+        </Menu.Target>
+      </Indicator>
       <Menu.Dropdown>
         {waiting.length === 0 && (
           <Menu.Label>No question waits. Servers ask during tool calls.</Menu.Label>

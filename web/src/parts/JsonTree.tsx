@@ -49,7 +49,7 @@ interface Props {
 
 export function JsonTree({ value, label, most, withSearch = true }: Props) {
   const [open, setOpen] = useState(() => openAtFirst(value, 200));
-  const [chosen, setChosen] = useState("");
+  const [chosen, setChosen] = useState<string | null>(null);
   const [text, setText] = useState("");
   const scroller = useRef<HTMLDivElement>(null);
   const rows = useMemo(() => rowsOf(value, open), [value, open]);
@@ -78,7 +78,7 @@ export function JsonTree({ value, label, most, withSearch = true }: Props) {
   };
   const step = (by: number): void => {
     if (!found.length) return;
-    const at = found.indexOf(chosen);
+    const at = found.indexOf(chosen ?? "");
     const next = found[(at + by + found.length) % found.length];
     if (next !== undefined) go(next);
   };
@@ -108,12 +108,12 @@ export function JsonTree({ value, label, most, withSearch = true }: Props) {
   const height = most === undefined ? undefined : Math.min(most, rows.length * ROW_PX + 8);
   return (
     <div className={css.tree}>
-      {withSearch && rows.length > 8 && (
+      {withSearch && rows.length > 24 && (
         <div className={css.tools}>
           <SearchField label="Search in JSON" value={text} onChange={setText} className="grow" />
           {text.length > 1 && <span className="dim">{found.length} found</span>}
           <ActionIcon aria-label="Previous match" disabled={!found.length} onClick={() => step(-1)}>
-            <Icon name="chevron" size={14} />
+            <Icon name="up" size={14} />
           </ActionIcon>
           <ActionIcon aria-label="Next match" disabled={!found.length} onClick={() => step(1)}>
             <Icon name="down" size={14} />

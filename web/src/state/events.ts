@@ -99,7 +99,8 @@ export class EventRing {
     const depth = this.waiting.get(event.server_id) ? 1 : 0;
     if (event.status === "request") {
       this.open.set(key(isSent), event);
-      if (isSent) this.count(event.server_id, 1);
+      // A stream that stays open for good is no call that anything happens during.
+      if (isSent && event.method !== "subscriptions/listen") this.count(event.server_id, 1);
       else this.joins.set(event, { ...NOTHING, depth });
       return;
     }

@@ -17,8 +17,24 @@ const useHeld = create<Record<string, Held>>()(() => ({}));
 const put = (key: string, held: Partial<Held>): void =>
   useHeld.setState((state) => ({ [key]: { ...NONE, ...state[key], ...held } }));
 
-export async function loadList(serverId: string, kind: ListKind, refresh = false): Promise<void> {
+const underWay = new Map<string, Promise<void>>();
+
+/** Fetch a list; two parts of a screen that want the same one share the answer. */
+export function loadList(serverId: string, kind: ListKind, refresh = false): Promise<void> {
   const key = `${serverId} ${kind}`;
+  const running = underWay.get(key);
+  if (running && !refresh) return running;
+  const work = fetchList(key, serverId, kind, refresh).finally(() => underWay.delete(key));
+  underWay.set(key, work);
+  return work;
+}
+
+async function fetchList(
+  key: string,
+  serverId: string,
+  kind: ListKind,
+  refresh: boolean,
+): Promise<void> {
   put(key, { isLoading: true });
   try {
     const list = await command("List", { server_id: serverId, kind, refresh });

@@ -163,7 +163,7 @@ export function EntryFields({ form, onChange }: Props) {
           />
         </>
       )}
-      <UnstyledButton onClick={toggle} aria-expanded={isOpen} className="row">
+      <UnstyledButton onClick={toggle} aria-expanded={isOpen} className="disclosure">
         <Icon name={isOpen ? "down" : "chevron"} size={12} /> Timeouts, revision and more
       </UnstyledButton>
       <Collapse expanded={isOpen}>

@@ -37,7 +37,7 @@ export function CallOptions({ value, onChange, taskSupport, isHttp }: Props) {
           onChange={(event) => set({ as_task: event.currentTarget.checked })}
         />
       )}
-      <UnstyledButton onClick={toggle} aria-expanded={isOpen} className="row">
+      <UnstyledButton onClick={toggle} aria-expanded={isOpen} className="disclosure">
         <Icon name={isOpen ? "down" : "chevron"} size={12} /> _meta, headers, timeout
       </UnstyledButton>
       <Collapse expanded={isOpen}>

@@ -62,7 +62,7 @@ function ToolList({ serverId, chosen }: { serverId: string; chosen: string | nul
         keyOf={keyOf}
         chosen={chosen}
         onChoose={choose}
-        rowHeight={42}
+        rowHeight={40}
         draw={drawTool}
       />
     </div>

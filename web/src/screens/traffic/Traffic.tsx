@@ -1,7 +1,7 @@
 // Every message and HTTP exchange in order, both ways.
 import { Button, Menu, SegmentedControl, Select, Switch } from "@mantine/core";
 import { useCallback, useDeferredValue, useMemo } from "react";
-import { useNavigate, useParams } from "react-router";
+import { useNavigate, useParams, useSearchParams } from "react-router";
 import { exportPath } from "../../api/http";
 import type { EventView } from "../../api/types";
 import { Empty } from "../../parts/Empty";
@@ -118,7 +118,12 @@ export function Traffic() {
   const [isAll, setAll] = usePreference("traffic.all", false);
   const serverId = isAll || server === undefined ? null : server;
   const calm = useDeferredValue(filter);
-  const wanted = useMemo(() => wantedBy(calm, serverId), [calm, serverId]);
+  const [query, setQuery] = useSearchParams();
+  const requestId = query.get("id");
+  const wanted = useMemo(
+    () => wantedBy({ ...calm, request_id: requestId }, serverId),
+    [calm, serverId, requestId],
+  );
   const { rows } = useFiltered(wanted);
   const seq = item ? Number(item) : null;
   const chosen = seq === null ? undefined : ring.find(seq);
@@ -164,6 +169,14 @@ export function Traffic() {
         onAll={setAll}
         count={rows.length}
       />
+      {requestId && (
+        <div className="toolbar">
+          <span>Only what has the id {requestId}</span>
+          <Button variant="default" size="compact-xs" onClick={() => setQuery({})}>
+            Show all
+          </Button>
+        </div>
+      )}
       {chosen ? (
         <Split
           name="traffic"

@@ -73,6 +73,12 @@ export function describe(event: EventView): string {
       return `process ${text(detail.pid)} ended: ${detail.signal ? text(detail.signal) : `exit code ${text(detail.exit_code)}`}`;
     case "EraDecided":
       return `revision ${text(detail.protocol_version)}`;
+    case "SubscriptionChanged":
+      return `subscription stream ${text(detail.state)}`;
+    case "ReplyUnmatched":
+      return "reply that fits no request";
+    case "LateReply":
+      return `${method ?? "?"} late reply`;
     case "Remark":
       return text(detail.message);
     default:

@@ -7,6 +7,8 @@ export interface TrafficFilter {
   direction: "both" | "out" | "in";
   only: "all" | "errors" | "malformed";
   text: string;
+  /** Only what belongs to this JSON-RPC id. */
+  request_id?: string | null;
 }
 
 export const EVERYTHING: TrafficFilter = {
@@ -31,6 +33,7 @@ export function wantedBy(
   return (event) => {
     if (serverId !== null && event.server_id !== serverId) return false;
     if (!isOf(event, filter.layer)) return false;
+    if (filter.request_id && String(event.request_id) !== filter.request_id) return false;
     if (filter.direction !== "both" && directionOf(event) !== filter.direction) return false;
     if (filter.only === "malformed" && event.malformed === null) return false;
     if (filter.only === "errors" && !isFailed(event)) return false;
