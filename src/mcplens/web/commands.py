@@ -10,7 +10,6 @@ from typing import Any, Final, Literal
 import msgspec
 from msgspec import Raw
 
-from mcplens.web import views
 from mcplens.web.views import ListKind
 
 # A value of any JSON that was not given.
@@ -373,46 +372,3 @@ AnyCommand = (
     | GetTaskResult
     | SetSetting
 )
-
-# What the Reply to a command carries; Resume is answered by Hello.
-REPLIES: Final[dict[type, Any]] = {
-    Connect: views.ServerView,
-    Disconnect: views.ServerView,
-    Confirm: views.ServerView,
-    ServerEntryOf: views.EntryView,
-    ServerAdd: views.WrittenView,
-    ServerEdit: views.WrittenView,
-    ServerRemove: None,
-    FoundServers: list[views.FoundView],
-    ServerRead: list[views.FoundView],
-    ServerImport: views.WrittenView,
-    ServerExport: views.ExportView,
-    ParseTarget: views.FoundView,
-    SetCapabilities: views.ServerView,
-    List: views.ListView,
-    Complete: views.CompletionView,
-    Subscribe: views.ServerView,
-    Unsubscribe: views.ServerView,
-    SetLevel: views.ServerView,
-    Ping: views.PingView,
-    CallTool: views.CallView,
-    ReadResource: views.CallView,
-    GetPrompt: views.CallView,
-    Request: views.CallView,
-    SendRaw: views.CallView,
-    ReplayCall: views.CallView,
-    CancelCall: views.CallView,
-    ForgetCalls: None,
-    AnswerSampling: None,
-    AnswerElicitation: None,
-    RejectQuestion: None,
-    AutoRespond: None,
-    SetProfile: views.ServerView,
-    AddRoot: views.ServerView,
-    RemoveRoot: views.ServerView,
-    BrowseFolder: views.FolderView,
-    ListTasks: list[views.TaskView],
-    CancelTask: views.TaskView,
-    GetTaskResult: views.CallView,
-    SetSetting: views.SettingView,
-}

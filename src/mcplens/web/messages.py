@@ -6,11 +6,12 @@ views.py; `typescript.py` writes all of them as types for the page.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 from msgspec import Raw
 
+from mcplens.web import commands, views
 from mcplens.web.views import (
     CallView,
     ErrorView,
@@ -109,4 +110,47 @@ THINGS = {
     "tasks": TaskView,
     "lists": ListSummary,
     "settings": SettingView,
+}
+
+# What the Reply to a command carries; Resume is answered by Hello.
+REPLIES: Final[dict[type, Any]] = {
+    commands.Connect: views.ServerView,
+    commands.Disconnect: views.ServerView,
+    commands.Confirm: views.ServerView,
+    commands.ServerEntryOf: views.EntryView,
+    commands.ServerAdd: views.WrittenView,
+    commands.ServerEdit: views.WrittenView,
+    commands.ServerRemove: None,
+    commands.FoundServers: list[views.FoundView],
+    commands.ServerRead: list[views.FoundView],
+    commands.ServerImport: views.WrittenView,
+    commands.ServerExport: views.ExportView,
+    commands.ParseTarget: views.FoundView,
+    commands.SetCapabilities: views.ServerView,
+    commands.List: views.ListView,
+    commands.Complete: views.CompletionView,
+    commands.Subscribe: views.ServerView,
+    commands.Unsubscribe: views.ServerView,
+    commands.SetLevel: views.ServerView,
+    commands.Ping: views.PingView,
+    commands.CallTool: views.CallView,
+    commands.ReadResource: views.CallView,
+    commands.GetPrompt: views.CallView,
+    commands.Request: views.CallView,
+    commands.SendRaw: views.CallView,
+    commands.ReplayCall: views.CallView,
+    commands.CancelCall: views.CallView,
+    commands.ForgetCalls: None,
+    commands.AnswerSampling: None,
+    commands.AnswerElicitation: None,
+    commands.RejectQuestion: None,
+    commands.AutoRespond: None,
+    commands.SetProfile: views.ServerView,
+    commands.AddRoot: views.ServerView,
+    commands.RemoveRoot: views.ServerView,
+    commands.BrowseFolder: views.FolderView,
+    commands.ListTasks: list[views.TaskView],
+    commands.CancelTask: views.TaskView,
+    commands.GetTaskResult: views.CallView,
+    commands.SetSetting: views.SettingView,
 }

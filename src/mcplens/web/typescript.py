@@ -49,7 +49,7 @@ def types() -> str:
         parts.append(_interface(found[name], is_optional=found[name].cls in sent))
     parts.append(_union("Command", sent))
     parts.append(_union("ServerMessage", received))
-    replies = {kind.__name__: value for kind, value in commands.REPLIES.items()}
+    replies = {kind.__name__: value for kind, value in messages.REPLIES.items()}
     parts.append(_map("Replies", "What the Reply to a command carries.", replies))
     parts.append(_map("Things", "What `Changed.value` is, by `what`.", messages.THINGS))
     return "\n".join(parts)
