@@ -1,11 +1,12 @@
 # Everything a developer runs. Needs Python 3.11+ with pip, and make; the rest is installed
-# into .venv and tests/node/node_modules, from locks with hashes.
+# into .venv, .venv-sqlite and tests/node/node_modules, from locks with hashes.
 
 PYTHON ?= python3
 UPGRADE ?=
 
 BIN := .venv/bin
-PIP := $(PYTHON) -m pip --python $(BIN)/python --quiet --disable-pip-version-check
+PIP_INTO := $(PYTHON) -m pip --quiet --disable-pip-version-check --python
+PIP := $(PIP_INTO) $(BIN)/python
 NODE_MODULES := tests/node/node_modules
 WEB_MODULES := web/node_modules
 
@@ -23,7 +24,7 @@ run: .venv/runtime.stamp ## Open the web UI on the bundled demo server
 
 .PHONY: test
 test: ## Run all checks, then all tests
-	@$(call stage,python packages,$(MAKE) .venv/dev.stamp)
+	@$(call stage,python packages,$(MAKE) .venv/dev.stamp .venv-sqlite/.stamp)
 	@$(call stage,check,$(MAKE) check)
 	@$(call stage,node packages,$(MAKE) $(NODE_MODULES)/.stamp)
 	@$(call stage,page and browser,$(MAKE) web chromium)
@@ -62,17 +63,23 @@ bench: .venv/dev.stamp ## Measure mcplens beside the SDKs and a hand-written flo
 soak: .venv/dev.stamp $(NODE_MODULES)/.stamp ## Run the tests that take minutes
 	@$(BIN)/python -m pytest -m soak --timeout=0 -o faulthandler_timeout=0
 
+.PHONY: pictures
+pictures: .venv/dev.stamp ## Draw the README's picture of the terminal again
+	@$(BIN)/python -m tests.docs.picture
+
 .PHONY: lock
 lock: .venv/dev.stamp ## Resolve the locks again (UPGRADE=--upgrade for newer versions)
 	$(PIP) install uv
 	$(call resolve,runtime.txt) pyproject.toml
 	$(call resolve,dev.txt) --constraint requirements/runtime.txt pyproject.toml requirements/dev.in
+# pip refuses a dependency's extra that the lock does not name.
+	$(call resolve,sqlite.txt) --no-strip-extras requirements/sqlite.in
 	cd tests/node && $(NPM) install --package-lock-only && $(NPM) ci
 	cd web && $(NPM) install --package-lock-only && $(NPM) ci
 
 .PHONY: clean
 clean: ## Remove everything that was installed or built
-	rm -rf .venv $(NODE_MODULES) $(WEB_MODULES) src/mcplens/web/static web/dist build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-sqlite $(NODE_MODULES) $(WEB_MODULES) src/mcplens/web/static web/dist build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # pip runs from outside, so that a Python without ensurepip can make the environment too.
@@ -91,6 +98,13 @@ clean: ## Remove everything that was installed or built
 .venv/dev.stamp: requirements/dev.txt | .venv/runtime.stamp
 	@echo "Installing the development tools into .venv"
 	@$(PIP) install --require-hashes -r requirements/dev.txt
+	@touch $@
+
+# A server that the tests run against and that needs an older `mcp` than they do.
+.venv-sqlite/.stamp: requirements/sqlite.txt
+	@echo "Installing mcp-server-sqlite into .venv-sqlite"
+	@$(PYTHON) -m venv --without-pip --clear .venv-sqlite
+	@$(PIP_INTO) .venv-sqlite/bin/python install --require-hashes -r requirements/sqlite.txt
 	@touch $@
 
 # The wheel's own `npm` command does not start, its script does. Node finds a private

@@ -32,12 +32,17 @@ if TYPE_CHECKING:
     from mcplens.session.client import Reply as Reply
     from mcplens.session.config import VERSION as __version__
     from mcplens.session.config import ConnectionConfig as ConnectionConfig
+    from mcplens.session.config import HandlerConfig as HandlerConfig
     from mcplens.session.config import RetryConfig as RetryConfig
-    from mcplens.session.questions import ServerRequest as ServerRequest
+    from mcplens.session.elicitation import ElicitationHandler as ElicitationHandler
+    from mcplens.session.handler import PendingRequest as PendingRequest
+    from mcplens.session.handler import Profile as Profile
+    from mcplens.session.handler import ServerRequest as ServerRequest
     from mcplens.session.queue import QueueEntry as QueueEntry
     from mcplens.session.queue import QueueStatus as QueueStatus
     from mcplens.session.queue import RequestQueue as RequestQueue
     from mcplens.session.queue import create_request_queue as create_request_queue
+    from mcplens.session.sampling import SamplingHandler as SamplingHandler
 
 _HOMES = {
     "Bus": "bus",
@@ -45,18 +50,23 @@ _HOMES = {
     "ConfigurationError": "errors",
     "ConnectionConfig": "session.config",
     "ConnectionState": "protocol.lifecycle",
+    "ElicitationHandler": "session.elicitation",
     "Frame": "protocol.frames",
+    "HandlerConfig": "session.config",
     "HttpError": "errors",
     "InspectorError": "errors",
     "Malformed": "protocol.frames",
+    "PendingRequest": "session.handler",
+    "Profile": "session.handler",
     "ProtocolError": "errors",
     "QueueEntry": "session.queue",
     "QueueStatus": "session.queue",
     "Reply": "session.client",
     "RequestQueue": "session.queue",
     "RetryConfig": "session.config",
+    "SamplingHandler": "session.sampling",
     "ServerError": "errors",
-    "ServerRequest": "session.questions",
+    "ServerRequest": "session.handler",
     "Tool": "protocol.shapes",
     "ToolResult": "protocol.shapes",
     "connect": "app",

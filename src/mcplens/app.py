@@ -10,7 +10,7 @@ import os
 import shlex
 import sys
 import weakref
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final
 
@@ -18,9 +18,17 @@ from mcplens.bus import Bus
 from mcplens.clock import Clock, SystemClock
 from mcplens.errors import ConfigurationError
 from mcplens.session.client import Client
-from mcplens.session.config import VERSION, ClientOptions, ConnectionConfig, RetryConfig
+from mcplens.session.config import (
+    VERSION,
+    ClientOptions,
+    ConnectionConfig,
+    HandlerConfig,
+    RetryConfig,
+)
+from mcplens.session.handler import Answering
 from mcplens.session.notifications import NotificationHandler
 from mcplens.session.questions import RequestHandler
+from mcplens.session.roots import RootLike
 from mcplens.transports.base import Closing, Transport
 
 if TYPE_CHECKING:
@@ -48,6 +56,9 @@ class connect:
     script. Options are ConnectionConfig's fields, `concurrency`, `protocol_version`, `headers`,
     `env`, `cwd`, `enforce_capabilities`, and what the transport takes. One attempt by default.
 
+    `sampling` and `elicitation` say how the server's questions are answered: by a function, by a
+    profile, or by whoever asks the client for what is pending (True). `roots` are paths.
+
     Raises:
         InspectorError: the target cannot be used, or the connection failed.
     """
@@ -70,12 +81,21 @@ class connect:
         enforce_capabilities: bool = True,
         client_info: Mapping[str, Any] | None = None,
         capabilities: Mapping[str, Any] | None = None,
+        meta: Mapping[str, Any] | None = None,
+        sampling: Answering = False,
+        elicitation: Answering = False,
+        roots: Sequence[RootLike] | None = None,
+        receiver_tasks: bool = False,
+        receiver_task_ttl_s: float | Callable[[], float] = 60.0,
+        completes_declined_tasks: bool = False,
+        handler: HandlerConfig | None = None,
         request_handlers: Mapping[str, RequestHandler] | None = None,
         notification_handlers: Mapping[str, NotificationHandler] | None = None,
         server_id: str | None = None,
         bus: Bus | None = None,
         clock: Clock | None = None,
         record: Record = False,
+        secret_keys: Iterable[str] = (),
         **transport_options: Any,
     ) -> None:
         config = ConnectionConfig(
@@ -92,21 +112,30 @@ class connect:
             make,
             client_info=client_info,
             capabilities=capabilities,
+            meta=meta,
             config=config,
             retry=retry,
             concurrency=concurrency,
             protocol_version=protocol_version,
             enforce_capabilities=enforce_capabilities,
+            sampling=sampling,
+            elicitation=elicitation,
+            roots=roots,
+            receiver_tasks=receiver_tasks,
+            receiver_task_ttl_s=receiver_task_ttl_s,
+            completes_declined_tasks=completes_declined_tasks,
+            handler=handler,
             server_id=server_id or name,
             bus=bus,
             clock=clock,
         )
         self._owned_bus = self._client._bus if bus is None else None
         self._record = record
+        self._secret_keys = tuple(secret_keys)
         self._clock = clock
         self._recorder: Recorder | None = None
-        for method, handler in (request_handlers or {}).items():
-            self._client.set_request_handler(method, handler)
+        for method, answer in (request_handlers or {}).items():
+            self._client.set_request_handler(method, answer)
         for method, hear in (notification_handlers or {}).items():
             self._client.set_notification_handler(method, hear)
 
@@ -116,7 +145,9 @@ class connect:
         return self._client
 
     async def __aenter__(self) -> Client:
-        self._recorder = _start_recording(self._client._bus, self._record, self._clock)
+        self._recorder = _start_recording(
+            self._client._bus, self._record, self._secret_keys, self._clock
+        )
         try:
             await self._client.connect()
         except BaseException:
@@ -147,24 +178,41 @@ def create_mcp_client(
     *,
     client_info: Mapping[str, Any] | None = None,
     capabilities: Mapping[str, Any] | None = None,
+    meta: Mapping[str, Any] | None = None,
     config: ConnectionConfig | None = None,
     retry: RetryConfig | None = None,
     concurrency: int = 1,
     protocol_version: str = "auto",
     enforce_capabilities: bool = True,
+    sampling: Answering = False,
+    elicitation: Answering = False,
+    roots: Sequence[RootLike] | None = None,
+    receiver_tasks: bool = False,
+    receiver_task_ttl_s: float | Callable[[], float] = 60.0,
+    completes_declined_tasks: bool = False,
+    handler: HandlerConfig | None = None,
     server_id: str = "server",
     bus: Bus | None = None,
     clock: Clock | None = None,
     record: Record = False,
+    secret_keys: Iterable[str] = (),
 ) -> Client:
     """A client that is not connected yet; see `connect_client`."""
     clock = clock or SystemClock()
     about: dict[str, Any] = {"client_info": dict(client_info)} if client_info else {}
     options = ClientOptions(
         capabilities=dict(capabilities or {}),
+        meta=dict(meta or {}),
         protocol_version=protocol_version,
         enforce_capabilities=enforce_capabilities,
         concurrency=concurrency,
+        sampling=sampling,
+        elicitation=elicitation,
+        roots=None if roots is None else tuple(roots),
+        receiver_tasks=receiver_tasks,
+        receiver_task_ttl_s=receiver_task_ttl_s,
+        completes_declined_tasks=completes_declined_tasks,
+        handler=handler or HandlerConfig(),
         **about,
     )
     bus = bus or Bus(clock)
@@ -177,20 +225,29 @@ def create_mcp_client(
         options=options,
         retry=retry,
     )
-    recorder = _start_recording(bus, record, clock)
+    recorder = _start_recording(bus, record, secret_keys, clock)
     if recorder is not None:
         weakref.finalize(client, recorder.close)
     return client
 
 
-def _start_recording(bus: Bus, record: Record, clock: Clock | None) -> Recorder | None:
+def _start_recording(
+    bus: Bus, record: Record, secret_keys: Iterable[str], clock: Clock | None
+) -> Recorder | None:
     if record is False:
         return None
     from mcplens.store.location import default_path
     from mcplens.store.recorder import Recorder
 
     path = default_path() if record is True else record
-    return Recorder(bus, path, version=VERSION, clock=clock, warn=_warn_of_recording)
+    return Recorder(
+        bus,
+        path,
+        secret_keys=secret_keys,
+        version=VERSION,
+        clock=clock,
+        warn=_warn_of_recording,
+    )
 
 
 def _warn_of_recording(text: str) -> None:
@@ -323,8 +380,15 @@ def command_name(command: Sequence[str]) -> str:
     return program
 
 
+def host_of(url: str) -> str:
+    """Host and port of a URL: a name for it that holds no secret."""
+    rest = url.partition("://")[2]
+    end = min((at for at in map(rest.find, "/?#") if at >= 0), default=len(rest))
+    return rest[:end].rpartition("@")[2] or "server"
+
+
 def _remote(url: str, kind: str | None, options: dict[str, Any]) -> tuple[MakeTransport, str]:
-    scheme, _, rest = url.partition("://")
+    scheme = url.partition("://")[0]
     chosen = _KIND_OF_SCHEME.get(scheme.lower()) if kind is None else _KINDS.get(kind)
     if chosen is None and kind is not None:
         raise _invalid(f"there is no transport called {kind!r}: use {', '.join(_KINDS)}")
@@ -347,7 +411,7 @@ def _remote(url: str, kind: str | None, options: dict[str, Any]) -> tuple[MakeTr
 
         return WebSocketTransport(url, **options)
 
-    return make, rest.split("/", 1)[0].rpartition("@")[2]
+    return make, host_of(url)
 
 
 def _check_options(what: str, options: Mapping[str, Any], known: frozenset[str]) -> None:

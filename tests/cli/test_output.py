@@ -4,7 +4,9 @@ import json
 import os
 import re
 import sys
+from collections.abc import Iterator
 
+import click
 import pytest
 from click.testing import CliRunner
 
@@ -113,6 +115,13 @@ def test_logs_and_stderr_of_the_server_go_to_stderr(shell: Shell) -> None:
     assert "[stderr] beside" in done.err
 
 
+def test_a_server_that_dies_of_our_first_question_is_quoted_in_full(shell: Shell) -> None:
+    dying = "import sys; input(); sys.exit('Failed to validate request: 31 errors\\nboom')"
+    done = shell.run("tools", "--", sys.executable, "-c", dying)
+    assert done.code == exits.NOT_CONNECTED
+    assert done.err.startswith("[stderr] Failed to validate request: 31 errors\n[stderr] boom\n")
+
+
 def test_quiet_leaves_nothing_but_the_result(shell: Shell) -> None:
     done = shell.run("call", "log", "level=warning", 'data:="careful"', "-q", *good())
     assert (done.text, done.err) == ("logged\n", "")
@@ -213,6 +222,27 @@ def test_a_server_that_does_not_end_does_not_hold_up_the_command(shell: Shell) -
     process = shell.start("call", "echo", "text=hi", *good("--stubborn", "term"))
     out, _ = process.communicate(timeout=4)
     assert (process.returncode, out) == (exits.DONE, b"hi\n")
+
+
+def every_command(command: click.Command, *path: str) -> Iterator[tuple[str, ...]]:
+    """The words of every command, those of groups among them."""
+    yield path
+    if isinstance(command, click.Group):
+        ctx = click.Context(command)
+        for name in command.list_commands(ctx):
+            found = command.get_command(ctx, name)
+            assert found is not None
+            yield from every_command(found, *path, name)
+
+
+@pytest.mark.parametrize(
+    "words", list(every_command(group)), ids=lambda words: " ".join(words) or "mcplens"
+)
+def test_help_holds_in_40_columns(words: tuple[str, ...], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    done = CliRunner().invoke(group, [*words, "-h"], prog_name="mcplens")
+    assert done.exit_code == exits.DONE
+    assert [line for line in done.output.splitlines() if len(line) > 40] == []
 
 
 def test_help_and_version_are_there_for_every_command(shell: Shell) -> None:

@@ -10,12 +10,12 @@ from packaging.requirements import Requirement
 
 ROOT = Path(__file__).parents[2]
 REQUIREMENTS = ROOT / "requirements"
-LOCKS = ["runtime.txt", "dev.txt"]
+LOCKS = ["runtime.txt", "dev.txt", "sqlite.txt"]
 
 
 def pins(lock: str) -> dict[str, str]:
     text = (REQUIREMENTS / lock).read_text()
-    return dict(re.findall(r"^([a-z0-9.-]+)==([^\s;]+)", text, flags=re.MULTILINE))
+    return dict(re.findall(r"^([a-z0-9.-]+)(?:\[[a-z]+\])?==([^\s;]+)", text, flags=re.MULTILINE))
 
 
 def declared() -> list[Requirement]:
@@ -23,22 +23,23 @@ def declared() -> list[Requirement]:
     return [Requirement(line) for line in project["dependencies"]]
 
 
-def development() -> list[Requirement]:
-    lines = (REQUIREMENTS / "dev.in").read_text().splitlines()
+def wanted_by(source: str) -> list[Requirement]:
+    lines = (REQUIREMENTS / source).read_text().splitlines()
     wanted = [line.partition("#")[0].strip() for line in lines]
     return [Requirement(line) for line in wanted if line]
 
 
-@pytest.mark.parametrize("lock", LOCKS)
+@pytest.mark.parametrize("lock", ["runtime.txt", "dev.txt"])
 def test_every_runtime_dependency_is_locked_at_a_version_it_allows(lock: str) -> None:
     locked = pins(lock)
     for requirement in declared():
         assert requirement.specifier.contains(locked[requirement.name])
 
 
-def test_every_development_tool_is_locked_at_a_version_it_allows() -> None:
-    locked = pins("dev.txt")
-    for requirement in development():
+@pytest.mark.parametrize("kind", ["dev", "sqlite"])
+def test_every_development_tool_is_locked_at_a_version_it_allows(kind: str) -> None:
+    locked = pins(f"{kind}.txt")
+    for requirement in wanted_by(f"{kind}.in"):
         assert requirement.specifier.contains(locked[requirement.name])
 
 

@@ -27,6 +27,9 @@ from mcplens.session.client import Client
 @click.option("--params", "params", metavar="JSON", help="The same as --args.")
 @click.option("--tool-arg", "pairs", multiple=True, metavar="KEY=VALUE", help="One argument.")
 @click.option("--meta", metavar="JSON", help="Sent as _meta with the call.")
+@click.option("--task", "is_task", is_flag=True, help="Run it as a task, in the background.")
+@click.option("--ttl", type=float, metavar="S", help="Have the task kept for so long (60 s).")
+@click.option("--detach", is_flag=True, help="Start the task, print it, and leave it running.")
 @shared_options
 def command(
     state: State,
@@ -35,14 +38,17 @@ def command(
     params: str | None,
     pairs: tuple[str, ...],
     meta: str | None,
+    is_task: bool,
+    ttl: float | None,
+    detach: bool,
 ) -> None:
     """Call a tool. Its own failure ends with code 5.
 
     \b
     mcplens call demo add a=2 b:=3
-    mcplens call demo echo --args '{"text": "hello"}'
+    mcplens call demo add '{"a":2, "b":3}'
     mcplens call demo.echo text=hello
-    mcplens call add a=2 b=3 -- python server.py
+    mcplens call add a=2 -- node server.js
     """
     target, tool, rest = split_tool(state, words)
     given = whole if whole is not None else params
@@ -60,8 +66,17 @@ def command(
         arguments = collect(
             rest, whole=arguments_given, pairs=pairs, schema=schema, is_forced=bool(state.force)
         )
+        task = ttl if ttl is not None else is_task or None
+        if detach:
+            from mcplens.cli.tasks import show_task
+
+            lifetime = 60.0 if ttl is None else ttl
+            show_task(state, await client.start_tool_task(tool, arguments, lifetime, meta=extra))
+            return exits.DONE
         with progress_line(tool, is_shown=not state.is_quiet and not state.is_json) as on_progress:
-            result = await client.call_tool(tool, arguments, on_progress=on_progress, meta=extra)
+            result = await client.call_tool(
+                tool, arguments, on_progress=on_progress, meta=extra, task=task
+            )
         if state.is_json:
             output.write_raw(result.raw)
         else:

@@ -13,6 +13,7 @@ from mcplens.bus import Bus
 from mcplens.cli import output
 from mcplens.cli.state import State
 from mcplens.events import (
+    ClientTaskChanged,
     Event,
     EventsMissed,
     FrameReceived,
@@ -22,10 +23,12 @@ from mcplens.events import (
     StateChanged,
     StderrLine,
 )
-from mcplens.protocol.frames import Malformed
+from mcplens.protocol.frames import Frame, Malformed
 
 # Of a frame, on one line.
 _SHOWN_BYTES = 2_000
+# How the Python SDK before version 2 begins its page of stderr on a request that it does not know.
+_COMPLAINT = "Failed to validate request"
 
 
 class Live:
@@ -36,6 +39,10 @@ class Live:
         self._bus = bus
         self._is_quiet = bool(state.is_quiet)
         self._is_verbose = bool(state.is_verbose)
+        # Our question after the revision is no fault of the server: what an older one says about
+        # it on stderr becomes one line, unless the handshake fails after it.
+        self._is_probing = False
+        self._complaint: list[str] = []
         self._task: asyncio.Task[None] | None = None
 
     async def __aenter__(self) -> Self:
@@ -57,20 +64,44 @@ class Live:
     async def _follow(self) -> None:
         async for event in self._events:
             self._show(event)
+        for line in self._complaint:
+            self._show_stderr(line)
 
     def _show(self, event: Event) -> None:
         if isinstance(event, StderrLine):
-            output.note(output.style("[stderr] ", dim=True) + event.text)
+            if self._is_probing and (self._complaint or _COMPLAINT in event.text):
+                self._complaint.append(event.text)
+            else:
+                self._show_stderr(event.text)
         elif isinstance(event, LogReceived):
             where = f" {event.logger}" if event.logger else ""
             text = event.data if isinstance(event.data, str) else output.pretty(event.data)
             output.note(output.style(f"[{event.level}{where}] ", dim=True) + text)
         elif isinstance(event, FrameReceived) and isinstance(event.message, Malformed):
             self._frame("<-", event.message.raw, f"malformed: {event.message.reason}")
+        elif isinstance(event, ClientTaskChanged) and not event.is_gone:
+            message = event.task.get("statusMessage")
+            text = f"{event.status}: {message}" if message else event.status
+            output.note(output.style(f"[task {event.task_id}] ", dim=True) + text)
         elif isinstance(event, EventsMissed):
             output.note(f"[{event.last_seq - event.first_seq + 1} events not shown]")
         elif self._is_verbose:
             self._show_more(event)
+        elif isinstance(event, FrameSent) and isinstance(event.message, Frame):
+            self._follow_handshake(event.message.method)
+
+    def _show_stderr(self, line: str) -> None:
+        output.note(output.style("[stderr] ", dim=True) + line)
+
+    def _follow_handshake(self, method: str) -> None:
+        if method == "server/discover":
+            self._is_probing = True
+        elif method == "notifications/initialized":
+            self._is_probing = False
+            if self._complaint:
+                count = len(self._complaint)
+                self._show_stderr(f"({count} lines about server/discover; -v shows them)")
+            self._complaint = []
 
     def _show_more(self, event: Event) -> None:
         if isinstance(event, FrameSent):

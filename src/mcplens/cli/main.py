@@ -31,6 +31,7 @@ COMMANDS = {
     "complete": ("complete", "command", "Suggestions for an argument."),
     "request": ("request", "command", "Send any request."),
     "raw": ("raw", "command", "Send bytes as they are."),
+    "tasks": ("tasks", "command", "What a server works on in the background."),
     "watch": ("watch", "command", "Show what happens, as it happens."),
     "history": ("history", "command", "What earlier runs sent and received."),
     "servers": ("servers", "command", "List, add, remove, import, export configured servers."),
@@ -80,12 +81,24 @@ class _LazyGroup(click.Group):
             formatter.write_dl([(name, text) for name, (_, _, text) in COMMANDS.items()])
 
 
-_EPILOG = """\b
-Completion with the Tab key, for as long as this shell runs (or in its start file):
-  bash   eval "$(_MCPLENS_COMPLETE=bash_source mcplens)"
-  zsh    eval "$(_MCPLENS_COMPLETE=zsh_source mcplens)"
-  fish   _MCPLENS_COMPLETE=fish_source mcplens | source
+_EPILOG = """Completion with the Tab key, in this shell or in its start file:
+
+\b
+eval "$(mcplens --completion bash)"
+eval "$(mcplens --completion zsh)"
+mcplens --completion fish | source
 """
+
+
+def _print_completion(ctx: click.Context, parameter: click.Parameter, shell: str | None) -> None:
+    if shell is None or ctx.resilient_parsing:
+        return
+    from click.shell_completion import get_completion_class
+
+    found = get_completion_class(shell)
+    assert found is not None
+    output.say(found(group, {}, "mcplens", "_MCPLENS_COMPLETE").source())
+    ctx.exit()
 
 
 @click.group(
@@ -94,6 +107,14 @@ Completion with the Tab key, for as long as this shell runs (or in its start fil
     epilog=_EPILOG,
 )
 @click.version_option(package_name="mcplens", prog_name="mcplens")
+@click.option(
+    "--completion",
+    type=click.Choice(["bash", "zsh", "fish"]),
+    is_eager=True,
+    expose_value=False,
+    callback=_print_completion,
+    help="Print what a shell needs for completion.",
+)
 def group() -> None:
     """See, drive and serve MCP servers. Without a command: open the web UI, on the server named.
 
@@ -102,7 +123,7 @@ def group() -> None:
     mcplens https://example.com/mcp
     mcplens tools demo
     mcplens call demo add a=2 b:=3
-    mcplens tools -- npx -y @modelcontextprotocol/server-everything
+    mcplens tools -- node server.js
     """
 
 

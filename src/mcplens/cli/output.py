@@ -25,6 +25,7 @@ _SHOWN_DATA: Final = 40
 # To the start of the line, and what is on it gone.
 _ERASE: Final = "\r\x1b[K"
 _status = ""
+_is_prompting = False
 
 
 class CannotWrite(Exception):
@@ -94,9 +95,23 @@ def note(text: str, **how: Any) -> None:
 def show_status(text: str) -> None:
     """A line on the terminal that the next one replaces; an empty one takes it away."""
     global _status
+    if _is_prompting:
+        return
     if text or _status:
         _draw(text)
     _status = text
+
+
+def show_prompt(text: str) -> None:
+    """Wait for a line to be typed here; the status line is away meanwhile."""
+    global _status, _is_prompting
+    _status, _is_prompting = "", True
+    _draw(style(text, bold=True))
+
+
+def end_prompt() -> None:
+    global _is_prompting
+    _is_prompting = False
 
 
 def _draw(text: str) -> None:
@@ -119,15 +134,20 @@ def columns(rows: list[tuple[str, str]]) -> None:
             _wrapped(text, "  ", room)
         return
     for name, text in rows:
-        lines = textwrap.wrap(text, max(20, room - longest - 2)) or [""]
-        say(style(name.ljust(longest), bold=True) + "  " + lines[0])
+        lines = _wrap(text, room - longest - 2) or [""]
+        padding = " " * (longest - len(name) + 2) if lines[0] else ""
+        say(style(name, bold=True) + padding + lines[0])
         for line in lines[1:]:
             say(" " * (longest + 2) + line)
 
 
 def _wrapped(text: str, indent: str, room: int) -> None:
-    for line in textwrap.wrap(text, max(20, room - len(indent))):
+    for line in _wrap(text, room - len(indent)):
         say(indent + line)
+
+
+def _wrap(text: str, room: int) -> list[str]:
+    return textwrap.wrap(text, max(20, room), break_on_hyphens=False)
 
 
 def first_line(text: str | None) -> str:
@@ -149,13 +169,25 @@ def tool_result(result: ToolResult) -> None:
 
 
 def _is_told(result: ToolResult) -> bool:
-    """Servers repeat structured content as text for older clients."""
+    """Servers repeat structured content as text for older clients.
+
+    Structured content has to be an object, so an SDK puts a text or a list that a tool returns
+    into one member of it.
+    """
     import json
 
+    value = result.structured_content
+    forms = [value]
+    if isinstance(value, dict) and len(value) == 1:
+        forms += value.values()
     for block in result.content:
-        if block.type == "text" and block.text and block.text.lstrip()[:1] in "{[":
+        if block.type != "text" or block.text is None:
+            continue
+        if block.text in forms:
+            return True
+        if block.text.lstrip()[:1] in "{[":
             try:
-                if json.loads(block.text) == result.structured_content:
+                if json.loads(block.text) in forms:
                     return True
             except ValueError:
                 continue
@@ -169,17 +201,23 @@ def content(block: Content) -> None:
             say(block.text or "")
         case "image" | "audio":
             data = block.data or ""
-            size = len(data) * 3 // 4
+            size = decoded_size(data)
             say(f"[{block.type} {block.mime_type}, {size} bytes: {data[:_SHOWN_DATA]}…]")
         case "resource_link":
             say(f"[resource {block.uri} {block.name or ''}]".replace(" ]", "]"))
         case "resource":
             resource = block.resource if isinstance(block.resource, dict) else {}
-            shown = resource.get("text")
+            text, blob = resource.get("text"), str(resource.get("blob", ""))
+            kind = resource.get("mimeType") or "binary"
             say(f"[resource {resource.get('uri')}]")
-            say(shown if isinstance(shown, str) else f"[{resource.get('mimeType')}, base64]")
+            say(text if isinstance(text, str) else f"[{kind}, {decoded_size(blob)} bytes]")
         case _:
             say(f"[{block.type}]")
+
+
+def decoded_size(data: str) -> int:
+    """How many bytes this base64 stands for."""
+    return len(data) * 3 // 4 - data[-2:].count("=")
 
 
 def pretty(value: Any) -> str:

@@ -26,8 +26,8 @@ def command(state: State, words: tuple[str, ...]) -> None:
     """Read a resource; binary parts go to a pipe as bytes.
 
     \b
-    mcplens read demo demo://text/hello
-    mcplens read file:///etc/hosts -- npx -y @modelcontextprotocol/server-filesystem /etc
+    mcplens read demo demo://greeting/Ada
+    mcplens read demo demo://image > a.png
     """
     target, uri = split_word(state, words, "URI")
 
@@ -48,7 +48,8 @@ def _print(part: ResourceContents) -> None:
         return
     data = part.blob or ""
     if sys.stdout.isatty():
-        output.say(f"[{part.mime_type or 'binary'}, {len(data) * 3 // 4} bytes; pipe it to a file]")
+        size = output.decoded_size(data)
+        output.say(f"[{part.mime_type or 'binary'}, {size} bytes; pipe it to a file]")
         return
     try:
         output.write_bytes(base64.b64decode(data, validate=True))

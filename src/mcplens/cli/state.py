@@ -5,6 +5,7 @@ Made once by main.py from the command line, passed to commands as click's contex
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -47,6 +48,33 @@ def pairs(separator: str, what: str) -> Callable[..., dict[str, str]]:
     return parse
 
 
+class Seconds(click.ParamType[float]):
+    """A time, from 0 on."""
+
+    name = "seconds"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        try:
+            seconds = float(value)
+        except ValueError:
+            seconds = -1.0
+        if not 0 <= seconds < float("inf"):
+            self.fail(f"{value!r} is no time in seconds, from 0 on", param, ctx)
+        return seconds
+
+
+def _folders(
+    ctx: click.Context, parameter: click.Parameter, values: tuple[str, ...]
+) -> tuple[str, ...]:
+    """Folders that exist; a file:// URI is taken at its word."""
+    for value in values:
+        if not value.startswith("file:") and not os.path.isdir(value):
+            raise click.BadParameter(f"{value!r} is no folder")
+    return values
+
+
 _SHARED = [
     click.option("--config", metavar="FILE", help="Use this configuration file and no other."),
     click.option("--transport", metavar="KIND", help="stdio, http, sse or ws."),
@@ -55,15 +83,23 @@ _SHARED = [
     click.option("-e", "--env", "env", multiple=True, metavar="NAME=VALUE",
                  callback=pairs("=", "NAME=value"), help="Set this for the server's command."),
     click.option("--cwd", metavar="FOLDER", help="Start the server's command in this folder."),
-    click.option("--timeout", type=float, metavar="S", help="Longest wait for one answer (60 s)."),
-    click.option("--connect-timeout", type=float, metavar="S",
-                 help="Longest wait for the connection (30 s)."),
-    click.option("--retries", type=int, default=0, metavar="N",
+    click.option("--timeout", type=Seconds(), metavar="S",
+                 help="Longest wait for one answer (60 s); 0 for no limit."),
+    click.option("--connect-timeout", type=Seconds(), metavar="S",
+                 help="Longest wait for the connection (30 s); 0 for no limit."),
+    click.option("--retries", type=click.IntRange(min=0), metavar="N",
                  help="Try again to connect, this often (0)."),
     click.option("--protocol", default=None, metavar="VERSION",
                  help="Pin the protocol revision, or auto."),
     click.option("--ca-file", metavar="FILE", help="Trust the CAs in this file."),
     click.option("--insecure", is_flag=True, help="Do not check TLS certificates."),
+    click.option("--sampling", metavar="PROFILE",
+                 help="How to answer for a model: ask, echo, fixed, tool-use, refuse, or one of "
+                      "the configuration."),
+    click.option("--elicit", metavar="HOW",
+                 help="How to answer forms: ask, accept, decline, cancel or @file."),
+    click.option("--root", "roots", multiple=True, metavar="PATH", callback=_folders,
+                 help="Tell the server of this folder; may be repeated."),
     click.option("--force", is_flag=True, help="Send what the server did not declare."),
     click.option("--json", "is_json", is_flag=True, help="Print what the server sent, as JSON."),
     click.option("-q", "--quiet", "is_quiet", is_flag=True, help="Nothing but the result."),
@@ -94,6 +130,6 @@ def shared_options(function: F) -> F:
 
 SHARED_NAMES = (
     "config", "transport", "headers", "env", "cwd", "timeout", "connect_timeout", "retries",
-    "protocol", "ca_file", "insecure", "force", "is_json", "is_quiet", "is_verbose", "is_trusted",
-    "no_record", "trace",
+    "protocol", "ca_file", "insecure", "sampling", "elicit", "roots", "force", "is_json",
+    "is_quiet", "is_verbose", "is_trusted", "no_record", "trace",
 )  # fmt: skip

@@ -16,20 +16,23 @@ from typing import TYPE_CHECKING, Any
 import click
 import msgspec
 
-from mcplens.app import command_name
+from mcplens.app import command_name, host_of
+from mcplens.cli import output
+from mcplens.cli.answering import answering
 from mcplens.cli.state import State
+from mcplens.errors import InspectorError
 from mcplens.protocol.masking import mask_url
 
 if TYPE_CHECKING:
     from mcplens.config.model import Configuration, ServerEntry
 
-_HOST = re.compile(r"(localhost|[\w-]+(\.[\w-]+)+|\[[0-9a-fA-F:]+\]|[\w.-]+(?=:\d))(:\d+)?(/.*)?")
-_LOOPBACK = re.compile(r"(localhost|127\.[\d.]+|\[::1\])([:/]|$)")
+_HOST = re.compile(
+    r"(localhost|[\w-]+(\.[\w-]+)+|\[[0-9a-fA-F:]+\]|[\w.-]+(?=:\d))(:\d+)?([/?].*)?"
+)
+_LOOPBACK = re.compile(r"(localhost|127\.[\d.]+|\[::1\])([:/?]|$)")
 _SCRIPTS = (".py", ".js", ".mjs", ".cjs")
 DEMO = "demo"
 _SHOWN_CHARACTERS = 200
-# What progress may stretch a call to unless a longer time is asked for, as `connect` has it.
-_LONGEST_S = 300.0
 
 
 class Target(msgspec.Struct, frozen=True):
@@ -38,6 +41,8 @@ class Target(msgspec.Struct, frozen=True):
     name: str
     target: Any
     options: dict[str, Any]
+    # The server's own `secretKeys`, with the values that the configuration has of them.
+    secrets: dict[str, Any] = msgspec.field(default_factory=dict)
 
     @property
     def shown(self) -> str:
@@ -61,7 +66,7 @@ def resolve(state: State, text: str | None) -> Target:
         command = state.server_command
         if not command:
             raise click.UsageError("a command must follow --")
-        return Target(command_name(command), list(command), _options(state, {}))
+        return Target(command_name(command), list(command), with_options(state, {}))
     if text is None:
         raise click.UsageError("name a server: a configured name, a URL, a script, or -- COMMAND")
     return _named(state, text)
@@ -69,17 +74,17 @@ def resolve(state: State, text: str | None) -> Target:
 
 def _named(state: State, text: str) -> Target:
     if "://" in text:
-        return Target(_host_of(text), text, _options(state, {}))
+        return Target(host_of(text), text, with_options(state, {}))
     if text.endswith(_SCRIPTS) and os.path.isfile(text):
-        return Target(os.path.basename(text), text, _options(state, {}))
+        return Target(os.path.basename(text), text, with_options(state, {}))
     entry, configuration = _configured(state, text)
     if entry is not None:
-        return _from_entry(state, entry, configuration)
+        return _from_entry(state, text, entry, configuration)
     if text == DEMO:
-        return Target(DEMO, [sys.executable, "-m", "mcplens.demo"], _options(state, {}))
+        return Target(DEMO, [sys.executable, "-m", "mcplens.demo"], with_options(state, {}))
     if _HOST.fullmatch(text):
         scheme = "http" if _LOOPBACK.match(text) else "https"
-        return Target(_host_of(f"{scheme}://{text}"), f"{scheme}://{text}", _options(state, {}))
+        return Target(host_of(f"{scheme}://{text}"), f"{scheme}://{text}", with_options(state, {}))
     raise click.UsageError(_not_understood(text, configuration))
 
 
@@ -114,17 +119,28 @@ def _configured(state: State, text: str) -> tuple[ServerEntry | None, Configurat
     return configuration.find(text), configuration
 
 
-def _from_entry(state: State, entry: ServerEntry, configuration: Configuration | None) -> Target:
+def is_known(state: State, text: str) -> bool:
+    """Whether this names a server that is configured, here or in another tool, or built in."""
+    from mcplens.config.sources import is_qualified
+
+    return text == DEMO or is_qualified(text) or _configured(state, text)[0] is not None
+
+
+def _from_entry(
+    state: State, text: str, entry: ServerEntry, configuration: Configuration | None
+) -> Target:
     from mcplens.config.options import to_connect_options
 
     if not entry.enabled:
         raise click.UsageError(f"{entry.name} is disabled in {entry.source.path}")
     target, options = to_connect_options(entry, configuration.settings if configuration else None)
-    _confirm(state, entry, target)
-    return Target(entry.name, target, _options(state, options))
+    _confirm(state, entry)
+    name = text if configuration is None else entry.name
+    options = with_options(state, options, entry.profile)
+    return Target(name, target, options, entry.secret_keys)
 
 
-def _confirm(state: State, entry: ServerEntry, target: Any) -> None:
+def _confirm(state: State, entry: ServerEntry) -> None:
     """A cloned repository must not run commands by itself: ask once per content."""
     from mcplens.config.trust import TrustStore
 
@@ -132,15 +148,43 @@ def _confirm(state: State, entry: ServerEntry, target: Any) -> None:
     if trust.is_trusted(entry):
         return
     if not state.is_trusted:
-        shown = " ".join(target) if isinstance(target, list) else str(target)
-        question = f"{entry.source.path} starts {entry.name} as:\n  {shown}\nStart it?"
-        if not sys.stdin.isatty():
-            raise click.UsageError(f"{question}\nSay --yes to start it, once for this content.")
-        click.confirm(question, abort=True, err=True)
-    trust.trust(entry)
+        confirm(*_question(entry))
+    try:
+        trust.trust(entry)
+    except InspectorError as problem:  # it may be used this once
+        output.note(f"mcplens: {problem.message}", fg="yellow")
 
 
-def _options(state: State, options: dict[str, Any]) -> dict[str, Any]:
+def confirm(question: str, act: str) -> None:
+    """Ask on a terminal; elsewhere only --yes will do."""
+    if not sys.stdin.isatty():
+        raise click.UsageError(f"{question}\nSay --yes to {act}.")
+    click.confirm(f"{question}\n{act.capitalize()}?", abort=True, err=True)
+
+
+def _question(entry: ServerEntry) -> tuple[str, str]:
+    """What an entry of a project does, with no placeholder resolved, and what is confirmed."""
+    from mcplens.config.trust import asked_variables
+
+    path, raw = entry.source.path, entry.raw
+    if entry.url is None:
+        command = [str(raw.get("command")), *map(str, raw.get("args") or ())]
+        lines = [f"{path} starts {entry.name} as:", f"  {shlex.join(command)}"]
+        act = "start it"
+        if given := sorted(raw.get("env") or {}):
+            lines.append(f"  with its own {', '.join(given)}")
+    else:
+        url = next(raw[key] for key in ("url", "serverUrl", "httpUrl") if raw.get(key))
+        lines = [f"{path} connects {entry.name} to:", f"  {url}"]
+        act = "connect to it"
+    if variables := asked_variables(entry):
+        lines.append(f"  and gives it your {', '.join(variables)}")
+    return "\n".join(lines), act
+
+
+def with_options(
+    state: State, options: dict[str, Any], profile: str | None = None
+) -> dict[str, Any]:
     """The options of a configured server, and over them those of the command line."""
     options = {key: value for key, value in options.items() if key != "server_id"}
     if state.headers:
@@ -150,21 +194,24 @@ def _options(state: State, options: dict[str, Any]) -> dict[str, Any]:
     for name, value in (
         ("cwd", state.cwd),
         ("transport", state.transport),
-        ("request_timeout_s", state.timeout),
-        ("connection_timeout_s", state.connect_timeout),
         ("protocol_version", state.protocol),
         ("ca_file", state.ca_file),
     ):
         if value is not None:
             options[name] = value
-    if state.timeout is not None and state.timeout > _LONGEST_S:
-        options["max_total_timeout_s"] = state.timeout
+    if state.connect_timeout is not None:
+        options["connection_timeout_s"] = state.connect_timeout or None
+    if state.timeout is not None:
+        # One that is longer than the maximum raises that, in the request's Deadline.
+        options["request_timeout_s"] = state.timeout or None
+        options |= {} if state.timeout else {"max_total_timeout_s": None}
     if state.insecure:
         options["insecure"] = True
     options.setdefault("concurrency", 8)
-    options["max_retries"] = state.retries
+    if state.retries is not None:
+        options["max_retries"] = state.retries
     options["enforce_capabilities"] = not state.force
-    return options
+    return options | answering(state, options, profile)
 
 
 def split_tool(state: State, words: Sequence[str]) -> tuple[str | None, str, list[str]]:
@@ -188,7 +235,3 @@ def split_word(state: State, words: Sequence[str], what: str) -> tuple[str | Non
         names = what if expected == 1 else f"TARGET {what}"
         raise click.UsageError(f"expected {names}, got: {' '.join(words)}")
     return (None, words[0]) if expected == 1 else (words[0], words[1])
-
-
-def _host_of(url: str) -> str:
-    return url.partition("://")[2].split("/", 1)[0].rpartition("@")[2] or url

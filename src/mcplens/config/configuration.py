@@ -1,12 +1,11 @@
-"""Our own configuration: which files it is in, and what they amount to together.
+"""Our own configuration: what its files say, and what they amount to together.
 
-`mcp.json` of the project (the nearest one upward), then the user's; the project's wins by name. A
-file that is named explicitly replaces both. Called by every surface; writes nothing.
+The project's file wins over the user's by name (places.py says which they are). Called by every
+surface; writes nothing.
 """
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -17,17 +16,11 @@ from mcplens.config.files import invalid, read_json
 from mcplens.config.jsonc import Document
 from mcplens.config.keys import TOP_KEYS, Wrong
 from mcplens.config.model import Configuration, ServerEntry, Settings, Source
-from mcplens.config.surroundings import (
-    Surroundings,
-    current_surroundings,
-    user_config_folder,
-    walk_upward,
-)
+from mcplens.config.places import KIND as KIND
+from mcplens.config.places import find_files as find_files
+from mcplens.config.places import user_file as user_file
+from mcplens.config.surroundings import Surroundings, current_surroundings
 from mcplens.errors import ConfigurationError, InspectorError
-
-FILE_NAME: Final = "mcp.json"
-VARIABLE: Final = "MCPLENS_CONFIG"
-KIND: Final = "mcplens"
 
 _TOP_NAMES: Final = frozenset(key.name for key in TOP_KEYS) | {"mcpServers", "$schema"}
 _MERGED: Final = ("profiles", "views", "settings")
@@ -41,38 +34,6 @@ class _File(msgspec.Struct, frozen=True):
     top: dict[str, Any] = msgspec.field(default_factory=dict)
     problems: tuple[InspectorError, ...] = ()
     remarks: tuple[str, ...] = ()
-
-
-def user_file(here: Surroundings | None = None) -> str:
-    """The user's `mcp.json`, whether it is there or not."""
-    here = here or current_surroundings()
-    return here.join(user_config_folder(here), FILE_NAME)
-
-
-def find_files(path: str | None = None, here: Surroundings | None = None) -> tuple[Source, ...]:
-    """The files that make up the configuration, the one that wins first.
-
-    A file that is named, by `path` or by MCPLENS_CONFIG, need not be there; others are.
-    """
-    here = here or current_surroundings()
-    named = path or here.environ.get(VARIABLE)
-    if named:
-        return (Source(KIND, here.absolute(named, here.cwd), "given"),)
-    found = []
-    user = user_file(here)
-    for folder in walk_upward(here):
-        candidate = here.join(folder, FILE_NAME)
-        if os.path.isfile(candidate):
-            if not _is_same(candidate, user):
-                found.append(Source(KIND, candidate, "project"))
-            break
-    if os.path.isfile(user):
-        found.append(Source(KIND, user, "user"))
-    return tuple(found)
-
-
-def _is_same(one: str, other: str) -> bool:
-    return os.path.realpath(one) == os.path.realpath(other)
 
 
 def load_configuration(
@@ -224,9 +185,12 @@ def _merge(files: list[_File]) -> Configuration:
                     winner, remarks=(*winner.remarks, remark)
                 )
         for field, value in file.top.items():
-            top[field] = (
-                {**value, **top.get(field, {})} if field in _MERGED else top.get(field, value)
-            )
+            if field in _MERGED:
+                top[field] = {**value, **top.get(field, {})}
+            elif field == "secret_keys":  # what one file calls secret, no other can make public
+                top[field] = tuple(dict.fromkeys((*top.get(field, ()), *value)))
+            else:
+                top.setdefault(field, value)
     return Configuration(
         servers=tuple(servers.values()),
         settings=Settings(**top),

@@ -14,7 +14,7 @@ from mcplens.config import env_file
 from mcplens.config.files import invalid
 from mcplens.config.keys import ALIASES, AUTH_KEYS, SERVER_KEYS, Wrong
 from mcplens.config.model import Input, ServerEntry, Source
-from mcplens.config.placeholders import PlaceholderProblem, resolve, resolve_all
+from mcplens.config.placeholders import PlaceholderProblem, resolve_all
 from mcplens.config.surroundings import Surroundings
 from mcplens.errors import ConfigurationError
 
@@ -241,10 +241,10 @@ def resolved_members(
 
 
 def resolved_text(value: Any, key: str, here: Surroundings) -> Any:
-    """A top-level value resolved; raises Wrong."""
-    if not isinstance(value, str):
+    """A top-level value resolved, unless it is an object; raises Wrong."""
+    if isinstance(value, dict):
         return value
     try:
-        return resolve(value, here.variable)
+        return resolve_all(value, here.variable)
     except PlaceholderProblem as problem:
         raise Wrong(key, problem.text) from None

@@ -186,6 +186,19 @@ def roots(value: Any, key: str) -> tuple[dict[str, str], ...]:
     return tuple(found)
 
 
+def names(value: Any, key: str) -> tuple[str, ...]:
+    return tuple(filled(item, f"{key}[{at}]") for at, item in enumerate(array(value, key)))
+
+
+def secrets(value: Any, key: str) -> dict[str, Any]:
+    """Names, or an object that has the value of each for when it is needed again."""
+    if isinstance(value, list):
+        return dict.fromkeys(names(value, key))
+    if not isinstance(value, dict):
+        raise _wanted(key, "an array of names, or an object of names and values", value)
+    return value
+
+
 _AUTH_KEYS: Final[dict[str, Callable[[Any, str], Any]]] = {
     "clientId": text,
     "clientSecret": text,
@@ -227,6 +240,7 @@ SERVER_KEYS: Final = (
     Key("profile", "profile", filled),
     Key("roots", "roots", roots),
     Key("meta", "meta", mapping),
+    Key("secretKeys", "secret_keys", secrets),
     Key("sessionMode", "session_mode", session_mode),
     Key("maxConcurrency", "max_concurrency", at_least(1)),
     Key("maxMessageBytes", "max_message_bytes", at_least(1)),
@@ -255,6 +269,7 @@ TOP_KEYS: Final = (
     Key("connectionRetryCount", "connection_retry_count", at_least(0)),
     Key("capabilitiesRefreshIntervalSeconds", "capabilities_refresh_interval_s", interval_s),
     Key("cacheTtlMs", "cache_ttl_s", milliseconds),
+    Key("secretKeys", "secret_keys", names),
     Key("defaultPresetId", "default_preset_id", filled),
     Key("profiles", "profiles", mapping),
     Key("views", "views", mapping),

@@ -69,6 +69,7 @@ class ServerEntry(msgspec.Struct, frozen=True, kw_only=True):
     profile: str | None = None
     roots: tuple[dict[str, str], ...] = ()
     meta: dict[str, Any] = msgspec.field(default_factory=dict)
+    secret_keys: dict[str, Any] = msgspec.field(default_factory=dict)
     session_mode: SessionMode = "persistent"
     max_concurrency: int | None = None
     max_message_bytes: int | None = None
@@ -104,6 +105,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     connection_retry_count: int = 3
     capabilities_refresh_interval_s: float = 300.0
     cache_ttl_s: float = 300.0
+    secret_keys: tuple[str, ...] = ()
     default_preset_id: str | None = None
     profiles: dict[str, Any] = msgspec.field(default_factory=dict)
     views: dict[str, Any] = msgspec.field(default_factory=dict)

@@ -34,6 +34,10 @@ def to_connect_options(
         options["max_message_bytes"] = entry.max_message_bytes
     if entry.capabilities:
         options["capabilities"] = entry.capabilities
+    if entry.roots:
+        options["roots"] = entry.roots
+    if entry.meta:
+        options["meta"] = entry.meta
     if entry.transport == "stdio":
         # The transport resolves placeholders in env too; these are resolved already.
         env = {name: escape_dollar(value) for name, value in entry.env.items()}

@@ -22,6 +22,7 @@ _FILE_NAME: Final = "trusted.json"
 _DECISIVE: Final = (
     "transport", "type", "command", "args", "env", "envFile", "inheritEnv", "cwd",
     "url", "serverUrl", "httpUrl", "headers", "auth", "caFile", "insecure",
+    "protocolVersion", "capabilities", "roots", "meta", "secretKeys",
 )  # fmt: skip
 
 
@@ -38,6 +39,12 @@ def needs_trust(entry: ServerEntry) -> bool:
         or "envFile" in decisive
         or next(variables_of(decisive), None) is not None
     )
+
+
+def asked_variables(entry: ServerEntry) -> tuple[str, ...]:
+    """The variables of our environment that an entry has, as far as it says."""
+    decisive = {key: entry.raw[key] for key in _DECISIVE if key in entry.raw}
+    return tuple(sorted(set(variables_of(decisive))))
 
 
 def fingerprint(entry: ServerEntry) -> str:

@@ -49,6 +49,13 @@ class Deadline:
             # While paused it is the time of the pause: resuming adds all that stood still.
             self._timeout_end = (self._paused_at if self._pauses else now) + self._timeout_s
 
+    def restart(self, now: float, timeout_s: float | None, max_total_s: float | None) -> None:
+        """From now on these limits hold, as for a request that was sent now."""
+        start = self._paused_at if self._pauses else now
+        self._timeout_s = NEVER if timeout_s is None else timeout_s
+        self._timeout_end = start + self._timeout_s
+        self._max_end = NEVER if max_total_s is None else start + max(max_total_s, timeout_s or 0.0)
+
     def pause(self, now: float) -> None:
         if not self._pauses:
             self._paused_at = now

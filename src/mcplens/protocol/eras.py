@@ -65,10 +65,13 @@ _HANDSHAKE_ONLY: Final = {
     "logging/setLevel": "a log level in the request's _meta",
     "resources/subscribe": "subscriptions/listen",
     "resources/unsubscribe": "subscriptions/listen",
+    "tasks/list": "tasks/get, with the ids that you were given",
+    "tasks/result": "tasks/get",
 }
 _STATELESS_ONLY: Final = {
     "server/discover": "initialize",
     "subscriptions/listen": "resources/subscribe",
+    "tasks/update": "the answer to the server's own request",
 }
 
 

@@ -222,12 +222,13 @@ class Catalog:
     def connected(self) -> None:
         """Restore what a lost connection took with it."""
         session = self._client.connection.session
-        if session is None or not (self._subscribed or self._level or self._lists):
+        if session is None:
             return
         if session.era is Era.STATELESS:
             if self._level is not None:
                 session.set_log_level(self._level)
-            self.listening.resume()
+            if self.listening.has_wants:
+                self.listening.resume()
         elif self._subscribed or self._level:
             self._refresher.ask("subscriptions", self._restore)
 

@@ -18,14 +18,22 @@ from mcplens.events import Event
 from mcplens.protocol.eras import why_not_allowed
 from mcplens.protocol.frames import Frame, Kind, RequestId, decode_value, parse
 from mcplens.protocol.lifecycle import ConnectionState
+from mcplens.session.capabilities import ELICITATION, RECEIVER_TASKS, ROOTS, SAMPLING, declared
 from mcplens.session.catalog import Catalog
+from mcplens.session.client_tasks import ClientTasks
 from mcplens.session.config import ClientOptions, ConnectionConfig, RetryConfig
 from mcplens.session.connection import Connection
+from mcplens.session.elicitation import ElicitationHandler
+from mcplens.session.input_rounds import InputRounds
 from mcplens.session.notifications import NotificationHandler, Notifications
 from mcplens.session.operations import OnProgress, Operations
 from mcplens.session.questions import Questions, RequestHandler
 from mcplens.session.queue import QueueEntry, RequestQueue, RequestStatus
+from mcplens.session.receiver_tasks import ReceiverTasks
 from mcplens.session.results import check_reply
+from mcplens.session.roots import Roots
+from mcplens.session.sampling import SamplingHandler
+from mcplens.session.task_calls import TaskCalls
 from mcplens.transports.base import Closing, Transport
 
 _CONNECTED: Final = ConnectionState.CONNECTED  # every call asks for it
@@ -56,7 +64,30 @@ class Client(Operations):
         self.server_id = server_id
         self._bus = bus
         self._options = options
-        self._questions = Questions(lambda: self._connection)
+        self._chosen_capabilities: Mapping[str, Any] = options.capabilities
+        self.sampling = SamplingHandler(
+            lambda: self._connection, config=options.handler, answering=options.sampling
+        )
+        self.elicitation = ElicitationHandler(
+            lambda: self._connection, config=options.handler, answering=options.elicitation
+        )
+        self.roots = Roots(lambda: self._connection, options.roots)
+        self.receiver_tasks = ReceiverTasks(
+            lambda: self._connection,
+            ttl_s=options.receiver_task_ttl_s,
+            completes_on_decline=options.completes_declined_tasks,
+        )
+        self._questions = Questions(
+            lambda: self._connection,
+            {
+                each.method: each.on_request
+                for each in (self.sampling, self.elicitation, self.roots)
+            },
+            self.receiver_tasks,
+        )
+        self._rounds = InputRounds(lambda: self._connection, self._questions.ask)
+        self._client_tasks = ClientTasks(self, self._rounds)
+        self._task_calls = TaskCalls(self, self._client_tasks)
         self._catalog = Catalog(self)
         self._notifications = Notifications(
             lambda: self._connection,
@@ -64,6 +95,9 @@ class Client(Operations):
             list_changed=self._catalog.list_changed,
             resource_updated=self._catalog.resource_updated,
             listen_notified=self._catalog.listening.notified,
+            elicitation_completed=self.elicitation.completed,
+            task_notified=self._client_tasks.notified,
+            task_progressed=self._client_tasks.progressed,
         )
         self._connection = Connection(
             make_transport,
@@ -75,7 +109,7 @@ class Client(Operations):
             on_request=self._questions.received,
             on_notification=self._notifications.received,
             capabilities=self._advertised,
-            on_connected=self._catalog.connected,
+            on_connected=self._connected,
             on_ended=self._ended,
         )
 
@@ -164,8 +198,10 @@ class Client(Operations):
 
     async def disconnect(self, closing: Closing = Closing.GRACEFUL) -> None:
         """Disconnect; what waits is rejected and nothing is left running."""
+        await self._client_tasks.end()  # a task that was just cancelled is to hear of it
         await self._connection.disconnect(closing)
         await self._questions.end_all()
+        await self.receiver_tasks.end()
         await self._notifications.end()
         await self._catalog.end()
 
@@ -182,11 +218,34 @@ class Client(Operations):
         self._notifications.set_handler(method, handler)
 
     def _advertised(self) -> dict[str, Any]:
-        return self._questions.capabilities() | self._options.capabilities
+        """What is declared to the server, and so what is handled."""
+        handled: dict[str, Any] = {}
+        if self.sampling.is_on:
+            handled["sampling"] = SAMPLING
+        if self.elicitation.is_on:
+            handled["elicitation"] = ELICITATION
+        if self.roots.is_on:
+            handled["roots"] = ROOTS
+        if self._options.receiver_tasks:
+            handled["tasks"] = RECEIVER_TASKS
+        return declared(handled, self._questions.capabilities(), self._chosen_capabilities)
+
+    def choose_capabilities(self, capabilities: Mapping[str, Any]) -> None:
+        """Declare these from the next connection on, word for word; None takes one away.
+
+        One that was not on before waits for a person to answer.
+        """
+        self._chosen_capabilities = dict(capabilities)
+
+    def _connected(self) -> None:
+        self._catalog.connected()
+        self._client_tasks.connected()
 
     def _ended(self, error: InspectorError) -> None:
         self._questions.drop_all()
+        self.receiver_tasks.clear()
         self._catalog.disconnected(error)
+        self._client_tasks.disconnected(error)
 
     # -- raw operations ------------------------------------------------------------------------
 
@@ -280,16 +339,25 @@ class Client(Operations):
         headers: Mapping[str, str] | None,
     ) -> Coroutine[Any, Any, Frame]:
         """Send it or put it into the queue; await what this gives for the answer."""
+        return self._settled(self._start(method, params, timeout_s, on_progress, headers))
+
+    def _start(
+        self,
+        method: str,
+        params: Mapping[str, Any] | None,
+        timeout_s: float | None,
+        on_progress: OnProgress | None,
+        headers: Mapping[str, str] | None,
+    ) -> QueueEntry:
         self._check_allowed(method)
+        if self._options.meta:
+            params = _with_meta(params or {}, self._options.meta)
         extra = dict(headers) if headers else None
         if method == "ping" or method.startswith("tasks/"):
             session = self._connection.ready_session()
-            return self._settled(session.direct(method, params, timeout_s=timeout_s, headers=extra))
-        queue = self._connection.queue
-        return self._settled(
-            queue.enqueue(
-                method, params, timeout_s=timeout_s, on_progress=on_progress, headers=extra
-            )
+            return session.direct(method, params, timeout_s=timeout_s, headers=extra)
+        return self._connection.queue.enqueue(
+            method, params, timeout_s=timeout_s, on_progress=on_progress, headers=extra
         )
 
     async def _settled(self, entry: QueueEntry) -> Any:
@@ -323,3 +391,9 @@ class Client(Operations):
     def failure(self, problem: BaseException) -> InspectorError:
         """Any exception as the error that a surface shows."""
         return classify(problem, server_id=self.server_id)
+
+
+def _with_meta(params: Mapping[str, Any], meta: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Params with the configured `_meta` beneath their own; what is no object is left alone."""
+    own = params.get("_meta", {})
+    return {**params, "_meta": {**meta, **own}} if isinstance(own, Mapping) else params

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Final
 
 import msgspec
@@ -40,6 +41,14 @@ class RetryConfig(msgspec.Struct, frozen=True, kw_only=True):
         return self.backoff_s[min(retry, len(self.backoff_s)) - 1]
 
 
+class HandlerConfig(msgspec.Struct, frozen=True, kw_only=True):
+    """How long a question of the server's may wait for a person."""
+
+    request_timeout_s: float | None = 300.0
+    auto_reject_on_timeout: bool = True
+    timeout_message: str = "Request timed out waiting for user response"
+
+
 class ClientOptions(msgspec.Struct, frozen=True, kw_only=True):
     """How a client presents itself and what it lets through."""
 
@@ -47,7 +56,18 @@ class ClientOptions(msgspec.Struct, frozen=True, kw_only=True):
         default_factory=lambda: {"name": "mcplens", "version": VERSION}
     )
     capabilities: dict[str, Any] = msgspec.field(default_factory=dict)
+    meta: dict[str, Any] = msgspec.field(default_factory=dict)  # sent as `_meta` with every request
     protocol_version: str = "auto"
     enforce_capabilities: bool = True
+    # What the server may ask: False is not declared, True waits for a person to answer.
+    sampling: Any = False
+    elicitation: Any = False
+    roots: tuple[Any, ...] | None = None  # None is not declared
+    handler: HandlerConfig = HandlerConfig()
+    receiver_tasks: bool = False
+    receiver_task_ttl_s: float | Callable[[], float] = 60.0
+    # A task that was declined is completed with the answer, as the specification has it, and
+    # not failed.
+    completes_declined_tasks: bool = False
     concurrency: int = 1
     history_limit: int = 200

@@ -347,6 +347,7 @@ class Connection:
         await self._tear_down(error, Closing.KILL, keep_queue=True)
         if delay_s is None:
             self._give_up(error)
+            self._on_ended(error)
             return
         try:
             if delay_s:

@@ -30,6 +30,7 @@ from mcplens.protocol.eras import (
 )
 from mcplens.protocol.frames import Frame, decode_value
 from mcplens.protocol.shapes import DiscoverResult, InitializeResult, ShapeError, decode_result
+from mcplens.session.capabilities import for_stateless
 from mcplens.session.queue import QueueEntry
 from mcplens.session.session import Session
 
@@ -215,7 +216,7 @@ def _rpc_error(error: InspectorError) -> tuple[int | None, Any]:
 
 
 def _discover(session: Session, version: str) -> QueueEntry:
-    meta = envelope_meta(version, session.client_capabilities, session.client_info)
+    meta = envelope_meta(version, for_stateless(session.client_capabilities), session.client_info)
     headers = standard_headers("server/discover", None) | {"MCP-Protocol-Version": version}
     return session.direct("server/discover", {"_meta": meta}, headers=headers, timeout_s=NEVER)
 

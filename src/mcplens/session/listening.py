@@ -1,4 +1,4 @@
-"""The stream of subscriptions/listen (2026-07-28): list changes and resource updates arrive on it.
+"""The stream of subscriptions/listen (2026-07-28): changes of lists, resources and tasks.
 
 Opened when something is wanted, opened anew when the wants change or the stream is lost; since
 nothing is replayed, everything wanted is fetched again after a loss.
@@ -42,13 +42,16 @@ class Listening:
         self._refetch = refetch  # a list kind, or None for every subscribed resource
         self._kinds: set[str] = set()
         self._uris: set[str] = set()
+        self._task_ids: set[str] = set()  # of the extension of 2026-07-28
+        self._refuses_tasks = False
         self._entry: QueueEntry | None = None
         self._acknowledged: asyncio.Future[dict[str, Any]] | None = None
         self._task: asyncio.Task[None] | None = None
         self._changed = asyncio.Event()
 
     def __repr__(self) -> str:
-        return f"<Listening for {sorted(self._kinds)} and {len(self._uris)} resources>"
+        counts = f"{len(self._uris)} resources, {len(self._task_ids)} tasks"
+        return f"<Listening for {sorted(self._kinds)}, {counts}>"
 
     @property
     def uris(self) -> frozenset[str]:
@@ -63,6 +66,24 @@ class Listening:
         self._kinds.add(kind)
         self._wants_changed()
 
+    def want_task(self, task_id: str) -> None:
+        """Hear of a task's changes; a server that will not tell is polled anyway."""
+        if not self._refuses_tasks:
+            self._task_ids.add(task_id)
+            self._wants_changed()
+
+    def drop_task(self, task_id: str) -> None:
+        """The stream goes on as it is, unless this was all that it was for."""
+        if task_id in self._task_ids:
+            self._task_ids.discard(task_id)
+            if not self.has_wants:
+                self._close(self._entry)
+                self.drop()
+
+    @property
+    def has_wants(self) -> bool:
+        return bool(self._kinds or self._uris or self._task_ids)
+
     async def add(self, uri: str) -> dict[str, Any]:
         """Hear of updates to a resource; gives what the server acknowledged."""
         self._uris.add(uri)
@@ -70,13 +91,13 @@ class Listening:
             return await self._acknowledgement()
         except InspectorError:
             self._uris.discard(uri)
-            if self._kinds or self._uris:
+            if self.has_wants:
                 self._wants_changed()
             raise
 
     async def remove(self, uri: str) -> None:
         self._uris.discard(uri)
-        if self._kinds or self._uris:
+        if self.has_wants:
             await self._acknowledgement()
             return
         self._close(self._entry)
@@ -122,7 +143,8 @@ class Listening:
     def resume(self) -> None:
         """After a reconnect: the wants are the same, the stream is new."""
         self._entry = None
-        if self._kinds or self._uris:
+        self._refuses_tasks = False
+        if self.has_wants:
             self._wants_changed()
             self._refetch_all()
 
@@ -150,7 +172,7 @@ class Listening:
 
     async def _loop(self) -> None:
         failures = 0
-        while self._kinds or self._uris:
+        while self.has_wants:
             self._changed.clear()
             entry = self._listen()
             if entry is None:
@@ -161,6 +183,10 @@ class Listening:
                 continue
             self._connection().publish(SubscriptionChanged, "lost", reason)
             if entry.error is not None and entry.error.category == "server":
+                if self._task_ids:  # the rest may be welcome without them
+                    self._task_ids.clear()
+                    self._refuses_tasks = True
+                    continue
                 self._refused(entry.error)
                 return
             await self._connection().clock.sleep(_BACKOFF_S[min(failures, len(_BACKOFF_S) - 1)])
@@ -175,6 +201,8 @@ class Listening:
         wanted: dict[str, Any] = {_FILTER_OF[kind]: True for kind in sorted(self._kinds)}
         if self._uris:
             wanted["resourceSubscriptions"] = sorted(self._uris)
+        if self._task_ids:
+            wanted["taskIds"] = sorted(self._task_ids)
         params = {"notifications": wanted}
         old = self._entry
         self._entry = session.direct("subscriptions/listen", params, timeout_s=NEVER)

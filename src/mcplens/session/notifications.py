@@ -80,12 +80,18 @@ class Notifications:
         list_changed: Callable[[str], None],
         resource_updated: Callable[[str], None],
         listen_notified: Callable[[Frame, Any], None],
+        elicitation_completed: Callable[[Any], None],
+        task_notified: Callable[[Frame, Any], None],
+        task_progressed: Callable[[Any, Progress], bool],
     ) -> None:
         self._connection = connection
         self._withdrawn = withdrawn
         self._list_changed = list_changed
         self._resource_updated = resource_updated
         self._listen_notified = listen_notified
+        self._elicitation_completed = elicitation_completed
+        self._task_notified = task_notified
+        self._task_progressed = task_progressed
         self._handlers: dict[str, NotificationHandler] = {}
         self._running: set[asyncio.Task[None]] = set()
 
@@ -130,6 +136,10 @@ class Notifications:
             identity = fields.get("requestId")
             if _is_id(identity):
                 self._withdrawn(identity)
+        elif method == "notifications/elicitation/complete":
+            self._elicitation_completed(fields.get("elicitationId"))
+        elif method.startswith("notifications/tasks"):
+            self._task_notified(frame, fields)
         self._listen_notified(frame, fields)
 
     def _progress(self, fields: dict[str, Any], channel: RequestId | None) -> None:
@@ -140,19 +150,17 @@ class Notifications:
         entry: QueueEntry | None = None
         if _is_id(token):
             entry = waiting.get(token) or _with_own_token(waiting.values(), token)
-        if entry is None and channel is not None:
-            entry = waiting.get(channel)  # a token of the caller's own choice, in a raw request
+        if entry is None:
+            if self._task_progressed(token, _report(fields)):
+                return
+            if channel is not None:
+                entry = waiting.get(channel)  # a token of the caller's own choice, sent raw
         if entry is None or not isinstance(number, int | float):
             connection.publish(NotificationReceived, "notifications/progress", fields)
             return
         if entry.deadline is not None:
             entry.deadline.progress(connection.clock.monotonic())
-        total, message = fields.get("total"), fields.get("message")
-        report = Progress(
-            number,
-            total if isinstance(total, int | float) else None,
-            message if isinstance(message, str) else None,
-        )
+        report = _report(fields)
         connection.publish(
             ProgressReceived, entry.id, report.progress, report.total, report.message
         )
@@ -203,6 +211,15 @@ class Notifications:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+
+
+def _report(fields: dict[str, Any]) -> Progress:
+    number, total, message = (fields.get(key) for key in ("progress", "total", "message"))
+    return Progress(
+        number if isinstance(number, int | float) else 0,
+        total if isinstance(total, int | float) else None,
+        message if isinstance(message, str) else None,
+    )
 
 
 def _is_id(value: Any) -> TypeGuard[RequestId]:

@@ -6,7 +6,7 @@ travel.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
@@ -14,6 +14,7 @@ import msgspec
 from mcplens.errors import ProtocolError, ServerError
 from mcplens.protocol.eras import HEADER_MISMATCH, Era
 from mcplens.protocol.frames import Frame
+from mcplens.protocol.input_required import MAY_ASK
 from mcplens.protocol.shapes import (
     Completion,
     Prompt,
@@ -24,9 +25,13 @@ from mcplens.protocol.shapes import (
     Tool,
     ToolResult,
 )
+from mcplens.protocol.tasks import Task
 from mcplens.session.catalog import Catalog, ListPage
+from mcplens.session.client_tasks import ClientTasks
+from mcplens.session.input_rounds import URL_ELICITATION_REQUIRED, InputRounds
 from mcplens.session.queue import Progress, QueueEntry
-from mcplens.session.results import check_result_type, typed, typed_tool_result
+from mcplens.session.results import invalid, result_type, typed, typed_tool_result
+from mcplens.session.task_calls import DEFAULT_TTL_S, TaskCalls
 
 if TYPE_CHECKING:
     from mcplens.session.connection import Connection
@@ -41,6 +46,9 @@ class Operations:
     server_id: str
     _catalog: Catalog
     _connection: Connection
+    _rounds: InputRounds
+    _client_tasks: ClientTasks
+    _task_calls: TaskCalls
 
     async def list_tools(self, **options: Any) -> list[Tool]:
         """All tools, from all pages; a broken definition is listed with `problem` set."""
@@ -71,26 +79,32 @@ class Operations:
         on_progress: OnProgress | None = None,
         meta: Mapping[str, Any] | None = None,
         headers: Mapping[str, str] | None = None,
+        task: bool | float | None = None,
     ) -> ToolResult:
         """Call a tool; its own failure is returned (`is_error`), not raised.
+
+        `task` calls it as a task that lives so many seconds (True: 60) and waits for its end, which
+        no timeout cuts short while the server says that it works on. None does so for tools that
+        can be called in no other way.
 
         Raises:
             InspectorError: no answer, an error answer, or one that breaks its shape.
         """
-        params: dict[str, Any] = {"name": name, "arguments": arguments or {}}
-        if meta:
-            params["_meta"] = dict(meta)
+        params = _call_params(name, arguments, meta)
+        if task is not None or "tasks" in self._declared:
+            lifetime = await self._task_calls.augmentation(name, task)
+            if lifetime is not None:
+                params["task"] = lifetime
         try:
-            frame = await self._send("tools/call", params, timeout_s, on_progress, headers)
-        except ServerError as error:
-            if error.rpc_code != HEADER_MISMATCH or not self._is_stateless:
-                raise
-            # 2026-07-28: our view of the tool's headers is old; look again and try once more.
-            await self.list_tools()
-            frame = await self._send("tools/call", params, timeout_s, on_progress, headers)
-        try:
-            if self._is_stateless:
-                check_result_type(frame, "tools/call")
+            if "task" in params and not self._is_stateless:
+                frame = await self._call_as_task(params, timeout_s, on_progress, headers)
+            else:
+                kind, frame = await self._interact(
+                    "tools/call", params, timeout_s, on_progress, headers
+                )
+                if kind == "task":
+                    follower = self._task_calls.adopt(frame, params, on_progress)
+                    frame = await self._client_tasks.result_of(follower)
             return typed_tool_result(frame, self._catalog.tool(name), self._catalog.output_schemas)
         except ProtocolError as error:
             raise error.with_details(server_id=self.server_id) from None
@@ -147,6 +161,98 @@ class Operations:
         latency_s = self._connection.latency_s = session.clock.monotonic() - started
         return latency_s
 
+    # -- tasks ---------------------------------------------------------------------------------
+
+    async def start_tool_task(
+        self,
+        name: str,
+        arguments: Mapping[str, Any] | None = None,
+        ttl_s: float | None = DEFAULT_TTL_S,
+        *,
+        timeout_s: float | None = None,
+        on_progress: OnProgress | None = None,
+        meta: Mapping[str, Any] | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> Task:
+        """Call a tool as a task and return as soon as there is one; it is followed from then on.
+
+        In 2026-07-28 the server decides whether there is one, and how long it lives.
+
+        Raises:
+            InspectorError: as for `call_tool`, or the server made no task of it.
+        """
+        params = _call_params(name, arguments, meta)
+        frame: Frame
+        if self._is_stateless:
+            kind, frame = await self._interact(
+                "tools/call", params, timeout_s, on_progress, headers
+            )
+            if kind == "task":
+                return self._task_calls.adopt(frame, params, on_progress).task
+        else:
+            lifetime = await self._task_calls.augmentation(name, True if ttl_s is None else ttl_s)
+            params["task"] = {} if ttl_s is None else lifetime
+            made = await self._task_calls.create(params, timeout_s, on_progress, headers)
+            if not isinstance(made, Frame):
+                return made.task
+            frame = made
+        raise invalid("tools/call", "the server answered at once and made no task of it", frame)
+
+    async def get_client_task(self, task_id: str) -> Task:
+        """Where a task stands, by the server's word."""
+        return await self._client_tasks.get(task_id)
+
+    async def get_client_task_result(self, task_id: str) -> ToolResult:
+        """The result of a call that became a task; waits for its end.
+
+        Raises:
+            InspectorError: the call failed, the task was cancelled, or the server forgot it.
+        """
+        frame, tool = await self._client_tasks.result(task_id)
+        return typed_tool_result(frame, self._catalog.tool(tool), self._catalog.output_schemas)
+
+    async def list_client_tasks(self) -> list[Task]:
+        """All tasks that the server knows of, from all pages (2025-11-25)."""
+        return await self._client_tasks.list()
+
+    async def cancel_client_task(self, task_id: str) -> Task:
+        """Cancel a task; in 2026-07-28 it may go on for a while."""
+        return await self._client_tasks.cancel(task_id)
+
+    @property
+    def tracked_client_tasks(self) -> list[Task]:
+        """The tasks that are followed, and those that ended on this connection."""
+        return self._client_tasks.tracked()
+
+    # -- beneath -------------------------------------------------------------------------------
+
+    async def _call_as_task(
+        self,
+        params: dict[str, Any],
+        timeout_s: float | None,
+        on_progress: OnProgress | None,
+        headers: Mapping[str, str] | None,
+    ) -> Frame:
+        """Call a tool as a task of 2025-11-25, to its end."""
+
+        async def call() -> Frame:
+            made = await self._task_calls.create(params, timeout_s, on_progress, headers)
+            if isinstance(made, Frame):
+                return made
+            return await self._client_tasks.result_of(made)
+
+        try:
+            return await call()
+        except ServerError as error:
+            if error.rpc_code != URL_ELICITATION_REQUIRED:
+                raise
+            return await self._rounds.open_urls("tools/call", error, call)
+
+    @property
+    def _declared(self) -> Mapping[str, Any]:
+        introduction = self._connection.introduction
+        return introduction.capabilities if introduction is not None else {}
+
     @property
     def _is_stateless(self) -> bool:
         session = self._connection.session
@@ -167,16 +273,65 @@ class Operations:
         meta = options.pop("meta", None)
         if meta:
             params["_meta"] = dict(meta)
-        frame = await self._send(
+        kind, frame = await self._interact(
             method,
             params,
             options.get("timeout_s"),
             options.get("on_progress"),
             options.get("headers"),
         )
-        if self._is_stateless:
-            check_result_type(frame, method)
+        if kind == "task":
+            raise invalid(method, "only tools/call can be answered with a task", frame)
         return frame
+
+    async def _interact(
+        self,
+        method: str,
+        params: Mapping[str, Any],
+        timeout_s: float | None,
+        on_progress: OnProgress | None,
+        headers: Mapping[str, str] | None,
+    ) -> tuple[str, Frame]:
+        """Send a request, and answer what its server wants to know before it answers.
+
+        Gives the result, and whether it is `complete` or a `task`.
+        """
+        try:
+            frame = await self._send(method, params, timeout_s, on_progress, headers)
+        except ServerError as error:
+
+            def send() -> Awaitable[Frame]:
+                return self._send(method, params, timeout_s, on_progress, headers)
+
+            frame = await self._mended(method, error, send)
+        if not self._is_stateless:
+            return "complete", frame
+        kind = result_type(frame, method)
+        if kind == "input_required":
+            if method not in MAY_ASK:
+                raise invalid(method, "input_required is not for this method", frame)
+            frame = await self._rounds.answer(
+                method,
+                params,
+                frame,
+                lambda again: self._send(method, again, timeout_s, on_progress, headers),
+            )
+            kind = result_type(frame, method)
+        return kind, frame
+
+    async def _mended(
+        self, method: str, error: ServerError, send: Callable[[], Awaitable[Frame]]
+    ) -> Frame:
+        """Try again after an error that says how to; any other is raised."""
+        if self._is_stateless:
+            if error.rpc_code != HEADER_MISMATCH or method != "tools/call":
+                raise error
+            # Our view of the tool's headers is old.
+            await self.list_tools()
+            return await send()
+        if error.rpc_code != URL_ELICITATION_REQUIRED:
+            raise error
+        return await self._rounds.open_urls(method, error, send)
 
     async def _send(
         self,
@@ -190,3 +345,12 @@ class Operations:
 
     async def _settled(self, entry: QueueEntry) -> Any:
         raise NotImplementedError
+
+
+def _call_params(
+    name: str, arguments: Mapping[str, Any] | None, meta: Mapping[str, Any] | None
+) -> dict[str, Any]:
+    params: dict[str, Any] = {"name": name, "arguments": arguments or {}}
+    if meta:
+        params["_meta"] = dict(meta)
+    return params

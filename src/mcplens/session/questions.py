@@ -1,4 +1,7 @@
-"""Answers what the server asks of us, by the handlers that were given; ping at once, by itself.
+"""Takes what the server asks of us to who answers it; ping at once, by itself.
+
+Whoever set a handler for a method answers it; else the client's own handlers for sampling,
+elicitation and roots do, if that was declared to the server: what is declared is what is handled.
 
 While a handler works, the clocks of the request that caused the question stand still, or, where
 that is unknown, of all requests in flight.
@@ -8,12 +11,10 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
-import msgspec
-
-from mcplens.errors import ServerError
+from mcplens.errors import CancelledRequest, ServerError
 from mcplens.events import (
     Remark,
     RequestPaused,
@@ -23,10 +24,13 @@ from mcplens.events import (
 )
 from mcplens.protocol.eras import Era
 from mcplens.protocol.frames import Frame, RequestId
+from mcplens.session.capabilities import declares_tasks
+from mcplens.session.handler import ServerRequest
 
 if TYPE_CHECKING:
     from mcplens.session.connection import Connection
     from mcplens.session.queue import QueueEntry
+    from mcplens.session.receiver_tasks import ReceiverTasks
     from mcplens.session.session import Session
 
 METHOD_NOT_FOUND: Final = -32601
@@ -36,21 +40,11 @@ INTERNAL_ERROR: Final = -32603
 MOST_QUESTIONS: Final = 1_000
 
 # The client capability that answering a method means.
-_CAPABILITY_OF: Final[dict[str, tuple[str, dict[str, Any]]]] = {
-    "sampling/createMessage": ("sampling", {}),
-    "elicitation/create": ("elicitation", {"form": {}}),
-    "roots/list": ("roots", {}),
+CAPABILITY_OF: Final = {
+    "sampling/createMessage": "sampling",
+    "elicitation/create": "elicitation",
+    "roots/list": "roots",
 }
-
-
-class ServerRequest(msgspec.Struct, frozen=True):
-    """A question of the server's, as a handler gets it."""
-
-    id: RequestId
-    method: str
-    params: Any
-    raw: bytes
-    caused_by: RequestId | None = None
 
 
 RequestHandler = Callable[[ServerRequest], Any | Awaitable[Any]]
@@ -59,27 +53,42 @@ RequestHandler = Callable[[ServerRequest], Any | Awaitable[Any]]
 class Questions:
     """What the server asked and has no answer to yet."""
 
-    def __init__(self, connection: Callable[[], Connection]) -> None:
+    def __init__(
+        self,
+        connection: Callable[[], Connection],
+        own_handlers: Mapping[str, RequestHandler],
+        tasks: ReceiverTasks,
+    ) -> None:
         self._connection = connection
-        self._handlers: dict[str, RequestHandler] = {}
+        self._own_handlers = own_handlers
+        self._tasks = tasks
+        self._handlers: dict[str, RequestHandler | None] = {}
         self._open: dict[RequestId, asyncio.Task[None]] = {}
+        self._asked: set[asyncio.Task[Any]] = set()
 
     def __repr__(self) -> str:
         return f"<Questions {len(self._open)} open>"
 
     def set_handler(self, method: str, handler: RequestHandler | None) -> None:
-        if handler is None:
-            self._handlers.pop(method, None)
-        else:
-            self._handlers[method] = handler
+        self._handlers[method] = handler
 
-    def capabilities(self) -> dict[str, Any]:
-        """The capabilities that the handlers amount to."""
+    def capabilities(self) -> set[str]:
+        """The capabilities that the handlers of the user's own amount to."""
         return {
-            name: value
-            for method, (name, value) in _CAPABILITY_OF.items()
-            if method in self._handlers
+            CAPABILITY_OF[method]
+            for method, handler in self._handlers.items()
+            if handler is not None and method in CAPABILITY_OF
         }
+
+    def _handler_of(self, method: str) -> RequestHandler | None:
+        if method in self._handlers:
+            return self._handlers[method]  # None: it was taken away
+        session = self._connection().session
+        declared = session.client_capabilities if session is not None else {}
+        if method.startswith("tasks/"):
+            offered = declares_tasks(declared, method)
+            return self._tasks.handlers().get(method) if offered else None
+        return self._own_handlers.get(method) if CAPABILITY_OF.get(method) in declared else None
 
     def received(self, frame: Frame, channel: RequestId | None) -> None:
         """A request came from the server."""
@@ -100,7 +109,7 @@ class Questions:
             session.refuse(frame.id, INVALID_PARAMS, f"params cannot be read: {problem}")
             return
         connection.publish(ServerRequestReceived, frame.id, frame.method, params, channel)
-        handler = self._handlers.get(frame.method)
+        handler = self._handler_of(frame.method)
         if handler is None:
             session.refuse(frame.id, METHOD_NOT_FOUND, f"{frame.method} is not supported")
             self._ended(frame.id, frame.method, "refused: no handler")
@@ -110,6 +119,8 @@ class Questions:
             self._ended(frame.id, frame.method, f"refused: {why}")
         else:
             request = ServerRequest(frame.id, frame.method, params, frame.raw, channel)
+            if _is_task(params) and declares_tasks(session.client_capabilities, frame.method):
+                handler = self._as_task
             work = self._answer(session, handler, request)
             task = asyncio.get_running_loop().create_task(work, name=f"answer {frame.method}")
             self._open[frame.id] = task
@@ -121,6 +132,37 @@ class Questions:
             del self._open[request.id]
             self._ended(request.id, request.method, "withdrawn")
 
+    def _as_task(self, request: ServerRequest) -> Any:
+        return self._tasks.start(request, self.ask)
+
+    async def ask(self, request: ServerRequest) -> Any:
+        """Have a question answered that did not come as a request of its own.
+
+        Raises:
+            ServerError: nobody answers such questions, or it was refused.
+            CancelledRequest: the connection ended meanwhile.
+        """
+        handler = self._handler_of(request.method)
+        if handler is None:
+            raise ServerError(METHOD_NOT_FOUND, f"{request.method} is not supported")
+        session = self._connection().session
+        # The request that a task of ours belongs to is in flight; one that wants input is not.
+        paused = self._pause(session, request) if session and request.origin == "task" else []
+        task = asyncio.get_running_loop().create_task(_handled(handler, request))
+        self._asked.add(task)
+        task.add_done_callback(self._asked.discard)
+        try:
+            return await task
+        except asyncio.CancelledError:
+            caller = asyncio.current_task()
+            if caller is not None and caller.cancelling():
+                raise
+            text = f"the connection ended while {request.method} was being answered"
+            raise CancelledRequest(text) from None
+        finally:
+            if session is not None:
+                self._resume(session, request, paused)
+
     def withdrawn(self, request_id: RequestId) -> None:
         """The server cancelled a question: stop work on it and do not answer."""
         task = self._open.get(request_id)
@@ -129,13 +171,12 @@ class Questions:
 
     async def end_all(self) -> None:
         """The connection is over: nothing is left waiting."""
-        tasks = list(self._open.values())
-        for task in tasks:
-            task.cancel()
+        tasks = [*self._open.values(), *self._asked]
+        self.drop_all()
         await asyncio.gather(*tasks, return_exceptions=True)
 
     def drop_all(self) -> None:
-        for task in self._open.values():
+        for task in (*self._open.values(), *self._asked):
             task.cancel()
 
     async def _answer(
@@ -144,9 +185,7 @@ class Questions:
         paused = self._pause(session, request)
         outcome = "withdrawn"
         try:
-            result = handler(request)
-            if inspect.isawaitable(result):
-                result = await result
+            result = await _handled(handler, request)
             session.answer(request.id, {} if result is None else result)
             outcome = "answered"
         except ServerError as refusal:
@@ -189,3 +228,13 @@ class Questions:
 
     def _ended(self, request_id: RequestId, method: str, outcome: str) -> None:
         self._connection().publish(ServerRequestEnded, request_id, method, outcome)
+
+
+async def _handled(handler: RequestHandler, request: ServerRequest) -> Any:
+    result = handler(request)
+    return await result if inspect.isawaitable(result) else result
+
+
+def _is_task(params: Any) -> bool:
+    """The server wants to poll us for the answer; whoever did not offer that ignores the wish."""
+    return isinstance(params, dict) and params.get("task") is not None

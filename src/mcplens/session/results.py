@@ -102,20 +102,25 @@ class _ResultType(msgspec.Struct):
     result_type: Any = msgspec.field(default="complete", name="resultType")
 
 
-def check_result_type(frame: Frame, method: str) -> None:
-    """A result of 2026-07-28 of a type that we do not know is invalid, whatever else is in it.
+def result_type(frame: Frame, method: str) -> str:
+    """What kind of result of 2026-07-28 this is: `complete`, `input_required` or `task`.
 
     Raises:
-        ProtocolError: INVALID_RESPONSE.
+        ProtocolError: INVALID_RESPONSE; a type that we do not know is invalid, whatever else is
+            in it.
     """
-    if b'"resultType"' not in frame.raw or b'"resultType":"complete"' in frame.raw:
-        return
+    raw = frame.raw
+    if b'"resultType"' not in raw:
+        return "complete"
+    if b'"resultType":"complete"' in raw and raw.count(b'"resultType"') == 1:
+        return "complete"
     try:
         kind = decode_result(frame.body, _ResultType).result_type
     except ShapeError:
-        return  # whoever decodes it says what is wrong
+        return "complete"  # whoever decodes it says what is wrong
     if kind not in RESULT_TYPES:
         raise invalid(method, f"unknown resultType {kind!r}", frame)
+    return str(kind)
 
 
 def typed_tool_result(frame: Frame, tool: Tool | None, schemas: OutputSchemas) -> ToolResult:
@@ -144,8 +149,6 @@ def invalid(
         findings = (findings or (problem,)) + unusual
     except ValueError:
         findings = findings or (problem,)
-    if isinstance(value, dict) and value.get("resultType") == "input_required":
-        problem = "the server asks for input first (input_required), which is not answered here"
     return ProtocolError(
         "INVALID_RESPONSE",
         f"the result of {method} breaks its shape: {problem}",

@@ -43,6 +43,7 @@ from mcplens.protocol.frames import (
     encode_result,
     parse,
 )
+from mcplens.session.capabilities import for_stateless
 from mcplens.session.config import ConnectionConfig
 from mcplens.session.expiry import Expiry
 from mcplens.session.misfits import Misfits, quote
@@ -114,7 +115,8 @@ class Session:
         self.version = version
         self.era = era_of(version)
         if self.era is Era.STATELESS:
-            self._envelope = envelope_meta(version, self.client_capabilities, self.client_info)
+            capabilities = for_stateless(self.client_capabilities)
+            self._envelope = envelope_meta(version, capabilities, self.client_info)
 
     def set_log_level(self, level: str) -> None:
         """Ask for logs with every request, as 2026-07-28 does it."""
@@ -207,8 +209,9 @@ class Session:
         if self._correlation.give_up(entry.id) is None or self.is_lost:
             return
         stateless_http = self.era is Era.STATELESS and self.transport.exchange_per_request
-        # The specification forbids cancelling initialize.
-        if entry.method != "initialize" and not stateless_http:
+        # The specification forbids cancelling initialize, and what became a task like this.
+        is_task = isinstance(entry.params, Mapping) and "task" in entry.params
+        if entry.method != "initialize" and not is_task and not stateless_http:
             self.notify("notifications/cancelled", {"requestId": entry.id, "reason": reason})
         self.transport.abandon(entry.id)
 
@@ -323,6 +326,14 @@ class Session:
 
     def _stamp(self, entry: QueueEntry) -> None:
         entry.completed_at = self.clock.wall()
+
+    def limit(self, entry: QueueEntry) -> None:
+        """A request that could take any time has the limits of the configuration from now on."""
+        config = self._config
+        if entry.deadline is not None:
+            now = self.clock.monotonic()
+            entry.deadline.restart(now, config.request_timeout_s, config.max_total_timeout_s)
+            self._expiry.watch(entry.deadline)
 
     def look_again(self, entry: QueueEntry) -> None:
         """A deadline was paused or resumed."""

@@ -1,0 +1,312 @@
+"""The tasks that the server runs for us: which there are, where they stand, and their results.
+
+Owns who follows them (following.py, task_extension.py) and what is told of them. They outlive a
+connection that is opened again, and end with `disconnect()`. Called by operations.py.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Final
+
+import msgspec
+
+from mcplens.clock import Clock, within
+from mcplens.errors import CancelledRequest, InspectorError, classify
+from mcplens.events import ClientTaskChanged, ProgressReceived, Remark
+from mcplens.protocol.eras import Era
+from mcplens.protocol.frames import Frame
+from mcplens.protocol.lifecycle import ConnectionState
+from mcplens.protocol.shapes import ShapeError, decode_page
+from mcplens.protocol.tasks import (
+    IMMEDIATE_RESPONSE,
+    Task,
+    TaskProblem,
+    can_move,
+    read_task,
+    to_wire,
+)
+from mcplens.session.following import CoreFollower, Follower, Origin, read_polled
+from mcplens.session.input_rounds import InputRounds
+from mcplens.session.queue import Progress, QueueEntry
+from mcplens.session.results import invalid
+from mcplens.session.task_extension import ExtensionFollower
+
+if TYPE_CHECKING:
+    from mcplens.session.client import Client
+    from mcplens.session.listening import Listening
+
+# Tasks that are over and still shown; their results are kept with them.
+MOST_KEPT: Final = 200
+# A server whose list never ends is stopped here.
+_MOST_PAGES: Final = 10_000
+# How long leaving waits for tasks that were just cancelled to be heard of.
+_CANCEL_S: Final = 1.0
+_CONNECTED: Final = ConnectionState.CONNECTED
+
+
+class ClientTasks:
+    """What the server works on in the background."""
+
+    def __init__(self, client: Client, rounds: InputRounds) -> None:
+        self.rounds = rounds
+        self._client = client
+        self._followers: dict[str, Follower] = {}
+        self._cancels: set[QueueEntry] = set()
+        self._back = asyncio.Event()
+
+    def __repr__(self) -> str:
+        return f"<ClientTasks {len(self._followers)} tracked>"
+
+    def tracked(self) -> list[Task]:
+        """The tasks that are followed, and those that are over, oldest first."""
+        return [follower.task for follower in self._followers.values()]
+
+    def follow(self, follower: Follower) -> Follower:
+        """Begin to follow a task; one that is followed already has its follower."""
+        known = self._followers.get(follower.id)
+        if known is not None:
+            return known
+        self._followers[follower.id] = follower
+        self._tell(follower.task)
+        follower.start()
+        self._forget_old()
+        return follower
+
+    async def result_of(self, follower: Follower) -> Frame:
+        """The result of a call that became a task; if the caller is cancelled, so is the task."""
+        try:
+            return await asyncio.shield(follower.outcome)
+        except asyncio.CancelledError:
+            follower.call_off()
+            self.cancel_quietly(follower)
+            raise
+
+    # -- tasks by their ids ----------------------------------------------------------------------
+
+    async def get(self, task_id: str) -> Task:
+        frame, task = await self._get(task_id)
+        follower = self._followers.get(task_id)
+        if follower is not None:
+            follower.heard(task, frame)
+            return follower.task
+        return task
+
+    async def result(self, task_id: str) -> tuple[Frame, str]:
+        """The result of a call that became a task, and the tool, where it is known."""
+        follower = self._followers.get(task_id)
+        if follower is None:
+            frame, task = await self._get(task_id)
+            follower = self.follow(
+                ExtensionFollower(self, task, Origin(), frame)
+                if self.is_stateless
+                else CoreFollower(self, task, Origin())
+            )
+        return await asyncio.shield(follower.outcome), follower.origin.tool
+
+    async def list(self) -> list[Task]:
+        """All tasks that the server knows, page by page."""
+        found: list[Task] = []
+        seen: set[str] = set()
+        cursor: str | None = None
+        for _ in range(_MOST_PAGES):
+            params = {} if cursor is None else {"cursor": cursor}
+            frame = await self._client._send("tasks/list", params, None, None, None)
+            try:
+                page = decode_page(frame.body, "tasks")
+            except ShapeError as problem:
+                raise invalid("tasks/list", str(problem), frame) from None
+            for raw in page.items:
+                try:
+                    found.append(read_task(msgspec.json.decode(raw)))
+                except (TaskProblem, msgspec.DecodeError) as problem:
+                    self.remark(f"tasks/list: left out what is no task: {problem}")
+            cursor = page.next_cursor
+            if cursor is None:
+                break
+            if cursor in seen:
+                self.remark(f"tasks: the server gave the cursor {cursor!r} twice; stopped there")
+                break
+            seen.add(cursor)
+        return found
+
+    async def cancel(self, task_id: str) -> Task:
+        """Cancel a task; gives where it stands then."""
+        frame = await self._client._send("tasks/cancel", {"taskId": task_id}, None, None, None)
+        if self.is_stateless:  # an empty acknowledgement; the task ends when it likes
+            return await self.get(task_id)
+        task = read_polled(frame, task_id, "tasks/cancel")
+        follower = self._followers.get(task_id)
+        if follower is not None:
+            follower.heard(task, frame)
+        return task
+
+    async def _get(self, task_id: str) -> tuple[Frame, Task]:
+        frame = await self._client._send("tasks/get", {"taskId": task_id}, None, None, None)
+        return frame, read_polled(frame, task_id)
+
+    # -- what the server says on its own ---------------------------------------------------------
+
+    def notified(self, frame: Frame, fields: Mapping[str, Any]) -> None:
+        """A notification came; only the status of a task that is followed matters here."""
+        wanted = "notifications/tasks" if self.is_stateless else "notifications/tasks/status"
+        if frame.method != wanted:
+            return
+        try:
+            task = read_task(fields)
+        except TaskProblem as problem:
+            self.remark(f"{frame.method}: {problem}")
+            return
+        follower = self._followers.get(task.task_id)
+        if follower is not None:
+            follower.heard(task, frame)
+
+    def progressed(self, token: Any, report: Progress) -> bool:
+        """Progress of a call that became a task keeps its token (TASK-13); False: no task's."""
+        for follower in self._followers.values():
+            origin = follower.origin
+            if origin.request_id is None or origin.progress_token != token:
+                continue
+            self._publish(
+                ProgressReceived, origin.request_id, report.progress, report.total, report.message
+            )
+            if origin.on_progress is not None:
+                try:
+                    origin.on_progress(report)
+                except Exception as problem:  # a callback is foreign code: the task goes on
+                    self.remark(f"on_progress failed: {classify(problem).message}")
+            return True
+        return False
+
+    # -- what followers need ---------------------------------------------------------------------
+
+    @property
+    def clock(self) -> Clock:
+        return self._client.connection.clock
+
+    @property
+    def listening(self) -> Listening:
+        return self._client.catalog.listening
+
+    @property
+    def is_connected(self) -> bool:
+        return self._client.connection.state is _CONNECTED
+
+    @property
+    def is_stateless(self) -> bool:
+        session = self._client.connection.session
+        return session is not None and session.era is Era.STATELESS
+
+    async def until_connected(self) -> None:
+        """Wait for a connection that is being opened again; giving up ends the follower."""
+        while not self.is_connected:
+            self._back.clear()
+            await self._back.wait()
+
+    def send(self, method: str, params: Any, timeout_s: float | None = None) -> QueueEntry | None:
+        """Send a request past the queue; None while there is no connection."""
+        if not self.is_connected:
+            return None
+        return self._client._start(method, params, timeout_s, None, None)
+
+    async def request(self, method: str, params: Any) -> Frame:
+        frame: Frame = await self._client._start(method, params, None, None, None)
+        return frame
+
+    def limit(self, entry: QueueEntry) -> None:
+        """The task is over: its result has as long as any request from now on."""
+        session = self._client.connection.session
+        if session is not None:
+            session.limit(entry)
+
+    def give_up(self, entry: QueueEntry, reason: str) -> None:
+        self._client.connection.call_off(entry, reason)
+
+    def move(self, follower: Follower, task: Task) -> bool:
+        """Take over where a task stands; False: it cannot stand there any more."""
+        old = follower.task
+        if not can_move(old.status, task.status):
+            self.remark(f"ignored: the task {old.task_id} is {old.status}, not {task.status}")
+            return False
+        task = msgspec.structs.replace(task, immediate_response=old.immediate_response)
+        if task != old:
+            follower.task = task
+            self._tell(task)
+        return True
+
+    def drop(self, follower: Follower) -> None:
+        """It is no longer followed."""
+        if self._followers.get(follower.id) is follower:
+            del self._followers[follower.id]
+            self._tell(follower.task, is_gone=True)
+
+    def cancel_quietly(self, follower: Follower) -> None:
+        """Have the server cancel a task that nobody waits for any more."""
+        if not follower.task.is_terminal:
+            self.cancel_by_id(follower.id)
+
+    def cancel_by_id(self, task_id: str) -> None:
+        """The same for a task that is not followed."""
+        can_cancel = self.is_stateless or has(self._client.capabilities, "tasks", "cancel")
+        if not can_cancel:
+            self.remark(f"the task {task_id} goes on: the server did not declare tasks.cancel")
+            return
+        entry = self.send("tasks/cancel", {"taskId": task_id})
+        if entry is not None:
+            self._cancels.add(entry)
+            entry.future.add_done_callback(lambda _: self._cancels.discard(entry))
+
+    def remark(self, text: str) -> None:
+        self._publish(Remark, text)
+
+    def _forget_old(self) -> None:
+        over = [each for each in self._followers.values() if each.task.is_terminal]
+        for follower in over[: max(0, len(over) - MOST_KEPT)]:
+            self.drop(follower)
+
+    def _tell(self, task: Task, *, is_gone: bool = False) -> None:
+        wire = to_wire(task)
+        if task.immediate_response is not None:
+            wire["_meta"] = {IMMEDIATE_RESPONSE: task.immediate_response}
+        self._publish(ClientTaskChanged, task.task_id, "tools/call", task.status, wire, is_gone)
+
+    def _publish(self, *event: Any) -> None:
+        self._client.connection.publish(*event)
+
+    # -- the connection's life -------------------------------------------------------------------
+
+    def connected(self) -> None:
+        """The connection is open, perhaps again: whoever waited for it polls on."""
+        self._back.set()
+
+    def disconnected(self, error: InspectorError) -> None:
+        """The connection ended; only when it is not opened again does anybody hear of it."""
+        if self._client.state is ConnectionState.DISCONNECTED:
+            for follower in list(self._followers.values()):
+                if not follower.task.is_terminal or not follower.outcome.done():
+                    follower.give_up(error.copy())
+                    self.drop(follower)
+
+    async def end(self) -> None:
+        """Before the connection is left: nothing is followed any more."""
+        if self._cancels and self.is_connected:
+            try:
+                await within(self.clock, _CANCEL_S, self._cancels_settled())
+            except TimeoutError:
+                self.remark("the server did not say that the cancelled tasks are")
+        running = []
+        for follower in list(self._followers.values()):
+            running.append(follower.give_up(CancelledRequest("disconnected")))
+            self.drop(follower)
+        await asyncio.gather(*filter(None, running), return_exceptions=True)
+
+    async def _cancels_settled(self) -> None:
+        await asyncio.wait([entry.future for entry in self._cancels])
+
+
+def has(capabilities: Any, *path: str) -> bool:
+    """Whether capabilities have something at this place."""
+    for key in path:
+        capabilities = capabilities.get(key) if isinstance(capabilities, Mapping) else None
+    return capabilities is not None and capabilities is not False

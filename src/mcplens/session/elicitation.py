@@ -1,0 +1,110 @@
+"""Elicitation: the server asks a person for input (`elicitation/create`), by a form or at a URL.
+
+A URL is never fetched and never opened from here: whoever shows it does that, if the person wants.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import OrderedDict
+from typing import Any, ClassVar, Final
+
+from mcplens.errors import InspectorError, ServerError
+from mcplens.events import ElicitationCompleted
+from mcplens.protocol import elicitation
+from mcplens.session.handler import INVALID_PARAMS, Handler, PendingRequest, ServerRequest
+
+# Ids of URL elicitations that are remembered, answered ones included.
+_MOST_KNOWN: Final = 1_000
+
+
+class ElicitationHandler(Handler):
+    """The input that the server waits for."""
+
+    method: ClassVar[str] = "elicitation/create"
+    capability: ClassVar[str] = "elicitation"
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self._known: OrderedDict[str, asyncio.Event] = OrderedDict()
+
+    # -- three different answers ---------------------------------------------------------------
+
+    def accept(
+        self, request_id: str, content: dict[str, Any] | None = None, *, force: bool = False
+    ) -> None:
+        """Give the input; or, for a URL, agree to open it."""
+        result: dict[str, Any] = {"action": "accept"}
+        if content is not None or elicitation.mode_of(self.get(request_id).params) == "form":
+            result["content"] = content or {}
+        self.resolve(request_id, result, force=force)
+
+    def decline(self, request_id: str) -> None:
+        """Say no."""
+        self.resolve(request_id, {"action": "decline"})
+
+    def cancel(self, request_id: str) -> None:
+        """Say neither yes nor no: the question was dismissed."""
+        self.resolve(request_id, {"action": "cancel"})
+
+    # -- URLs ----------------------------------------------------------------------------------
+
+    def completed(self, elicitation_id: Any) -> None:
+        """The server says that what a person did at a URL is done."""
+        event = self._known.get(elicitation_id) if isinstance(elicitation_id, str) else None
+        publish = self._connection().publish
+        publish(ElicitationCompleted, str(elicitation_id), event is not None and not event.is_set())
+        if event is None:
+            return
+        event.set()
+        for pending in self.get_pending():
+            if pending.params.get("elicitationId") == elicitation_id:
+                self._settle(pending, {"action": "accept"}, "person")
+
+    def is_completed(self, elicitation_id: str) -> bool:
+        event = self._known.get(elicitation_id)
+        return event is not None and event.is_set()
+
+    async def wait_completed(self, elicitation_id: str) -> None:
+        """Wait until the server says that it is done.
+
+        Raises:
+            InspectorError: QUESTION_GONE; no such elicitation was seen.
+        """
+        event = self._known.get(elicitation_id)
+        if event is None:
+            raise InspectorError("QUESTION_GONE", f"there is no elicitation {elicitation_id!r}")
+        await event.wait()
+
+    # -- what the kinds differ in --------------------------------------------------------------
+
+    def _check(self, request: ServerRequest) -> None:
+        params = request.params
+        if not isinstance(params, dict):
+            raise ServerError(INVALID_PARAMS, "params have to be an object")
+        mode = elicitation.mode_of(params)
+        if mode not in (self._declared() or {"form": {}}):
+            raise ServerError(INVALID_PARAMS, f"this client did not declare the mode {mode!r}")
+        identity = params.get("elicitationId")
+        if mode == "url" and isinstance(identity, str) and identity not in self._known:
+            self._known[identity] = asyncio.Event()
+            while len(self._known) > _MOST_KNOWN:
+                self._known.popitem(last=False)
+
+    def _completed(self, pending: PendingRequest, result: Any) -> Any:
+        """Defaults stand for what an accepted form leaves out."""
+        params = pending.params
+        if (
+            elicitation.mode_of(params) != "form"
+            or not isinstance(result, dict)
+            or result.get("action") != "accept"
+            or not isinstance(result.get("content", {}), dict)
+        ):
+            return result
+        content = elicitation.with_defaults(
+            params.get("requestedSchema"), result.get("content", {})
+        )
+        return {**result, "content": content}
+
+    def _findings(self, pending: PendingRequest, result: Any) -> tuple[str, ...]:
+        return elicitation.answer_findings(pending.params, result)

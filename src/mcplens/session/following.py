@@ -1,0 +1,290 @@
+"""Follows one task that the server runs for us: polls it until it is over, and gives its result.
+
+What the tasks of 2025-11-25 (here) and those of the extension of 2026-07-28 (task_extension.py)
+share, and the former. Polls go past the queue and no faster than the server wants; a lost
+connection is waited for. client_tasks.py owns the followers.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Final
+
+import msgspec
+
+from mcplens.errors import CancelledRequest, InspectorError, ServerError, classify
+from mcplens.protocol.deadlines import NEVER
+from mcplens.protocol.frames import Frame, RequestId
+from mcplens.protocol.tasks import Task, TaskProblem, read_task
+from mcplens.session.queue import Progress, QueueEntry
+from mcplens.session.results import invalid
+
+if TYPE_CHECKING:
+    from mcplens.session.client_tasks import ClientTasks
+
+# For a server that names no interval; and the least that one can ask for.
+DEFAULT_POLL_S: Final = 1.0
+SHORTEST_POLL_S: Final = 0.1
+# Polls that may fail in a row before the task is given up.
+MOST_FAILURES: Final = 3
+
+INVALID_PARAMS: Final = -32602  # the specification's answer to an unknown task
+
+
+class Origin(msgspec.Struct, frozen=True):
+    """The call that became a task; a task that was only asked about has none."""
+
+    tool: str = ""
+    request_id: RequestId | None = None
+    progress_token: RequestId | None = None  # the same for the task's whole life (TASK-13)
+    on_progress: Callable[[Progress], None] | None = None
+
+
+class Follower:
+    """One task and where it stands; `outcome` is the frame with the result of the call."""
+
+    def __init__(self, tasks: ClientTasks, task: Task, origin: Origin) -> None:
+        self.task = task
+        self.origin = origin
+        self.outcome: asyncio.Future[Frame] = asyncio.get_running_loop().create_future()
+        self.is_called_off = False
+        self._tasks = tasks
+        self._clock = tasks.clock
+        self._seen_at = self._clock.monotonic()
+        self._next_poll = self._seen_at + self._interval_s
+        self._failures = 0
+        self._wake = asyncio.Event()
+        self._work: asyncio.Task[None] | None = None
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.task.task_id} {self.task.status}>"
+
+    @property
+    def id(self) -> str:
+        return self.task.task_id
+
+    @property
+    def params(self) -> dict[str, Any]:
+        return {"taskId": self.id}
+
+    @property
+    def left_s(self) -> float | None:
+        """How long the server keeps the task, as far as it said."""
+        if self.task.ttl is None:
+            return None
+        return max(0.0, self._seen_at + self.task.ttl / 1000 - self._clock.monotonic())
+
+    # -- its life ------------------------------------------------------------------------------
+
+    def start(self) -> None:
+        work = self._follow()
+        self._work = asyncio.get_running_loop().create_task(work, name=f"follow {self.id}")
+
+    def heard(self, task: Task, frame: Frame) -> None:
+        """The server said where the task stands: in answer to a poll, or on its own."""
+        if self._tasks.move(self, task):
+            self._moved(frame)
+            self._wake.set()
+
+    def call_off(self) -> None:
+        """Nobody wants the result any more; the end is followed all the same."""
+        self.is_called_off = True
+
+    def give_up(self, error: InspectorError) -> asyncio.Task[None] | None:
+        """Follow it no longer; whoever waits gets the error. What is still to end is given."""
+        self.fail(error)
+        if self._work is not None:
+            self._work.cancel()
+        return self._work
+
+    def fail(self, error: InspectorError) -> None:
+        if not self.outcome.done():
+            error.with_details(task_id=self.id, task_status=self.task.status)
+            self.outcome.set_exception(error)
+            self.outcome.exception()  # perhaps nobody waits for it
+
+    def _settle(self, frame: Frame) -> None:
+        if not self.outcome.done():
+            self.outcome.set_result(frame)
+
+    async def _follow(self) -> None:
+        try:
+            while not self.task.is_terminal:
+                if await self._poll_is_due():
+                    await self._poll()
+            if not self.outcome.done():
+                self._settle(await self._result())
+        except InspectorError as error:
+            self._stop(error)
+        except Exception as problem:  # a bug of ours must not look like a hang
+            self._stop(classify(problem, f"following the task {self.id}"))
+        finally:
+            await self._end()
+
+    def _stop(self, error: InspectorError) -> None:
+        self.fail(error)
+        if not self.task.is_terminal:
+            self._tasks.drop(self)
+
+    # -- polling -------------------------------------------------------------------------------
+
+    @property
+    def _interval_s(self) -> float:
+        wanted = self.task.poll_interval
+        return DEFAULT_POLL_S if wanted is None else max(wanted / 1000, SHORTEST_POLL_S)
+
+    async def _poll_is_due(self) -> bool:
+        """Wait until it is, or until something was heard."""
+        timer = self._clock.call_at(self._next_poll, self._wake.set)
+        try:
+            await self._wake.wait()
+        finally:
+            timer.cancel()
+        self._wake.clear()
+        self._check()
+        return self._clock.monotonic() >= self._next_poll
+
+    async def _poll(self) -> None:
+        try:
+            frame = await self._tasks.request("tasks/get", self.params)
+            task = read_polled(frame, self.id)
+        except InspectorError as error:
+            await self._poll_failed(error)
+        else:
+            self._failures = 0
+            self._next_poll = self._clock.monotonic() + self._interval_s
+            self.heard(task, frame)
+            self._check()
+
+    async def _poll_failed(self, error: InspectorError) -> None:
+        if self._tasks.is_connected:
+            if isinstance(error, ServerError) and error.rpc_code == INVALID_PARAMS:
+                raise self._forgotten(error)
+            self._count(error, "tasks/get")
+            self._next_poll = self._clock.monotonic() + self._interval_s
+        else:
+            await self._tasks.until_connected()
+
+    def _count(self, error: InspectorError, method: str) -> None:
+        """One more failure in a row; the last one is raised."""
+        self._failures += 1
+        count = f"{self._failures} of {MOST_FAILURES}"
+        self._tasks.remark(f"{method} of the task {self.id} failed ({count}): {error.message}")
+        if self._failures >= MOST_FAILURES:
+            raise error
+
+    def _forgotten(self, error: ServerError) -> ServerError:
+        ttl = self.task.ttl
+        lived = "" if ttl is None else f", and was to live for {ttl / 1000:g} s"
+        message = (
+            f"the server no longer knows the task {self.id}: {error.rpc_message}; "
+            f"it was {self.task.status} when last heard of{lived}"
+        )
+        error.message, error.args = message, (message,)
+        return error
+
+    def _cancelled(self) -> CancelledRequest:
+        why = f": {self.task.status_message}" if self.task.status_message else ""
+        return CancelledRequest(f"the task {self.id} was cancelled{why}")
+
+    # -- what the revisions differ in ------------------------------------------------------------
+
+    def _moved(self, frame: Frame) -> None:
+        """Do what the status asks for, right after it was heard of."""
+
+    def _check(self) -> None:
+        """Raise what went wrong beside the polls."""
+
+    async def _result(self) -> Frame:
+        """The result of the call, once the task is over. Raises InspectorError."""
+        raise NotImplementedError
+
+    async def _end(self) -> None:
+        """Leave nothing running."""
+
+
+class CoreFollower(Follower):
+    """A task of 2025-11-25: tasks/result has its result, and brings its questions."""
+
+    def __init__(self, tasks: ClientTasks, task: Task, origin: Origin) -> None:
+        super().__init__(tasks, task, origin)
+        self._waiting: QueueEntry | None = None
+        self._refusal: ServerError | None = None  # of a tasks/result before the end
+        self._is_refused = False
+
+    def start(self) -> None:
+        self._want_result()
+        super().start()
+
+    def _moved(self, frame: Frame) -> None:
+        if self._refusal is not None and not self.task.is_terminal:
+            text = f"tasks/result of {self.id} was refused before the end: {self._refusal.message}"
+            self._tasks.remark(text)
+            self._refusal, self._is_refused = None, True
+        self._want_result()
+
+    def _want_result(self) -> None:
+        """On input_required at once: the server's questions arrive on it (TASK-6)."""
+        if self.task.status != "input_required":
+            self._is_refused = False
+        elif self._waiting is None and not (self._is_refused or self.outcome.done()):
+            # As long as polls find the task alive it may take any time.
+            self._waiting = self._tasks.send("tasks/result", self.params, NEVER)
+            if self._waiting is not None:
+                self._waiting.future.add_done_callback(self._answered)
+
+    def _answered(self, _: asyncio.Future[Any]) -> None:
+        entry, self._waiting = self._waiting, None
+        if entry is None:
+            return
+        if entry.error is None:
+            self._settle(entry.result)
+        elif isinstance(entry.error, ServerError):
+            self._refusal = entry.error  # the next poll shows what it means
+        self._wake.set()
+
+    async def _result(self) -> Frame:
+        if self.task.status == "cancelled":
+            raise self._cancelled()
+        if self._refusal is not None:
+            raise self._refusal
+        self._failures = 0
+        while True:
+            entry = self._waiting
+            if entry is not None:
+                self._tasks.limit(entry)
+                await asyncio.wait([entry.future])
+            try:
+                if entry is None:
+                    return await self._tasks.request("tasks/result", self.params)
+                frame: Frame = await entry
+                return frame
+            except ServerError:
+                raise
+            except InspectorError as error:
+                if self._tasks.is_connected:
+                    self._count(error, "tasks/result")
+                    await self._clock.sleep(self._interval_s)
+                else:
+                    await self._tasks.until_connected()
+
+    def _stop(self, error: InspectorError) -> None:
+        if self._waiting is not None:
+            self._tasks.give_up(self._waiting, "the task is no longer followed")
+        super()._stop(error)
+
+
+def read_polled(frame: Frame, task_id: str, method: str = "tasks/get") -> Task:
+    """The task that an answer to tasks/get is.
+
+    Raises:
+        ProtocolError: INVALID_RESPONSE; it is none, or another one.
+    """
+    try:
+        task = read_task(frame.value())
+    except (TaskProblem, ValueError) as problem:
+        raise invalid(method, str(problem), frame) from None
+    if task.task_id != task_id:
+        raise invalid(method, f"it is about another task: {task.task_id!r}", frame)
+    return task

@@ -1,0 +1,315 @@
+"""Questions of the server's that a person, a profile or a function answers, while they wait.
+
+What SamplingHandler and ElicitationHandler share: each question waits under an id of ours until it
+is resolved, rejected, withdrawn, or its time is up. Called by questions.py, and by whoever answers.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import itertools
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Protocol, runtime_checkable
+
+import msgspec
+
+from mcplens.errors import InspectorError, ServerError
+from mcplens.events import QuestionClosed, QuestionOpened, Remark
+from mcplens.protocol.frames import RequestId
+from mcplens.session.config import HandlerConfig
+
+if TYPE_CHECKING:
+    from mcplens.clock import Timer
+    from mcplens.session.connection import Connection
+
+REJECTED: Final = -1  # the specification's code for "the user said no"
+INVALID_PARAMS: Final = -32602
+INTERNAL_ERROR: Final = -32603
+
+
+class ServerRequest(msgspec.Struct, frozen=True):
+    """A question of the server's, as a handler gets it."""
+
+    id: RequestId
+    method: str
+    params: Any
+    raw: bytes
+    caused_by: RequestId | None = None
+    # request; task: the server polls us for the answer; input_required; error: -32042.
+    origin: str = "request"
+    task_id: str | None = None
+    expires_in_s: float | None = None  # nobody wants the answer after that
+
+
+@runtime_checkable
+class Profile(Protocol):
+    """A way to answer without a person; None leaves the question to one."""
+
+    name: str
+
+    async def answer(self, request: ServerRequest) -> Any: ...
+
+
+AnswerFunction = Callable[[ServerRequest], Any | Awaitable[Any]]
+# How questions are answered: not at all, by a person (True), by a function or by a profile.
+Answering = bool | AnswerFunction | Profile
+
+
+class PendingRequest(msgspec.Struct, eq=False):
+    """A question that waits for its answer."""
+
+    id: str
+    server_id: str
+    request: ServerRequest
+    created_at: float  # wall time
+    created_mono: float
+    timeout_s: float | None
+    future: asyncio.Future[Any]
+    answered_by: str = ""
+
+    def __repr__(self) -> str:
+        return f"<PendingRequest {self.id} {self.method} of {self.server_id}>"
+
+    @property
+    def method(self) -> str:
+        return self.request.method
+
+    @property
+    def params(self) -> dict[str, Any]:
+        return self.request.params if isinstance(self.request.params, dict) else {}
+
+    def age_s(self, now_mono: float) -> float:
+        return now_mono - self.created_mono
+
+    def left_s(self, now_mono: float) -> float | None:
+        """How long until it is rejected; None: it waits for ever."""
+        if self.timeout_s is None:
+            return None
+        return max(0.0, self.timeout_s - self.age_s(now_mono))
+
+
+class _ByFunction:
+    """A function as a profile."""
+
+    def __init__(self, function: AnswerFunction) -> None:
+        self.name = getattr(function, "__name__", type(function).__name__)
+        self._function = function
+
+    async def answer(self, request: ServerRequest) -> Any:
+        result = self._function(request)
+        return await result if inspect.isawaitable(result) else result
+
+
+class Handler:
+    """The questions of one kind that wait, and the ways to answer them."""
+
+    method: ClassVar[str]
+    capability: ClassVar[str]
+
+    def __init__(
+        self,
+        connection: Callable[[], Connection],
+        *,
+        config: HandlerConfig | None = None,
+        answering: Answering = False,
+    ) -> None:
+        self.config = config or HandlerConfig()
+        self._connection = connection
+        self._pending: dict[str, PendingRequest] = {}
+        self._numbers = itertools.count(1)
+        self.profile: Profile | None = None
+        self.is_on = False
+        self.use(answering)
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {len(self._pending)} waiting>"
+
+    def use(self, answering: Answering) -> None:
+        """Answer like this from now on; what waits already goes on waiting."""
+        self.is_on = answering is not False
+        if isinstance(answering, bool):
+            self.profile = None
+        elif isinstance(answering, Profile):
+            self.profile = answering
+        else:
+            self.profile = _ByFunction(answering)
+
+    # -- the server's side ---------------------------------------------------------------------
+
+    async def on_request(self, request: ServerRequest) -> Any:
+        """Wait for the answer to a question.
+
+        Raises:
+            ServerError: it is refused: not declared, rejected, or its time was up.
+        """
+        self._check(request)
+        pending = self._open(request)
+        timer = self._start_timer(pending)
+        by_profile = None
+        if self.profile is not None:
+            work = self._answer_by(self.profile, pending)
+            by_profile = asyncio.get_running_loop().create_task(work, name=f"answer {pending.id}")
+        outcome = "withdrawn"
+        try:
+            answer = await pending.future
+            outcome = "answered"
+            return answer
+        except ServerError as refusal:
+            outcome = f"rejected: {refusal.rpc_message}"
+            if pending.answered_by == "timeout":
+                outcome = "timed out"
+            raise
+        finally:
+            del self._pending[pending.id]
+            if timer is not None:
+                timer.cancel()
+            if by_profile is not None:
+                by_profile.cancel()
+            self._connection().publish(
+                QuestionClosed, pending.id, request.method, outcome, pending.answered_by
+            )
+
+    def _open(self, request: ServerRequest) -> PendingRequest:
+        connection = self._connection()
+        clock = connection.clock
+        pending = PendingRequest(
+            f"{self.capability}-{next(self._numbers)}",
+            connection.publish.server_id,
+            request,
+            clock.wall(),
+            clock.monotonic(),
+            self._timeout_s(request),
+            asyncio.get_running_loop().create_future(),
+        )
+        self._pending[pending.id] = pending
+        has_wire_id = request.origin in ("request", "task")
+        connection.publish(
+            QuestionOpened,
+            pending.id,
+            request.method,
+            request.params,
+            request.id if has_wire_id else None,
+            request.caused_by,
+            request.origin,
+            request.task_id,
+            pending.timeout_s if self.config.auto_reject_on_timeout else None,
+        )
+        return pending
+
+    def _timeout_s(self, request: ServerRequest) -> float | None:
+        limits = [self.config.request_timeout_s, request.expires_in_s]
+        return min((limit for limit in limits if limit is not None), default=None)
+
+    def _start_timer(self, pending: PendingRequest) -> Timer | None:
+        if pending.timeout_s is None or not self.config.auto_reject_on_timeout:
+            return None
+
+        def expire() -> None:
+            if not pending.future.done():
+                pending.answered_by = "timeout"
+                pending.future.set_exception(ServerError(REJECTED, self.config.timeout_message))
+
+        return self._connection().clock.call_at(pending.created_mono + pending.timeout_s, expire)
+
+    async def _answer_by(self, profile: Profile, pending: PendingRequest) -> None:
+        """Let a profile answer; whatever goes wrong in it, the server gets told."""
+        try:
+            result = await profile.answer(pending.request)
+            if result is None or pending.future.done():
+                return
+            result = self._completed(pending, result)
+            findings = self._findings(pending, result)
+            if findings and not getattr(profile, "is_forced", False):
+                text = f"the answer of {profile.name} is not valid: {'; '.join(findings)}"
+                raise ServerError(INTERNAL_ERROR, text)
+            self._settle(pending, result, profile.name)
+        except ServerError as refusal:
+            self._refuse(pending, refusal, profile.name)
+        except Exception as problem:  # a profile is foreign code
+            text = f"{profile.name} failed: {type(problem).__name__}: {problem}"
+            self._connection().publish(Remark, text)
+            self._refuse(pending, ServerError(INTERNAL_ERROR, text), profile.name)
+
+    # -- the person's side ---------------------------------------------------------------------
+
+    def get_pending(self) -> list[PendingRequest]:
+        """What waits, oldest first."""
+        return list(self._pending.values())
+
+    def get(self, request_id: str) -> PendingRequest:
+        """One question that waits.
+
+        Raises:
+            InspectorError: QUESTION_GONE; nothing of this id waits.
+        """
+        pending = self._pending.get(request_id)
+        if pending is None or pending.future.done():
+            text = f"no question {request_id!r} waits: it was answered, withdrawn or timed out"
+            raise InspectorError("QUESTION_GONE", text)
+        return pending
+
+    def resolve(self, request_id: str, result: Any, *, force: bool = False) -> None:
+        """Answer a question; `force` sends an answer that breaks the rules, exactly as it is.
+
+        Raises:
+            InspectorError: nothing of this id waits, or INVALID_ANSWER: the question still waits.
+        """
+        pending = self.get(request_id)
+        if not force:
+            result = self._completed(pending, result)
+            findings = self._findings(pending, result)
+            if findings:
+                raise InspectorError(
+                    "INVALID_ANSWER",
+                    f"not sent: {'; '.join(findings)}",
+                    details={"findings": list(findings), "question_id": request_id},
+                )
+        self._settle(pending, result, "person")
+
+    def reject(self, request_id: str, reason: str = "the user rejected the request") -> None:
+        """Refuse a question.
+
+        Raises:
+            InspectorError: nothing of this id waits.
+        """
+        self._refuse(self.get(request_id), ServerError(REJECTED, reason), "person")
+
+    def try_profile(self, request_id: str, profile: Profile) -> asyncio.Task[None]:
+        """Have this profile answer a question that waits for a person.
+
+        Raises:
+            InspectorError: nothing of this id waits.
+        """
+        work = self._answer_by(profile, self.get(request_id))
+        return asyncio.get_running_loop().create_task(work, name=f"answer {request_id}")
+
+    def _settle(self, pending: PendingRequest, result: Any, who: str) -> None:
+        if not pending.future.done():
+            pending.answered_by = who
+            pending.future.set_result(result)
+
+    def _refuse(self, pending: PendingRequest, refusal: ServerError, who: str) -> None:
+        if not pending.future.done():
+            pending.answered_by = who
+            pending.future.set_exception(refusal)
+
+    # -- what the kinds differ in --------------------------------------------------------------
+
+    def _declared(self) -> dict[str, Any]:
+        """What we told the server of this capability."""
+        session = self._connection().session
+        declared = session.client_capabilities.get(self.capability) if session else None
+        return declared if isinstance(declared, dict) else {}
+
+    def _check(self, request: ServerRequest) -> None:
+        """Refuse what was not declared, or can have no right answer. Raises ServerError."""
+        raise NotImplementedError
+
+    def _completed(self, pending: PendingRequest, result: Any) -> Any:
+        """The answer with what goes without saying."""
+        return result
+
+    def _findings(self, pending: PendingRequest, result: Any) -> tuple[str, ...]:
+        """What is wrong with an answer."""
+        raise NotImplementedError

@@ -1,0 +1,33 @@
+"""Sampling: the server asks for a completion by a model (`sampling/createMessage`)."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from mcplens.errors import ServerError
+from mcplens.protocol import sampling
+from mcplens.session.handler import INVALID_PARAMS, Handler, PendingRequest, ServerRequest
+
+
+class SamplingHandler(Handler):
+    """The completions that the server waits for."""
+
+    method: ClassVar[str] = "sampling/createMessage"
+    capability: ClassVar[str] = "sampling"
+
+    def _check(self, request: ServerRequest) -> None:
+        if not isinstance(request.params, dict):
+            raise ServerError(INVALID_PARAMS, "params have to be an object")
+        missing = sampling.needs(request.params) - self._declared().keys()
+        # includeContext without the capability is only discouraged; tools must be refused.
+        if "tools" in missing:
+            raise ServerError(INVALID_PARAMS, "tools: this client did not declare sampling.tools")
+        unbalanced = sampling.balance_findings(request.params)
+        if unbalanced:
+            raise ServerError(INVALID_PARAMS, "; ".join(unbalanced))
+
+    def _completed(self, pending: PendingRequest, result: Any) -> Any:
+        return sampling.text_answer(result) if isinstance(result, str) else result
+
+    def _findings(self, pending: PendingRequest, result: Any) -> tuple[str, ...]:
+        return sampling.answer_findings(pending.params, result)

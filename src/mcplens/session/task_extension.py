@@ -1,0 +1,158 @@
+"""Follows a task of the extension io.modelcontextprotocol/tasks (2026-07-28).
+
+tasks/get has everything: status, questions, result or error. Each question is asked once, as soon
+as it is seen, and its answer sent by tasks/update while polling goes on.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+from msgspec import Raw
+
+from mcplens.errors import InspectorError, ProtocolError, ServerError
+from mcplens.protocol.frames import Frame, Kind, RpcError
+from mcplens.protocol.input_required import (
+    InputProblem,
+    InputRequest,
+    members,
+    read_input_requests,
+)
+from mcplens.protocol.tasks import Task
+from mcplens.session.following import Follower, Origin
+from mcplens.session.handler import ServerRequest
+from mcplens.session.results import invalid
+
+if TYPE_CHECKING:
+    from mcplens.session.client_tasks import ClientTasks
+
+
+class ExtensionFollower(Follower):
+    """A task that the server made of a call on its own account."""
+
+    def __init__(self, tasks: ClientTasks, task: Task, origin: Origin, frame: Frame) -> None:
+        super().__init__(tasks, task, origin)
+        self._frame = frame  # the last that told of the task
+        self._asked: set[str] = set()  # keys are unique for the task's whole life
+        self._asking: dict[str, asyncio.Task[None]] = {}
+        self._problem: InspectorError | None = None
+
+    def start(self) -> None:
+        self._moved(self._frame)
+        super().start()
+        self._tasks.listening.want_task(self.id)
+
+    def call_off(self) -> None:
+        super().call_off()
+        self._withdraw(set())
+
+    # -- its questions -------------------------------------------------------------------------
+
+    def _moved(self, frame: Frame) -> None:
+        self._frame = frame
+        try:
+            wanted = self._questions(frame) if self.task.status == "input_required" else ()
+        except InputProblem as problem:
+            self._problem = invalid("tasks/get", str(problem), frame)
+            return
+        self._withdraw({each.key for each in wanted})
+        for each in wanted:
+            if each.key not in self._asked and not self.is_called_off:
+                self._asked.add(each.key)
+                work = self._answer(each)
+                name = f"answer {each.key} of {self.id}"
+                task = asyncio.get_running_loop().create_task(work, name=name)
+                self._asking[each.key] = task
+
+    def _questions(self, frame: Frame) -> tuple[InputRequest, ...]:
+        return read_input_requests(members(frame.body, "the task").get("inputRequests"))
+
+    async def _answer(self, request: InputRequest) -> None:
+        question = ServerRequest(
+            f"{self.id}/{request.key}",
+            request.method,
+            request.params,
+            request.raw,
+            self.origin.request_id,
+            origin="input_required",
+            task_id=self.id,
+            expires_in_s=self.left_s,
+        )
+        try:
+            answer = await self._tasks.rounds.response(request.key, question)
+            await self._update({request.key: answer})
+        except InspectorError as error:
+            if self._tasks.is_connected:
+                self._problem = error
+            else:
+                self._asked.discard(request.key)  # it is asked again once we are back
+        finally:
+            if self._asking.get(request.key) is asyncio.current_task():
+                del self._asking[request.key]
+            self._wake.set()
+
+    async def _update(self, answers: dict[str, Any]) -> None:
+        """Send answers; what somebody has answered is not lost with the connection."""
+        while True:
+            try:
+                await self._tasks.request(
+                    "tasks/update", {**self.params, "inputResponses": answers}
+                )
+            except InspectorError:
+                if self._tasks.is_connected:
+                    raise
+                await self._tasks.until_connected()
+            else:
+                return
+
+    def _withdraw(self, wanted: set[str]) -> None:
+        """The server no longer wants an answer to any other question."""
+        for key in self._asking.keys() - wanted:
+            self._asking[key].cancel()
+
+    def _check(self) -> None:
+        problem, self._problem = self._problem, None
+        if problem is None or self.task.is_terminal:
+            return
+        # The task can never go on without this answer.
+        self._tasks.cancel_quietly(self)
+        raise problem
+
+    # -- its end -------------------------------------------------------------------------------
+
+    async def _result(self) -> Frame:
+        status = self.task.status
+        if status == "cancelled":
+            raise self._cancelled()
+        member = "result" if status == "completed" else "error"
+        found = self._member(member)
+        if found is None:  # a notification may leave it out
+            self._frame = await self._tasks.request("tasks/get", self.params)
+            found = self._member(member)
+        if found is None:
+            raise self._invalid(f"the task is {status} but has no {member!r}")
+        if member == "result":
+            return Frame(self._frame.raw, Kind.RESULT, self._frame.id, "", found)
+        try:
+            error = msgspec.json.decode(found, type=RpcError)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as problem:
+            raise self._invalid(f"its error is no error object: {problem}") from None
+        raise ServerError(error.code, error.message, error.data, raw=self._frame.raw)
+
+    def _member(self, name: str) -> Raw | None:
+        try:
+            return members(self._frame.body, "the task").get(name)
+        except InputProblem as problem:
+            raise self._invalid(str(problem)) from None
+
+    def _invalid(self, problem: str) -> ProtocolError:
+        return invalid("tasks/get", problem, self._frame)
+
+    async def _end(self) -> None:
+        self._tasks.listening.drop_task(self.id)
+        asking = list(self._asking.values())
+        for task in asking:
+            task.cancel()
+        await asyncio.gather(*asking, return_exceptions=True)
