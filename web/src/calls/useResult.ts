@@ -10,6 +10,23 @@ export interface Result {
   problem: string | null;
 }
 
+// Large results that were looked at last; the parts of a panel share one answer.
+const HELD = 3;
+const held = new Map<string, Promise<unknown>>();
+
+function fetched(callId: string): Promise<unknown> {
+  const found = held.get(callId);
+  if (found) return found;
+  const work = fetchResult(callId).then((text) => JSON.parse(text) as unknown);
+  held.set(callId, work);
+  work.catch(() => held.delete(callId));
+  for (const oldest of held.keys()) {
+    if (held.size <= HELD) break;
+    held.delete(oldest);
+  }
+  return work;
+}
+
 export function useResult(call: CallView): Result {
   const { call_id, status, result, result_size_bytes } = call;
   const isFar = status === "completed" && result == null && result_size_bytes > 0;
@@ -23,10 +40,8 @@ export function useResult(call: CallView): Result {
     if (!isFar) return;
     let isGone = false;
     setFar({ id: call_id, value: undefined, isLoading: true, problem: null });
-    fetchResult(call_id).then(
-      (text) =>
-        !isGone &&
-        setFar({ id: call_id, value: JSON.parse(text), isLoading: false, problem: null }),
+    fetched(call_id).then(
+      (value) => !isGone && setFar({ id: call_id, value, isLoading: false, problem: null }),
       (thrown) =>
         !isGone &&
         setFar({ id: call_id, value: undefined, isLoading: false, problem: words(thrown) }),

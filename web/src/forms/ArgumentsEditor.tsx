@@ -19,6 +19,7 @@ export const NO_ARGUMENTS: Arguments = { text: null, mode: "form" };
 
 interface Props {
   name: string;
+  title?: string;
   schema: unknown;
   value: Arguments;
   findings: Finding[];
@@ -28,7 +29,14 @@ interface Props {
 const isObject = (value: unknown): boolean =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-export function ArgumentsEditor({ name, schema, value, findings, onChange }: Props) {
+export function ArgumentsEditor({
+  name,
+  title = "Arguments",
+  schema,
+  value,
+  findings,
+  onChange,
+}: Props) {
   const module = useModule(formModule);
   const parsed = useMemo(() => (value.text === null ? null : parseJson(value.text)), [value.text]);
   const data = parsed?.ok ? parsed.value : undefined;
@@ -36,7 +44,7 @@ export function ArgumentsEditor({ name, schema, value, findings, onChange }: Pro
   return (
     <div className="stack">
       <div className="row wrap">
-        <h3 className="section-title grow">Arguments</h3>
+        <h3 className="section-title grow">{title}</h3>
         <SegmentedControl
           aria-label="How to enter the arguments"
           data={[

@@ -9,18 +9,18 @@ import { parseJson } from "./text";
 type Form = "json" | "markdown" | "text";
 const LABELS: Record<Form, string> = { json: "JSON", markdown: "Rendered", text: "Raw" };
 
-function formsOf(text: string, mime: string | undefined): Form[] {
+function formsOf(text: string, mime: string | undefined): { forms: Form[]; value: unknown } {
   const start = text.trimStart()[0];
-  if ((start === "{" || start === "[") && parseJson(text).ok) return ["json", "text"];
-  if (mime === "text/markdown" || (!mime && looksLikeMarkdown(text))) return ["markdown", "text"];
-  return ["text"];
+  const parsed = start === "{" || start === "[" ? parseJson(text) : null;
+  if (parsed?.ok) return { forms: ["json", "text"], value: parsed.value };
+  const isMarkdown = mime === "text/markdown" || (!mime && looksLikeMarkdown(text));
+  return { forms: isMarkdown ? ["markdown", "text"] : ["text"], value: undefined };
 }
 
 export function RichText({ text, label, mime }: { text: string; label: string; mime?: string }) {
-  const forms = useMemo(() => formsOf(text, mime), [text, mime]);
+  const { forms, value } = useMemo(() => formsOf(text, mime), [text, mime]);
   const [wanted, setWanted] = useState<Form | null>(null);
   const form = wanted && forms.includes(wanted) ? wanted : (forms[0] ?? "text");
-  const value = useMemo(() => (form === "json" ? parseJson(text) : null), [form, text]);
   return (
     <div className="stack tight">
       {forms.length > 1 && (
@@ -33,8 +33,8 @@ export function RichText({ text, label, mime }: { text: string; label: string; m
           />
         </div>
       )}
-      {value?.ok ? (
-        <JsonTree value={value.value} label={label} most={480} />
+      {form === "json" ? (
+        <JsonTree value={value} label={label} most={480} />
       ) : form === "markdown" ? (
         <Markdown text={text} />
       ) : (

@@ -44,6 +44,7 @@ export function ElicitationForm({ question, send }: AnswerProps) {
       <p className={css.message}>{String(params.message ?? "")}</p>
       <ArgumentsEditor
         name={`answer-${question_id}`}
+        title="Your answer"
         schema={params.requestedSchema ?? {}}
         value={draft}
         findings={isTried ? findings : []}
