@@ -108,6 +108,9 @@ class Page:
                 self.hello = message
                 self.things = {("servers", one["server_id"]): one for one in message["servers"]}
                 self.things |= {("calls", one["call_id"]): one for one in message["calls"]}
+                self.things |= {
+                    ("questions", one["question_id"]): one for one in message["questions"]
+                }
             answer.set_result(message if kind == "Hello" else message["value"])
         elif kind == "Events":
             self.events += message["events"]

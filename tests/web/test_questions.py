@@ -38,8 +38,10 @@ async def test_questions_that_wait_survive_a_reload_and_go_when_they_are_answere
         ]  # fmt: skip
         fields = ("elicitation-1", "elicitation/create", "answered", "person")
         web.workspace.bus.publish(QuestionClosed, "demo", 0, *fields)
-        ended = await second.until(lambda: second.things.get(("questions", "demo/elicitation-1")))
-        assert (ended["is_done"], ended["outcome"]) == (True, "answered")
+        key = ("questions", "demo/elicitation-1")
+        await second.until(lambda: second.things[key]["is_done"])
+        ended = second.things[key]
+        assert (ended["outcome"], ended["answered_by"]) == ("answered", "person")
     async with web.page() as third:
         assert len(third.hello["questions"]) == 1
 

@@ -135,10 +135,24 @@ def _prepare(state: State, workspace: Workspace, target: str | None) -> str | No
         server.overrides |= overrides
         if state.is_trusted:
             workspace.confirm(target)
+        _answer_by(state, workspace, server)
         return target
     server = _given(state, workspace, target, overrides)
+    _answer_by(state, workspace, server)
     workspace.give(server)
     return server.server_id
+
+
+def _answer_by(state: State, workspace: Workspace, server: Server) -> None:
+    """What the options say of the server's questions; without any, they wait on the page."""
+    from mcplens.workspace.answering import typed_root
+
+    here, answering = workspace.configured.here, server.answering
+    if state.sampling not in (None, "ask"):
+        workspace.profiles.get(state.sampling)
+        answering.profile = state.sampling
+    roots = [typed_root(root, None, here) for root in state.roots]
+    answering.set_roots([*answering.roots, *roots], None)
 
 
 def _given(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import binascii
 from collections.abc import Awaitable, Callable
@@ -11,6 +12,7 @@ from msgspec import Raw
 
 from mcplens.errors import InspectorError
 from mcplens.protocol.shapes import Item, Prompt, Resource, ResourceTemplate, Tool
+from mcplens.session.task_calls import DEFAULT_TTL_S
 from mcplens.web import commands as c
 from mcplens.web import views
 from mcplens.web.pictures import call_view, list_view, page_view, server_view
@@ -20,6 +22,9 @@ from mcplens.workspace.calls import Call
 from mcplens.workspace.requests import Options
 from mcplens.workspace.server import Subscription
 from mcplens.workspace.workspace import Workspace
+
+# A call that is called off ends at once; what does not is shown as it stands.
+_CANCEL_S: Final = 2.0
 
 _LISTS: Final[dict[str, tuple[str, type[Item]]]] = {
     "tools": ("tools/list", Tool),
@@ -96,15 +101,16 @@ async def call_tool(workspace: Workspace, command: c.CallTool) -> views.CallView
         command.name,
         _bytes(command.arguments),
         options,
+        task_ttl_s=_ttl_of(command),
         send_anyway=command.send_anyway,
     )
-    return await _started(workspace, call)
+    return await started(workspace, call)
 
 
 async def read_resource(workspace: Workspace, command: c.ReadResource) -> views.CallView:
     server = workspace.find(command.server_id)
     options = Options(meta=command.meta, timeout_s=command.timeout_s)
-    return await _started(
+    return await started(
         workspace, requests.read_resource(server, workspace.calls, command.uri, options)
     )
 
@@ -113,7 +119,7 @@ async def get_prompt(workspace: Workspace, command: c.GetPrompt) -> views.CallVi
     server = workspace.find(command.server_id)
     options = Options(meta=command.meta, timeout_s=command.timeout_s)
     call = requests.get_prompt(server, workspace.calls, command.name, command.arguments, options)
-    return await _started(workspace, call)
+    return await started(workspace, call)
 
 
 async def request(workspace: Workspace, command: c.Request) -> views.CallView:
@@ -121,7 +127,7 @@ async def request(workspace: Workspace, command: c.Request) -> views.CallView:
     options = Options(headers=command.headers, timeout_s=command.timeout_s)
     params = _bytes(command.params)
     call = requests.request(server, workspace.calls, command.method, params, options)
-    return await _started(workspace, call)
+    return await started(workspace, call)
 
 
 async def send_raw(workspace: Workspace, command: c.SendRaw) -> views.CallView:
@@ -138,30 +144,42 @@ async def send_raw(workspace: Workspace, command: c.SendRaw) -> views.CallView:
     server = workspace.find(command.server_id)
     options = Options(headers=command.headers, timeout_s=command.timeout_s)
     call = requests.send_raw(server, workspace.calls, data, options, force=command.force)
-    return await _started(workspace, call)
+    return await started(workspace, call)
 
 
 async def replay(workspace: Workspace, command: c.ReplayCall) -> views.CallView:
     found = await recorded_request(workspace, command.run_id or workspace.bus.run_id, command.seq)
     server = workspace.find(command.server_id or found.server_id)
     call = requests.request(server, workspace.calls, found.method, found.params, Options())
-    return await _started(workspace, call)
+    return await started(workspace, call)
 
 
 async def cancel(workspace: Workspace, command: c.CancelCall) -> views.CallView:
-    return call_view(workspace.calls.cancel(command.call_id))
+    call = workspace.calls.cancel(command.call_id)
+    if call.running is not None:
+        await asyncio.wait([call.running], timeout=_CANCEL_S)
+    workspace.follower.catch_up()
+    workspace.replies.withdraw(call.call_id)
+    return call_view(workspace, call)
 
 
 async def forget(workspace: Workspace, command: c.ForgetCalls) -> None:
     workspace.calls.forget(command.server_id, command.call_ids)
 
 
-async def _started(workspace: Workspace, call: Call) -> views.CallView:
+async def started(workspace: Workspace, call: Call) -> views.CallView:
     """The call as it stands once its request is in the queue."""
     await workspace.clock.sleep(0)
     if call.is_running and call.kind != "raw":
         call.note_requests()
-    return call_view(call)
+    return call_view(workspace, call)
+
+
+def _ttl_of(command: c.CallTool) -> float | None:
+    """How long the task of a call is to live; None for a call that is none."""
+    if not command.as_task:
+        return None
+    return DEFAULT_TTL_S if command.task_ttl_s is None else command.task_ttl_s
 
 
 def _options(command: c.CallTool) -> Options:

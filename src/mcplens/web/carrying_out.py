@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any, Final
 
 from mcplens.errors import InspectorError
-from mcplens.web import call_commands, question_commands, server_commands
+from mcplens.web import call_commands, question_commands, server_commands, task_commands
 from mcplens.workspace.workspace import Workspace
 
 Carry = Callable[[Workspace, Any], Awaitable[Any]]
@@ -19,6 +19,7 @@ CARRIERS: Final[dict[type, Carry]] = {
     **server_commands.CARRIERS,
     **call_commands.CARRIERS,
     **question_commands.CARRIERS,
+    **task_commands.CARRIERS,
 }
 
 

@@ -116,10 +116,15 @@ class ParseTarget(_Command, frozen=True, kw_only=True):
 
 
 class SetCapabilities(_Command, frozen=True, kw_only=True):
-    """What is advertised to this server from the next connection on."""
+    """What is declared to this server from the next connection on, beside what was chosen before.
+
+    Null takes a capability away; `reset` goes back to the file first. `save` writes it there.
+    """
 
     server_id: str
-    capabilities: dict[str, Any]
+    capabilities: dict[str, Any] = {}
+    reset: bool = False
+    save: bool = False
 
 
 # -- what servers offer ------------------------------------------------------------------------
@@ -176,7 +181,8 @@ class Ping(_Command, frozen=True, kw_only=True):
 
 class CallTool(_Command, frozen=True, kw_only=True):
     """Call a tool. What breaks its input schema is refused (`details.findings`) unless
-    `send_anyway`."""
+    `send_anyway`; so is `as_task` where the server or the tool knows no tasks. In 2026-07-28 the
+    server alone decides what becomes a task."""
 
     server_id: str
     name: str
@@ -185,6 +191,7 @@ class CallTool(_Command, frozen=True, kw_only=True):
     headers: dict[str, str] = {}
     timeout_s: float | None = None
     as_task: bool = False
+    task_ttl_s: float | None = None
     send_anyway: bool = False
 
 
@@ -271,11 +278,20 @@ class RejectQuestion(_Command, frozen=True, kw_only=True):
 
 
 class AutoRespond(_Command, frozen=True, kw_only=True):
-    """Let a testing profile answer. `options` steer it (tool choice and the like)."""
+    """Let a testing profile answer; `auto` is one that knows what to do with any question.
+
+    What it answers is judged as a person's answer is, and the question waits on if it is not sent.
+    `options`: `tool_choice` (auto, none, required, specific) in place of the server's, `tool` for
+    specific, `force`.
+    """
 
     question_id: str
     profile: str
     options: dict[str, Any] = {}
+
+
+class ListProfiles(_Command, frozen=True, kw_only=True):
+    """The testing profiles that there are now."""
 
 
 class SetProfile(_Command, frozen=True, kw_only=True):
@@ -283,19 +299,22 @@ class SetProfile(_Command, frozen=True, kw_only=True):
 
     server_id: str
     profile: str | None = None
+    save: bool = False
 
 
 class AddRoot(_Command, frozen=True, kw_only=True):
-    """`path` is a folder or a file:// URI."""
+    """`path` is a folder or a file:// URI. `save` writes the roots into the server's entry."""
 
     server_id: str
     path: str
     name: str | None = None
+    save: bool = False
 
 
 class RemoveRoot(_Command, frozen=True, kw_only=True):
     server_id: str
     uri: str
+    save: bool = False
 
 
 class BrowseFolder(_Command, frozen=True, kw_only=True):
@@ -305,19 +324,25 @@ class BrowseFolder(_Command, frozen=True, kw_only=True):
 
 
 class ListTasks(_Command, frozen=True, kw_only=True):
-    """Ask the server for its tasks."""
+    """The tasks of both roles; the server is asked for its own where it can be."""
 
     server_id: str
 
 
 class CancelTask(_Command, frozen=True, kw_only=True):
+    """`role` says whose task it is: one that the server runs, or one that we hold."""
+
     server_id: str
     task_id: str
+    role: Literal["client", "receiver"] = "client"
 
 
 class GetTaskResult(_Command, frozen=True, kw_only=True):
+    """A call that waits for the end of a task and has its result."""
+
     server_id: str
     task_id: str
+    role: Literal["client", "receiver"] = "client"
 
 
 # -- the rest ----------------------------------------------------------------------------------
@@ -331,44 +356,11 @@ class SetSetting(_Command, frozen=True, kw_only=True):
 
 
 AnyCommand = (
-    Resume
-    | Connect
-    | Disconnect
-    | Confirm
-    | ServerEntryOf
-    | ServerAdd
-    | ServerEdit
-    | ServerRemove
-    | FoundServers
-    | ServerRead
-    | ServerImport
-    | ServerExport
-    | ParseTarget
-    | SetCapabilities
-    | List
-    | Complete
-    | Subscribe
-    | Unsubscribe
-    | SetLevel
-    | Ping
-    | CallTool
-    | ReadResource
-    | GetPrompt
-    | Request
-    | SendRaw
-    | ReplayCall
-    | CancelCall
-    | ForgetCalls
-    | AnswerSampling
-    | AnswerElicitation
-    | RejectQuestion
-    | AutoRespond
-    | SetProfile
-    | AddRoot
-    | RemoveRoot
-    | BrowseFolder
-    | ListTasks
-    | CancelTask
-    | GetTaskResult
+    Resume | Connect | Disconnect | Confirm | ServerEntryOf | ServerAdd | ServerEdit
+    | ServerRemove | FoundServers | ServerRead | ServerImport | ServerExport | ParseTarget
+    | SetCapabilities | List | Complete | Subscribe | Unsubscribe | SetLevel | Ping | CallTool
+    | ReadResource | GetPrompt | Request | SendRaw | ReplayCall | CancelCall | ForgetCalls
+    | AnswerSampling | AnswerElicitation | RejectQuestion | AutoRespond | ListProfiles
+    | SetProfile | AddRoot | RemoveRoot | BrowseFolder | ListTasks | CancelTask | GetTaskResult
     | SetSetting
-)
+)  # fmt: skip

@@ -1,6 +1,6 @@
-"""The folders of this computer, for choosing a root: names of folders only, as far as we may read.
+"""The folders of this computer, for choosing a root: only those that this user may open.
 
-Files are neither listed nor opened.
+Names alone: files are neither listed nor opened.
 """
 
 from __future__ import annotations
@@ -36,6 +36,6 @@ def browse(path: str) -> FolderView:
 
 def _is_folder(entry: os.DirEntry[str]) -> bool:
     try:
-        return entry.is_dir()
+        return entry.is_dir() and os.access(entry.path, os.R_OK | os.X_OK)
     except OSError:
         return False

@@ -12,15 +12,14 @@ import msgspec
 from msgspec import Raw
 
 from mcplens.web import commands, views
+from mcplens.web.question_views import ProfileView, QuestionView, TaskView
 from mcplens.web.views import (
     CallView,
     ErrorView,
     EventView,
     ListSummary,
-    QuestionView,
     ServerView,
     SettingView,
-    TaskView,
     Thing,
 )
 
@@ -50,6 +49,7 @@ class Hello(_Message, frozen=True, kw_only=True):
     calls: list[CallView]
     questions: list[QuestionView]
     tasks: list[TaskView]
+    profiles: list[ProfileView]
     settings: list[SettingView]
 
 
@@ -145,12 +145,13 @@ REPLIES: Final[dict[type, Any]] = {
     commands.AnswerElicitation: None,
     commands.RejectQuestion: None,
     commands.AutoRespond: None,
+    commands.ListProfiles: list[ProfileView],
     commands.SetProfile: views.ServerView,
     commands.AddRoot: views.ServerView,
     commands.RemoveRoot: views.ServerView,
     commands.BrowseFolder: views.FolderView,
-    commands.ListTasks: list[views.TaskView],
-    commands.CancelTask: views.TaskView,
+    commands.ListTasks: list[TaskView],
+    commands.CancelTask: TaskView,
     commands.GetTaskResult: views.CallView,
     commands.SetSetting: views.SettingView,
 }

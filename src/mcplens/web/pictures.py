@@ -9,53 +9,28 @@ import shlex
 from typing import Any, Final
 
 import msgspec
-from msgspec import Raw
 
 from mcplens.config.configuration import KIND
 from mcplens.config.model import ServerEntry, Source
 from mcplens.protocol.lifecycle import ConnectionState
 from mcplens.protocol.masking import mask_headers, mask_url
 from mcplens.session.catalog import ListPage
-from mcplens.store.rows import to_json
 from mcplens.web import views
+from mcplens.web.plain import NULL, plain, raw_json
+from mcplens.web.question_pictures import awaited_links, question_view, task_view
 from mcplens.workspace.calls import Call
 from mcplens.workspace.configured import settings_of
-from mcplens.workspace.questions import Question
 from mcplens.workspace.server import ListState, Server
-from mcplens.workspace.tasks import TaskState
 from mcplens.workspace.workspace import Workspace
 
 # A larger result is fetched over HTTP when somebody looks at it.
 LARGEST_RESULT: Final = 256 * 1024
 # In the snapshot, which has many of them.
 LARGEST_IN_SNAPSHOT: Final = 16 * 1024
-_NULL: Final = Raw(b"null")
-
-
-def raw_json(data: bytes | None) -> Raw:
-    """Bytes that are JSON, safe to stand in a text message; bad UTF-8 is shown as such."""
-    if not data:
-        return _NULL
-    try:
-        data.decode()
-    except UnicodeDecodeError:
-        data = data.decode("utf-8", "replace").encode()
-    return Raw(data)
 
 
 def error_view(error: dict[str, Any] | None) -> views.ErrorView | None:
     return None if error is None else views.ErrorView(**plain(error))
-
-
-def plain(value: Any) -> Any:
-    """A value that can be written as JSON, whatever a server or an error put into it."""
-    try:
-        msgspec.json.encode(value)
-    except (TypeError, UnicodeEncodeError, RecursionError):
-        import json
-
-        return json.loads(json.dumps(value, default=str).encode("ascii", "replace"))
-    return value
 
 
 def source_view(source: Source) -> views.SourceView:
@@ -122,8 +97,9 @@ def _configured(workspace: Workspace, server: Server) -> dict[str, Any]:
         "problem": error_view(entry.problem.to_dict() if entry.problem else None),
         "remarks": list(entry.remarks),
         "inputs": _inputs(entry),
-        "roots": [views.RootView(root["uri"], root.get("name")) for root in entry.roots],
-        "profile": entry.profile,
+        "roots": [views.RootView(root.uri, root.name) for root in server.answering.roots],
+        "profile": server.answering.profile,
+        "is_saved": server.answering.is_as_in(entry),
     }
 
 
@@ -163,7 +139,9 @@ def _introduced(server: Server) -> dict[str, Any]:
         "protocol_version": client.protocol_version if client is not None else None,
         "server_info": plain(client.server_info) if client is not None else {},
         "capabilities": plain(client.capabilities) if client is not None else {},
-        "client_capabilities": plain(client.advertised) if client is not None else {},
+        "client_capabilities": plain(server.answering.capabilities),
+        "declared_capabilities": plain(server.declared),
+        "needs_reconnect": server.needs_reconnect,
         "instructions": client.instructions if client is not None else None,
     }
 
@@ -223,7 +201,7 @@ def _items(items: list[Any]) -> list[views.ItemView]:
 # -- calls and settings ------------------------------------------------------------------------
 
 
-def call_view(call: Call, largest: int = LARGEST_RESULT) -> views.CallView:
+def call_view(workspace: Workspace, call: Call, largest: int = LARGEST_RESULT) -> views.CallView:
     """A call as it stands now; a result that is larger than this stays behind."""
     outcome, progress = call.outcome, call.progress
     raw = outcome.raw if outcome is not None else None
@@ -235,7 +213,7 @@ def call_view(call: Call, largest: int = LARGEST_RESULT) -> views.CallView:
         kind=call.kind,
         method=call.method,
         name=call.name,
-        request=_NULL if is_large else raw_json(call.request),
+        request=NULL if is_large else raw_json(call.request),
         request_id=call.request_ids[-1] if call.request_ids else None,
         request_ids=call.request_ids,
         status=call.status,
@@ -247,54 +225,14 @@ def call_view(call: Call, largest: int = LARGEST_RESULT) -> views.CallView:
             progress.progress, progress.total, progress.message, call.progress_at
         ),
         is_waiting_on_user=call.is_waiting_on_user,
+        question_ids=call.question_ids,
+        awaiting=awaited_links(workspace, call),
         result=raw_json(raw) if is_small else None,
         result_size_bytes=call.size_bytes,
         is_error=outcome is not None and outcome.is_error,
         findings=list(outcome.findings) if outcome is not None else [],
         error=error_view(call.error.to_dict() if call.error is not None else None),
         task_id=call.task_id,
-    )
-
-
-def question_view(workspace: Workspace, question: Question) -> views.QuestionView:
-    """A question, with the call that it belongs to."""
-    call = workspace.calls.caused_by(question.server_id, question.caused_by)
-    server = workspace.servers.get(question.server_id)
-    return views.QuestionView(
-        question_id=question.question_id,
-        server_id=question.server_id,
-        method=question.method,
-        params=raw_json(to_json(question.params)),
-        request_id=question.request_id,
-        caused_by=question.caused_by,
-        call_id=call.call_id if call is not None else None,
-        origin=question.origin,
-        task_id=question.task_id,
-        opened=question.opened,
-        deadline=question.deadline,
-        profile=server.entry.profile if server is not None else None,
-        is_done=question.is_done,
-        outcome=question.outcome,
-    )
-
-
-def task_view(workspace: Workspace, task: TaskState) -> views.TaskView:
-    """A task by the last word on it."""
-    call = workspace.calls.of_task(task.server_id, task.task_id)
-    return views.TaskView(
-        task_id=task.task_id,
-        server_id=task.server_id,
-        role=task.role,
-        method=task.method,
-        status=task.status,
-        message=task.message,
-        created=task.created,
-        updated=task.updated,
-        ttl_s=task.seconds("ttl", "ttlMs"),
-        poll_interval_s=task.seconds("pollInterval", "pollIntervalMs"),
-        call_id=call.call_id if call is not None else None,
-        task=plain(task.task),
-        is_gone=task.is_gone,
     )
 
 
@@ -325,7 +263,7 @@ def thing_view(workspace: Workspace, what: views.Thing, key: str) -> Any:
         return None if server is None else server_view(workspace, server)
     if what == "calls":
         call = workspace.calls.get(key)
-        return None if call is None else call_view(call)
+        return None if call is None else call_view(workspace, call)
     if what == "lists":
         server_id, _, kind = key.rpartition("/")
         server = workspace.servers.get(server_id)

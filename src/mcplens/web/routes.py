@@ -27,7 +27,7 @@ from mcplens.web.guard import SESSION_PATH, Keys
 from mcplens.web.help import show_help
 from mcplens.web.outbox import encoded
 from mcplens.web.page import Assets, show_page
-from mcplens.web.pictures import raw_json
+from mcplens.web.plain import raw_json
 from mcplens.web.views import ImportedView, WholeEvent
 from mcplens.workspace.workspace import Workspace
 

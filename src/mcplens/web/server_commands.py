@@ -9,7 +9,6 @@ from mcplens.config.files import Written
 from mcplens.errors import InspectorError
 from mcplens.web import commands as c
 from mcplens.web import views
-from mcplens.web.folders import browse
 from mcplens.web.pictures import found_view, server_view, settings_view, source_view
 from mcplens.workspace.configured import masked_raw
 from mcplens.workspace.workspace import Workspace
@@ -86,13 +85,6 @@ async def parse_target(workspace: Workspace, command: c.ParseTarget) -> views.Fo
     return found_view(workspace, workspace.configured.parse_target(command.text))
 
 
-async def set_capabilities(workspace: Workspace, command: c.SetCapabilities) -> views.ServerView:
-    server = workspace.find(command.server_id)
-    server.overrides["capabilities"] = command.capabilities
-    workspace.changed("servers", server.server_id, server.server_id)
-    return server_view(workspace, server)
-
-
 async def set_setting(workspace: Workspace, command: c.SetSetting) -> views.SettingView:
     workspace.configured.set(command.name, command.value)
     workspace.reload()
@@ -101,10 +93,6 @@ async def set_setting(workspace: Workspace, command: c.SetSetting) -> views.Sett
         if setting.name == command.name:
             return setting
     raise InspectorError("INVALID_REQUEST", f"there is no setting {command.name!r}")
-
-
-async def browse_folder(workspace: Workspace, command: c.BrowseFolder) -> views.FolderView:
-    return browse(command.path or workspace.configured.here.home)
 
 
 def _written(written: Written, servers: list[str]) -> views.WrittenView:
@@ -124,7 +112,5 @@ CARRIERS: Final[dict[type, Callable[[Workspace, Any], Awaitable[Any]]]] = {
     c.ServerImport: bring_in,
     c.ServerExport: export,
     c.ParseTarget: parse_target,
-    c.SetCapabilities: set_capabilities,
     c.SetSetting: set_setting,
-    c.BrowseFolder: browse_folder,
 }

@@ -23,12 +23,11 @@ from mcplens.web.pictures import (
     LARGEST_IN_SNAPSHOT,
     call_view,
     error_view,
-    plain,
-    question_view,
     server_view,
     settings_view,
-    task_view,
 )
+from mcplens.web.plain import plain
+from mcplens.web.question_pictures import profile_views, question_view, task_view
 from mcplens.workspace.background import Background
 from mcplens.workspace.workspace import Workspace
 
@@ -162,9 +161,10 @@ class Socket:
             recording_problem=recorder.problem if recorder is not None else None,
             first_server_id=self._first_server_id,
             servers=[server_view(workspace, one) for one in workspace.servers.values()],
-            calls=[call_view(call, LARGEST_IN_SNAPSHOT) for call in workspace.calls],
+            calls=[call_view(workspace, call, LARGEST_IN_SNAPSHOT) for call in workspace.calls],
             questions=[question_view(workspace, one) for one in workspace.questions.waiting()],
             tasks=[task_view(workspace, one) for one in workspace.tasks],
+            profiles=profile_views(workspace),
             settings=settings_view(workspace),
         )
 

@@ -13,6 +13,7 @@ import msgspec
 from msgspec import Raw
 
 from mcplens.protocol.frames import RequestId
+from mcplens.web.question_views import LinkView
 
 State = Literal["DISCONNECTED", "CONNECTING", "CONNECTED", "DISCONNECTING", "ERROR"]
 CallStatus = Literal["pending", "in_progress", "completed", "cancelled", "error"]
@@ -108,7 +109,12 @@ class QueueView(msgspec.Struct, frozen=True):
 
 
 class ServerView(msgspec.Struct, frozen=True, kw_only=True):
-    """One server: what is configured, how the connection stands, what the server said of itself."""
+    """One server: what is configured, how the connection stands, what the server said of itself.
+
+    `client_capabilities` are declared from the next connection on, `declared_capabilities` were
+    by this one (null: not connected); `needs_reconnect` says that they differ. `is_saved` says
+    that roots, profile and capabilities are as the file has them.
+    """
 
     server_id: str
     title: str | None
@@ -136,6 +142,8 @@ class ServerView(msgspec.Struct, frozen=True, kw_only=True):
     server_info: dict[str, Any]
     capabilities: dict[str, Any]
     client_capabilities: dict[str, Any]
+    declared_capabilities: dict[str, Any] | None
+    needs_reconnect: bool
     instructions: str | None
     channel: dict[str, Any]
     exit: ExitView | None
@@ -146,6 +154,7 @@ class ServerView(msgspec.Struct, frozen=True, kw_only=True):
     log_level: str | None
     roots: list[RootView]
     profile: str | None
+    is_saved: bool
 
 
 class EntryView(msgspec.Struct, frozen=True):
@@ -234,7 +243,7 @@ class PingView(msgspec.Struct, frozen=True):
     latency_s: float
 
 
-# -- calls, questions, tasks -------------------------------------------------------------------
+# -- calls and settings ------------------------------------------------------------------------
 
 
 class ProgressView(msgspec.Struct, frozen=True):
@@ -249,7 +258,8 @@ class CallView(msgspec.Struct, frozen=True, kw_only=True):
 
     `result` is there once it is completed and small. Null beside a `result_size_bytes` means that
     it is at `/api/calls/{call_id}/result`.
-    `elapsed_s` is how long it took, None while it runs.
+    `elapsed_s` is how long it took, None while it runs. `question_ids` wait for the user, in
+    order; `awaiting` are the URLs that somebody agreed to open and that are not done yet.
     """
 
     call_id: str
@@ -265,49 +275,14 @@ class CallView(msgspec.Struct, frozen=True, kw_only=True):
     elapsed_s: float | None
     progress: ProgressView | None
     is_waiting_on_user: bool
+    question_ids: list[str]
+    awaiting: list[LinkView]
     result: Raw | None
     result_size_bytes: int
     is_error: bool
     findings: list[str]
     error: ErrorView | None
     task_id: str | None
-
-
-class QuestionView(msgspec.Struct, frozen=True, kw_only=True):
-    """What a server asks, and nobody has answered yet."""
-
-    question_id: str
-    server_id: str
-    method: str
-    params: Raw
-    request_id: RequestId | None
-    caused_by: RequestId | None
-    call_id: str | None
-    origin: str
-    task_id: str | None
-    opened: float
-    deadline: float | None
-    profile: str | None
-    is_done: bool
-    outcome: str | None
-
-
-class TaskView(msgspec.Struct, frozen=True, kw_only=True):
-    """A task: one that the server runs for us (`client`), or one that we hold (`receiver`)."""
-
-    task_id: str
-    server_id: str
-    role: Literal["client", "receiver"]
-    method: str
-    status: str
-    message: str | None
-    created: float
-    updated: float
-    ttl_s: float | None
-    poll_interval_s: float | None
-    call_id: str | None
-    task: dict[str, Any]
-    is_gone: bool
 
 
 class SettingView(msgspec.Struct, frozen=True):

@@ -73,6 +73,7 @@ class Call:
         self.size_bytes = 0  # of the result, also after it is no longer kept
         self.error: InspectorError | None = None
         self.task_id: str | None = None
+        self.question_ids: list[str] = []  # questions of the server's that wait, in their order
         self.running: asyncio.Task[None] | None = None
         self._client = client
         self._clock = clock
@@ -98,7 +99,10 @@ class Call:
 
     @property
     def is_waiting_on_user(self) -> bool:
-        return self.is_running and self._entry is not None and self._entry.is_waiting_on_user
+        if not self.is_running:
+            return False
+        is_paused = self._entry is not None and self._entry.is_waiting_on_user
+        return is_paused or bool(self.question_ids)
 
     def progressed(self, progress: Progress) -> None:
         """Hear of progress; given to the request, and what it is found again by."""
@@ -170,12 +174,26 @@ class Calls:
                 return call
         return running[0] if request_id is None and len(running) == 1 else None
 
+    def with_request(self, server_id: str, request_id: RequestId) -> Call | None:
+        """The call that made a request; the newest, since a new client counts from the start."""
+        for call in reversed(self._calls.values()):
+            if call.server_id == server_id:
+                if call.is_running:
+                    call.note_requests()
+                if request_id in call.request_ids:
+                    return call
+        return None
+
     def of_task(self, server_id: str, task_id: str) -> Call | None:
         """The call that became a task."""
         for call in self:
             if call.server_id == server_id and call.task_id == task_id:
                 return call
         return None
+
+    def changed(self, call: Call) -> None:
+        """Something that others know of a call changed."""
+        self._changed(call.call_id)
 
     def start(
         self,

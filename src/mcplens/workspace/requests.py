@@ -12,9 +12,12 @@ from typing import Any
 import msgspec
 
 from mcplens.errors import InspectorError, ProtocolError
+from mcplens.protocol.eras import Era
 from mcplens.protocol.frames import Frame, Kind, decode_value, parse
 from mcplens.protocol.schema import SchemaProblem, Validator
 from mcplens.session.client import Client
+from mcplens.session.client_tasks import has
+from mcplens.store.rows import to_json
 from mcplens.workspace.calls import Call, Calls, OnProgress, Outcome
 from mcplens.workspace.server import Server
 
@@ -41,19 +44,28 @@ def call_tool(
     arguments: bytes | None,
     options: Options,
     *,
+    task_ttl_s: float | None = None,
     send_anyway: bool = False,
 ) -> Call:
-    """Call a tool with arguments as JSON.
+    """Call a tool with arguments as JSON; as a task that lives so long, where a time is given.
 
     Raises:
-        InspectorError: INVALID_REQUEST if they break the input schema and are not sent anyway.
+        InspectorError: INVALID_REQUEST if they break the input schema and are not sent anyway,
+            CAPABILITY_NOT_SUPPORTED for a task that cannot be had.
     """
     client = server.ready("tools/call", is_forced=send_anyway)
     given = _decoded(arguments) if arguments is not None else {}
     if not send_anyway:
         _check_arguments(client, name, given)
+    if task_ttl_s is not None and not send_anyway:
+        if _is_stateless(client):
+            task_ttl_s = None  # the server alone decides
+        else:
+            _check_task(client, name)
     meta = _meta(server, options.meta)
     params = {"name": name, "arguments": given} | ({"_meta": meta} if meta else {})
+    if task_ttl_s is not None:
+        params["task"] = {"ttl": round(task_ttl_s * 1000)}
 
     async def work(on_progress: OnProgress) -> Outcome:
         keywords = options.keywords(on_progress)
@@ -61,7 +73,9 @@ def call_tool(
             reply = await client.request("tools/call", params, **keywords)
             return Outcome(reply.raw, findings=reply.findings)
         try:
-            result = await client.call_tool(name, given, meta=meta or None, **keywords)
+            result = await client.call_tool(
+                name, given, meta=meta or None, task=task_ttl_s, **keywords
+            )
         except ProtocolError as error:
             return _as_it_came(error)
         return Outcome(result.raw, result.is_error, result.findings)
@@ -85,6 +99,55 @@ def _check_arguments(client: Client, name: str, given: Any) -> None:
             f"the arguments break the input schema of {name}: {findings[0]}",
             details={"findings": list(findings), "server_id": client.server_id},
         )
+
+
+def _is_stateless(client: Client) -> bool:
+    session = client.connection.session
+    return session is not None and session.era is Era.STATELESS
+
+
+def _check_task(client: Client, name: str) -> None:
+    tool = client.catalog.tool(name)
+    support = "optional" if tool is None else (tool.execution or {}).get("taskSupport", "forbidden")
+    why = None
+    if not has(client.capabilities, "tasks", "requests", "tools", "call"):
+        why = "the server did not declare tasks.requests.tools.call"
+    elif support not in ("optional", "required"):
+        why = f"the tool {name} cannot be called as a task (taskSupport: {support})"
+    if why is not None:
+        details = {"server_id": client.server_id, "method": "tools/call"}
+        raise InspectorError("CAPABILITY_NOT_SUPPORTED", why, details=details)
+
+
+def get_task_result(server: Server, calls: Calls, task_id: str) -> Call:
+    """The result of a task that the server runs, once it is over."""
+    client = server.ready()
+
+    async def work(on_progress: OnProgress) -> Outcome:
+        try:
+            result = await client.get_client_task_result(task_id)
+        except ProtocolError as error:
+            return _as_it_came(error)
+        return Outcome(result.raw, result.is_error, result.findings)
+
+    params = {"taskId": task_id}
+    call = calls.start(client, "request", "tasks/result", task_id, params, work)
+    call.task_id = task_id
+    return call
+
+
+def get_held_result(server: Server, calls: Calls, task_id: str) -> Call:
+    """What a task that we hold was answered with, once it is."""
+    client = server.ready()
+
+    async def work(on_progress: OnProgress) -> Outcome:
+        payload = await client.receiver_tasks.get_receiver_task_payload(task_id)
+        return Outcome(to_json(payload))
+
+    params = {"taskId": task_id}
+    call = calls.start(client, "request", "tasks/result", task_id, params, work)
+    call.task_id = task_id
+    return call
 
 
 def read_resource(server: Server, calls: Calls, uri: str, options: Options) -> Call:

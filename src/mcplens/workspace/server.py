@@ -28,10 +28,13 @@ from mcplens.events import (
     StateChanged,
     StderrLine,
 )
-from mcplens.protocol.eras import why_not_allowed
+from mcplens.protocol.eras import Era, why_not_allowed
 from mcplens.protocol.lifecycle import ConnectionState
+from mcplens.session.capabilities import for_stateless
 from mcplens.session.client import Client
+from mcplens.session.profiles import Profiles
 from mcplens.transports.base import Closing
+from mcplens.workspace.answering import CLIENT_OPTIONS, Answering
 from mcplens.workspace.background import Background
 
 # Enough to see why a server died; the recording has all of it.
@@ -83,6 +86,7 @@ class Server:
 
     def __init__(self, entry: ServerEntry, *, bus: Bus, clock: Clock) -> None:
         self.entry = entry
+        self.answering = Answering(entry)
         self.client: Client | None = None
         self.overrides: dict[str, Any] = {}  # what the command line said on top
         self.is_built_in = False
@@ -112,9 +116,32 @@ class Server:
     def state(self) -> ConnectionState:
         return self.client.state if self.client is not None else ConnectionState.DISCONNECTED
 
+    @property
+    def declared(self) -> dict[str, Any] | None:
+        """What this connection declared to the server; None while there is none."""
+        session = self.client.connection.session if self.client is not None else None
+        if session is None or self.state is not ConnectionState.CONNECTED:
+            return None
+        is_stateless = session.era is Era.STATELESS
+        told = dict(session.client_capabilities)
+        return for_stateless(told) if is_stateless else told
+
+    @property
+    def needs_reconnect(self) -> bool:
+        """Whether what is to be declared is not what this connection declared."""
+        session = self.client.connection.session if self.client is not None else None
+        if session is None or self.state is not ConnectionState.CONNECTED:
+            return False
+        return dict(session.client_capabilities) != self.answering.capabilities
+
     # -- commands ------------------------------------------------------------------------------
 
-    def connect(self, settings: Settings) -> None:
+    def use(self, entry: ServerEntry) -> None:
+        """Be configured like this from now on; a connection stays as it is until it is left."""
+        self.answering.follow(self.entry, entry)
+        self.entry = entry
+
+    def connect(self, settings: Settings, profiles: Profiles) -> None:
         """Begin to connect; one that waits for its next attempt tries at once.
 
         Raises:
@@ -124,7 +151,7 @@ class Server:
         if is_on_its_way and self.state is not ConnectionState.ERROR:
             return
         former = self.client
-        self._make_client(settings)
+        self._make_client(settings, profiles)
         self._work.start(self._connect(former), f"connect {self.server_id}")
 
     async def _connect(self, former: Client | None) -> None:
@@ -146,21 +173,29 @@ class Server:
             if self.client is not None:
                 await self.client.disconnect(closing)
 
-    def _make_client(self, settings: Settings) -> None:
+    def _make_client(self, settings: Settings, profiles: Profiles) -> None:
         """A client for the entry as it is now; the former one, if nothing has changed."""
         try:
-            target, options = to_connect_options(self.entry, settings)
+            client = self._made_client(settings)
+            self.answering.equip(client, profiles)
         except InspectorError as error:
             self.error = error.to_dict()
             raise
+        self.client = client
+
+    def _made_client(self, settings: Settings) -> Client:
+        target, options = to_connect_options(self.entry, settings)
         options = {"concurrency": _CONCURRENCY, "max_retries": _RETRIES, **options}
         # The page asks before it sends what a server did not declare; testers must be able to.
         options |= {"enforce_capabilities": False, **self._merged(options)}
-        if self.client is not None and self._made_of == (target, options):
-            return
-        options["server_id"] = self.server_id
-        self.client = connect(target, bus=self._bus, clock=self._clock, **options).client
-        self._made_of = (target, {key: options[key] for key in options if key != "server_id"})
+        for name in ("capabilities", "roots"):
+            options.pop(name, None)  # `answering` has them
+        options |= {**CLIENT_OPTIONS, "server_id": self.server_id}
+        if self.client is None or self._made_of != (target, options):
+            client = connect(target, bus=self._bus, clock=self._clock, **options).client
+            self._made_of = (target, options)
+            return client
+        return self.client
 
     def _merged(self, options: dict[str, Any]) -> dict[str, Any]:
         """The overrides; headers and variables stand beside those of the entry."""

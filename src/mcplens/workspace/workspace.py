@@ -22,6 +22,7 @@ from mcplens.config.surroundings import Surroundings, current_surroundings
 from mcplens.errors import InspectorError
 from mcplens.events import ListRefreshed, RequestPaused, RequestResumed, RequestStarted
 from mcplens.session.config import VERSION
+from mcplens.session.profiles import Profiles
 from mcplens.store.location import default_path
 from mcplens.store.recorder import Recorder
 from mcplens.transports.base import Closing
@@ -32,6 +33,8 @@ from mcplens.workspace.configured import BUILT_IN, Configured
 from mcplens.workspace.confirmation import Confirmations
 from mcplens.workspace.following import Follower
 from mcplens.workspace.questions import Questions
+from mcplens.workspace.relating import Relations
+from mcplens.workspace.replying import Replies
 from mcplens.workspace.server import HEEDED, Server
 from mcplens.workspace.tasks import Tasks
 
@@ -66,6 +69,10 @@ class Workspace:
         self.calls = Calls(self.clock, self._call_changed)
         self.questions = Questions(lambda key, server_id: self.changed("questions", key, server_id))
         self.tasks = Tasks(lambda key, server_id: self.changed("tasks", key, server_id))
+        self.relations = Relations(self)
+        self.replies = Replies(
+            self.questions, lambda server_id: self.find(server_id).ready(), lambda: self.profiles
+        )
         self.follower = Follower(self.bus, self.clock)
         self.servers: dict[str, Server] = {}
         self.recording_path = default_path() if isinstance(record, bool) else record
@@ -104,6 +111,7 @@ class Workspace:
         exc: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
+        await self.replies.end()
         await self.calls.end()
         leaving = (self._leave(server) for server in self.servers.values())
         await asyncio.gather(*leaving, return_exceptions=True)
@@ -149,11 +157,13 @@ class Workspace:
             elif kind in _OF_CALLS:
                 calls.add(server_id)
             elif kind in questions.KINDS:
-                self.questions.heed(published)
+                self.relations.heed_question(published)
             elif kind in tasks.KINDS:
-                self.tasks.heed(published)
+                self.relations.heed_task(published)
         if missed:
             servers = calls = set(self.servers)
+            self.relations.reconcile()
+        self.relations.tell()
         for server_id in servers:
             self.changed("servers", server_id, server_id)
         for server_id in calls:
@@ -182,7 +192,7 @@ class Workspace:
                 server.is_built_in = entry.source.kind == BUILT_IN
             elif server.is_given or server.entry == entry:
                 continue
-            server.entry = entry
+            server.use(entry)
             self.changed("servers", name, name)
         for name in list(self.servers):
             if name not in entries and not self.servers[name].is_given:
@@ -225,10 +235,30 @@ class Workspace:
             text = f"{server_id} came from {server.entry.source.path}: look at what it starts first"
             raise InspectorError("INVALID_REQUEST", text, details={"needs_confirmation": True})
         try:
-            server.connect(self.configured.configuration.settings)
+            server.connect(self.configured.configuration.settings, self.profiles)
         finally:
             self.changed("servers", server_id, server_id)
         return server
+
+    @property
+    def profiles(self) -> Profiles:
+        """The profiles that are configured now, and those that are built in."""
+        return Profiles(self.configured.configuration.settings.profiles, self.clock)
+
+    def save_answering(self, server: Server) -> None:
+        """Write profile, roots and capabilities of a server into its own file.
+
+        Raises:
+            InspectorError: it is not ours to change, or was not confirmed yet.
+        """
+        entry = server.entry
+        if self.confirmations.is_needed(entry):
+            text = f"{server.server_id} was not confirmed yet: look at what it starts first"
+            raise InspectorError("INVALID_REQUEST", text, details={"needs_confirmation": True})
+        self.configured.edit(entry, server.answering.written_into(entry), None)
+        self.reload()
+        # What it starts is still what was confirmed.
+        self.confirmations.confirm(server.entry)
 
     def confirm(self, server_id: str) -> Server:
         server = self.find(server_id)

@@ -10,7 +10,7 @@ export type ListKind = "tools" | "resources" | "resource_templates" | "prompts";
 export type Thing = "servers" | "calls" | "questions" | "tasks" | "lists" | "settings";
 
 /**
- * `path` is a folder or a file:// URI.
+ * `path` is a folder or a file:// URI. `save` writes the roots into the server's entry.
  */
 export interface AddRoot {
   type: "AddRoot";
@@ -18,6 +18,7 @@ export interface AddRoot {
   server_id: string;
   path: string;
   name?: string | null;
+  save?: boolean;
 }
 
 export interface AnswerElicitation {
@@ -41,7 +42,11 @@ export interface AnswerSampling {
 }
 
 /**
- * Let a testing profile answer. `options` steer it (tool choice and the like).
+ * Let a testing profile answer; `auto` is one that knows what to do with any question.
+ *
+ * What it answers is judged as a person's answer is, and the question waits on if it is not sent.
+ * `options`: `tool_choice` (auto, none, required, specific) in place of the server's, `tool` for
+ * specific, `force`.
  */
 export interface AutoRespond {
   type: "AutoRespond";
@@ -62,7 +67,8 @@ export interface BrowseFolder {
 
 /**
  * Call a tool. What breaks its input schema is refused (`details.findings`) unless
- * `send_anyway`.
+ * `send_anyway`; so is `as_task` where the server or the tool knows no tasks. In 2026-07-28 the
+ * server alone decides what becomes a task.
  */
 export interface CallTool {
   type: "CallTool";
@@ -74,6 +80,7 @@ export interface CallTool {
   headers?: Record<string, string>;
   timeout_s?: number | null;
   as_task?: boolean;
+  task_ttl_s?: number | null;
   send_anyway?: boolean;
 }
 
@@ -82,7 +89,8 @@ export interface CallTool {
  *
  * `result` is there once it is completed and small. Null beside a `result_size_bytes` means that
  * it is at `/api/calls/{call_id}/result`.
- * `elapsed_s` is how long it took, None while it runs.
+ * `elapsed_s` is how long it took, None while it runs. `question_ids` wait for the user, in
+ * order; `awaiting` are the URLs that somebody agreed to open and that are not done yet.
  */
 export interface CallView {
   call_id: string;
@@ -98,6 +106,8 @@ export interface CallView {
   elapsed_s: number | null;
   progress: ProgressView | null;
   is_waiting_on_user: boolean;
+  question_ids: string[];
+  awaiting: LinkView[];
   result: unknown;
   result_size_bytes: number;
   is_error: boolean;
@@ -115,11 +125,15 @@ export interface CancelCall {
   call_id: string;
 }
 
+/**
+ * `role` says whose task it is: one that the server runs, or one that we hold.
+ */
 export interface CancelTask {
   type: "CancelTask";
   id: number;
   server_id: string;
   task_id: string;
+  role?: "client" | "receiver";
 }
 
 /**
@@ -332,11 +346,15 @@ export interface GetPrompt {
   timeout_s?: number | null;
 }
 
+/**
+ * A call that waits for the end of a task and has its result.
+ */
 export interface GetTaskResult {
   type: "GetTaskResult";
   id: number;
   server_id: string;
   task_id: string;
+  role?: "client" | "receiver";
 }
 
 /**
@@ -361,6 +379,7 @@ export interface Hello {
   calls: CallView[];
   questions: QuestionView[];
   tasks: TaskView[];
+  profiles: ProfileView[];
   settings: SettingView[];
 }
 
@@ -396,6 +415,21 @@ export interface ItemView {
 }
 
 /**
+ * A URL that a person is asked to open: where a browser would really go, and what is odd.
+ *
+ * One that is not `is_openable` must not be handed to a browser. `is_completed` is the server's
+ * word that what was to be done there is done.
+ */
+export interface LinkView {
+  url: string;
+  host: string;
+  warnings: string[];
+  is_openable: boolean;
+  elicitation_id: string | null;
+  is_completed: boolean;
+}
+
+/**
  * A list, all pages; the kept one unless `refresh`.
  *
  * With `one_page` only the page at `cursor` is fetched (the first, if that is null).
@@ -411,6 +445,14 @@ export interface List {
 }
 
 /**
+ * The testing profiles that there are now.
+ */
+export interface ListProfiles {
+  type: "ListProfiles";
+  id: number;
+}
+
+/**
  * Where a list stands; ask for its items with `List`.
  */
 export interface ListSummary {
@@ -422,7 +464,7 @@ export interface ListSummary {
 }
 
 /**
- * Ask the server for its tasks.
+ * The tasks of both roles; the server is asked for its own where it can be.
  */
 export interface ListTasks {
   type: "ListTasks";
@@ -471,6 +513,16 @@ export interface PingView {
   latency_s: number;
 }
 
+/**
+ * A named way to answer without a person; `problem` says why it cannot be used.
+ */
+export interface ProfileView {
+  name: string;
+  kind: string;
+  is_built_in: boolean;
+  problem: string | null;
+}
+
 export interface ProgressView {
   progress: number;
   total: number | null;
@@ -480,20 +532,34 @@ export interface ProgressView {
 
 /**
  * What a server asks, and nobody has answered yet.
+ *
+ * `server_name` is the server's own word, `server_id` the user's. `number` of `count` is its
+ * place among those that wait for the same call. `origin` says how it came: as a `request`, as a
+ * `task` that we hold, as `input_required` (in round `round` of `most_rounds`), or with the
+ * `error` -32042. `answering_by` is a profile that is at work on it.
  */
 export interface QuestionView {
   question_id: string;
   server_id: string;
+  server_name: string | null;
   method: string;
+  mode: string | null;
   params: unknown;
   request_id: number | string | null;
   caused_by: number | string | null;
   call_id: string | null;
+  number: number;
+  count: number;
   origin: string;
+  round: number | null;
+  most_rounds: number | null;
   task_id: string | null;
+  link: LinkView | null;
   opened: number;
   deadline: number | null;
   profile: string | null;
+  answering_by: string | null;
+  answered_by: string | null;
   is_done: boolean;
   outcome: string | null;
 }
@@ -533,6 +599,7 @@ export interface RemoveRoot {
   id: number;
   server_id: string;
   uri: string;
+  save?: boolean;
 }
 
 /**
@@ -707,6 +774,10 @@ export interface ServerRemove {
 
 /**
  * One server: what is configured, how the connection stands, what the server said of itself.
+ *
+ * `client_capabilities` are declared from the next connection on, `declared_capabilities` were
+ * by this one (null: not connected); `needs_reconnect` says that they differ. `is_saved` says
+ * that roots, profile and capabilities are as the file has them.
  */
 export interface ServerView {
   server_id: string;
@@ -735,6 +806,8 @@ export interface ServerView {
   server_info: Record<string, unknown>;
   capabilities: Record<string, unknown>;
   client_capabilities: Record<string, unknown>;
+  declared_capabilities: Record<string, unknown> | null;
+  needs_reconnect: boolean;
   instructions: string | null;
   channel: Record<string, unknown>;
   exit: ExitView | null;
@@ -745,16 +818,21 @@ export interface ServerView {
   log_level: string | null;
   roots: RootView[];
   profile: string | null;
+  is_saved: boolean;
 }
 
 /**
- * What is advertised to this server from the next connection on.
+ * What is declared to this server from the next connection on, beside what was chosen before.
+ *
+ * Null takes a capability away; `reset` goes back to the file first. `save` writes it there.
  */
 export interface SetCapabilities {
   type: "SetCapabilities";
   id: number;
   server_id: string;
-  capabilities: Record<string, unknown>;
+  capabilities?: Record<string, unknown>;
+  reset?: boolean;
+  save?: boolean;
 }
 
 /**
@@ -775,6 +853,7 @@ export interface SetProfile {
   id: number;
   server_id: string;
   profile?: string | null;
+  save?: boolean;
 }
 
 /**
@@ -829,6 +908,9 @@ export interface SubscriptionView {
 
 /**
  * A task: one that the server runs for us (`client`), or one that we hold (`receiver`).
+ *
+ * `expires` is when it is forgotten (null: never), `request_id` what became this task, and
+ * `question_id` what it waits for. `is_gone` says that it is no longer followed.
  */
 export interface TaskView {
   task_id: string;
@@ -840,9 +922,13 @@ export interface TaskView {
   created: number;
   updated: number;
   ttl_s: number | null;
+  expires: number | null;
   poll_interval_s: number | null;
+  request_id: number | string | null;
   call_id: string | null;
+  question_id: string | null;
   task: Record<string, unknown>;
+  is_over: boolean;
   is_gone: boolean;
 }
 
@@ -905,6 +991,7 @@ export type Command =
   | AnswerElicitation
   | RejectQuestion
   | AutoRespond
+  | ListProfiles
   | SetProfile
   | AddRoot
   | RemoveRoot
@@ -957,6 +1044,7 @@ export interface Replies {
   AnswerElicitation: null;
   RejectQuestion: null;
   AutoRespond: null;
+  ListProfiles: ProfileView[];
   SetProfile: ServerView;
   AddRoot: ServerView;
   RemoveRoot: ServerView;
