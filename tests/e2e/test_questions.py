@@ -21,7 +21,7 @@ CALL: dict[str, Any] = {
     "name": "echo", "request": {}, "request_id": 99, "request_ids": [99],
     "status": "in_progress", "started": 0.0, "elapsed_s": None, "progress": None,
     "is_waiting_on_user": True, "result": None, "result_size_bytes": 0, "is_error": False,
-    "findings": [], "error": None, "task_id": None,
+    "findings": [], "error": None, "task_id": None, "question_ids": [], "awaiting": [],
 }  # fmt: skip
 SAMPLING = {
     "messages": [{"role": "user", "content": {"type": "text", "text": "What is 2+2?"}}],
@@ -95,7 +95,10 @@ class Asked:
                 "question_id": f"q{number}", "server_id": "demo", "method": method,
                 "params": params, "request_id": number, "caused_by": 99, "call_id": "asked",
                 "origin": "request", "task_id": None, "opened": 0.0, "deadline": 4_000_000_000.0,
-                "profile": None, "is_done": False, "outcome": None,
+                "profile": None, "is_done": False, "outcome": None, "server_name": "demo",
+                "mode": params.get("mode"), "number": number + 1, "count": len(questions),
+                "round": None, "most_rounds": None, "link": None, "answering_by": None,
+                "answered_by": None,
             }  # fmt: skip
             self._changed("questions", f"q{number}", question)
         return page

@@ -101,7 +101,7 @@ def test_structured_content_is_shown_with_its_validation(window: Watched) -> Non
 def test_a_malformed_answer_is_flagged_with_its_bytes(window: Watched) -> None:
     page = window.enter("/s/demo/tools/broken-json")
     run(page)
-    page.get_by_text("The call failed").or_(page.get_by_text("Done")).first.wait_for()
+    page.get_by_label("Call of broken-json").wait_for()
     window.goto("/s/demo/traffic")
     page.get_by_text("malformed message").last.click()
     expect(page.get_by_text("Malformed:")).to_be_visible()

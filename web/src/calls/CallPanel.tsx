@@ -1,5 +1,5 @@
 // A call from its start to its end: what it waits for, its questions, its result.
-import { ActionIcon, Badge, Button, Menu, Progress, Tooltip } from "@mantine/core";
+import { ActionIcon, Badge, Button, Loader, Menu, Progress, Tooltip } from "@mantine/core";
 import { Link } from "react-router";
 import type { CallView } from "../api/types";
 import { ErrorNote } from "../parts/ErrorNote";
@@ -170,12 +170,13 @@ export function CallPanel({
               <span>The call goes on when you have answered.</span>
             </div>
           )}
-          {questions.map((question, index) => (
-            <QuestionPanel
-              key={question.question_id}
-              question={question}
-              place={`${index + 1} of ${questions.length}`}
-            />
+          {questions.map((question) => (
+            <QuestionPanel key={question.question_id} question={question} />
+          ))}
+          {call.awaiting.map((link) => (
+            <div key={link.url} className="row" role="status">
+              <Loader size={14} /> Waiting until it is done at {link.host || link.url}
+            </div>
           ))}
           {call.error && (
             <ErrorNote

@@ -16,7 +16,7 @@ interface Params {
 }
 
 export function ElicitationForm({ question, send }: AnswerProps) {
-  const { question_id, server_id } = question;
+  const { question_id, server_id, server_name } = question;
   const params = (question.params ?? {}) as Params;
   const [draft, setDraft] = useDraft<Arguments>(`question.${question_id}`, NO_ARGUMENTS);
   const [isTried, setTried] = useState(false);
@@ -51,13 +51,21 @@ export function ElicitationForm({ question, send }: AnswerProps) {
         onChange={setDraft}
       />
       {!parsed.ok && <Callout>The JSON is not complete: {parsed.problem}</Callout>}
-      <Callout>Server “{server_id}” asks for this data. Do not enter passwords or keys.</Callout>
+      <Callout>
+        Server “{server_name || server_id}” asks for this data. Do not enter passwords or keys.
+      </Callout>
       <div className={css.buttons}>
         {isTried && findings.length > 0 && (
           <Button variant="default" onClick={() => submit(true)}>
             Send anyway
           </Button>
         )}
+        <Button
+          variant="subtle"
+          onClick={() => send(() => command("AutoRespond", { question_id, profile: "auto" }))}
+        >
+          Auto-respond
+        </Button>
         <Button variant="default" onClick={() => answer("cancel")}>
           Cancel
         </Button>

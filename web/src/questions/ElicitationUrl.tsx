@@ -18,8 +18,12 @@ interface Params {
 export function ElicitationUrl({ question, send }: AnswerProps) {
   const { question_id } = question;
   const params = (question.params ?? {}) as Params;
-  const url = String(params.url ?? "");
-  const report = inspectUrl(url);
+  const { link } = question;
+  const url = link?.url ?? String(params.url ?? "");
+  const own = inspectUrl(url);
+  // Two judges: what either of them finds odd is told.
+  const warnings = [...new Set([...own.warnings, ...(link?.warnings ?? [])])];
+  const isOpenable = own.isOpenable && (link?.is_openable ?? true);
   const [isOpened, setOpened] = useDraft(`question.${question_id}`, false);
   const answer = (action: "accept" | "decline" | "cancel"): void =>
     send((force) => command("AnswerElicitation", { question_id, action, force }));
@@ -35,7 +39,7 @@ export function ElicitationUrl({ question, send }: AnswerProps) {
         <Button variant="default" onClick={() => void copy(url)}>
           Copy
         </Button>
-        <Button variant="default" disabled={!report.isOpenable} onClick={open}>
+        <Button variant="default" disabled={!isOpenable} onClick={open}>
           Open
         </Button>
       </div>
@@ -51,14 +55,14 @@ export function ElicitationUrl({ question, send }: AnswerProps) {
         </span>
       )}
       <Callout>
-        {report.host ? (
+        {own.host ? (
           <>
-            Opening leads to <strong className="mono">{report.host}</strong>. Verify the domain.
+            Opening leads to <strong className="mono">{own.host}</strong>. Verify the domain.
           </>
         ) : (
           "Do not open this."
         )}
-        {report.warnings.map((warning) => (
+        {warnings.map((warning) => (
           <div key={warning}>{warning}</div>
         ))}
       </Callout>

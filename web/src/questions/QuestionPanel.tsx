@@ -1,5 +1,5 @@
 // A question of a server, with all that it asks and the ways to answer.
-import { Badge, Button } from "@mantine/core";
+import { Badge, Button, Loader } from "@mantine/core";
 import { useState } from "react";
 import type { ErrorView, QuestionView } from "../api/types";
 import { ErrorNote } from "../parts/ErrorNote";
@@ -27,12 +27,14 @@ function Countdown({ deadline }: { deadline: number }) {
   );
 }
 
+const isAtUrl = (question: QuestionView): boolean =>
+  question.mode === "url" || question.link !== null;
+
 function Body({ question, send }: AnswerProps) {
-  const params = (question.params ?? {}) as { mode?: unknown; url?: unknown };
   if (question.method === "sampling/createMessage")
     return <Sampling question={question} send={send} />;
   if (question.method === "elicitation/create") {
-    return params.mode === "url" || params.url !== undefined ? (
+    return isAtUrl(question) ? (
       <ElicitationUrl question={question} send={send} />
     ) : (
       <ElicitationForm question={question} send={send} />
@@ -57,11 +59,10 @@ function Body({ question, send }: AnswerProps) {
 
 const kindOf = (question: QuestionView): string => {
   if (question.method !== "elicitation/create") return question.method;
-  const params = (question.params ?? {}) as { mode?: unknown; url?: unknown };
-  return `${question.method} (${params.mode === "url" || params.url !== undefined ? "URL" : "form"})`;
+  return `${question.method} (${isAtUrl(question) ? "URL" : "form"})`;
 };
 
-export function QuestionPanel({ question, place }: { question: QuestionView; place: string }) {
+export function QuestionPanel({ question }: { question: QuestionView }) {
   const [error, setError] = useState<ErrorView | null>(null);
   const [again, setAgain] = useState<((force: boolean) => Promise<unknown>) | null>(null);
   const attempt = (work: (force: boolean) => Promise<unknown>, force: boolean): void => {
@@ -79,12 +80,25 @@ export function QuestionPanel({ question, place }: { question: QuestionView; pla
       <header className={css.head}>
         <span className="mono">{kindOf(question)}</span>
         <span className="dim">from {question.server_id}</span>
+        {question.round !== null && (
+          <Badge color="gray">
+            round {question.round}
+            {question.most_rounds ? ` of at most ${question.most_rounds}` : ""}
+          </Badge>
+        )}
         {question.task_id && <Badge color="gray">task {question.task_id}</Badge>}
         <span className="grow" />
         {question.deadline !== null && <Countdown deadline={question.deadline} />}
-        <Badge color="gray">{place}</Badge>
+        <Badge color="gray">
+          {question.number} of {question.count}
+        </Badge>
       </header>
       <div className={css.body}>
+        {question.answering_by && (
+          <div className="row" role="status">
+            <Loader size={14} /> {question.answering_by} is answering
+          </div>
+        )}
         <Body question={question} send={(work) => attempt(work, false)} />
         {error && (
           <ErrorNote

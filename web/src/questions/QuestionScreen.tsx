@@ -10,7 +10,6 @@ export function QuestionScreen() {
   const { question: id = "" } = useParams();
   const questions = useInspector((state) => state.questions);
   const question = questions.get(id);
-  const waiting = [...questions.values()].filter((one) => !one.is_done);
   if (!question || question.is_done) {
     return (
       <Empty
@@ -26,7 +25,6 @@ export function QuestionScreen() {
       </Empty>
     );
   }
-  const at = waiting.findIndex((one) => one.question_id === id);
   return (
     <div className="scroll pad" style={{ height: "100%" }}>
       <div className="stack" style={{ maxWidth: 860, margin: "0 auto" }}>
@@ -34,7 +32,7 @@ export function QuestionScreen() {
           <h1 className="title grow">A question of {question.server_id}</h1>
           <Link to={pathTo(question.server_id, "tools")}>Tools of this server</Link>
         </div>
-        <QuestionPanel key={id} question={question} place={`${at + 1} of ${waiting.length}`} />
+        <QuestionPanel key={id} question={question} />
       </div>
     </div>
   );

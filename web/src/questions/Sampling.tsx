@@ -98,8 +98,8 @@ export function Sampling({ question, send }: AnswerProps) {
   const { question_id, server_id } = question;
   const params = (question.params ?? {}) as Params;
   const tools = (params.tools ?? []).map((tool) => String(tool.name));
-  const profiles = useInspector((state) => state.settings.get("profiles")?.value);
-  const known = Object.keys((profiles ?? {}) as object);
+  const profiles = useInspector((state) => state.profiles);
+  const known = profiles.filter((one) => one.problem === null).map((one) => one.name);
   const [draft, setDraft] = useDraft<SamplingDraft>(`question.${question_id}`, {
     text: "",
     model: "mock-model-1.0",
@@ -156,12 +156,13 @@ export function Sampling({ question, send }: AnswerProps) {
           </div>
         </div>
       )}
-      <Autocomplete
+      <Select
         label="Testing profile"
         description="Who answers when you choose Auto-respond"
-        data={["manual", ...known.filter((one) => one !== "manual")]}
+        data={[...new Set(["manual", ...known, draft.profile])]}
+        allowDeselect={false}
         value={draft.profile}
-        onChange={(profile) => set({ profile })}
+        onChange={(profile) => set({ profile: profile ?? "manual" })}
       />
       <Textarea
         label={

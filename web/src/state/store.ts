@@ -7,6 +7,7 @@ import type {
   Changed,
   Hello,
   ListSummary,
+  ProfileView,
   QuestionView,
   ServerMessage,
   ServerView,
@@ -27,6 +28,7 @@ export interface Inspector {
   questions: Map<string, QuestionView>;
   tasks: Map<string, TaskView>;
   settings: Map<string, SettingView>;
+  profiles: ProfileView[];
   missed: { first_seq: number; last_seq: number } | null;
 }
 
@@ -42,6 +44,7 @@ export const emptyInspector = (): Inspector => ({
   questions: new Map(),
   tasks: new Map(),
   settings: new Map(),
+  profiles: [],
   missed: null,
 });
 
@@ -64,6 +67,7 @@ function greeted(state: Inspector, hello: Hello): Partial<Inspector> {
     questions: byKey(hello.questions, (question) => question.question_id),
     tasks: byKey(hello.tasks, taskKey),
     settings: byKey(hello.settings, (setting) => setting.name),
+    profiles: hello.profiles,
     missed: null,
   };
 }
@@ -86,7 +90,8 @@ function withList(state: Inspector, changed: Changed): Partial<Inspector> {
 function withTask(state: Inspector, changed: Changed): Partial<Inspector> {
   const task = changed.value as TaskView | null;
   if (task) return { tasks: replaced(state.tasks, taskKey(task), task) };
-  const tasks = new Map([...state.tasks].filter(([, one]) => one.task_id !== changed.key));
+  const isGone = (one: TaskView): boolean => `${one.server_id}/${taskKey(one)}` === changed.key;
+  const tasks = new Map([...state.tasks].filter(([, one]) => !isGone(one)));
   return { tasks };
 }
 

@@ -48,6 +48,9 @@ export function aServer(part: Partial<ServerView> = {}): ServerView {
     server_info: {},
     capabilities: {},
     client_capabilities: {},
+    declared_capabilities: null,
+    needs_reconnect: false,
+    is_saved: true,
     instructions: null,
     channel: {},
     exit: null,
@@ -80,6 +83,7 @@ export function aHello(part: Partial<Hello> = {}): Hello {
     questions: [],
     tasks: [],
     settings: [],
+    profiles: [],
     ...part,
   };
 }

@@ -25,9 +25,12 @@ function Advertised({ server }: { server: ServerView }) {
     );
   return (
     <section className="stack tight">
-      <h2 className="section-title">
-        Client experimental capabilities (advertised from the next connection on)
-      </h2>
+      <h2 className="section-title">Client experimental capabilities (advertised)</h2>
+      {server.needs_reconnect && (
+        <Callout tone="info">
+          This connection was opened with others. Connect again to declare them.
+        </Callout>
+      )}
       {Object.keys(own).map((key) => (
         <div key={key} className="row">
           <span className="mono grow">{key}</span>

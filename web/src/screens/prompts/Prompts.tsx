@@ -9,6 +9,7 @@ import { Empty } from "../../parts/Empty";
 import { ErrorNote } from "../../parts/ErrorNote";
 import { Icon } from "../../parts/icons";
 import { ListHead } from "../../parts/ListHead";
+import { LostNote } from "../../parts/LostNote";
 import { NotConnected } from "../../parts/NotConnected";
 import { Split } from "../../parts/Split";
 import { VirtualList } from "../../parts/VirtualList";
@@ -132,8 +133,9 @@ export function Prompts() {
   }
   const prompt = items.find((one) => one.value.name === item)?.value;
   return (
-    <>
+    <div className="pane">
       <h1 className="sr">Prompts of {serverId}</h1>
+      <LostNote server={server} />
       <Split
         name="prompts.list"
         label="Width of the list"
@@ -181,6 +183,6 @@ export function Prompts() {
           )
         }
       />
-    </>
+    </div>
   );
 }

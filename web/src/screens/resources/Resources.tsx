@@ -7,6 +7,7 @@ import { Empty } from "../../parts/Empty";
 import { ErrorNote } from "../../parts/ErrorNote";
 import { bytes, clock } from "../../parts/format";
 import { ListHead } from "../../parts/ListHead";
+import { LostNote } from "../../parts/LostNote";
 import { NotConnected } from "../../parts/NotConnected";
 import { Split } from "../../parts/Split";
 import { VirtualList } from "../../parts/VirtualList";
@@ -203,8 +204,9 @@ export function Resources() {
     );
   }
   return (
-    <>
+    <div className="pane">
       <h1 className="sr">Resources of {serverId}</h1>
+      <LostNote server={server} />
       <Split
         name="resources.list"
         label="Width of the list"
@@ -215,6 +217,6 @@ export function Resources() {
         first={<Lists server={server} chosen={item ?? null} template={template} />}
         second={<Chosen server={server} uri={item ?? null} template={template} />}
       />
-    </>
+    </div>
   );
 }

@@ -1,5 +1,5 @@
 // The folders that a server may know of.
-import { ActionIcon, Button, Modal, TextInput } from "@mantine/core";
+import { ActionIcon, Button, Modal, Switch, TextInput } from "@mantine/core";
 import { useState } from "react";
 import type { FolderView, ServerView } from "../../api/types";
 import { Callout } from "../../parts/Callout";
@@ -76,6 +76,7 @@ export function Roots({ server }: { server: ServerView }) {
   const { server_id, roots } = server;
   const [draft, setDraft] = useDraft(`root.${server_id}`, { name: "", path: "" });
   const [folder, setFolder] = useState<FolderView | null>(null);
+  const [save, setSave] = useState(false);
   const browse = async (): Promise<void> =>
     setFolder(
       await telling(
@@ -86,7 +87,7 @@ export function Roots({ server }: { server: ServerView }) {
   const add = async (): Promise<void> => {
     const done = await telling(
       "The root was not added",
-      command("AddRoot", { server_id, path: draft.path, name: draft.name || null }),
+      command("AddRoot", { server_id, path: draft.path, name: draft.name || null, save }),
     );
     if (done) setDraft({ name: "", path: "" });
   };
@@ -119,7 +120,7 @@ export function Roots({ server }: { server: ServerView }) {
                     onClick={() =>
                       void telling(
                         "The root was not removed",
-                        command("RemoveRoot", { server_id, uri: root.uri }),
+                        command("RemoveRoot", { server_id, uri: root.uri, save }),
                       )
                     }
                   >
@@ -151,6 +152,13 @@ export function Roots({ server }: { server: ServerView }) {
           onChange={(event) => setDraft({ ...draft, path: event.currentTarget.value })}
         />
         <div className="row" style={{ justifyContent: "flex-end" }}>
+          {server.is_editable && (
+            <Switch
+              label="Keep in the file"
+              checked={save}
+              onChange={(event) => setSave(event.currentTarget.checked)}
+            />
+          )}
           <Button variant="default" onClick={() => void browse()}>
             Browse
           </Button>

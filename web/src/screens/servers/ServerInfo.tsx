@@ -1,8 +1,9 @@
 // All that is known of one server; its roots and the experimental tester have their own addresses.
-import { Button, Tabs } from "@mantine/core";
+import { Button, Select, Tabs } from "@mantine/core";
 import { useNavigate, useParams } from "react-router";
 import type { ServerView } from "../../api/types";
 import { nameOf } from "../../frame/ServerSwitcher";
+import { Callout } from "../../parts/Callout";
 import { ErrorNote } from "../../parts/ErrorNote";
 import { duration, moment } from "../../parts/format";
 import { JsonTree } from "../../parts/JsonTree";
@@ -11,6 +12,8 @@ import { NotConnected } from "../../parts/NotConnected";
 import { ServerIcon } from "../../parts/ServerIcon";
 import { StateDot, stateWords } from "../../parts/StateDot";
 import { useNow } from "../../parts/useNow";
+import { telling } from "../../state/actions";
+import { command } from "../../state/connection";
 import { pathToServer } from "../../state/selection";
 import { useInspector } from "../../state/store";
 import { Experimental } from "../experimental/Experimental";
@@ -72,6 +75,41 @@ function Facts({ server }: { server: ServerView }) {
   );
 }
 
+/** Who answers what this server asks. */
+function Answering({ server }: { server: ServerView }) {
+  const profiles = useInspector((state) => state.profiles);
+  const names = profiles.map((one) => ({
+    value: one.name,
+    label: one.problem ? `${one.name} (${one.problem})` : one.name,
+    disabled: one.problem !== null,
+  }));
+  const isKnown = server.profile === null || profiles.some((one) => one.name === server.profile);
+  return (
+    <Select
+      label="Who answers its questions"
+      description="A testing profile, or you"
+      placeholder="You do"
+      clearable
+      w={260}
+      data={
+        isKnown
+          ? names
+          : [
+              ...names,
+              { value: server.profile ?? "", label: server.profile ?? "", disabled: false },
+            ]
+      }
+      value={server.profile}
+      onChange={(profile) =>
+        void telling(
+          "The profile was not set",
+          command("SetProfile", { server_id: server.server_id, profile }),
+        )
+      }
+    />
+  );
+}
+
 function Overview({ server }: { server: ServerView }) {
   const error = server.error ?? server.problem;
   const counts = server.lists
@@ -81,6 +119,7 @@ function Overview({ server }: { server: ServerView }) {
     <div className="stack">
       {error && server.state !== "CONNECTED" && <ErrorNote error={error} />}
       <Facts server={server} />
+      <Answering server={server} />
       {server.remarks.map((remark) => (
         <p key={remark} className="dim" style={{ margin: 0 }}>
           {remark}
@@ -103,8 +142,13 @@ function Overview({ server }: { server: ServerView }) {
       </section>
       <section className="stack tight">
         <h2 className="section-title">What we told it that we can do</h2>
+        {server.needs_reconnect && (
+          <Callout tone="info">
+            This changed since it was connected. Connect again to tell it.
+          </Callout>
+        )}
         <JsonTree
-          value={server.client_capabilities}
+          value={server.declared_capabilities ?? server.client_capabilities}
           label="Capabilities of the client"
           most={280}
           withSearch={false}

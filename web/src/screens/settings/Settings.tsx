@@ -89,8 +89,8 @@ export function Settings() {
               <tr>
                 <th>Setting</th>
                 <th>Value</th>
-                <th>From</th>
-                <th>Default</th>
+                <th className="wide-only">From</th>
+                <th className="wide-only">Default</th>
                 <th>
                   <span className="sr">Reset</span>
                 </th>
@@ -103,12 +103,12 @@ export function Settings() {
                   <td>
                     <Field key={JSON.stringify(setting.value)} setting={setting} />
                   </td>
-                  <td>
+                  <td className="wide-only">
                     <Badge color={setting.source === "default" ? "gray" : "lens"}>
                       {setting.source}
                     </Badge>
                   </td>
-                  <td className="mono dim">{JSON.stringify(setting.default)}</td>
+                  <td className="mono dim wide-only">{JSON.stringify(setting.default)}</td>
                   <td>
                     <Button
                       size="compact-xs"

@@ -24,8 +24,7 @@ const TONES: Record<string, string> = {
   failed: "red",
   cancelled: "gray",
 };
-const isOver = (task: TaskView): boolean =>
-  ["completed", "failed", "cancelled"].includes(task.status) || task.is_gone;
+const isOver = (task: TaskView): boolean => task.is_over || task.is_gone;
 
 function Row({
   task,
@@ -39,7 +38,7 @@ function Row({
   onChoose(): void;
 }) {
   const elapsed = (isOver(task) ? task.updated : now) - task.created;
-  const left = task.ttl_s === null ? null : task.created + task.ttl_s - now;
+  const left = task.expires === null ? null : task.expires - now;
   return (
     <tr className={css.row} data-chosen={isChosen}>
       <td>
@@ -52,12 +51,16 @@ function Row({
           {task.task_id}
         </button>
       </td>
-      <td>{task.role === "client" ? "the server, for us" : "us, for the server"}</td>
+      <td className="wide-only">
+        {task.role === "client" ? "the server, for us" : "us, for the server"}
+      </td>
       <td className="mono">{task.method}</td>
-      <td className="dim">{task.message}</td>
-      <td>{clock(task.created, false)}</td>
+      <td className="dim wide-only">{task.message}</td>
+      <td className="wide-only">{clock(task.created, false)}</td>
       <td>{duration(Math.max(0, elapsed))}</td>
-      <td>{left === null ? "no limit" : left > 0 ? duration(left) : "over"}</td>
+      <td className="wide-only">
+        {left === null ? "no limit" : left > 0 ? duration(left) : "over"}
+      </td>
     </tr>
   );
 }
@@ -66,11 +69,11 @@ function Detail({ task, server }: { task: TaskView; server: ServerView }) {
   const calls = useInspector((state) => state.calls);
   const [callId, setCallId] = useState<string | null>(null);
   const call = calls.get(callId ?? task.call_id ?? "");
-  const { server_id, task_id } = task;
+  const { server_id, task_id, role } = task;
   const ask = async (): Promise<void> => {
     const made = await telling(
       "The result was not fetched",
-      startCall("GetTaskResult", { server_id, task_id }),
+      startCall("GetTaskResult", { server_id, task_id, role }),
     );
     if (made) setCallId(made.call_id);
   };
@@ -79,18 +82,17 @@ function Detail({ task, server }: { task: TaskView; server: ServerView }) {
     <div className="pane">
       <div className="toolbar">
         <strong className="mono cut grow">{task_id}</strong>
-        <Button
-          variant="default"
-          disabled={!isConnected || task.role !== "client"}
-          onClick={() => void ask()}
-        >
+        <Button variant="default" disabled={!isConnected} onClick={() => void ask()}>
           Result
         </Button>
         <Button
           variant="default"
           disabled={!isConnected || isOver(task)}
           onClick={() =>
-            void telling("It was not cancelled", command("CancelTask", { server_id, task_id }))
+            void telling(
+              "It was not cancelled",
+              command("CancelTask", { server_id, task_id, role }),
+            )
           }
         >
           Cancel
@@ -136,12 +138,12 @@ export function Tasks() {
             <tr>
               <th>State</th>
               <th>Task</th>
-              <th>Run by</th>
+              <th className="wide-only">Run by</th>
               <th>Request</th>
-              <th>Message</th>
-              <th>Created</th>
+              <th className="wide-only">Message</th>
+              <th className="wide-only">Created</th>
               <th>Elapsed</th>
-              <th>Kept for</th>
+              <th className="wide-only">Kept for</th>
             </tr>
           </thead>
           <tbody>

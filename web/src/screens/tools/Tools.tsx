@@ -4,6 +4,7 @@ import { useNavigate, useParams } from "react-router";
 import { Empty } from "../../parts/Empty";
 import { ErrorNote } from "../../parts/ErrorNote";
 import { ListHead } from "../../parts/ListHead";
+import { LostNote } from "../../parts/LostNote";
 import { NotConnected } from "../../parts/NotConnected";
 import { Split } from "../../parts/Split";
 import { VirtualList } from "../../parts/VirtualList";
@@ -94,8 +95,9 @@ export function Tools() {
   const tool: Tool | null =
     found?.value ?? (item && (held.list || !isConnected) ? { name: item } : null);
   return (
-    <>
+    <div className="pane">
       <h1 className="sr">Tools of {serverId}</h1>
+      <LostNote server={server} />
       <Split
         name="tools.list"
         label="Width of the list"
@@ -120,6 +122,6 @@ export function Tools() {
           )
         }
       />
-    </>
+    </div>
   );
 }
