@@ -20,7 +20,7 @@ def test_a_tool_is_called_by_its_form_and_by_keyboard(window: Watched) -> None:
     page.get_by_label(re.compile(r"^a\b")).fill("2")
     page.get_by_label(re.compile(r"^b\b")).fill("40")
     page.keyboard.press("Control+Enter")
-    expect(page.get_by_text("Done")).to_be_visible()
+    expect(page.get_by_text("Done", exact=True)).to_be_visible()
     expect(page.get_by_label("Call of add")).to_contain_text("42")
     window.shoot("called")
     window.assert_clean()
