@@ -32,6 +32,7 @@ async def cancel_task(workspace: Workspace, command: c.CancelTask) -> TaskView:
     server_id, task_id = command.server_id, command.task_id
     server = workspace.find(server_id)
     if command.role == "receiver":
+        workspace.tasks.find(server_id, command.role, task_id)
         server.ready().receiver_tasks.cancel_receiver_task(task_id)
     else:
         task = await server.ready("tasks/cancel").cancel_client_task(task_id)
