@@ -56,8 +56,9 @@ def test_every_pin_has_a_hash_and_no_line_has_an_address(lock: str) -> None:
     assert re.findall(r"^.*(?:://|index-url|find-links).*$", text, flags=re.MULTILINE) == []
 
 
-def test_the_npm_lock_pins_by_hash_alone() -> None:
-    folder = ROOT / "tests" / "node"
+@pytest.mark.parametrize("place", ["tests/node", "web"])
+def test_the_npm_lock_pins_by_hash_alone(place: str) -> None:
+    folder = ROOT / place
     packages = json.loads((folder / "package-lock.json").read_text())["packages"]
     wanted = json.loads((folder / "package.json").read_text())["dependencies"]
     assert packages.pop("")["dependencies"] == wanted
