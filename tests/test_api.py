@@ -49,6 +49,13 @@ def test_a_stdio_client_loads_no_http_library() -> None:
     assert not modules & {"aiohttp", "websockets", "jsonschema_rs", "click", "json"}
 
 
+def test_what_a_server_may_ask_costs_nothing_until_it_asks() -> None:
+    modules = loaded_by("import mcplens; mcplens.connect(['x'], sampling=True, elicitation=True)")
+    late = ("elicitation", "examples", "forms", "links", "roots", "sampling")
+    assert not modules & {f"mcplens.protocol.{name}" for name in late}
+    assert not modules & {"mcplens.session.profiles", "secrets", "fractions", "ipaddress"}
+
+
 @pytest.mark.parametrize("name", LOGIC_EXPORTS)
 def test_everything_that_logic_exports_is_there(name: str) -> None:
     assert name in mcplens.__all__

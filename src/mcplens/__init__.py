@@ -26,8 +26,10 @@ if TYPE_CHECKING:
     from mcplens.protocol.frames import Frame as Frame
     from mcplens.protocol.frames import Malformed as Malformed
     from mcplens.protocol.lifecycle import ConnectionState as ConnectionState
+    from mcplens.protocol.roots import Root as Root
     from mcplens.protocol.shapes import Tool as Tool
     from mcplens.protocol.shapes import ToolResult as ToolResult
+    from mcplens.protocol.tasks import Task as Task
     from mcplens.session.client import Client as Client
     from mcplens.session.client import Reply as Reply
     from mcplens.session.config import VERSION as __version__
@@ -38,6 +40,8 @@ if TYPE_CHECKING:
     from mcplens.session.handler import PendingRequest as PendingRequest
     from mcplens.session.handler import Profile as Profile
     from mcplens.session.handler import ServerRequest as ServerRequest
+    from mcplens.session.profiles import Profiles as Profiles
+    from mcplens.session.profiles import register_profile as register_profile
     from mcplens.session.queue import QueueEntry as QueueEntry
     from mcplens.session.queue import QueueStatus as QueueStatus
     from mcplens.session.queue import RequestQueue as RequestQueue
@@ -58,15 +62,18 @@ _HOMES = {
     "Malformed": "protocol.frames",
     "PendingRequest": "session.handler",
     "Profile": "session.handler",
+    "Profiles": "session.profiles",
     "ProtocolError": "errors",
     "QueueEntry": "session.queue",
     "QueueStatus": "session.queue",
     "Reply": "session.client",
     "RequestQueue": "session.queue",
     "RetryConfig": "session.config",
+    "Root": "protocol.roots",
     "SamplingHandler": "session.sampling",
     "ServerError": "errors",
     "ServerRequest": "session.handler",
+    "Task": "protocol.tasks",
     "Tool": "protocol.shapes",
     "ToolResult": "protocol.shapes",
     "connect": "app",
@@ -78,6 +85,7 @@ _HOMES = {
     "create_request_queue": "session.queue",
     "create_stdio_transport": "app",
     "disconnect_client": "app",
+    "register_profile": "session.profiles",
 }
 
 __all__ = [*_HOMES, "__version__"]

@@ -25,13 +25,13 @@ from mcplens.session.config import (
     HandlerConfig,
     RetryConfig,
 )
-from mcplens.session.handler import Answering
-from mcplens.session.notifications import NotificationHandler
-from mcplens.session.questions import RequestHandler
-from mcplens.session.roots import RootLike
 from mcplens.transports.base import Closing, Transport
 
 if TYPE_CHECKING:
+    from mcplens.session.handler import Answering
+    from mcplens.session.notifications import NotificationHandler
+    from mcplens.session.questions import RequestHandler
+    from mcplens.session.roots import RootLike
     from mcplens.store.recorder import Recorder
     from mcplens.transports.memory import Serve
 

@@ -1,18 +1,23 @@
 """What a shell offers after Tab, asked as the shell asks."""
 
 import json
+import os
+import pty
+import shutil
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
-from tests.cli.shell import Shell, good
+from tests.cli.shell import MCPLENS, Shell, good, read_until
 
 
 def offered(shell: Shell, *words: str) -> list[str]:
     """What bash would offer for the last word."""
     shell.variables |= {
         "_MCPLENS_COMPLETE": "bash_complete",
-        "COMP_WORDS": "mcplens " + " ".join(words),
-        "COMP_CWORD": str(len(words)),
+        "COMP_LINE": "mcplens " + " ".join(words),
     }
     done = shell.run()
     shell.variables.clear()
@@ -33,6 +38,18 @@ def test_configured_names_and_demo_are_offered_as_targets(shell: Shell) -> None:
     assert offered(shell, "tools", "d") == ["dark", "demo"]
     assert offered(shell, "call", "d") == ["dark", "demo"]
     assert offered(shell, "servers", "remove", "da") == ["dark"]
+
+
+def test_ways_to_answer_the_server_are_offered(shell: Shell) -> None:
+    shell.config.parent.mkdir(parents=True)
+    shell.config.write_text(json.dumps({"mcpServers": {}, "profiles": {"eager": {"kind": "echo"}}}))
+    (shell.home / "form.json").write_text("{}")
+    (shell.home / "forms").mkdir()
+    assert offered(shell, "call", "demo", "sample", "--sampling", "e") == ["eager", "echo"]
+    assert "ask" in offered(shell, "call", "demo", "sample", "--sampling", "a")
+    assert offered(shell, "call", "--elicit", "a") == ["ask", "accept"]
+    assert offered(shell, "call", "--elicit", "@fo") == ["@form.json", "@forms/"]
+    assert offered(shell, "call", "--elicit", "@nowhere/x") == []
 
 
 def test_tools_that_were_seen_are_offered_after_their_server(shell: Shell, url: str) -> None:
@@ -58,10 +75,82 @@ def test_a_state_folder_that_cannot_be_written_does_not_hurt(shell: Shell) -> No
     assert shell.run("call", "echo", "text=x", *good()).text == "x\n"
 
 
+def test_names_that_the_shell_would_take_apart_are_offered_whole(shell: Shell, url: str) -> None:
+    shell.config.parent.mkdir(parents=True)
+    servers = {"my server": {"command": "x"}, "team:db": {"command": "x"}}
+    shell.config.write_text(json.dumps({"mcpServers": servers}))
+    assert offered(shell, "tools", "my") == [r"my\ server"]
+    assert offered(shell, "tools", "'my s") == ["my server"]
+    assert offered(shell, "tools", "team:d") == ["db"]  # bash replaces what follows the colon
+    shell.run("tools", url)
+    assert offered(shell, "call", url, "ech") == ["echo"]
+
+
+def test_after_two_dashes_files_are_offered(shell: Shell) -> None:
+    shell.variables |= {"_MCPLENS_COMPLETE": "bash_complete", "COMP_LINE": "mcplens tools -- ls a"}
+    assert shell.run().text == "file,a\n"
+
+
+def test_an_unknown_command_is_no_error_while_a_line_is_typed(shell: Shell) -> None:
+    assert "tools" in offered(shell, "nonsense", "")
+
+
 @pytest.mark.parametrize("kind", ["bash", "zsh", "fish"])
 def test_help_says_how_to_switch_it_on_and_each_shell_gets_its_script(
     shell: Shell, kind: str
 ) -> None:
-    assert f"_MCPLENS_COMPLETE={kind}_source mcplens" in shell.run("--help").text
+    assert f"mcplens --completion {kind}" in shell.run("--help").text
+    script = shell.run("--completion", kind).text
+    assert f"_MCPLENS_COMPLETE={kind}_complete" in script
     shell.variables["_MCPLENS_COMPLETE"] = f"{kind}_source"
-    assert "_MCPLENS_COMPLETE" in shell.run().text
+    assert shell.run().text == script
+
+
+INTERACTIVE = {
+    "bash": ["bash", "--norc", "--noprofile"],
+    "zsh": ["zsh", "-f"],
+}
+
+
+@pytest.mark.parametrize("kind", INTERACTIVE)
+def test_the_tab_key_works_in_a_real_shell(shell: Shell, kind: str) -> None:
+    if shutil.which(kind) is None:
+        pytest.skip(f"{kind} is not installed")
+    shell.variables |= {"PATH": f"{Path(MCPLENS).parent}:{os.environ['PATH']}", "TERM": "dumb"}
+    shell.config.parent.mkdir(parents=True)
+    servers = {"team:db": {"command": sys.executable, "args": ["-m", "mcplens.demo"]}}
+    shell.config.write_text(json.dumps({"mcpServers": servers}))
+    assert shell.run("tools", "team:db").code == 0
+    ours, theirs = pty.openpty()
+    with subprocess.Popen(
+        INTERACTIVE[kind],
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+        cwd=shell.home,
+        env=shell.environment,
+        start_new_session=True,
+    ) as process:
+        os.close(theirs)
+        os.write(ours, f'eval "$(mcplens --completion {kind})"; echo re""ady\n'.encode())
+        read_until(ours, b"ready\r\n")
+        for typed, completed in (
+            (b"mcplens call te\t", b"team:db "),
+            (b"ec\t", b"echo "),
+            (b"--conn\t", b"--connect-timeout "),
+        ):
+            os.write(ours, typed)
+            read_until(ours, completed)
+        process.kill()
+    os.close(ours)
+
+
+def test_the_tab_key_works_in_fish(shell: Shell) -> None:
+    if shutil.which("fish") is None:
+        pytest.skip("fish is not installed")
+    shell.variables["PATH"] = f"{Path(MCPLENS).parent}:{os.environ['PATH']}"
+    asked = "mcplens --completion fish | source; complete -C 'mcplens tools --connect-t'"
+    done = subprocess.run(
+        ["fish", "-c", asked], env=shell.environment, cwd=shell.home, capture_output=True, text=True
+    )
+    assert done.stdout.startswith("--connect-timeout\t")

@@ -4,6 +4,8 @@ import json
 import os
 from pathlib import Path
 
+import pytest
+
 from mcplens.cli import exits
 from tests.cli.shell import Shell
 
@@ -65,7 +67,7 @@ def test_a_trace_travels_to_another_machine(shell: Shell, tmp_path: Path) -> Non
     assert shell.run("history", "export", "--output", str(trace)).code == exits.DONE
     other = Shell(tmp_path / "other")
     other.home.mkdir()
-    assert "1 runs" in other.run("history", "import", str(trace)).text
+    assert "1 run with" in other.run("history", "import", str(trace)).text
     assert run_ids(other) == run_ids(shell)
     again = other.run("history", "export")
     assert again.out == trace.read_bytes()
@@ -98,6 +100,15 @@ def test_a_state_folder_that_cannot_be_written_is_a_warning_and_the_call_works(
     ran = shell.run("call", "demo", "echo", "text=still")
     assert (ran.code, ran.text) == (exits.DONE, "still\n")
     assert "mcplens:" in ran.err
+
+
+@pytest.mark.parametrize("words", [["list"], ["show"], ["search", "x"], ["export"]])
+def test_before_the_first_run_it_is_said_that_nothing_was_recorded(
+    shell: Shell, words: list[str]
+) -> None:
+    ran = shell.run("history", *words)
+    assert (ran.code, ran.text) == (exits.USAGE, "")
+    assert ran.err.startswith("Error: nothing was recorded yet")
 
 
 def test_a_secret_header_is_never_on_disk(shell: Shell, url: str, tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import subprocess
 import sys
 from collections.abc import Iterator
 
@@ -12,7 +13,7 @@ from click.testing import CliRunner
 
 from mcplens.cli import exits
 from mcplens.cli.main import COMMANDS, group
-from tests.cli.shell import Shell, bad, good, serving
+from tests.cli.shell import MCPLENS, TIMEOUT_S, Shell, bad, good, serving
 
 # Valid JSON, written as no encoder would: only bytes that are passed on untouched look like this.
 ODD = {
@@ -147,10 +148,40 @@ def test_no_color_is_obeyed_on_a_terminal(shell: Shell, url: str) -> None:
 
 def test_a_terminal_of_40_columns_is_not_overrun(shell: Shell, url: str) -> None:
     shell.variables["NO_COLOR"] = "1"
-    for words in (["tools", url], ["resources", url], ["prompts", url], ["tools", "-h"]):
+    for words in (
+        ["tools", url],
+        ["resources", url],
+        ["prompts", url],
+        ["tools", "-h"],
+        ["info", url],
+        ["servers"],
+        ["history", "list"],
+        ["history", "show"],
+        ["call", url, "echo"],
+        ["call", url, "no-such-tool-at-all"],
+        ["tools", "nosuch"],
+        ["tools", "http://localhost:1/mcp"],
+    ):
         shown = shell.on_terminal(*words, columns=40)
-        assert shown.code == 0
-        assert max(map(len, shown.text.splitlines())) <= 40, words
+        lines = shown.text.splitlines()
+        assert lines, words
+        # A name that is longer than the terminal is wide is not broken.
+        assert [line for line in lines if len(line) > 40 and " " in line.strip()] == [], words
+
+
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+def test_streams_that_are_closed_are_no_reason_to_fail(shell: Shell, closed: str) -> None:
+    script = f"{MCPLENS} call demo echo text=hi {closed}; echo code $?"
+    done = subprocess.run(
+        ["bash", "-c", script],
+        capture_output=True,
+        text=True,
+        env=shell.environment,
+        cwd=shell.home,
+        timeout=TIMEOUT_S,
+    )
+    assert done.stdout == ("code 0\n" if ">&-" in closed.replace("2>&-", "") else "hi\ncode 0\n")
+    assert done.stderr == ""
 
 
 def test_progress_is_drawn_on_a_terminal_and_gone_afterwards(shell: Shell, url: str) -> None:

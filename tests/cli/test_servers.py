@@ -187,3 +187,45 @@ def test_a_command_of_a_project_file_is_started_only_when_confirmed(shell: Shell
     assert "--yes" in refused.err
     assert shell.run(*words, "--yes").text == "hi\n"
     assert shell.run(*words).text == "hi\n"  # once per content
+
+
+def test_what_a_project_does_is_told_in_its_own_words_with_nothing_resolved(
+    shell: Shell, url: str
+) -> None:
+    shell.variables |= {"API_KEY": "s3cr3t", "TOKEN": "s3cr3t"}
+    servers = {
+        "run": {"command": "python", "args": ["a b.py", "--key=${API_KEY}"], "env": {"MODE": "x"}},
+        "web": {"url": f"{url}?key=${{API_KEY}}", "headers": {"Authorization": "${TOKEN}"}},
+    }
+    file = shell.home / "mcp.json"
+    file.write_text(json.dumps({"mcpServers": servers}))
+    started = shell.run("tools", "run")
+    assert started.code == exits.USAGE
+    assert started.err.endswith(
+        f"""{file} starts run as:
+  python 'a b.py' '--key=${{API_KEY}}'
+  with its own MODE
+  and gives it your API_KEY
+Say --yes to start it.
+"""
+    )
+    connected = shell.run("tools", "web")
+    assert connected.code == exits.USAGE
+    assert connected.err.endswith(
+        f"""{file} connects web to:
+  {url}?key=${{API_KEY}}
+  and gives it your API_KEY, TOKEN
+Say --yes to connect to it.
+"""
+    )
+    assert "s3cr3t" not in started.err + connected.err
+
+
+def test_a_confirmation_that_cannot_be_kept_counts_this_once(shell: Shell, url: str) -> None:
+    (shell.home / "mcp.json").write_text(
+        json.dumps({"mcpServers": {"web": {"url": url, "headers": {"X-Home": "${HOME}"}}}})
+    )
+    (shell.home / "state").write_text("a file where the folder should be")
+    ran = shell.run("call", "web", "echo", "text=hi", "--yes")
+    assert (ran.code, ran.text) == (exits.DONE, "hi\n")
+    assert "trusted.json" in ran.err

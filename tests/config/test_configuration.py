@@ -261,7 +261,7 @@ class TestSettings:
                 "capabilitiesRefreshIntervalSeconds": 5,
                 "cacheTtlMs": 250,
                 "defaultPresetId": "${PRESET}",
-                "profiles": {"p": {"x": "{PRESET}"}},
+                "profiles": {"p": {"x": "plain"}},
                 "views": {"v": {"allow": ["a*"]}},
                 "settings": {"theme": "dark"},
             }
@@ -274,7 +274,7 @@ class TestSettings:
             capabilities_refresh_interval_s=30.0,
             cache_ttl_s=0.25,
             default_preset_id="mine",
-            profiles={"p": {"x": "mine"}},
+            profiles={"p": {"x": "plain"}},
             views={"v": {"allow": ["a*"]}},
             settings={"theme": "dark"},
         )

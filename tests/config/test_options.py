@@ -98,6 +98,11 @@ def test_a_servers_own_times_win_over_the_files_and_nothing_means_no_limit(
     assert (found["max_retries"], found["retry_backoff_s"]) == (2, (0.01,))
 
 
+def test_meta_and_retries_reach_the_connection(machine: Machine) -> None:
+    _, found = options(machine, {"command": "x", "meta": {"tenant": "blue"}, "maxRetries": 2})
+    assert (found["meta"], found["max_retries"]) == ({"tenant": "blue"}, 2)
+
+
 def test_an_entry_with_a_problem_is_refused_with_it(machine: Machine) -> None:
     with pytest.raises(InspectorError, match="needs a command or a url"):
         options(machine, {})

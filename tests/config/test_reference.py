@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import re
 
@@ -14,6 +15,9 @@ from mcplens.config.keys import AUTH_KEYS, SERVER_KEYS, TOP_KEYS, Key
 from mcplens.config.model import ServerEntry, Settings
 from mcplens.config.placeholders import resolve
 from mcplens.config.sources import TOOLS
+from mcplens.session import model
+from mcplens.session.profiles import _KINDS as KINDS
+from mcplens.session.profiles import BUILT_IN, Profiles
 from tests.config.machine import Machine
 from tests.docs.markdown import DOCS, blocks, sections
 
@@ -62,6 +66,19 @@ def test_every_key_of_auth_every_tool_and_every_shape_is_documented() -> None:
     assert list(rows("Importing and exporting")) == list(SHAPES)
 
 
+def test_every_kind_of_profile_and_its_settings_are_documented() -> None:
+    documented = rows("Profiles")
+    assert list(documented) == [*KINDS, "elicitation", "force"]
+    for kind, factory in KINDS.items():
+        asked = set(re.findall(r'settings\.\w+\(\s*"(\w+)"', inspect.getsource(factory)))
+        if kind == "model":
+            asked = set(re.findall(r'settings\.\w+\(\s*"(\w+)"', inspect.getsource(model)))
+        named = set(re.findall(r"`(\w+)`", documented[kind][-1]))
+        assert asked <= named, kind
+    text = sections(PAGE)["Profiles"]
+    assert [name for name in BUILT_IN if f"`{name}`" not in text] == []
+
+
 def test_placeholders_stand_for_what_the_page_says() -> None:
     table = re.findall(r"^\| (`.+`) \| (.+) \|$", sections(PAGE)["Placeholders"], re.MULTILINE)
     means = {text.strip("`"): what for texts, what in table for text in texts.split(", ")}
@@ -77,10 +94,14 @@ def test_placeholders_stand_for_what_the_page_says() -> None:
     assert (means["$${"], means["${{}"]) == ("a literal `${`", "a literal `{`")
 
 
-def test_the_example_is_a_configuration(machine: Machine) -> None:
-    machine.environ |= {"WEATHER_KEY": "k", "SEARCH_TOKEN": "t"}
-    (example,) = (block for block in blocks(PAGE) if block.language == "json")
-    machine.write_project(example.text)
-    configuration = load_configuration(here=machine.here())
-    assert [entry.problem for entry in configuration.servers] == [None, None]
-    assert configuration.remarks == ()
+def test_every_example_is_a_configuration(machine: Machine) -> None:
+    machine.environ |= {"WEATHER_KEY": "k", "SEARCH_TOKEN": "t", "BANK_PIN": "p", "MODEL_KEY": "m"}
+    examples = [block for block in blocks(PAGE) if block.language == "json"]
+    assert len(examples) == 3
+    for example in examples:
+        machine.write_user(example.text)
+        configuration = load_configuration(here=machine.here())
+        known = Profiles(configuration.settings.profiles)
+        assert [known.get(name).name for name in known.names()] == known.names()
+        assert {entry.problem for entry in configuration.servers} == {None}
+        assert configuration.remarks == ()

@@ -32,7 +32,13 @@ def project_entry(machine: Machine, raw: Any, name: str = "a") -> ServerEntry:
         ({"url": "https://h", "headers": {"A": "${HOME}"}}, True),
         ({"url": "https://h/{HOME}"}, True),
         ({"serverUrl": "https://h/${NOT_SET}"}, True),
+        ({"url": "https://h", "meta": {"a": ["${HOME}"]}}, True),
+        ({"url": "https://h", "meta": {"a": "plain"}}, False),
+        ({"url": "https://h", "secretKeys": {"pin": "${HOME}"}}, True),
+        ({"url": "https://h", "capabilities": {"experimental": {"a": "${HOME}"}}}, True),
         ({"url": "https://h", "name": "${HOME}"}, False),
+        # Its questions would be answered by what the user pays for.
+        ({"url": "https://h", "profile": "my-model"}, True),
     ],
 )
 def test_commands_and_what_holds_our_environment_need_it(

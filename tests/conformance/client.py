@@ -104,6 +104,27 @@ async def echo_a_schema(url: str, version: str) -> None:
         await client.call_tool("json_schema_echo", {"schema": schema})
 
 
+@scenario("elicitation-sep1034-client-defaults")
+async def accept_a_form_as_it_is(url: str, version: str) -> None:
+    async with mcplens.connect(url, protocol_version=version, elicitation=_accept) as client:
+        await client.list_tools()
+        await client.call_tool("test_client_elicitation_defaults")
+
+
+@scenario("sep-2322-client-request-state")
+async def answer_before_there_is_a_result(url: str, version: str) -> None:
+    async with (
+        mcplens.connect(url, protocol_version=version, elicitation=_accept) as client,
+        asyncio.TaskGroup() as group,
+    ):
+        for tool in await client.list_tools():
+            group.create_task(client.call_tool(tool.name))
+
+
+def _accept(_: Any) -> Any:
+    return {"action": "accept", "content": {}}
+
+
 def _refuse(_: Any) -> Any:
     raise mcplens.ServerError(-1, "the user rejected it")
 

@@ -27,6 +27,7 @@ from tests.servers.run import ROOT
 # Scenarios that must pass, by revision.
 EXPECTED = {
     "2025-11-25": {
+        "elicitation-sep1034-client-defaults",
         "initialize",
         "json-schema-2020-12-preservation",
         "sse-retry",
@@ -39,13 +40,14 @@ EXPECTED = {
         "json-schema-2020-12-preservation",
         "json-schema-ref-no-deref",
         "request-metadata",
+        "sep-2322-client-request-state",
         "tools_call",
     },
 }
-# They come with authorization, with elicitation forms and with input_required.
+# They come with authorization.
 EXCLUDED = {
-    "2025-11-25": {"auth/*", "elicitation-sep1034-client-defaults"},
-    "2026-07-28": {"auth/*", "sep-2322-client-request-state"},
+    "2025-11-25": {"auth/*"},
+    "2026-07-28": {"auth/*"},
 }
 
 SCENARIO_TIMEOUT_S = 30

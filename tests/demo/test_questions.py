@@ -184,7 +184,8 @@ async def test_a_page_that_is_not_the_right_one_is_404_and_visits_nothing() -> N
 
 
 async def test_error_32042_names_the_page_and_the_retry_passes() -> None:
-    async with in_memory(capabilities=EVERYTHING) as (client, _):
+    answers = handlers({"elicitation/create": lambda _: {"action": "decline"}})
+    async with in_memory(capabilities=EVERYTHING, request_handlers=answers) as (client, _):
         for _ in range(2):
             with pytest.raises(ServerError) as refused:
                 await client.call_tool("elicit-url-required")

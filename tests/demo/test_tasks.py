@@ -347,7 +347,8 @@ async def test_a_client_without_the_extension_gets_no_task() -> None:
 
 @pytest.mark.parametrize("method", ["tasks/list", "tasks/result"])
 async def test_methods_of_the_older_tasks_are_gone(method: str) -> None:
-    async with in_memory(revision=STATELESS, capabilities=EVERYTHING) as (client, _):
+    options: dict[str, Any] = {"capabilities": EVERYTHING, "enforce_capabilities": False}
+    async with in_memory(revision=STATELESS, **options) as (client, _):
         assert (await refused(client, method, {"taskId": "x"})).rpc_code == -32601
 
 

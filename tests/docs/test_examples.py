@@ -9,7 +9,7 @@ import pytest
 from tests.docs.markdown import DOCS, ROOT, Block, blocks
 from tests.servers.run import serve
 
-PAGES = (ROOT / "README.md", DOCS / "howto" / "python.md")
+PAGES = (ROOT / "README.md", DOCS / "howto" / "python.md", DOCS / "howto" / "handlers.md")
 
 # What a reader puts his own address for: the server that stands in, and the part that is replaced.
 STAND_INS = {
@@ -54,6 +54,12 @@ async def test_an_example_prints_what_the_page_says(
         for file in filter(file_name, blocks(page)):
             (tmp_path / str(file_name(file))).write_text(file.text)
     assert await run_with_stand_ins(block.text, dict(STAND_INS), tmp_path) == printed
+
+
+def test_a_sampling_request_is_answered_in_ten_lines() -> None:
+    first = next(block for block in blocks(DOCS / "howto" / "handlers.md"))
+    assert "sampling=answer" in first.text
+    assert len([line for line in first.text.splitlines() if line.strip()]) == 10
 
 
 async def run_with_stand_ins(

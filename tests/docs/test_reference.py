@@ -12,7 +12,7 @@ import pytest
 
 import mcplens
 from mcplens import app, bus, events
-from mcplens.session.config import ConnectionConfig, RetryConfig
+from mcplens.session.config import ConnectionConfig, HandlerConfig, RetryConfig
 from mcplens.transports.memory import MemoryTransport
 from mcplens.transports.sse import SseTransport
 from mcplens.transports.stdio import StdioTransport
@@ -88,7 +88,9 @@ def test_every_option_is_documented_with_its_default(title: str) -> None:
     assert documented == FUNCTIONS[title]
 
 
-@pytest.mark.parametrize("kind", [ConnectionConfig, RetryConfig], ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize(
+    "kind", [ConnectionConfig, HandlerConfig, RetryConfig], ids=lambda kind: kind.__name__
+)
 def test_every_field_of_a_configuration_is_documented_with_its_default(
     kind: type[msgspec.Struct],
 ) -> None:

@@ -66,6 +66,7 @@ class Offer:
     prompt: Call | None = None  # gives the text of its first message
     completions: tuple[Completion, ...] = ()
     questions: dict[str, Call] = field(default_factory=dict)  # what makes it ask; part of the text
+    inputs: tuple[Call, ...] = ()  # ask before they answer (2026-07-28); part of the text
     slow: Call | None = None  # never answers in the time of a test
     big: Call | None = None  # gives how many bytes of text come
     seen: str | None = None  # the tool that tells what the server received
@@ -115,6 +116,11 @@ GOOD = Offer(
         "ping": _asking("ping", '{"result": {}}'),
         "no/such/method": _asking("no/such/method", "-32601"),
     },
+    inputs=(
+        _asking(ROOTS, "the roots"),
+        _asking(SAMPLING, "sampled"),
+        _asking(ELICITATION, "Ada"),
+    ),
     slow=Call("slow", {"seconds": 60}),
     big=Call("big", {"bytes": 3_000_000}, 3_000_000),
     seen="seen",
@@ -184,7 +190,7 @@ EVERYTHING = Offer(
 def _sdk(name: str, failure: str) -> Offer:
     return Offer(
         name=name,
-        tool_count=4,
+        tool_count=5,
         text=Call("echo", {"text": "Grüße, 世界"}, "Grüße, 世界"),
         failing=Call("fail", {}, failure),
         structured=Call("add", {"a": 2, "b": 3}, {"sum": 5}),
@@ -196,6 +202,7 @@ def _sdk(name: str, failure: str) -> Offer:
         resource=("memo://text", "the memo"),
         template=("memo://item/{name}", "memo://item/x", "item x"),
         prompt=Call("greet", {"name": "Ada"}, "Hello, Ada!"),
+        inputs=(Call("introduce", {}, "Ada has 1 roots and is greeted: sampled"),),
     )
 
 

@@ -1,6 +1,6 @@
 """A full pass over server-everything, on all three of its transports: each tool, each list.
 
-Its two tools that ask by a task of ours are left out: this client runs no tasks for a server yet.
+How its two tools that ask by a task of ours behave in detail is in test_receiver_tasks.py.
 """
 
 from __future__ import annotations
@@ -16,12 +16,15 @@ import pytest
 import mcplens
 from mcplens import ServerError, ToolResult
 from mcplens.events import (
+    ClientTaskChanged,
+    InputRoundStarted,
     ListRefreshed,
     LogReceived,
     NotificationReceived,
     ResourceRefreshed,
     ServerRequestReceived,
 )
+from mcplens.session.profiles import Profiles
 
 from .offers import ELICITATION, ROOTS, SAMPLING
 from .scenario import Ear, over, text_of
@@ -29,6 +32,7 @@ from .targets import Door, Target
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
+RELATED = "io.modelcontextprotocol/related-task"
 LINK = "https://example.com/authorize"
 PNG = b"\x89PNG\r\n\x1a\n"
 
@@ -83,11 +87,6 @@ PLAIN_CALLS: dict[str, tuple[str, dict[str, Any], Callable[[ToolResult], Any]]] 
         {"location": "New York"},
         lambda r: r.structured_content == json.loads(text_of(r)),
     ),
-    "a task is demanded": (
-        "simulate-research-query",
-        {"topic": "x"},
-        lambda r: r.is_error and "requires task augmentation" in text_of(r),
-    ),
 }
 
 
@@ -111,6 +110,50 @@ async def test_every_list_has_what_the_server_has(client: mcplens.Client) -> Non
         "completable-prompt",
         "resource-prompt",
     ]
+
+
+# All that it offers to a client that answers and knows tasks.
+ALL_TOOLS: dict[str, dict[str, Any]] = {
+    "echo": {"message": "hi"},
+    "get-sum": {"a": 1, "b": 2},
+    "get-env": {},
+    "get-tiny-image": {},
+    "get-annotated-message": {"messageType": "success"},
+    "get-resource-links": {"count": 3},
+    "get-resource-reference": {"resourceType": "Text", "resourceId": 1},
+    "get-structured-content": {"location": "Chicago"},
+    "gzip-file-as-resource": {"name": "all.gz", "data": "data:text/plain,hello"},
+    "trigger-long-running-operation": {"duration": 0.04, "steps": 4},
+    "toggle-simulated-logging": {},
+    "toggle-subscriber-updates": {},
+    "get-roots-list": {},
+    "trigger-sampling-request": {"prompt": "Hello?"},
+    "trigger-elicitation-request": {},
+    "trigger-url-elicitation": {"url": LINK, "errorPath": True},
+    "simulate-research-query": {"topic": "lenses", "ambiguous": True},
+    "trigger-sampling-request-async": {"prompt": "Hello?"},
+    "trigger-elicitation-request-async": {},
+}
+
+
+@over(where=is_everything)
+async def test_all_19_tools_run_to_the_end_with_a_profile_that_answers(door: Door) -> None:
+    echo = Profiles().get("echo")
+    async with door.connect(
+        request_handlers={},
+        capabilities={},
+        sampling=echo,
+        elicitation=echo,
+        roots=[door.folder],
+        receiver_tasks=True,
+    ) as client:
+        offered = {tool.name for tool in await client.list_tools()}
+        assert offered == ALL_TOOLS.keys()
+        assert len(offered) == 19
+        for name, arguments in ALL_TOOLS.items():
+            result = await client.call_tool(name, arguments)
+            assert not result.is_error, (name, result.raw)
+            assert result.content, name
 
 
 @over(where=is_everything)
@@ -218,10 +261,48 @@ async def test_a_link_is_offered_and_demanded_by_an_error(client: mcplens.Client
     assert (asked.params["mode"], asked.params["url"]) == ("url", LINK)
     demanded = {"url": LINK, "errorPath": True, "elicitationId": f"once-{id(client)}"}
     with pytest.raises(ServerError) as caught:
-        await client.call_tool(tool, demanded)
+        await client.request("tools/call", {"name": tool, "arguments": demanded})
     assert caught.value.rpc_code == -32042
     assert caught.value.data["elicitations"][0]["mode"] == "url"
-    assert "completed" in text_of(await client.call_tool(tool, demanded))
+    again = demanded | {"elicitationId": f"twice-{id(client)}"}
+    assert "completed" in text_of(await client.call_tool(tool, again))  # agreed to, and retried
+    assert len((await ear.hear(InputRoundStarted)).keys) == 1
+
+
+@over(where=is_everything)
+async def test_a_tool_that_must_be_a_task_refuses_to_be_called_otherwise(
+    client: mcplens.Client,
+) -> None:
+    result = await client.call_tool("simulate-research-query", {"topic": "x"}, task=False)
+    assert result.is_error
+    assert "requires task augmentation" in text_of(result)
+
+
+@over(where=is_everything)
+async def test_a_task_works_asks_and_completes(client: mcplens.Client) -> None:
+    ear = Ear(client)
+    arguments = {"topic": "lenses", "ambiguous": True}
+    result = await client.call_tool("simulate-research-query", arguments)  # a task unasked
+    assert "lenses" in text_of(result)
+    changed = await ear.hear(ClientTaskChanged)
+    assert changed.status == "working"
+    asking = await ear.hear(ClientTaskChanged, lambda e: e.status == "input_required")
+    assert result.meta[RELATED] == {"taskId": changed.task_id}
+    question = await ear.hear(ServerRequestReceived, lambda e: e.method == ELICITATION)
+    assert question.params["_meta"][RELATED] == {"taskId": asking.task_id}
+    await ear.hear(ClientTaskChanged, lambda e: e.status == "completed")
+    listed = await client.list_client_tasks()
+    assert changed.task_id in [task.task_id for task in listed]
+
+
+@over(where=is_everything)
+async def test_a_task_that_was_started_can_be_cancelled(client: mcplens.Client) -> None:
+    arguments = {"topic": "lenses", "ambiguous": False}
+    task = await client.start_tool_task("simulate-research-query", arguments)
+    assert (await client.get_client_task(task.task_id)).status == "working"
+    assert (await client.cancel_client_task(task.task_id)).status == "cancelled"
+    with pytest.raises(mcplens.InspectorError, match="was cancelled"):
+        await client.get_client_task_result(task.task_id)
 
 
 @over(where=lambda target: is_everything(target) and target.transport == "http")

@@ -17,6 +17,7 @@ from mcplens.events import (
     FrameSent,
     HttpRequestSent,
     HttpResponseReceived,
+    InputRoundStarted,
     ListRefreshed,
     LogReceived,
     NotificationReceived,
@@ -400,6 +401,16 @@ async def test_a_server_that_asks_gets_the_answer_of_the_handler(
         if method != "ping" and call.name != "get-roots-list":
             ended = await ear.hear(ServerRequestEnded, lambda e, m=method: e.method == m)
             assert ended.outcome.startswith("refused" if "no/such" in method else "answered")
+
+
+@over("inputs", where=lambda target: target.is_stateless)
+async def test_a_server_that_asks_before_it_answers_gets_its_answers(
+    client: mcplens.Client, door: Door
+) -> None:
+    for call in door.target.offer.inputs:
+        ear = Ear(client)
+        assert call.gives in text_of(await client.call_tool(call.name, call.arguments))
+        assert (await ear.hear(InputRoundStarted)).round == 1
 
 
 @over("questions", "seen")

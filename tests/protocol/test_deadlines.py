@@ -88,3 +88,21 @@ def test_resuming_what_was_not_paused_changes_nothing() -> None:
     deadline = Deadline(100.0, 60.0, 300.0)
     deadline.resume(150.0)
     assert deadline.due() == 160.0
+
+
+def test_a_request_without_limits_can_be_given_some_later() -> None:
+    deadline = Deadline(100.0, NEVER, 300.0)
+    assert deadline.due() == NEVER
+    deadline.restart(1_000.0, 60.0, 300.0)
+    assert deadline.due() == 1_060.0
+    deadline.restart(1_000.0, None, 300.0)
+    assert deadline.due() == 1_300.0
+
+
+def test_limits_given_during_a_question_begin_when_it_is_answered() -> None:
+    deadline = Deadline(100.0, NEVER, None)
+    deadline.pause(150.0)
+    deadline.restart(200.0, 60.0, 300.0)
+    assert deadline.due() == NEVER
+    deadline.resume(500.0)
+    assert deadline.due() == 560.0

@@ -91,6 +91,8 @@ def test_completion_had_no_capability_in_the_first_revision() -> None:
         ("logging/setLevel", "_meta"),
         ("resources/subscribe", "subscriptions/listen"),
         ("resources/unsubscribe", "subscriptions/listen"),
+        ("tasks/list", "tasks/get"),
+        ("tasks/result", "tasks/get"),
     ],
 )
 def test_what_the_stateless_era_dropped_is_refused_with_what_to_use(
@@ -102,7 +104,7 @@ def test_what_the_stateless_era_dropped_is_refused_with_what_to_use(
     assert instead in refusal
 
 
-@pytest.mark.parametrize("method", ["server/discover", "subscriptions/listen"])
+@pytest.mark.parametrize("method", ["server/discover", "subscriptions/listen", "tasks/update"])
 def test_what_only_the_stateless_era_has_is_refused_in_the_others(method: str) -> None:
     for version in HANDSHAKE_VERSIONS:
         refusal = why_not_allowed(method, version, {})

@@ -5,9 +5,20 @@ python -m tests.servers.sdk_fastmcp --transport stdio|http|sse [--json] [--port 
 
 import argparse
 import asyncio
+import json
 
 from fastmcp import Context, FastMCP
 from fastmcp.exceptions import ToolError
+from mcp_types import (
+    CreateMessageRequest,
+    CreateMessageRequestParams,
+    ElicitRequest,
+    ElicitRequestFormParams,
+    InputRequiredResult,
+    ListRootsRequest,
+    SamplingMessage,
+    TextContent,
+)
 from pydantic import BaseModel
 
 from .process import announce, bind, exit_with_stdin
@@ -44,6 +55,37 @@ async def slow_progress(steps: int, ctx: Context) -> str:
         await ctx.report_progress(step, steps, f"step {step}")
         await asyncio.sleep(0.01)
     return f"{steps} steps"
+
+
+FORM = ElicitRequest(
+    params=ElicitRequestFormParams(
+        message="Who are you?",
+        requested_schema={"type": "object", "properties": {"name": {"type": "string"}}},
+    )
+)
+
+
+@server.tool
+def introduce(ctx: Context) -> str | InputRequiredResult:
+    """Asks for a name and the roots, then for a greeting of that name."""
+    answers = ctx.input_responses or {}
+    if "name" in answers:
+        form = getattr(answers["name"], "content", None)
+        if not form:
+            raise ToolError("no name was given")
+        known = {"name": form["name"], "roots": len(getattr(answers["roots"], "roots", ()))}
+        text = TextContent(type="text", text=f"Greet {known['name']}.")
+        message = SamplingMessage(role="user", content=text)
+        greeting = CreateMessageRequestParams(messages=[message], max_tokens=20)
+        return InputRequiredResult(
+            input_requests={"greeting": CreateMessageRequest(params=greeting)},
+            request_state=json.dumps(known),
+        )
+    if "greeting" in answers:
+        known = json.loads(ctx.request_state or "{}")
+        words = getattr(getattr(answers["greeting"], "content", None), "text", "")
+        return f"{known['name']} has {known['roots']} roots and is greeted: {words}"
+    return InputRequiredResult(input_requests={"name": FORM, "roots": ListRootsRequest()})
 
 
 @server.resource("memo://text")

@@ -5,11 +5,13 @@ python -m tests.servers.sdk_mcp --transport stdio|http|sse [--json] [--port 0]
 
 import argparse
 import asyncio
+from typing import Annotated
 
 import uvicorn
 from mcp.server import MCPServer
-from mcp.server.mcpserver import Context
+from mcp.server.mcpserver import Context, Elicit, ListRoots, Resolve, Sample
 from mcp.server.mcpserver.exceptions import ToolError
+from mcp_types import CreateMessageResult, ListRootsResult, SamplingMessage, TextContent
 from pydantic import BaseModel
 
 from .process import announce, bind, exit_with_stdin
@@ -46,6 +48,34 @@ async def slow_progress(steps: int, ctx: Context) -> str:
         await ctx.report_progress(step, steps, f"step {step}")
         await asyncio.sleep(0.01)
     return f"{steps} steps"
+
+
+class Person(BaseModel):
+    name: str
+
+
+def ask_name() -> Elicit[Person]:
+    return Elicit("Who are you?", Person)
+
+
+def ask_model(person: Annotated[Person, Resolve(ask_name)]) -> Sample:
+    greeting = TextContent(type="text", text=f"Greet {person.name}.")
+    return Sample([SamplingMessage(role="user", content=greeting)], max_tokens=20)
+
+
+def ask_roots() -> ListRoots:
+    return ListRoots()
+
+
+@server.tool()
+def introduce(
+    person: Annotated[Person, Resolve(ask_name)],
+    greeting: Annotated[CreateMessageResult, Resolve(ask_model)],
+    roots: Annotated[ListRootsResult, Resolve(ask_roots)],
+) -> str:
+    """Asks for a name and the roots, then for a greeting of that name."""
+    words = getattr(greeting.content, "text", "")
+    return f"{person.name} has {len(roots.roots)} roots and is greeted: {words}"
 
 
 @server.resource("memo://text")

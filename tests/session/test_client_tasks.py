@@ -157,9 +157,9 @@ async def test_a_server_that_declares_no_tasks_of_tools_gets_none() -> None:
     async with Rig(server) as rig:
         await rig.client.list_tools()
         assert (await rig.client.call_tool("only")).content[0].text == "plain"
-        with pytest.raises(InspectorError, match="did not declare tasks.requests.tools.call"):
+        with pytest.raises(InspectorError, match="did not declare tasks"):
             await rig.client.call_tool("slow", task=True)
-        with pytest.raises(InspectorError, match="did not declare tasks.requests.tools.call"):
+        with pytest.raises(InspectorError, match="did not declare tasks"):
             await rig.client.start_tool_task("slow")
 
 
@@ -546,6 +546,22 @@ async def test_cancelling_the_caller_before_there_is_a_task_cancels_it_when_ther
         assert rig.client.tracked_client_tasks == []
 
 
+async def test_a_caller_cancelled_while_the_connection_is_lost_cancels_when_it_is_back() -> None:
+    server = TaskServer()
+    async with Rig(server, max_retries=3) as rig:
+        call = await rig.call("slow", task=True)
+        server.leave()
+        await rig.settle()
+        call.cancel()
+        await rig.settle()
+        assert server.sent("tasks/cancel") == []
+        await rig.advance(3)
+        assert len(server.sent("tasks/cancel")) == 1
+        await rig.advance(10)
+        assert len(server.sent("tasks/cancel")) == 1
+        assert changes(rig)[-1] == ("t1", "cancelled")
+
+
 async def test_a_call_for_a_task_that_waits_in_the_queue_is_never_sent_once_cancelled() -> None:
     server = TaskServer({"tools/call": SILENT})
     async with Rig(server) as rig:
@@ -783,9 +799,14 @@ async def test_tasks_that_are_over_are_not_kept_without_end() -> None:
     async with Rig(server) as rig:
         for _ in range(MOST_KEPT + 50):
             await rig.client.call_tool("slow", task=True)
-        assert len(rig.client.tracked_client_tasks) == MOST_KEPT
-        assert rig.client.tracked_client_tasks[0].task_id == "t50"
-        assert rig.clock.timer_count <= 1  # the pings'
+        kept = rig.client.tracked_client_tasks
+        assert len(kept) == MOST_KEPT + 1  # trimmed when the next one begins
+        assert kept[0].task_id == "t49"
+        server.result = result("x" * 20_000_000)
+        for _ in range(5):
+            await rig.client.call_tool("slow", task=True)
+        assert len(rig.client.tracked_client_tasks) < 10
+        assert rig.clock.timer_count <= 2  # the pings' and the requests'
 
 
 async def test_what_is_sent_is_json() -> None:

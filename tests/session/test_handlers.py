@@ -10,7 +10,7 @@ import pytest
 from mcplens.errors import ConfigurationError, InspectorError, ServerError
 from mcplens.events import ElicitationCompleted, QuestionClosed, QuestionOpened, RootsChanged
 from mcplens.session.config import HandlerConfig
-from mcplens.session.handler import ServerRequest
+from mcplens.session.handler import Forced, ServerRequest
 
 from .scripted import SILENT, STATELESS, Rig, ScriptedServer, text
 
@@ -318,6 +318,13 @@ async def test_accept_decline_and_cancel_are_three_answers() -> None:
         assert result_of(rig, "q1") == {"action": "accept", "content": content}
         assert result_of(rig, "q2") == {"action": "decline"}
         assert result_of(rig, "q3") == {"action": "cancel"}
+
+
+async def test_a_profile_may_force_a_single_answer() -> None:
+    async with everything(elicitation=lambda request: Forced({"action": "accept"})) as rig:
+        rig.server.ask("q1", ELICIT, FORM)
+        await rig.settle()
+        assert result_of(rig, "q1") == {"action": "accept"}  # neither refused nor filled in
 
 
 async def test_a_form_is_checked_against_its_schema_unless_forced() -> None:

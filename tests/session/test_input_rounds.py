@@ -1,4 +1,4 @@
-"""What a server wants to know before it answers: input_required (2026-07-28), error -32042 (2025)."""
+"""What a server wants to know before it answers: input_required, and the older error -32042."""
 
 from __future__ import annotations
 

@@ -53,6 +53,22 @@ FIELDS: dict[str, tuple[Any, ...]] = {
     "LogReceived": ("info", "db", {"rows": 3}),
     "ServerRequestReceived": ("q", "sampling/createMessage", {"messages": []}, 1),
     "ServerRequestEnded": ("q", "sampling/createMessage", "answered"),
+    "QuestionOpened": (
+        "q1",
+        "sampling/createMessage",
+        {"messages": []},
+        "r7",
+        1,
+        "task",
+        "t1",
+        30.0,
+    ),
+    "QuestionClosed": ("q1", "sampling/createMessage", "answered", "person"),
+    "ElicitationCompleted": ("e1", True),
+    "RootsChanged": ([{"uri": "file:///x", "name": "x"}],),
+    "ReceiverTaskChanged": ("t1", "sampling/createMessage", "working", {"ttl": 60000}, True),
+    "ClientTaskChanged": ("t2", "tools/call", "working", {"ttl": None}, True),
+    "InputRoundStarted": (1, "tools/call", 2, 10, ["name"]),
     "ListRefreshed": ("tools", 5, ERROR),
     "ResourceRefreshed": ("file:///x", ERROR),
     "SubscriptionChanged": ("lost", "reset"),
@@ -92,7 +108,7 @@ def call(bus: Bus, request_id: int, text: str = "x", server_id: str = "server") 
     publish(events.RequestEnded, request_id, "tools/call", "completed", 0.01, None)
 
 
-def stored_events(path: Path, wanted: Filter | None = None) -> list[Event]:
+def stored_events(path: str | Path, wanted: Filter | None = None) -> list[Event]:
     """Everything that was recorded, as events."""
     from mcplens.store.rows import decode_row
 

@@ -15,7 +15,7 @@ from mcplens.errors import ConfigurationError
 from mcplens.protocol.frames import encode_notification, encode_request, encode_result, parse
 from mcplens.store.history import Filter, History
 from mcplens.store.recorder import Recorder
-from tests.store.samples import BROKEN, call, publish_all, publish_frames
+from tests.store.samples import BROKEN, KINDS, call, publish_all, publish_frames
 
 
 def frame(bus: Bus, kind: type[events.Event], raw: bytes, server_id: str = "server") -> int:
@@ -54,7 +54,7 @@ def history(bus: Bus, path: Path) -> Iterator[History]:
 @pytest.mark.parametrize(
     ("wanted", "count"),
     [
-        (Filter(), 2400 + 2 + 30),
+        (Filter(), 2400 + 2 + len(KINDS)),
         (Filter(server_id="even"), 1200),
         (Filter(server_id="nobody"), 0),
         (Filter(method="tools/call", kinds=frozenset({"FrameReceived"})), 602),
@@ -68,7 +68,7 @@ def history(bus: Bus, path: Path) -> Iterator[History]:
         (Filter(request_id=77), 4),
         (Filter(request_id="77"), 0),
         (Filter(request_id="q"), 2),
-        (Filter(since=600.0), 4 + 2 + 30),
+        (Filter(since=600.0), 4 + 2 + len(KINDS)),
         (Filter(until=10.0), 40),
         (Filter(since=100.0, until=101.0), 8),
         (Filter(text="text 123"), 2),

@@ -46,4 +46,4 @@ def test_it_is_the_folder_that_platformdirs_names(
 
 def test_the_file_has_its_name(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MCPLENS_STATE_DIR", "/x")
-    assert default_path() == Path("/x/recording.sqlite3")
+    assert Path(default_path()) == Path("/x/recording.sqlite3")

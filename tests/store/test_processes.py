@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import contextlib
+import json
+import random
 import resource
 import signal
 import sqlite3
 import subprocess
 import sys
 import textwrap
+import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -19,6 +22,7 @@ from mcplens.bus import Bus
 from mcplens.clock import SystemClock
 from mcplens.store.history import Filter, History
 from mcplens.store.recorder import Recorder
+from tests.cli.shell import Shell
 from tests.servers.run import ROOT
 from tests.store.samples import publish_frames, stored_events
 from tests.store.test_recorder import integrity
@@ -83,6 +87,76 @@ def test_kill_9_loses_at_most_the_last_second_and_never_corrupts_the_file(
     with Recorder(bus, path):
         publish_frames(bus, 10)
     assert stored_events(path, Filter(run_id=bus.run_id)) == bus.kept()
+
+
+# A server that never stops talking: a log message every few milliseconds, some of them large.
+TALKATIVE = """
+import json, sys, threading, time
+
+def talk():
+    for number in range(1_000_000):
+        data = "x" * (200_000 if number % 50 == 0 else 100)
+        params = {"level": "info", "data": f"{number} {data}"}
+        say({"method": "notifications/message", "params": params})
+        time.sleep(0.003)
+
+lock = threading.Lock()
+
+def say(message):
+    with lock:
+        print(json.dumps({"jsonrpc": "2.0", **message}), flush=True)
+
+for line in sys.stdin:
+    message = json.loads(line)
+    if message["method"] == "initialize":
+        about = {"protocolVersion": "2025-11-25", "capabilities": {"logging": {}},
+                 "serverInfo": {"name": "talkative", "version": "1"}}
+        say({"id": message["id"], "result": about})
+        threading.Thread(target=talk, daemon=True).start()
+    elif "id" in message:
+        say({"id": message["id"], "error": {"code": -32601, "message": "no"}})
+"""
+KILLS = 15
+
+
+def kill_after(shell: Shell, seconds: float) -> tuple[str, int]:
+    """Let mcplens record, kill it, and say which run it was and what must have been written."""
+    words = ["watch", "--json", "-q", "--protocol", "2025-11-25", "--", sys.executable, "-c"]
+    with shell.start(*words, TALKATIVE, stderr=subprocess.DEVNULL) as process:
+        assert process.stdout is not None
+        timer = threading.Timer(seconds, process.kill)
+        timer.start()
+        lines = process.stdout.readlines()  # until it is dead
+        timer.join()
+        killed_at = time.time()
+    events = [json.loads(line) for line in lines if line.endswith(b"\n")]
+    run_id = events[0]["run_id"] if events else ""
+    return run_id, max((one["seq"] for one in events if one["wall"] < killed_at - 1), default=0)
+
+
+def test_mcplens_killed_at_any_moment_leaves_a_file_that_the_next_one_goes_on_with(
+    tmp_path: Path,
+) -> None:
+    shell = Shell(tmp_path)
+    path = shell.state / "recording.sqlite3"
+    moments = random.Random(9)
+    survived = 0
+    for _ in range(KILLS):
+        run_id, expected = kill_after(shell, moments.uniform(0.3, 3))
+        if not path.exists():
+            continue  # killed before it had come to that
+        assert integrity(path) == "ok"
+        with History(path) as history:
+            run = history.run(run_id)
+            seqs = [row[0] for _, row in history.scan(Filter(run_id=run_id))] if run else []
+        assert seqs == list(range(1, len(seqs) + 1))
+        assert len(seqs) >= expected
+        survived += bool(seqs)
+    assert survived > KILLS // 3
+    ran = shell.run("call", "demo", "echo", "text=after")
+    assert (ran.code, ran.text, ran.err) == (0, "after\n", "")
+    assert shell.run("history", "search", '"after"', "--method", "tools/call").text.count("\n") == 2
+    assert len(shell.run("history", "list").text.splitlines()) > survived
 
 
 def test_two_processes_record_into_one_file_at_once(tmp_path: Path) -> None:

@@ -26,6 +26,11 @@ from tests.store.samples import stored_events
 SECRETS = ("s3cr3t-token", "qu3ry-s3cr3t", "hunter2-in-args", "s3cr3t-in-argv")
 
 
+def is_recorded() -> bool:
+    """Whether the user's own recording is there."""
+    return Path(default_path()).exists()
+
+
 def bytes_of(folder: Path) -> bytes:
     return b"".join(file.read_bytes() for file in folder.iterdir() if file.is_file())
 
@@ -56,13 +61,13 @@ async def test_a_recording_can_have_a_file_of_its_own(tmp_path: Path) -> None:
     async with mcplens.connect(argv("good"), cwd=str(ROOT), record=path):
         pass
     assert stored_events(path)
-    assert not default_path().exists()
+    assert not is_recorded()
 
 
 async def test_nothing_is_recorded_unless_it_is_asked_for() -> None:
     async with mcplens.connect(argv("good"), cwd=str(ROOT)):
         pass
-    assert not default_path().exists()
+    assert not is_recorded()
 
 
 async def test_a_connection_that_fails_is_recorded_too() -> None:
@@ -171,6 +176,36 @@ async def test_secrets_are_never_on_the_disk_and_what_is_masked_is_marked(
     raw = stored.event.message.raw
     assert json.loads(raw)["params"]["arguments"] == arguments | {"password": "*" * 15}
     assert [raw[mark.start : mark.end] for mark in stored.masked] == [b"*" * 15]
+
+
+async def test_a_script_says_what_is_secret_and_what_goes_with_every_request(
+    state_folder: Path,
+) -> None:
+    async with (
+        serve("good", "--transport", "http") as server,
+        mcplens.connect(
+            server.url,
+            record=True,
+            secret_keys=["password", "X-Tenant"],
+            headers={"X-Tenant": "s3cr3t-token"},
+            meta={"trace": "seen", "password": "hunter2-in-args"},
+        ) as client,
+    ):
+        await client.list_tools()
+        await client.call_tool("echo", {"text": "hi"}, meta={"trace": "its own"})
+    on_disk = bytes_of(state_folder)
+    for secret in SECRETS:
+        assert secret.encode() not in on_disk
+    with History(default_path()) as history:
+        sent = {
+            entry.method: json.loads(history.event(entry.run_id, entry.seq).event.message.raw)
+            for entry in history.events(Filter(kinds=frozenset({"FrameSent"})))
+        }
+        (http, *_) = history.events(Filter(kinds=frozenset({"HttpRequestSent"})))
+    assert sent["tools/list"]["params"]["_meta"]["trace"] == "seen"
+    assert sent["tools/call"]["params"]["_meta"]["trace"] == "its own"
+    assert sent["tools/call"]["params"]["_meta"]["password"] == "*" * 15
+    assert "headers.X-Tenant" in {mark["field"] for mark in http.detail["masked"]}
 
 
 async def test_secrets_of_a_broken_message_are_not_on_the_disk_by_way_of_its_error(

@@ -47,17 +47,18 @@ def answering(
 
 
 def _sampling(state: State, profile: str | None) -> Profile:
-    name = state.sampling or profile
+    name = profile if state.sampling is None else state.sampling
     if name is None or name == "ask":
         return _default(state, is_wanted=name == "ask")
     return _profile(state, name)
 
 
 def _elicitation(state: State, profile: str | None) -> Profile:
-    if state.elicit is None and profile is not None:
+    how = state.elicit
+    if how is None and profile is not None and profile != "ask":
         return _profile(state, profile)
-    if state.elicit is None or state.elicit == "ask":
-        return _default(state, is_wanted=state.elicit == "ask")
+    if how is None or how == "ask":
+        return _default(state, is_wanted="ask" in (how, profile))
     from mcplens.session.profiles import ACTIONS, TestingProfile, by_hand, elicit_like
 
     like: Any = state.elicit
@@ -73,23 +74,49 @@ def _elicitation(state: State, profile: str | None) -> Profile:
 
 
 def _profile(state: State, name: str) -> Profile:
+    from mcplens.config.configuration import load_configuration
     from mcplens.session.profiles import BUILT_IN, Profiles
 
-    own: Mapping[str, Any] = {}
-    if name not in BUILT_IN:
-        from mcplens.config.configuration import load_configuration
-
-        own = load_configuration(state.config).settings.profiles
-    found: Profile = Profiles(own).get(name)
-    return found
+    # The user's own wins; one that is built in is there whatever the files say.
+    own = load_configuration(state.config, is_tolerant=name in BUILT_IN).settings.profiles
+    return _OrPerson(Profiles(own).get(name), _default(state, is_wanted=False))
 
 
 def _default(state: State, *, is_wanted: bool) -> Profile:
     if is_wanted or (sys.stdin.isatty() and sys.stderr.isatty() and not state.is_quiet):
+        return _Person()
+    return _Refusing()
+
+
+class _Person:
+    """Somebody is here; how they are asked is loaded when there is something to ask."""
+
+    name = "person"
+
+    def __repr__(self) -> str:
+        return "<_Person>"
+
+    async def answer(self, request: ServerRequest) -> Any:
         from mcplens.cli.asking import ask_in_place
 
-        return ask_in_place()
-    return _Refusing()
+        return await ask_in_place().answer(request)
+
+
+class _OrPerson:
+    """A profile, and somebody for what it leaves to a person."""
+
+    def __init__(self, profile: Profile, person: Profile) -> None:
+        self.name = profile.name
+        self.is_forced = getattr(profile, "is_forced", False)
+        self._profile = profile
+        self._person = person
+
+    def __repr__(self) -> str:
+        return f"<_OrPerson {self._profile!r}, else {self._person!r}>"
+
+    async def answer(self, request: ServerRequest) -> Any:
+        result = await self._profile.answer(request)
+        return await self._person.answer(request) if result is None else result
 
 
 class _Refusing:
@@ -97,10 +124,18 @@ class _Refusing:
 
     name = "nobody"
 
+    def __init__(self) -> None:
+        self._told: set[str] = set()
+
+    def __repr__(self) -> str:
+        return f"<_Refusing, told of {sorted(self._told)}>"
+
     async def answer(self, request: ServerRequest) -> Any:
         from mcplens.errors import ServerError
         from mcplens.session.handler import REJECTED
 
         what, flag = _FLAGS[request.method]
-        output.note(f"mcplens: the server asked for {what}; use {flag}", fg="yellow")
+        if request.method not in self._told:  # once, however often the server asks
+            self._told.add(request.method)
+            output.note(f"mcplens: the server asked for {what}; use {flag}", fg="yellow")
         raise ServerError(REJECTED, f"nobody is here to give {what}")

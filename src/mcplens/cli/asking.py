@@ -1,24 +1,29 @@
 """Asks the person at the terminal what the server wants to know, one question after the other.
 
-Everything is shown on stderr, so that stdout has the result alone. Lines are read as the loop's
-other events are: a call that ends, or Ctrl-C, ends the asking too.
+Everything is shown on stderr, so that stdout has the result alone. A mistake is told and asked
+about again, never sent. A question that nobody waits for any more ends at once, as on Ctrl-C.
 """
 
 from __future__ import annotations
 
 import asyncio
-import os
-import sys
+import textwrap
 from functools import cache
 from typing import Any, Final
 
+import msgspec
+
 from mcplens.cli import output
+from mcplens.cli.keyboard import Keyboard
 from mcplens.protocol import elicitation, sampling
 from mcplens.protocol.forms import Field, fields_of, from_text
-from mcplens.session.handler import REJECTED, ServerRequest
+from mcplens.session.handler import REJECTED, Forced, ServerRequest
 
 # Of what a server sends with its question.
 _SHOWN_CHARACTERS: Final = 2_000
+_MODEL: Final = "a person"
+_CALL: Final = "/call "
+_ACTIONS: Final = {"a": "accept", "d": "decline", "c": "cancel", "": "cancel"}
 
 
 @cache
@@ -28,7 +33,7 @@ def ask_in_place() -> AskInPlace:
 
 
 class _Dismissed(Exception):
-    """The person wants to answer no field of this form."""
+    """The person gives no answer; the text is the action that says so."""
 
 
 class AskInPlace:
@@ -39,152 +44,208 @@ class AskInPlace:
     def __init__(self) -> None:
         self._turn = asyncio.Lock()
         self._waiting = 0
-        self._typed = b""
+        self._keyboard = Keyboard()
 
     def __repr__(self) -> str:
         return f"<AskInPlace {self._waiting} waiting>"
 
     async def answer(self, request: ServerRequest) -> Any:
-        self._waiting += 1
+        self._count(1)
         try:
             async with self._turn:
-                more = f" ({self._waiting} wait)" if self._waiting > 1 else ""
-                output.note(f"\n? {request.method}{more}", fg="yellow", bold=True)
-                if request.method == "sampling/createMessage":
-                    return await self._complete(request.params)
-                if elicitation.mode_of(request.params) == "url":
-                    return await self._visit(request.params)
-                return await self._fill(request.params)
+                with self._keyboard.opened():
+                    return await self._ask(request)
         finally:
-            self._waiting -= 1
+            self._count(-1)
+
+    def _count(self, change: int) -> None:
+        self._waiting += change
+        self._keyboard.prefix = f"({self._waiting} wait) " if self._waiting > 1 else ""
+        self._keyboard.redraw()
+
+    async def _ask(self, request: ServerRequest) -> Any:
+        try:
+            if request.method == "sampling/createMessage":
+                return await self._complete(request.params)
+            if elicitation.mode_of(request.params) == "url":
+                return await self._visit(request.params)
+            return await self._fill(request.params)
+        except asyncio.CancelledError:
+            _tell("(this answer is no longer wanted)", dim=True)
+            raise
 
     # -- a completion --------------------------------------------------------------------------
 
     async def _complete(self, params: dict[str, Any]) -> Any:
-        from mcplens.errors import ServerError
-
+        _head("The server asks for a completion", "sampling/createMessage")
         for line in described_sampling(params):
-            output.note(line)
-        tools = sampling.offered_tools(params)
-        if tools:
-            output.note("  (/call NAME {JSON} calls a tool; an empty line refuses)", dim=True)
-        else:
-            output.note("  (an empty line refuses)", dim=True)
-        text = await self._read("Answer> ")
-        if not text:
-            raise ServerError(REJECTED, "the user rejected the request")
-        if not text.startswith("/call "):
-            return sampling.text_answer(text, model="a person")
-        name, _, values = text.removeprefix("/call ").partition(" ")
-        from mcplens.cli.arguments import parse_object
+            _tell(line)
+        call = "/call NAME {JSON} calls a tool; " if sampling.offered_tools(params) else ""
+        _tell(f"({call}an empty line refuses)", dim=True)
+        while True:
+            try:
+                text = await self._read("Answer> ")
+            except _Dismissed:
+                text = ""
+            if not text:
+                from mcplens.errors import ServerError
 
-        arguments = parse_object(values or "{}", "/call")
-        ids = sampling.fresh_ids(params)
-        return sampling.tool_use_answer([(name, arguments)], model="a person", ids=ids)
+                raise ServerError(REJECTED, "the user rejected the request")
+            try:
+                result = _completion(params, text)
+            except ValueError as problem:
+                _tell(str(problem), fg="red")
+                continue
+            findings = sampling.answer_findings(params, result)
+            if not findings:
+                return result
+            if await self._insists(findings):
+                return Forced(result)
 
     # -- input ---------------------------------------------------------------------------------
 
     async def _visit(self, params: dict[str, Any]) -> Any:
         url = params.get("url")
-        output.note(f"  {params.get('message', '')}")
-        output.note(f"  {url}", bold=True)
-        output.note(f"  The server wants you to open this at {elicitation.host_of(url)}.")
+        _head("The server asks you to open a page", "elicitation/create")
+        _tell(_text(params.get("message")))
+        output.note(f"  {_in_one_line(_brief(url))}", bold=True)  # in one piece, to be copied
+        _tell(f"It leads to {elicitation.host_of(url) or 'no host'}.")
         for warning in elicitation.url_warnings(url):
-            output.note(f"  Careful: {warning}", fg="red")
-        return await self._decide("You opened it (a), you decline (d), or cancel (c)? [c] ")
+            _tell(f"Careful: {warning}.", fg="red")
+        return await self._decide("You opened it (a), decline (d), cancel (c)? [c] ")
 
     async def _decide(self, prompt: str) -> Any:
-        actions = {"a": "accept", "d": "decline", "c": "cancel", "": "cancel"}
         while True:
-            word = (await self._read(prompt)).lower()
-            action = actions.get(word[:1])
+            try:
+                word = (await self._read(prompt)).lower()
+            except _Dismissed as dismissed:
+                return {"action": str(dismissed)}
+            action = _ACTIONS.get(word[:1])
             if action is not None:
                 return {"action": action}
+            _tell("Type a, d or c.", fg="red")
 
     async def _fill(self, params: dict[str, Any]) -> Any:
-        output.note(f"  {params.get('message', '')}")
-        output.note("  (/decline says no, /cancel says nothing)", dim=True)
-        content: dict[str, Any] = {}
+        schema = params.get("requestedSchema")
+        fields = fields_of(schema)
+        _head("The server asks for input", "elicitation/create")
+        _tell(_text(params.get("message")))
+        if (problem := elicitation.unjudged(params)) is not None:
+            _tell(f"Answers are not checked: {problem}", fg="red")
+        if not fields:
+            decided = await self._decide("Accept (a), decline (d), cancel (c)? [c] ")
+            return decided | ({"content": {}} if decided["action"] == "accept" else {})
+        _tell(
+            "(* is required; an empty line takes the default, or leaves it out; /decline says no, "
+            "/cancel neither yes nor no)",
+            dim=True,
+        )
         try:
-            for field in fields_of(params.get("requestedSchema")):
-                await self._ask_for(field, content)
+            while True:
+                content: dict[str, Any] = {}
+                for field in fields:
+                    await self._ask_for(field, content)
+                content = elicitation.with_defaults(schema, content)
+                result = {"action": "accept", "content": content}
+                findings = elicitation.answer_findings(params, result)
+                if not findings:
+                    return result
+                if await self._insists(findings):
+                    return Forced(result)
         except _Dismissed as dismissed:
             return {"action": str(dismissed)}
-        return {"action": "accept", "content": content}
 
     async def _ask_for(self, field: Field, content: dict[str, Any]) -> None:
         for line in described_field(field):
-            output.note(line)
-        default = f" [{_brief(field.default)}]" if field.has_default else ""
+            _tell(line)
+        default = f" [{_in_one_line(_brief(field.default))}]" if field.has_default else ""
+        prompt = f"{_in_one_line(field.label)}{'*' if field.is_required else ''}{default}> "
         while True:
-            text = await self._read(f"{field.label}{'*' if field.is_required else ''}{default}> ")
-            if text in ("/decline", "/cancel"):
-                raise _Dismissed(text[1:])
+            text = await self._read(prompt)
             if not text:
                 if field.has_default or not field.is_required:
-                    return  # the default is put in by who sends the answer
-                output.note("  This is required.", fg="red")
+                    return
+                _tell("This is required.", fg="red")
                 continue
             try:
                 value = from_text(field, text)
             except ValueError as problem:
-                output.note(f"  {problem}", fg="red")
+                _tell(str(problem), fg="red")
                 continue
             if findings := elicitation.value_findings(field, value):
-                output.note(f"  {'; '.join(findings)}", fg="red")
+                _tell("; ".join(findings), fg="red")
                 continue
             content[field.name] = value
             return
 
-    # -- the terminal --------------------------------------------------------------------------
+    # -- the person ----------------------------------------------------------------------------
+
+    async def _insists(self, findings: tuple[str, ...]) -> bool:
+        """Whether an answer that breaks the rules is to be sent: that can be the test."""
+        for finding in findings:
+            _tell(finding, fg="red")
+        try:
+            word = await self._read("Send it all the same? [y/N] ")
+        except _Dismissed:
+            return False
+        return word.lower() in ("y", "yes")
 
     async def _read(self, prompt: str) -> str:
-        """A line of the person's; the end of the input is an empty one."""
-        output.show_prompt(prompt)
-        try:
-            while b"\n" not in self._typed:
-                data = await _readable()
-                self._typed += data or b"\n"
-        finally:
-            output.end_prompt()
-        line, _, self._typed = self._typed.partition(b"\n")
-        return line.decode("utf-8", "replace").strip()
+        """A line of the person's.
+
+        Raises:
+            _Dismissed: there is none: the input ended, or they said so.
+        """
+        line = await self._keyboard.read_line(prompt)
+        if line is None or line in ("/decline", "/cancel"):
+            raise _Dismissed("cancel" if line is None else line[1:])
+        return line
 
 
-async def _readable() -> bytes:
-    """Whatever was typed next."""
-    loop = asyncio.get_running_loop()
-    descriptor = sys.stdin.fileno()
-    ready: asyncio.Future[bytes] = loop.create_future()
-
-    def read() -> None:
-        if not ready.done():
-            ready.set_result(os.read(descriptor, 65_536))
-
+def _completion(params: dict[str, Any], text: str) -> Any:
+    """What was typed, as an answer of a model's. Raises ValueError."""
+    if not f"{text} ".startswith(_CALL):
+        return sampling.text_answer(text, model=_MODEL)
+    name, _, given = text.removeprefix(_CALL.strip()).strip().partition(" ")
+    if not name:
+        raise ValueError("/call needs the name of a tool, and its arguments as JSON")
     try:
-        loop.add_reader(descriptor, read)
-    except (NotImplementedError, PermissionError):  # Windows; a plain file as input
-        return await loop.run_in_executor(None, os.read, descriptor, 65_536)
-    try:
-        return await ready
-    finally:
-        loop.remove_reader(descriptor)
+        arguments = msgspec.json.decode(given or "{}", type=dict[str, Any])
+    except msgspec.ValidationError:
+        raise ValueError('the arguments have to be a JSON object, such as {"a": 1}') from None
+    except msgspec.DecodeError as problem:
+        raise ValueError(f"the arguments are no JSON: {problem}") from None
+    ids = sampling.fresh_ids(params)
+    return sampling.tool_use_answer([(name, arguments)], model=_MODEL, ids=ids)
 
 
 # -- what is shown -----------------------------------------------------------------------------
+
+
+def _head(text: str, method: str) -> None:
+    output.note(f"\n? {text} ({method})", fg="yellow", bold=True)
+
+
+def _tell(text: str, **how: Any) -> None:
+    """A text of the question's, indented: nothing in it can pass for a line of ours."""
+    room = max(20, output.width() - 3)
+    for line in _visible(text).splitlines():
+        indent = " " * (len(line) - len(line.lstrip()))
+        for part in textwrap.wrap(line.strip(), room, break_on_hyphens=False) or [""]:
+            output.note(f"  {indent}{part}", **how)
 
 
 def described_sampling(params: dict[str, Any]) -> list[str]:
     """What the server wants completed, line by line."""
     lines = []
     if isinstance(params.get("systemPrompt"), str):
-        lines.append(f"  [system] {_cut(params['systemPrompt'])}")
+        lines.append(f"[system] {_cut(params['systemPrompt'])}")
     messages = params.get("messages")
     for message in messages if isinstance(messages, list) else []:
         role = message.get("role") if isinstance(message, dict) else "?"
         content = message.get("content") if isinstance(message, dict) else message
         for block in content if isinstance(content, list) else [content]:
-            lines.append(f"  [{role}] {_described_block(block)}")
+            lines.append(f"[{role}] {_described_block(block)}")
     wishes = [
         f"{label} {_brief(params[key])}"
         for key, label in (
@@ -198,13 +259,14 @@ def described_sampling(params: dict[str, Any]) -> list[str]:
     ]
     preferences = params.get("modelPreferences")
     hints = preferences.get("hints") if isinstance(preferences, dict) else None
-    names = [str(hint.get("name")) for hint in hints or () if isinstance(hint, dict)]
+    hints = hints if isinstance(hints, list) else []
+    names = [str(hint.get("name")) for hint in hints if isinstance(hint, dict)]
     if names:
         wishes.insert(0, f"model {', '.join(names)}")
     if wishes:
-        lines.append(f"  {'; '.join(wishes)}")
+        lines.append(f"({'; '.join(wishes)})")
     for tool in sampling.offered_tools(params):
-        lines.append(f"  tool {tool['name']}: {output.first_line(tool.get('description'))}")
+        lines.append(f"tool {tool['name']}: {output.first_line(_text(tool.get('description')))}")
     return lines
 
 
@@ -227,21 +289,35 @@ def described_field(field: Field) -> list[str]:
     """What may be typed for a field."""
     lines = []
     if field.description:
-        lines.append(f"  {_cut(field.description)}")
+        lines.append(_cut(field.description))
     for number, (value, title) in enumerate(field.options, 1):
         shown = title if title == str(value) else f"{value}: {title}"
-        lines.append(f"    {number}. {shown}")
+        lines.append(f"  {number}. {shown}")
     if field.kind == "choices":
-        lines.append("    (several, separated by commas)")
+        lines.append("  (several, separated by commas)")
     return lines
 
 
 def _brief(value: Any) -> str:
-    import msgspec
-
     return _cut(value if isinstance(value, str) else msgspec.json.encode(value).decode())
 
 
 def _cut(text: str) -> str:
     more = len(text) - _SHOWN_CHARACTERS
     return text if more <= 0 else f"{text[:_SHOWN_CHARACTERS]}… ({more} more characters)"
+
+
+def _visible(text: str, kept: str = "\n\t") -> str:
+    """Control characters as what they are: a server must not draw on the terminal."""
+    return "".join(
+        each if each.isprintable() or each in kept else each.encode("unicode_escape").decode()
+        for each in text
+    )
+
+
+def _in_one_line(text: str) -> str:
+    return _visible(text, kept="")
+
+
+def _text(value: Any) -> str:
+    return _cut(value) if isinstance(value, str) else ""

@@ -9,7 +9,7 @@ from mcplens.cli.arguments import collect, parse_object
 from mcplens.cli.completion import complete_words, remember_tools
 from mcplens.cli.progress import progress_line
 from mcplens.cli.running import run
-from mcplens.cli.state import State, shared_options
+from mcplens.cli.state import Seconds, State, shared_options
 from mcplens.cli.target import split_tool
 from mcplens.protocol.shapes import Tool
 from mcplens.session.client import Client
@@ -28,7 +28,7 @@ from mcplens.session.client import Client
 @click.option("--tool-arg", "pairs", multiple=True, metavar="KEY=VALUE", help="One argument.")
 @click.option("--meta", metavar="JSON", help="Sent as _meta with the call.")
 @click.option("--task", "is_task", is_flag=True, help="Run it as a task, in the background.")
-@click.option("--ttl", type=float, metavar="S", help="Have the task kept for so long (60 s).")
+@click.option("--ttl", type=Seconds(), metavar="S", help="Have the task kept for so long (60 s).")
 @click.option("--detach", is_flag=True, help="Start the task, print it, and leave it running.")
 @shared_options
 def command(
@@ -72,6 +72,9 @@ def command(
 
             lifetime = 60.0 if ttl is None else ttl
             show_task(state, await client.start_tool_task(tool, arguments, lifetime, meta=extra))
+            if client.describe().get("transport") == "stdio":
+                text = "mcplens: the server ends with this command, and the task with it"
+                output.note(text, fg="yellow")
             return exits.DONE
         with progress_line(tool, is_shown=not state.is_quiet and not state.is_json) as on_progress:
             result = await client.call_tool(

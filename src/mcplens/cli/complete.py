@@ -26,8 +26,10 @@ def command(state: State, words: tuple[str, ...]) -> None:
     """Ask for suggestions; what stands before the last argument is given as context.
 
     \b
-    mcplens complete demo greeting name=A
-    mcplens complete demo 'demo://text/{name}' name=h
+    mcplens complete demo translate \\
+      language=g
+    mcplens complete demo \\
+      'demo://greeting/{name}' name=A
     """
     target, name, rest = split_tool(state, words)
     given = collect(rest, whole=None, pairs=(), schema=None, is_forced=True)

@@ -54,6 +54,27 @@ def complete_words(
     return []
 
 
+def profile_names(ctx: click.Context) -> list[str]:
+    """What `--sampling` may name: profiles that are built in, and those of the configuration."""
+    from mcplens.config.configuration import load_configuration
+    from mcplens.session.profiles import Profiles
+
+    configuration = load_configuration(ctx.params.get("config"), is_tolerant=True)
+    return Profiles(configuration.settings.profiles).names()
+
+
+def files_after_at(start: str) -> list[CompletionItem]:
+    """Files and folders for a word such as `@some/fi`, which no shell completes by itself."""
+    folder, name = os.path.split(start[1:])
+    found = []
+    with contextlib.suppress(OSError):
+        for entry in sorted(os.scandir(folder or "."), key=lambda entry: entry.name):
+            if entry.name.startswith(name) and (name or not entry.name.startswith(".")):
+                path = os.path.join(folder, entry.name)
+                found.append(CompletionItem(f"@{path}{os.sep if entry.is_dir() else ''}"))
+    return found
+
+
 def remember_tools(state: State, target: str | None, names: list[str]) -> None:
     """Keep the names of a server's tools; never in the way of a command."""
     is_secret = target is not None and any(mark in target for mark in "?@")

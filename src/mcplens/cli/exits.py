@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
 from typing import Final
+
+import click
 
 from mcplens.errors import HttpError, InspectorError, ServerError
 
@@ -41,6 +45,7 @@ _OF_CODE: Final = {
     "INVALID_RESPONSE": BROKEN_PROTOCOL,
     "PROTOCOL_VERSION_MISMATCH": BROKEN_PROTOCOL,
     "MESSAGE_TOO_LARGE": BROKEN_PROTOCOL,
+    "INPUT_REFUSED": FAILED,
     "INTERNAL_ERROR": FAILED,
 }
 
@@ -49,8 +54,25 @@ def exit_code(error: InspectorError, *, is_connected: bool) -> int:
     """The code that a command ends with after this error."""
     if not is_connected and isinstance(error, ServerError):
         return NOT_CONNECTED  # the handshake was refused
+    if error.code == "CANCELLED" and "task_id" in error.details:
+        return REFUSED  # the task, on the server; nobody interrupted us
     if error.code in _OF_CODE:
         return _OF_CODE[error.code]
     if is_connected and isinstance(error, HttpError) and error.status is not None:
         return REFUSED  # the server is there, and said no
     return NOT_CONNECTED
+
+
+class Refusal(click.ClickException):
+    """What was asked for cannot be done; said without the usage of the command."""
+
+    exit_code = USAGE
+
+
+@contextlib.contextmanager
+def refusing() -> Iterator[None]:
+    """Say what is wrong with a file in one line: no server is involved."""
+    try:
+        yield
+    except InspectorError as error:
+        raise Refusal(error.message) from None

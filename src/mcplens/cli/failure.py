@@ -6,6 +6,7 @@ One place for all commands. A person gets lines on stderr, `--json` one object w
 from __future__ import annotations
 
 import re
+import sys
 from typing import Any, Final
 
 import msgspec
@@ -65,8 +66,20 @@ def report(error: InspectorError, evidence: Evidence, *, is_json: bool, is_quiet
     ]
     for label, text in rows:
         if text:
-            indented = text.replace("\n", "\n" + " " * (_LABEL_WIDTH + 2))
-            output.note(output.style(f"  {label:<{_LABEL_WIDTH}}", dim=True) + indented)
+            _tell(label, text)
+
+
+def _tell(label: str, text: str) -> None:
+    """What is behind a label; below it on a narrow terminal."""
+    if sys.stderr.isatty() and output.is_narrow():
+        output.note(f"  {label}", dim=True)
+        for line in output.fitted(text, sys.stderr, 4):
+            output.note(f"    {line}")
+        return
+    indent = _LABEL_WIDTH + 2
+    lines = output.fitted(text, sys.stderr, indent)
+    shown = ("\n" + " " * indent).join(lines)
+    output.note(output.style(f"  {label:<{_LABEL_WIDTH}}", dim=True) + shown)
 
 
 def usage_as_json(message: str) -> str:

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import contextlib
+import os
 from collections.abc import Iterator
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from mcplens.cli import output
+from mcplens.cli.exits import Refusal, refusing
 from mcplens.cli.history_files import export, import_
-from mcplens.cli.running import reporting, run
-from mcplens.cli.state import State, shared_options
-from mcplens.errors import ConfigurationError
-from mcplens.protocol.frames import Frame, Kind
+from mcplens.cli.replay import command as replay
+from mcplens.cli.running import reporting
+from mcplens.cli.state import State
 
 if TYPE_CHECKING:
     from mcplens.store.history import Entry, History, RunSummary
@@ -30,7 +31,7 @@ def command() -> None:
     mcplens history list
     mcplens history show
     mcplens history search 'tools/call'
-    mcplens history export --output run.jsonl
+    mcplens history export -o run.jsonl
     """
 
 
@@ -107,7 +108,7 @@ def search(
     """Find text in what was sent and received, newest first.
 
     \b
-    mcplens history search 'no such file' -i
+    mcplens history search -i 'not found'
     """
     from mcplens.store.filters import Filter
 
@@ -122,43 +123,9 @@ def search(
         _print_all(history.events(wanted, newest_first=True, limit=limit), is_json)
 
 
-@command.command("replay")
-@click.argument("run_id")
-@click.argument("seq", type=int)
-@click.argument("target", required=False)
-@shared_options
-def replay(state: State, run_id: str, seq: int, target: str | None) -> None:
-    """Send a recorded request again, to its server or to another one.
-
-    \b
-    mcplens history replay 3f2a 17
-    mcplens history replay 3f2a 17 -- python other_server.py
-    """
-    with opened(state, is_json=bool(state.is_json)) as history:
-        stored = history.event(run_of(history, run_id).run_id, seq)
-    message = getattr(stored.event, "message", None) if stored is not None else None
-    if stored is None or not isinstance(message, Frame) or message.kind is not Kind.REQUEST:
-        raise click.UsageError(f"event {seq} of that run is no request that was sent")
-    if stored.masked:
-        raise click.UsageError("parts of that request were masked when it was recorded")
-    value = message.value()
-    params = value if isinstance(value, dict) else {}
-    params = {key: item for key, item in params.items() if key != "_meta"}
-
-    async def work(client: Any) -> None:
-        reply = await client.request(message.method, params)
-        if state.is_json:
-            output.write_raw(reply.raw)
-        else:
-            output.say(output.pretty(reply.value))
-
-    if target is None and state.server_command is None:
-        target = stored.event.server_id
-    run(state, target, work)
-
-
 command.add_command(export)
 command.add_command(import_)
+command.add_command(replay)
 
 
 @contextlib.contextmanager
@@ -168,12 +135,10 @@ def opened(state: State, *, is_json: bool) -> Iterator[History]:
     from mcplens.store.location import default_path
 
     state.options["is_json"] = is_json
-    with reporting(state, "the recording"):
+    with reporting(state, "the recording"), refusing():
         path = default_path()
-        if not path.exists():
-            raise ConfigurationError(
-                "CONFIGURATION_INVALID", f"nothing was recorded yet: there is no {path}"
-            )
+        if not os.path.exists(path):
+            raise Refusal(f"nothing was recorded yet: there is no {path}")
         with History(path) as history:
             yield history
 
@@ -194,9 +159,14 @@ def run_of(history: History, run_id: str | None) -> RunSummary:
 def _print_run(summary: RunSummary) -> None:
     started = datetime.fromtimestamp(summary.started, UTC).astimezone()
     servers = ", ".join(summary.servers)
+    title = summary.title or servers
+    if output.is_narrow():
+        output.say(f"{summary.run_id[:8]}  {started:%Y-%m-%d %H:%M:%S}")
+        output.say(f"  {title} ({summary.event_count} events)")
+        return
     output.say(
         f"{summary.run_id[:8]}  {started:%Y-%m-%d %H:%M:%S}  {summary.event_count:>6} events  "
-        f"{summary.title or servers}"
+        f"{title}"
     )
 
 

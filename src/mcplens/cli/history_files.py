@@ -8,6 +8,7 @@ from typing import BinaryIO
 import click
 
 from mcplens.cli import output
+from mcplens.cli.exits import refusing
 from mcplens.cli.running import reporting
 from mcplens.cli.state import State
 
@@ -21,23 +22,27 @@ from mcplens.cli.state import State
 def export(state: State, run_id: str | None, path: str | None, is_har: bool, is_all: bool) -> None:
     """Write a run (the newest one) as a trace file: one JSON object per line.
 
+    What is in secretKeys of the configuration by now is masked, too.
+
     \b
-    mcplens history export --output run.jsonl
-    mcplens history export --har --output run.har
+    mcplens history export -o run.jsonl
+    mcplens history export --har -o a.har
     """
     from mcplens.cli.history import opened, run_of
+    from mcplens.config.secrets import find_keys_by_server
     from mcplens.store.filters import Filter
     from mcplens.store.har import export_har
     from mcplens.store.transfer import export_trace
 
     with opened(state, is_json=False) as history:
         wanted = Filter() if is_all else Filter(run_id=run_of(history, run_id).run_id)
+        keys_of = find_keys_by_server()
         write = export_har if is_har else export_trace
         if path is None:
-            write(history, sys.stdout.buffer, wanted)
+            write(history, sys.stdout.buffer, wanted, keys_of)
             return
         with _to_write(path) as file:
-            count = write(history, file, wanted)
+            count = write(history, file, wanted, keys_of)
     output.note(f"{count} {'exchanges' if is_har else 'events'} written to {path}")
 
 
@@ -53,10 +58,11 @@ def import_(state: State, file: str) -> None:
     from mcplens.store.location import default_path
     from mcplens.store.transfer import import_trace
 
-    with reporting(state, file):
+    with reporting(state, file), refusing():
         found = import_trace(file, default_path())
     known = f", {found.known_count} were there before" if found.known_count else ""
-    output.say(f"{len(found.run_ids)} runs with {found.event_count} new events imported{known}")
+    runs = "1 run" if len(found.run_ids) == 1 else f"{len(found.run_ids)} runs"
+    output.say(f"{runs} with {found.event_count} new events imported{known}")
     for broken in found.broken:
         output.note(f"note: line {broken.line} was left out: {broken.reason}", fg="yellow")
 

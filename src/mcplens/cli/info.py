@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import click
 
 from mcplens.cli import output
@@ -37,7 +39,9 @@ def command(state: State, target: str | None) -> None:
             return
         info = client.server_info
         title = f" ({info['title']})" if info.get("title") else ""
-        output.say(f"{info.get('name', '?')} {info.get('version', '')}{title}".strip(), bold=True)
+        heading = f"{info.get('name', '?')} {info.get('version', '')}{title}".strip()
+        for line in output.fitted(heading, sys.stdout):
+            output.say(line, bold=True)
         reason = f" ({facts['reason']})" if facts["reason"] else ""
         rows = [("revision", f"{client.protocol_version}{reason}")]
         rows += [("website", str(info["websiteUrl"]))] if info.get("websiteUrl") else []
@@ -50,7 +54,8 @@ def command(state: State, target: str | None) -> None:
         output.columns(rows)
         if client.instructions:
             output.say()
-            output.say(client.instructions)
+            for line in output.fitted(client.instructions, sys.stdout):
+                output.say(line)
 
     run(state, target, work)
 

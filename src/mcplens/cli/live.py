@@ -19,6 +19,7 @@ from mcplens.events import (
     FrameReceived,
     FrameSent,
     LogReceived,
+    QuestionClosed,
     Remark,
     StateChanged,
     StderrLine,
@@ -43,6 +44,7 @@ class Live:
         # it on stderr becomes one line, unless the handshake fails after it.
         self._is_probing = False
         self._complaint: list[str] = []
+        self._tasks: dict[str, str] = {}  # what was last said of each
         self._task: asyncio.Task[None] | None = None
 
     async def __aenter__(self) -> Self:
@@ -80,15 +82,29 @@ class Live:
         elif isinstance(event, FrameReceived) and isinstance(event.message, Malformed):
             self._frame("<-", event.message.raw, f"malformed: {event.message.reason}")
         elif isinstance(event, ClientTaskChanged) and not event.is_gone:
-            message = event.task.get("statusMessage")
-            text = f"{event.status}: {message}" if message else event.status
-            output.note(output.style(f"[task {event.task_id}] ", dim=True) + text)
+            self._show_task(event)
+        elif isinstance(event, QuestionClosed):
+            self._show_unanswered(event)
         elif isinstance(event, EventsMissed):
             output.note(f"[{event.last_seq - event.first_seq + 1} events not shown]")
         elif self._is_verbose:
             self._show_more(event)
         elif isinstance(event, FrameSent) and isinstance(event.message, Frame):
             self._follow_handshake(event.message.method)
+
+    def _show_task(self, event: ClientTaskChanged) -> None:
+        """Where a task stands; servers often say it twice."""
+        message = event.task.get("statusMessage")
+        text = f"{event.status}: {message}" if message else event.status
+        if self._tasks.get(event.task_id) != text:
+            self._tasks[event.task_id] = text
+            output.note(output.style(f"[task {event.task_id}] ", dim=True) + text)
+
+    def _show_unanswered(self, event: QuestionClosed) -> None:
+        """Why a server got no answer; whoever refused in person, or was told already, knows."""
+        is_known = event.answered_by in ("person", "nobody")
+        if event.outcome == "timed out" or (event.outcome.startswith("rejected") and not is_known):
+            output.note(f"mcplens: {event.method} {event.outcome}", fg="yellow")
 
     def _show_stderr(self, line: str) -> None:
         output.note(output.style("[stderr] ", dim=True) + line)

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from importlib import import_module
 
@@ -59,7 +60,8 @@ class _LazyGroup(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         name = args[0] if args else ""
-        if name and name not in COMMANDS and not name.startswith("-"):
+        is_unknown = name and name not in COMMANDS and not name.startswith("-")
+        if is_unknown and not ctx.resilient_parsing:
             from difflib import get_close_matches
 
             close = get_close_matches(name, COMMANDS, n=1)
@@ -95,9 +97,12 @@ def _print_completion(ctx: click.Context, parameter: click.Parameter, shell: str
         return
     from click.shell_completion import get_completion_class
 
+    from mcplens.cli import shells
+
+    shells.use()
     found = get_completion_class(shell)
     assert found is not None
-    output.say(found(group, {}, "mcplens", "_MCPLENS_COMPLETE").source())
+    output.say(found(group, {}, "mcplens", shells.VARIABLE).source().rstrip("\n"))
     ctx.exit()
 
 
@@ -129,7 +134,12 @@ def group() -> None:
 
 def main(argv: list[str] | None = None) -> None:
     """Run a command line."""
+    _replace_closed_streams()
     words = sys.argv[1:] if argv is None else argv
+    if "_MCPLENS_COMPLETE" in os.environ:
+        from mcplens.cli import shells
+
+        shells.use()
     command: list[str] | None = None
     if "--" in words:
         at = words.index("--")
@@ -164,10 +174,22 @@ def _with_command(words: list[str]) -> list[str]:
     return ["web", *words] if is_understood(first) else words
 
 
+def _replace_closed_streams() -> None:
+    """What was closed when we were started (`>&-`) goes nowhere, and no file gets its number."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_RDWR), mode, closefd=False))
+
+
 def _refuse(problem: click.ClickException, *, is_json: bool) -> None:
     """Say what is wrong with the command line."""
     if not is_json:
-        problem.show()
+        lines = output.fitted(problem.format_message(), sys.stderr, len("Error: "))
+        text = "\n".join(lines)
+        if isinstance(problem, click.UsageError):
+            click.UsageError(text, problem.ctx).show()
+        else:
+            click.ClickException(text).show()
         return
     from mcplens.cli.failure import usage_as_json
 

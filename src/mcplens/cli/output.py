@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import shutil
 import sys
 import textwrap
 from collections.abc import Iterator
@@ -22,10 +21,12 @@ from mcplens.protocol.shapes import Content, ToolResult
 _NARROW: Final = 60
 # What is shown of base64 data.
 _SHOWN_DATA: Final = 40
+# Where it goes to no terminal.
+_WIDTH: Final = 100
 # To the start of the line, and what is on it gone.
 _ERASE: Final = "\r\x1b[K"
 _status = ""
-_is_prompting = False
+_prompt = ""
 
 
 class CannotWrite(Exception):
@@ -41,9 +42,10 @@ def style(text: str, **how: Any) -> str:
 
 def write_raw(data: bytes) -> None:
     """Bytes as they came, and a newline."""
-    write_bytes(data)
-    write_bytes(b"\n")
-    flush()
+    with _above():
+        write_bytes(data)
+        write_bytes(b"\n")
+        flush()
 
 
 def write_bytes(data: bytes) -> None:
@@ -56,6 +58,18 @@ def flush() -> None:
     """Everything printed is on its way when this returns."""
     with _telling():
         sys.stdout.flush()
+
+
+@contextlib.contextmanager
+def _above() -> Iterator[None]:
+    """Print above the status line or prompt, if stdout is where that is."""
+    bottom = _prompt or _status
+    if not bottom or not sys.stdout.isatty():
+        yield
+        return
+    _draw("")
+    yield
+    _draw(bottom)
 
 
 @contextlib.contextmanager
@@ -77,41 +91,43 @@ def write_json(value: Any) -> None:
 
 def say(text: str = "", **how: Any) -> None:
     """A line of the result, for a person."""
-    with _telling():
+    with _above(), _telling():
         click.echo(style(text, **how) if how else text)
 
 
 def note(text: str, **how: Any) -> None:
-    """A line beside the result; the status line, if there is one, stays below it."""
-    erase = _ERASE if _status else ""
+    """A line beside the result; the status line or prompt, if there is one, stays below it."""
+    bottom = _prompt or _status
     try:
-        click.echo(erase + (style(text, **how) if how else text), err=True)
+        click.echo((_ERASE if bottom else "") + (style(text, **how) if how else text), err=True)
     except OSError:  # nobody reads it: the result matters, this does not
         _discard(sys.stderr)
-    if _status:
-        _draw(_status)
+    if bottom:
+        _draw(bottom)
 
 
 def show_status(text: str) -> None:
     """A line on the terminal that the next one replaces; an empty one takes it away."""
     global _status
-    if _is_prompting:
+    if _prompt:  # a person is typing there
         return
     if text or _status:
         _draw(text)
     _status = text
 
 
-def show_prompt(text: str) -> None:
-    """Wait for a line to be typed here; the status line is away meanwhile."""
-    global _status, _is_prompting
-    _status, _is_prompting = "", True
-    _draw(style(text, bold=True))
+def show_prompt(prompt: str, typed: str) -> None:
+    """A line that is being typed, and what is typed of it; the status line is away meanwhile."""
+    global _status, _prompt
+    _status, _prompt = "", style(prompt, bold=True) + typed
+    _draw(_prompt)
 
 
-def end_prompt() -> None:
-    global _is_prompting
-    _is_prompting = False
+def end_prompt(prompt: str, typed: str) -> None:
+    """The line is typed, or no longer wanted: it stays as it was, in full."""
+    global _prompt
+    _draw(style(prompt, bold=True) + typed + "\n")
+    _prompt = ""
 
 
 def _draw(text: str) -> None:
@@ -121,7 +137,14 @@ def _draw(text: str) -> None:
 
 
 def width() -> int:
-    return shutil.get_terminal_size((100, 24)).columns
+    # As shutil.get_terminal_size, which loads four compression libraries.
+    chosen = os.environ.get("COLUMNS", "")
+    if chosen.isdecimal() and int(chosen):
+        return int(chosen)
+    try:
+        return os.get_terminal_size(sys.__stdout__.fileno()).columns or _WIDTH  # type: ignore[union-attr]
+    except (AttributeError, ValueError, OSError):
+        return _WIDTH
 
 
 def columns(rows: list[tuple[str, str]]) -> None:
@@ -148,6 +171,25 @@ def _wrapped(text: str, indent: str, room: int) -> None:
 
 def _wrap(text: str, room: int) -> list[str]:
     return textwrap.wrap(text, max(20, room), break_on_hyphens=False)
+
+
+def fitted(text: str, stream: TextIO, indent: int = 0) -> list[str]:
+    """The lines of a text; on a terminal as long as there is room, with no word broken."""
+    lines = text.split("\n")
+    if not stream.isatty():
+        return lines
+    room = max(20, width() - indent)
+    return [
+        part
+        for line in lines
+        for part in textwrap.wrap(line, room, break_long_words=False, break_on_hyphens=False)
+        or [""]
+    ]
+
+
+def is_narrow() -> bool:
+    """Whether columns help nobody here."""
+    return width() < _NARROW
 
 
 def first_line(text: str | None) -> str:

@@ -27,7 +27,8 @@ def command(state: State, words: tuple[str, ...], whole: str | None) -> None:
     """Get a prompt; its messages are printed with their roles.
 
     \b
-    mcplens prompt demo greeting name=Ada
+    mcplens prompt demo conversation \\
+      name=Ada
     """
     target, name, rest = split_tool(state, words)
     given = parse_object(whole, "--args") if whole is not None else None

@@ -9,6 +9,6 @@ command = list_command(
     """List the prompts of a server.
 
     \b
-    mcplens prompts -- npx -y @modelcontextprotocol/server-everything
+    mcplens prompts demo
     """,
 )

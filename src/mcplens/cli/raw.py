@@ -31,7 +31,7 @@ def command(state: State, words: tuple[str, ...], wait_s: float) -> None:
     """Send bytes as they are, right or wrong, and print what comes back.
 
     \b
-    mcplens raw demo '{"jsonrpc": "2.0", "id": 77, "method": "ping"}'
+    mcplens raw demo @message.json
     mcplens raw demo 'no JSON at all'
     """
     target, source = split_word(state, words, "BYTES")

@@ -11,6 +11,7 @@ from mcplens.bus import Bus
 from mcplens.cli import output
 from mcplens.cli.state import State
 from mcplens.cli.target import Target
+from mcplens.errors import InspectorError
 from mcplens.session.config import VERSION
 
 
@@ -18,6 +19,12 @@ from mcplens.session.config import VERSION
 def recording(state: State, bus: Bus, target: Target) -> Iterator[None]:
     """Record what is published on the bus for as long as the block lasts."""
     if state.no_record and state.trace is None:
+        yield
+        return
+    try:
+        secret_keys = _secret_keys(state, target)
+    except InspectorError as problem:
+        _warn(f"not recorded, since it cannot be known what is secret: {problem.message}")
         yield
         return
     from mcplens.store.location import default_path
@@ -29,9 +36,21 @@ def recording(state: State, bus: Bus, target: Target) -> Iterator[None]:
         bus,
         None if state.no_record else default_path(),
         trace=state.trace,
+        secret_keys=secret_keys,
         title=f"{name or 'mcplens'} {target.name}",
         version=VERSION,
-        warn=lambda text: output.note(f"mcplens: {text}", fg="yellow"),
+        warn=_warn,
     )
     with recorder:
         yield
+
+
+def _secret_keys(state: State, target: Target) -> tuple[str, ...]:
+    """What is never written: the server's own secret keys, and those of the configuration."""
+    from mcplens.config.secrets import find_secret_keys
+
+    return (*find_secret_keys(state.config), *target.secrets)
+
+
+def _warn(text: str) -> None:
+    output.note(f"mcplens: {text}", fg="yellow")

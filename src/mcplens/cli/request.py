@@ -28,7 +28,8 @@ def command(state: State, words: tuple[str, ...], params: str | None) -> None:
 
     \b
     mcplens request demo tools/list
-    mcplens request demo tools/call '{"name": "echo", "arguments": {"text": "hi"}}'
+    mcplens request demo tools/call \\
+      '{"name": "form-empty"}'
     """
     target, method, rest = split_tool(state, words)
     given = params if params is not None else (rest[0] if rest else None)

@@ -9,6 +9,6 @@ command = list_command(
     """List the resources of a server.
 
     \b
-    mcplens resources -- npx -y @modelcontextprotocol/server-everything
+    mcplens resources demo
     """,
 )

@@ -43,10 +43,11 @@ class _Run:
         return failure.gather(self.server, events, is_connected=self.is_connected)
 
 
-def run(state: State, target: str | None, work: Work) -> None:
+def run(state: State, target: Target | str | None, work: Work) -> None:
     """Connect to the target, do the work, and end the process with its code."""
-    with reporting(state, target or "the command after --") as about:
-        found = resolve(state, target)
+    named = target.name if isinstance(target, Target) else target
+    with reporting(state, named or "the command after --") as about:
+        found = target if isinstance(target, Target) else resolve(state, target)
         about.server = found.shown
         code = asyncio.run(_run(state, found, work, about))
     sys.exit(code)
@@ -70,7 +71,8 @@ def reporting(state: State, server: str) -> Iterator[_Run]:
         output.note("mcplens: interrupted")
         sys.exit(exits.INTERRUPTED)
     except Exception as problem:  # the last line of defence: no traceback reaches a user
-        if type(problem).__module__.startswith("click"):
+        is_click = type(problem).__module__.startswith("click")
+        if is_click or isinstance(problem, exits.Refusal):
             raise
         error = classify(problem)
         options = state.options

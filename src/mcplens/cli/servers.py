@@ -9,14 +9,13 @@ from __future__ import annotations
 import os
 import shlex
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from mcplens.cli import exits, output
 from mcplens.cli.completion import complete_target
+from mcplens.cli.exits import Refusal, refusing
 from mcplens.cli.state import State, pairs
 from mcplens.protocol.masking import mask_url
 
@@ -31,22 +30,6 @@ _json_option = click.option("--json", "is_json", is_flag=True, help="Print it as
 _replace_option = click.option("--replace", is_flag=True, help="Replace what is already there.")
 
 
-class Refusal(click.ClickException):
-    """The configuration does not allow it; said without the usage of the command."""
-
-    exit_code = exits.USAGE
-
-
-@contextmanager
-def _refusing() -> Iterator[None]:
-    from mcplens.errors import InspectorError
-
-    try:
-        yield
-    except InspectorError as error:
-        raise Refusal(error.message) from None
-
-
 @click.group("servers", invoke_without_command=True)
 @click.pass_context
 def command(ctx: click.Context) -> None:
@@ -54,7 +37,7 @@ def command(ctx: click.Context) -> None:
 
     \b
     mcplens servers
-    mcplens servers add weather -- npx -y weather-server
+    mcplens servers add db -- node db.js
     mcplens servers import cursor:weather
     mcplens servers export --to vscode
     """
@@ -78,7 +61,7 @@ def list_servers(config: str | None = None, is_json: bool = False) -> None:
     from mcplens.config.configuration import load_configuration
     from mcplens.config.sources import find_sources
 
-    with _refusing():
+    with refusing():
         found = load_configuration(config, is_tolerant=True)
     others = find_sources()
     if is_json:
@@ -95,7 +78,8 @@ def list_servers(config: str | None = None, is_json: bool = False) -> None:
 
 def _print(configuration: Configuration) -> None:
     if not configuration.servers and not configuration.problems:
-        output.note("no servers are configured; see `mcplens servers add -h`")
+        output.note("no servers are configured")
+        output.note("see `mcplens servers add -h`")
     rows = []
     for entry in configuration.servers:
         flags = "" if entry.enabled else " (switched off)"
@@ -192,8 +176,10 @@ def add(
     """Add a server, by its command after -- or by its URL. Values may hold ${VARIABLES}.
 
     \b
-    mcplens servers add weather -- npx -y weather-server
-    mcplens servers add tracker https://example.com/mcp -H 'Authorization: Bearer ${TOKEN}'
+    mcplens servers add db -- node db.js
+    mcplens servers add tracker \\
+      https://example.com/mcp \\
+      -H 'Authorization: Bearer ${TOKEN}'
     """
     server_command = ctx.ensure_object(State).server_command
     if (url is None) is (server_command is None):
@@ -212,7 +198,7 @@ def add(
         raw |= ({"env": env} if env else {}) | ({"cwd": cwd} if cwd else {})
     if (headers and url is None) or ((env or cwd) and url is not None):
         raise click.UsageError("-H belongs to a URL, -e and --cwd to a command")
-    with _refusing():
+    with refusing():
         from mcplens.config.edit import add_server
 
         path = "mcp.json" if project else _own_file(config)
@@ -232,7 +218,7 @@ def remove(name: str, config: str | None) -> None:
     from mcplens.config.configuration import KIND, load_configuration
     from mcplens.config.edit import remove_server
 
-    with _refusing():
+    with refusing():
         configuration = load_configuration(config)
         entry = next((entry for entry in configuration.servers if entry.name == name), None)
         if entry is None:
@@ -294,11 +280,11 @@ def import_command(
     \b
     mcplens servers import cursor:weather
     mcplens servers import claude-desktop
-    mcplens servers import ./server.json --choose npm
+    mcplens servers import ./server.json
     """
     from mcplens.config.edit import import_servers
 
-    with _refusing():
+    with refusing():
         entries = _entries_of(source, choose, values)
         if names:
             missing = [name for name in names if name not in {entry.name for entry in entries}]
@@ -356,14 +342,14 @@ def export(
 
     \b
     mcplens servers export --to vscode
-    mcplens servers export weather --to codex -o config.toml
+    mcplens servers export db --to codex
     """
     from mcplens.config.configuration import load_configuration
     from mcplens.config.export import export_servers
     from mcplens.config.files import write_text
     from mcplens.config.sources import find_server, is_qualified
 
-    with _refusing():
+    with refusing():
         configuration = load_configuration(config)
         entries = list(configuration.servers)
         if names:

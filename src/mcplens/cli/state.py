@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 import click
+from click.shell_completion import CompletionItem
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -75,6 +76,22 @@ def _folders(
     return values
 
 
+def _profiles(ctx: click.Context, parameter: click.Parameter, start: str) -> list[str]:
+    """For the shell to offer: loaded on demand, as completion knows this module."""
+    from mcplens.cli.completion import profile_names
+
+    return [name for name in ("ask", *profile_names(ctx)) if name.startswith(start)]
+
+
+def _ways(ctx: click.Context, parameter: click.Parameter, start: str) -> list[CompletionItem]:
+    if start.startswith("@"):
+        from mcplens.cli.completion import files_after_at
+
+        return files_after_at(start)
+    ways = ("ask", "accept", "decline", "cancel", "@")
+    return [CompletionItem(way) for way in ways if way.startswith(start)]
+
+
 _SHARED = [
     click.option("--config", metavar="FILE", help="Use this configuration file and no other."),
     click.option("--transport", metavar="KIND", help="stdio, http, sse or ws."),
@@ -87,16 +104,16 @@ _SHARED = [
                  help="Longest wait for one answer (60 s); 0 for no limit."),
     click.option("--connect-timeout", type=Seconds(), metavar="S",
                  help="Longest wait for the connection (30 s); 0 for no limit."),
-    click.option("--retries", type=click.IntRange(min=0), metavar="N",
+    click.option("--retries", type=int, metavar="N",
                  help="Try again to connect, this often (0)."),
     click.option("--protocol", default=None, metavar="VERSION",
                  help="Pin the protocol revision, or auto."),
     click.option("--ca-file", metavar="FILE", help="Trust the CAs in this file."),
     click.option("--insecure", is_flag=True, help="Do not check TLS certificates."),
-    click.option("--sampling", metavar="PROFILE",
+    click.option("--sampling", metavar="PROFILE", shell_complete=_profiles,
                  help="How to answer for a model: ask, echo, fixed, tool-use, refuse, or one of "
                       "the configuration."),
-    click.option("--elicit", metavar="HOW",
+    click.option("--elicit", metavar="HOW", shell_complete=_ways,
                  help="How to answer forms: ask, accept, decline, cancel or @file."),
     click.option("--root", "roots", multiple=True, metavar="PATH", callback=_folders,
                  help="Tell the server of this folder; may be repeated."),

@@ -45,6 +45,9 @@ STEPS: Final = {
         "a server that listens there",
         "start the server, or check host and port of the URL",
     ),
+    "CONNECTION_FAILED": Step(
+        "opening the connection", "a server that can be reached", "check the URL"
+    ),
     "CONNECTION_RESET": Step(
         "HTTP exchange", "a whole answer", "see the server's own log: it closed the connection"
     ),

@@ -209,7 +209,7 @@ def with_options(
         options["insecure"] = True
     options.setdefault("concurrency", 8)
     if state.retries is not None:
-        options["max_retries"] = state.retries
+        options["max_retries"] = max(state.retries, 0)
     options["enforce_capabilities"] = not state.force
     return options | answering(state, options, profile)
 

@@ -20,7 +20,7 @@ _ACTIONS: Final = ("list", "get", "result", "cancel")
 @click.argument(
     "words",
     nargs=-1,
-    metavar="[TARGET] [list | get ID | result ID | cancel ID]",
+    metavar="[TARGET] [list|get|result|cancel] [ID]",
     shell_complete=complete_first,
 )
 @shared_options

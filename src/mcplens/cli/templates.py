@@ -9,6 +9,6 @@ command = list_command(
     """List the resource templates of a server.
 
     \b
-    mcplens templates -- npx -y @modelcontextprotocol/server-everything
+    mcplens templates demo
     """,
 )

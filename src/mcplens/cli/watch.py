@@ -24,7 +24,7 @@ def command(state: State, target: str | None, for_s: float | None) -> None:
     """Show every event of a connection until Ctrl-C; --json prints JSON Lines.
 
     \b
-    mcplens watch demo --for 5
+    mcplens watch demo --for 2
     """
 
     async def work(client: Client) -> None:
@@ -43,7 +43,7 @@ def subscribe(state: State, words: tuple[str, ...], for_s: float | None) -> None
     """Follow a resource: print it now and after each update.
 
     \b
-    mcplens subscribe demo demo://clock
+    mcplens subscribe demo demo://ticker
     """
     target, uri = split_word(state, words, "URI")
 

@@ -19,11 +19,12 @@ from mcplens.config.model import Configuration, ServerEntry, Settings, Source
 from mcplens.config.places import KIND as KIND
 from mcplens.config.places import find_files as find_files
 from mcplens.config.places import user_file as user_file
+from mcplens.config.profiles import ProfileValues
 from mcplens.config.surroundings import Surroundings, current_surroundings
 from mcplens.errors import ConfigurationError, InspectorError
 
 _TOP_NAMES: Final = frozenset(key.name for key in TOP_KEYS) | {"mcpServers", "$schema"}
-_MERGED: Final = ("profiles", "views", "settings")
+_MERGED: Final = ("views", "settings")
 
 
 class _File(msgspec.Struct, frozen=True):
@@ -162,7 +163,10 @@ def _top_fields(
         except Wrong as wrong:
             note(wrong)
             continue
-        if isinstance(value, dict):
+        if key.name == "profiles":
+            members = {name: (member, source) for name, member in value.items()}
+            value = ProfileValues(members, here.variable)
+        elif isinstance(value, dict):
             value, wrongs = resolved_members(value, key.name, here)
             for one in wrongs:
                 note(one)
@@ -187,6 +191,8 @@ def _merge(files: list[_File]) -> Configuration:
         for field, value in file.top.items():
             if field in _MERGED:
                 top[field] = {**value, **top.get(field, {})}
+            elif field == "profiles":
+                top[field] = top[field].over(value) if field in top else value
             elif field == "secret_keys":  # what one file calls secret, no other can make public
                 top[field] = tuple(dict.fromkeys((*top.get(field, ()), *value)))
             else:

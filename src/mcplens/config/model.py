@@ -6,6 +6,7 @@ every surface and by the gateway. Times are in seconds here, in milliseconds in 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Literal
 
 import msgspec
@@ -107,7 +108,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     cache_ttl_s: float = 300.0
     secret_keys: tuple[str, ...] = ()
     default_preset_id: str | None = None
-    profiles: dict[str, Any] = msgspec.field(default_factory=dict)
+    profiles: Mapping[str, Any] = msgspec.field(default_factory=dict)  # filled in when used
     views: dict[str, Any] = msgspec.field(default_factory=dict)
     settings: dict[str, Any] = msgspec.field(default_factory=dict)
 

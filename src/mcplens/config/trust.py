@@ -22,14 +22,15 @@ _FILE_NAME: Final = "trusted.json"
 _DECISIVE: Final = (
     "transport", "type", "command", "args", "env", "envFile", "inheritEnv", "cwd",
     "url", "serverUrl", "httpUrl", "headers", "auth", "caFile", "insecure",
-    "protocolVersion", "capabilities", "roots", "meta", "secretKeys",
+    "protocolVersion", "capabilities", "profile", "roots", "meta", "secretKeys",
 )  # fmt: skip
 
 
 def needs_trust(entry: ServerEntry) -> bool:
     """Whether an entry must be confirmed before it is used.
 
-    That is what a project's file starts as a command, or fills with values of our environment.
+    That is what a project's file starts as a command, fills with values of our environment, or
+    has answered by a profile of the user's.
     """
     if entry.source.scope != "project":
         return False
@@ -37,6 +38,7 @@ def needs_trust(entry: ServerEntry) -> bool:
     return (
         entry.transport in ("stdio", None)
         or "envFile" in decisive
+        or "profile" in decisive  # the user's own model may be what answers
         or next(variables_of(decisive), None) is not None
     )
 

@@ -7,11 +7,17 @@ from typing import Any, Final
 
 import msgspec
 
-from mcplens.protocol.sampling import offered_tools, text_answer
+from mcplens.protocol.sampling import fresh_ids, offered_tools, text_answer, used_ids
 
 _STOP_REASONS: Final = {"stop": "endTurn", "length": "maxTokens", "tool_calls": "toolUse"}
 _TOOL_CHOICES: Final = {"auto": "auto", "required": "required", "none": "none"}
-_AUDIO_FORMATS: Final = {"audio/wav": "wav", "audio/x-wav": "wav", "audio/mpeg": "mp3"}
+_AUDIO_FORMATS: Final = {
+    "audio/wav": "wav",
+    "audio/wave": "wav",
+    "audio/x-wav": "wav",
+    "audio/mpeg": "mp3",
+    "audio/mp3": "mp3",
+}
 
 
 def chat_request(params: Any, model: str) -> dict[str, Any]:
@@ -28,7 +34,7 @@ def chat_request(params: Any, model: str) -> dict[str, Any]:
         ("temperature", "temperature"),
         ("stopSequences", "stop"),
     ):
-        if params.get(ours) is not None:
+        if params.get(ours) not in (None, []):
             body[theirs] = params[ours]
     tools = offered_tools(params)
     if tools:
@@ -57,7 +63,7 @@ def _chat_messages(message: Any) -> Iterator[dict[str, Any]]:
     for block in blocks:
         kind = block.get("type")
         if kind == "tool_result":
-            text = _as_text(block.get("content"))
+            text = _result_text(block)
             yield {"role": "tool", "tool_call_id": str(block.get("toolUseId")), "content": text}
         elif kind == "tool_use":
             calls.append(_chat_call(block))
@@ -85,7 +91,7 @@ def _chat_part(block: dict[str, Any]) -> dict[str, Any]:
     if kind == "audio" and mime in _AUDIO_FORMATS:
         sound = {"data": data, "format": _AUDIO_FORMATS[mime]}
         return {"type": "input_audio", "input_audio": sound}
-    return {"type": "text", "text": _as_text([block])}
+    return {"type": "text", "text": _as_text(block)}
 
 
 def _simplest(parts: list[dict[str, Any]]) -> Any:
@@ -95,14 +101,23 @@ def _simplest(parts: list[dict[str, Any]]) -> Any:
     return parts
 
 
-def _as_text(content: Any) -> str:
-    texts = []
-    for block in _list(content) or [content]:
-        if isinstance(block, dict) and isinstance(block.get("text"), str):
-            texts.append(block["text"])
-        elif block is not None:
-            texts.append(block if isinstance(block, str) else msgspec.json.encode(block).decode())
-    return "\n".join(texts)
+def _result_text(block: dict[str, Any]) -> str:
+    """What a tool gave; the chat API has text alone for that, and no sign of failure."""
+    text = "\n".join(map(_as_text, _list(block.get("content"))))
+    if not text and block.get("structuredContent") is not None:
+        text = msgspec.json.encode(block["structuredContent"]).decode()
+    return f"error: {text}" if block.get("isError") is True else text
+
+
+def _as_text(block: Any) -> str:
+    """A block in words; of what only eyes and ears can take, its kind."""
+    if not isinstance(block, dict):
+        return str(block)
+    if isinstance(block.get("text"), str):
+        return str(block["text"])
+    if block.get("type") in ("image", "audio"):
+        return f"[{block['type']}, {block.get('mimeType')}]"
+    return msgspec.json.encode(block).decode()
 
 
 def answer_from_chat(reply: Any, params: Any, model: str) -> dict[str, Any]:
@@ -118,32 +133,60 @@ def answer_from_chat(reply: Any, params: Any, model: str) -> dict[str, Any]:
         raise ValueError("there is no choices[0].message")
     named = reply.get("model")
     name = named if isinstance(named, str) and named else model
-    text = message.get("content")
-    uses = [_tool_use(call) for call in _list(message.get("tool_calls"))]
-    if not uses:
-        reason = _STOP_REASONS.get(str(choice.get("finish_reason")), "endTurn")
-        reason = "endTurn" if reason == "toolUse" else reason
-        return text_answer(text if isinstance(text, str) else "", model=name, stop_reason=reason)
-    said = [{"type": "text", "text": text}] if isinstance(text, str) and text else []
-    return {"role": "assistant", "content": said + uses, "model": name, "stopReason": "toolUse"}
+    text = _said(message)
+    calls = _list(message.get("tool_calls"))
+    if not calls:
+        reason = _stop_reason(choice.get("finish_reason"))
+        return text_answer(text, model=name, stop_reason=reason)
+    content = [{"type": "text", "text": text}] if text else []
+    content += _tool_uses(calls, params)
+    return {"role": "assistant", "content": content, "model": name, "stopReason": "toolUse"}
+
+
+def _said(message: dict[str, Any]) -> str:
+    """The text of an answer: a string, or parts; a refusal is one too."""
+    content = message.get("content")
+    if isinstance(content, list):
+        content = "\n".join(map(_as_text, content))
+    said = content or message.get("refusal")
+    return said if isinstance(said, str) else ""
+
+
+def _stop_reason(reason: Any) -> str:
+    """Theirs in our words; others stay as they are, which the specification allows."""
+    if not isinstance(reason, str) or reason == "tool_calls":  # without any
+        return "endTurn"
+    return _STOP_REASONS.get(reason, reason)
+
+
+def _tool_uses(calls: list[Any], params: Any) -> list[dict[str, Any]]:
+    """Tool calls with ids that are unique in the conversation; some models always say call_0."""
+    taken, fresh = set(used_ids(params)), fresh_ids(params)
+    uses = []
+    for call in calls:
+        use = _tool_use(call)
+        while not use["id"] or use["id"] in taken:
+            use["id"] = fresh()
+        taken.add(use["id"])
+        uses.append(use)
+    return uses
 
 
 def _tool_use(call: Any) -> dict[str, Any]:
     function = call.get("function") if isinstance(call, dict) else None
     if not isinstance(function, dict) or not isinstance(function.get("name"), str):
         raise ValueError("a tool call has no function name")
-    try:
-        arguments = msgspec.json.decode(function.get("arguments") or "{}")
-    except (msgspec.DecodeError, TypeError) as problem:
-        text = f"the arguments of {function['name']} are no JSON: {problem}"
-        raise ValueError(text) from None
+    name, arguments = function["name"], function.get("arguments") or "{}"
+    if isinstance(arguments, str):  # some endpoints give the object itself
+        try:
+            arguments = msgspec.json.decode(arguments)
+        except msgspec.DecodeError as problem:
+            raise ValueError(f"the arguments of {name} are no JSON: {problem}") from None
+    if not isinstance(arguments, dict):
+        raise ValueError(f"the arguments of {name} are no object")
     identity = call.get("id")
-    return {
-        "type": "tool_use",
-        "id": identity if isinstance(identity, str) and identity else f"call_{function['name']}",
-        "name": function["name"],
-        "input": arguments if isinstance(arguments, dict) else {},
-    }
+    known = identity if isinstance(identity, str) else ""
+    return {"type": "tool_use", "id": known, "name": name, "input": arguments}
 
 
 def _list(value: Any) -> list[Any]:

@@ -80,6 +80,7 @@ def example_content(schema: Any) -> dict[str, Any]:
         for name, value in example_object(schema).items()
         if value is not None or name not in optional
     }
+    content |= dict(_choices_made(fields, content))
     judge = _judge(schema)
     wrong = len(judge(content)) if judge else 0
     left_out = (field for field in fields if field.name not in content)
@@ -90,6 +91,14 @@ def example_content(schema: Any) -> dict[str, Any]:
         if value is not None and (judge is None or len(judge(tried)) <= wrong):
             content = tried
     return content
+
+
+def _choices_made(fields: list[Field], content: dict[str, Any]) -> Iterator[tuple[str, list[Any]]]:
+    """Nobody ticks the same box twice, whether or not the schema forbids it."""
+    for field in fields:
+        chosen = _list(content.get(field.name)) if field.kind == "choices" else []
+        if not field.has_default and 1 < len(chosen) <= len(field.options):
+            yield field.name, [value for value, _ in field.options[: len(chosen)]]
 
 
 def schema_findings(schema: Any) -> tuple[str, ...]:

@@ -102,7 +102,13 @@ def tool_use_answer(
 
 def fresh_ids(params: Any) -> Callable[[], str]:
     """Ids for tool uses that no message of this request has used."""
-    return _numbered(_used_ids(_messages(params)))
+    return _numbered(used_ids(params))
+
+
+def used_ids(params: Any) -> Iterator[str]:
+    """The ids of the tool uses among the messages."""
+    for message in _messages(params):
+        yield from _ids(message, "tool_use", "id")
 
 
 def last_user_text(params: Any) -> str:
@@ -279,7 +285,7 @@ def _tool_use_findings(params: Any, result: dict[str, Any]) -> Iterator[str]:
         yield "content: an answer cannot hold tool_result"
     if uses and not names:
         yield "content: tool_use, but the request offers no tools"
-    seen = set(_used_ids(_messages(params)))
+    seen = set(used_ids(params))
     for use in uses:
         name, use_id = use.get("name"), use.get("id")
         if names and isinstance(name, str) and name not in names:
@@ -310,11 +316,6 @@ def _numbered(used: Iterable[str]) -> Callable[[], str]:
         return next(name for number in numbers if (name := f"call_{number}") not in taken)
 
     return next_id
-
-
-def _used_ids(messages: list[Any]) -> Iterator[str]:
-    for message in messages:
-        yield from _ids(message, "tool_use", "id")
 
 
 def _ids(message: Any, kind: str, field: str) -> list[str]:

@@ -198,8 +198,10 @@ class Client(Operations):
 
     async def disconnect(self, closing: Closing = Closing.GRACEFUL) -> None:
         """Disconnect; what waits is rejected and nothing is left running."""
-        await self._client_tasks.end()  # a task that was just cancelled is to hear of it
-        await self._connection.disconnect(closing)
+        try:
+            await self._client_tasks.end()  # a task that was just cancelled is to hear of it
+        finally:
+            await self._connection.disconnect(closing)
         await self._questions.end_all()
         await self.receiver_tasks.end()
         await self._notifications.end()

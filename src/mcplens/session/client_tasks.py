@@ -31,7 +31,6 @@ from mcplens.session.following import CoreFollower, Follower, Origin, read_polle
 from mcplens.session.input_rounds import InputRounds
 from mcplens.session.queue import Progress, QueueEntry
 from mcplens.session.results import invalid
-from mcplens.session.task_extension import ExtensionFollower
 
 if TYPE_CHECKING:
     from mcplens.session.client import Client
@@ -39,6 +38,7 @@ if TYPE_CHECKING:
 
 # Tasks that are over and still shown; their results are kept with them.
 MOST_KEPT: Final = 200
+MOST_KEPT_BYTES: Final = 32 * 1024 * 1024
 # A server whose list never ends is stopped here.
 _MOST_PAGES: Final = 10_000
 # How long leaving waits for tasks that were just cancelled to be heard of.
@@ -85,7 +85,6 @@ class ClientTasks:
             return await asyncio.shield(follower.outcome)
         except asyncio.CancelledError:
             follower.call_off()
-            self.cancel_quietly(follower)
             raise
 
     # -- tasks by their ids ----------------------------------------------------------------------
@@ -100,6 +99,8 @@ class ClientTasks:
 
     async def result(self, task_id: str) -> tuple[Frame, str]:
         """The result of a call that became a task, and the tool, where it is known."""
+        from mcplens.session.task_extension import ExtensionFollower  # most servers have no tasks
+
         follower = self._followers.get(task_id)
         if follower is None:
             frame, task = await self._get(task_id)
@@ -210,14 +211,25 @@ class ClientTasks:
             await self._back.wait()
 
     def send(self, method: str, params: Any, timeout_s: float | None = None) -> QueueEntry | None:
-        """Send a request past the queue; None while there is no connection."""
-        if not self.is_connected:
+        """Send a request past the queue; None while that cannot be."""
+        try:
+            return self._client._start(method, params, timeout_s, None, None)
+        except InspectorError:
             return None
-        return self._client._start(method, params, timeout_s, None, None)
 
     async def request(self, method: str, params: Any) -> Frame:
         frame: Frame = await self._client._start(method, params, None, None, None)
         return frame
+
+    async def request_surely(self, method: str, params: Any) -> Frame:
+        """The same; a connection that is lost meanwhile is waited for."""
+        while True:
+            try:
+                return await self.request(method, params)
+            except InspectorError:
+                if self.is_connected:
+                    raise
+                await self.until_connected()
 
     def limit(self, entry: QueueEntry) -> None:
         """The task is over: its result has as long as any request from now on."""
@@ -246,29 +258,31 @@ class ClientTasks:
             del self._followers[follower.id]
             self._tell(follower.task, is_gone=True)
 
-    def cancel_quietly(self, follower: Follower) -> None:
-        """Have the server cancel a task that nobody waits for any more."""
-        if not follower.task.is_terminal:
-            self.cancel_by_id(follower.id)
-
-    def cancel_by_id(self, task_id: str) -> None:
-        """The same for a task that is not followed."""
-        can_cancel = self.is_stateless or has(self._client.capabilities, "tasks", "cancel")
-        if not can_cancel:
+    def cancel_quietly(self, task_id: str) -> bool:
+        """Have the server cancel a task that nobody waits for any more; False: not now."""
+        if not self.is_connected:
+            return False
+        if not self.is_stateless and not has(self._client.capabilities, "tasks", "cancel"):
             self.remark(f"the task {task_id} goes on: the server did not declare tasks.cancel")
-            return
+            return True
         entry = self.send("tasks/cancel", {"taskId": task_id})
         if entry is not None:
             self._cancels.add(entry)
             entry.future.add_done_callback(lambda _: self._cancels.discard(entry))
+        return entry is not None
 
     def remark(self, text: str) -> None:
         self._publish(Remark, text)
 
     def _forget_old(self) -> None:
-        over = [each for each in self._followers.values() if each.task.is_terminal]
-        for follower in over[: max(0, len(over) - MOST_KEPT)]:
-            self.drop(follower)
+        """Keep the newest of those that are over, as long as there is room for their results."""
+        count = size_bytes = 0
+        for follower in reversed(list(self._followers.values())):
+            if follower.task.is_terminal and follower.outcome.done():
+                count += 1
+                size_bytes += follower.size_bytes
+                if count > MOST_KEPT or size_bytes > MOST_KEPT_BYTES:
+                    self.drop(follower)
 
     def _tell(self, task: Task, *, is_gone: bool = False) -> None:
         wire = to_wire(task)
@@ -295,9 +309,10 @@ class ClientTasks:
 
     async def end(self) -> None:
         """Before the connection is left: nothing is followed any more."""
-        if self._cancels and self.is_connected:
+        cancels = [entry.future for entry in self._cancels]
+        if cancels and self.is_connected:
             try:
-                await within(self.clock, _CANCEL_S, self._cancels_settled())
+                await within(self.clock, _CANCEL_S, _until_done(cancels))
             except TimeoutError:
                 self.remark("the server did not say that the cancelled tasks are")
         running = []
@@ -306,8 +321,9 @@ class ClientTasks:
             self.drop(follower)
         await asyncio.gather(*filter(None, running), return_exceptions=True)
 
-    async def _cancels_settled(self) -> None:
-        await asyncio.wait([entry.future for entry in self._cancels])
+
+async def _until_done(futures: list[asyncio.Future[Any]]) -> None:
+    await asyncio.wait(futures)
 
 
 def has(capabilities: Any, *path: str) -> bool:

@@ -1,6 +1,7 @@
 """Elicitation: the server asks a person for input (`elicitation/create`), by a form or at a URL.
 
 A URL is never fetched and never opened from here: whoever shows it does that, if the person wants.
+What judges forms and answers is loaded with the first question: most servers never ask.
 """
 
 from __future__ import annotations
@@ -11,7 +12,6 @@ from typing import Any, ClassVar, Final
 
 from mcplens.errors import InspectorError, ServerError
 from mcplens.events import ElicitationCompleted
-from mcplens.protocol import elicitation
 from mcplens.session.handler import INVALID_PARAMS, Handler, PendingRequest, ServerRequest
 
 # Ids of URL elicitations that are remembered, answered ones included.
@@ -34,6 +34,8 @@ class ElicitationHandler(Handler):
         self, request_id: str, content: dict[str, Any] | None = None, *, force: bool = False
     ) -> None:
         """Give the input; or, for a URL, agree to open it."""
+        from mcplens.protocol import elicitation
+
         result: dict[str, Any] = {"action": "accept"}
         if content is not None or elicitation.mode_of(self.get(request_id).params) == "form":
             result["content"] = content or {}
@@ -79,6 +81,8 @@ class ElicitationHandler(Handler):
     # -- what the kinds differ in --------------------------------------------------------------
 
     def _check(self, request: ServerRequest) -> None:
+        from mcplens.protocol import elicitation
+
         params = request.params
         if not isinstance(params, dict):
             raise ServerError(INVALID_PARAMS, "params have to be an object")
@@ -93,6 +97,8 @@ class ElicitationHandler(Handler):
 
     def _completed(self, pending: PendingRequest, result: Any) -> Any:
         """Defaults stand for what an accepted form leaves out."""
+        from mcplens.protocol import elicitation
+
         params = pending.params
         if (
             elicitation.mode_of(params) != "form"
@@ -107,4 +113,6 @@ class ElicitationHandler(Handler):
         return {**result, "content": content}
 
     def _findings(self, pending: PendingRequest, result: Any) -> tuple[str, ...]:
+        from mcplens.protocol import elicitation
+
         return elicitation.answer_findings(pending.params, result)

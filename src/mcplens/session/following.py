@@ -49,6 +49,7 @@ class Follower:
         self.origin = origin
         self.outcome: asyncio.Future[Frame] = asyncio.get_running_loop().create_future()
         self.is_called_off = False
+        self._is_cancelled = False  # by us; the task may not know yet
         self._tasks = tasks
         self._clock = tasks.clock
         self._seen_at = self._clock.monotonic()
@@ -75,6 +76,13 @@ class Follower:
             return None
         return max(0.0, self._seen_at + self.task.ttl / 1000 - self._clock.monotonic())
 
+    @property
+    def size_bytes(self) -> int:
+        """What the result weighs that is kept."""
+        if not self.outcome.done() or self.outcome.exception() is not None:
+            return 0
+        return len(self.outcome.result().raw)
+
     # -- its life ------------------------------------------------------------------------------
 
     def start(self) -> None:
@@ -86,10 +94,18 @@ class Follower:
         if self._tasks.move(self, task):
             self._moved(frame)
             self._wake.set()
+        if self.is_called_off:
+            self.cancel()
 
     def call_off(self) -> None:
-        """Nobody wants the result any more; the end is followed all the same."""
+        """Nobody wants the result any more; the task is cancelled, and its end followed."""
         self.is_called_off = True
+        self.cancel()
+
+    def cancel(self) -> None:
+        """Have the server cancel it, once; at the next poll if there is no connection now."""
+        if not (self._is_cancelled or self.task.is_terminal):
+            self._is_cancelled = self._tasks.cancel_quietly(self.id)
 
     def give_up(self, error: InspectorError) -> asyncio.Task[None] | None:
         """Follow it no longer; whoever waits gets the error. What is still to end is given."""
@@ -153,8 +169,8 @@ class Follower:
             await self._poll_failed(error)
         else:
             self._failures = 0
-            self._next_poll = self._clock.monotonic() + self._interval_s
             self.heard(task, frame)
+            self._next_poll = self._clock.monotonic() + self._interval_s
             self._check()
 
     async def _poll_failed(self, error: InspectorError) -> None:
@@ -186,7 +202,8 @@ class Follower:
 
     def _cancelled(self) -> CancelledRequest:
         why = f": {self.task.status_message}" if self.task.status_message else ""
-        return CancelledRequest(f"the task {self.id} was cancelled{why}")
+        text = f"the task {self.id} was cancelled{why}"
+        return CancelledRequest(text, details={"task_id": self.id})
 
     # -- what the revisions differ in ------------------------------------------------------------
 

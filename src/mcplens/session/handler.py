@@ -51,6 +51,12 @@ class Profile(Protocol):
     async def answer(self, request: ServerRequest) -> Any: ...
 
 
+class Forced(msgspec.Struct, frozen=True):
+    """An answer of a profile's that is sent exactly as it is, right or wrong."""
+
+    result: Any
+
+
 AnswerFunction = Callable[[ServerRequest], Any | Awaitable[Any]]
 # How questions are answered: not at all, by a person (True), by a function or by a profile.
 Answering = bool | AnswerFunction | Profile
@@ -67,6 +73,7 @@ class PendingRequest(msgspec.Struct, eq=False):
     timeout_s: float | None
     future: asyncio.Future[Any]
     answered_by: str = ""
+    works: set[asyncio.Task[None]] = msgspec.field(default_factory=set)  # profiles at work on it
 
     def __repr__(self) -> str:
         return f"<PendingRequest {self.id} {self.method} of {self.server_id}>"
@@ -146,10 +153,8 @@ class Handler:
         self._check(request)
         pending = self._open(request)
         timer = self._start_timer(pending)
-        by_profile = None
         if self.profile is not None:
-            work = self._answer_by(self.profile, pending)
-            by_profile = asyncio.get_running_loop().create_task(work, name=f"answer {pending.id}")
+            self._set_to_work(self.profile, pending)
         outcome = "withdrawn"
         try:
             answer = await pending.future
@@ -164,8 +169,8 @@ class Handler:
             del self._pending[pending.id]
             if timer is not None:
                 timer.cancel()
-            if by_profile is not None:
-                by_profile.cancel()
+            for work in pending.works:
+                work.cancel()
             self._connection().publish(
                 QuestionClosed, pending.id, request.method, outcome, pending.answered_by
             )
@@ -212,17 +217,27 @@ class Handler:
 
         return self._connection().clock.call_at(pending.created_mono + pending.timeout_s, expire)
 
+    def _set_to_work(self, profile: Profile, pending: PendingRequest) -> asyncio.Task[None]:
+        """Have a profile answer; its work ends with the question."""
+        work = self._answer_by(profile, pending)
+        task = asyncio.get_running_loop().create_task(work, name=f"answer {pending.id}")
+        pending.works.add(task)
+        return task
+
     async def _answer_by(self, profile: Profile, pending: PendingRequest) -> None:
         """Let a profile answer; whatever goes wrong in it, the server gets told."""
         try:
             result = await profile.answer(pending.request)
             if result is None or pending.future.done():
                 return
-            result = self._completed(pending, result)
-            findings = self._findings(pending, result)
-            if findings and not getattr(profile, "is_forced", False):
-                text = f"the answer of {profile.name} is not valid: {'; '.join(findings)}"
-                raise ServerError(INTERNAL_ERROR, text)
+            if isinstance(result, Forced):
+                self._settle(pending, result.result, profile.name)
+                return
+            if isinstance(result, str) or not getattr(profile, "is_forced", False):
+                result = self._completed(pending, result)
+                if findings := self._findings(pending, result):
+                    text = f"the answer of {profile.name} is not valid: {'; '.join(findings)}"
+                    raise ServerError(INTERNAL_ERROR, text)
             self._settle(pending, result, profile.name)
         except ServerError as refusal:
             self._refuse(pending, refusal, profile.name)
@@ -289,8 +304,7 @@ class Handler:
         Raises:
             InspectorError: nothing of this id waits.
         """
-        work = self._answer_by(profile, self.get(request_id))
-        return asyncio.get_running_loop().create_task(work, name=f"answer {request_id}")
+        return self._set_to_work(profile, self.get(request_id))
 
     def _settle(self, pending: PendingRequest, result: Any, who: str) -> None:
         if not pending.future.done():

@@ -15,11 +15,13 @@ import msgspec
 
 from mcplens.errors import ServerError
 from mcplens.protocol.chat import answer_from_chat, chat_request
+from mcplens.protocol.masking import mask_url
 from mcplens.session.handler import INTERNAL_ERROR, ServerRequest
 
 if TYPE_CHECKING:
     from mcplens.session.profiles import Settings
 
+# A long answer is a few hundred kilobytes; this is no answer any more.
 _LARGEST_ANSWER: Final = 16 * 1024 * 1024
 _SHOWN_CHARACTERS: Final = 500
 
@@ -30,56 +32,107 @@ def ask_model(settings: Settings) -> Callable[[ServerRequest], Awaitable[Any]]:
     Raises:
         ConfigurationError: the settings lack something.
     """
-    url = settings.text("url").rstrip("/")
-    if not url.startswith(("http://", "https://")):
-        raise settings.problem("url has to start with http:// or https://")
-    model, key = settings.text("model"), settings.text("apiKey", "")
+    model, key = settings.text("model"), settings.text("apiKey", "").strip()
+    if not key.isprintable():
+        raise settings.problem("apiKey has characters that no header can carry")
     timeout_s = settings.number("timeoutSeconds", 120)
+    endpoint = _Endpoint(_completions(settings), key, timeout_s or None)
 
     async def answer(request: ServerRequest) -> Any:
         body = msgspec.json.encode(chat_request(request.params, model))
-        reply = await _post(f"{url}/chat/completions", body, key, timeout_s)
+        reply = await endpoint.post(body)
         try:
             return answer_from_chat(reply, request.params, model)
         except ValueError as problem:
-            raise _failed(url, f"its answer cannot be used: {problem}") from None
+            raise endpoint.failed(f"its answer cannot be used: {problem}") from None
 
     return answer
 
 
-async def _post(url: str, body: bytes, key: str, timeout_s: float) -> Any:
-    import aiohttp
+def _completions(settings: Settings) -> str:
+    """The URL that is asked: the configured one is the base of the API."""
+    from urllib.parse import urlsplit
 
-    headers = {"Content-Type": "application/json"}
-    if key:
-        headers["Authorization"] = f"Bearer {key}"
+    wrong = settings.problem("url has to be http:// or https://, with a host")
     try:
-        async with (
-            aiohttp.ClientSession(
-                timeout=aiohttp.ClientTimeout(total=timeout_s), trust_env=True
-            ) as session,
-            session.post(url, data=body, headers=headers, allow_redirects=False) as response,
-        ):
-            data = await response.content.read(_LARGEST_ANSWER + 1)
-            while len(data) <= _LARGEST_ANSWER and (more := await response.content.read(65_536)):
-                data += more
-            status = response.status
-    except TimeoutError:
-        raise _failed(url, f"no answer within {timeout_s:g} s") from None
-    except aiohttp.ClientError as problem:
-        raise _failed(url, str(problem) or type(problem).__name__) from None
-    if len(data) > _LARGEST_ANSWER:
-        raise _failed(url, "its answer is too large")
-    if status != 200:
-        shown = data[:_SHOWN_CHARACTERS].decode("utf-8", "replace")
-        raise _failed(url, f"HTTP {status}: {shown.replace(key, '***') if key else shown}")
-    try:
-        return msgspec.json.decode(data)
-    except msgspec.DecodeError as problem:
-        raise _failed(url, f"its answer is no JSON: {problem}") from None
+        parts = urlsplit(settings.text("url"))
+        port = parts.port
+    except ValueError:
+        raise wrong from None
+    if parts.scheme not in ("http", "https") or not parts.hostname or port == 0:
+        raise wrong
+    if parts.username is not None:
+        raise settings.problem("url has no place for a user; the key is apiKey")
+    path = parts.path.rstrip("/") + "/chat/completions"
+    return parts._replace(path=path, fragment="").geturl()
 
 
-def _failed(url: str, why: str) -> ServerError:
-    from mcplens.protocol.masking import mask_url
+class _Endpoint:
+    """Where the model is."""
 
-    return ServerError(INTERNAL_ERROR, f"the model at {mask_url(url)} did not answer: {why}")
+    def __init__(self, url: str, key: str, timeout_s: float | None) -> None:
+        self._url = url
+        self._key = key
+        self._timeout_s = timeout_s
+
+    def __repr__(self) -> str:
+        return f"<_Endpoint {mask_url(self._url)}>"
+
+    async def post(self, body: bytes) -> Any:
+        """The JSON that it answers with. Raises ServerError."""
+        import aiohttp
+
+        try:
+            status, data = await self._exchange(body)
+        except TimeoutError:
+            raise self.failed(f"no answer within {self._timeout_s:g} s") from None
+        except (aiohttp.InvalidURL, ValueError) as problem:  # their words quote the URL
+            raise self.failed(type(problem).__name__) from None
+        except (aiohttp.ClientError, OSError) as problem:
+            raise self.failed(str(problem) or type(problem).__name__) from None
+        if len(data) > _LARGEST_ANSWER:
+            raise self.failed(f"its answer is larger than {_LARGEST_ANSWER:,} bytes")
+        if status != 200:
+            raise self.failed(f"HTTP {status}{_reason(status)}: {data.decode('utf-8', 'replace')}")
+        try:
+            return msgspec.json.decode(data)
+        except msgspec.DecodeError as problem:
+            raise self.failed(f"its answer is no JSON: {problem}") from None
+
+    async def _exchange(self, body: bytes) -> tuple[int, bytearray]:
+        """Status and body, of which no more is read than may be."""
+        from urllib.parse import urlsplit
+
+        import aiohttp
+
+        from mcplens.transports.network import proxy_for, user_agent
+
+        headers = {"Content-Type": "application/json", "User-Agent": user_agent()}
+        if self._key:
+            headers["Authorization"] = f"Bearer {self._key}"
+        timeout = aiohttp.ClientTimeout(total=self._timeout_s)
+        # No cookies and no .netrc; a redirect might lead the key elsewhere.
+        async with aiohttp.ClientSession(
+            timeout=timeout, cookie_jar=aiohttp.DummyCookieJar()
+        ) as session:
+            parts = urlsplit(self._url)
+            proxy = proxy_for(parts.scheme, parts.hostname or "", parts.port)
+            async with session.post(
+                self._url, data=body, headers=headers, proxy=proxy, allow_redirects=False
+            ) as response:
+                data = bytearray()
+                async for chunk in response.content.iter_any():
+                    data += chunk
+                    if len(data) > _LARGEST_ANSWER:
+                        break
+                return response.status, data
+
+    def failed(self, why: str) -> ServerError:
+        """What the server is told; an endpoint may quote the key that it does not like."""
+        shown = why.replace(self._key, "***") if self._key else why
+        text = f"the model at {mask_url(self._url)} did not answer: {shown[:_SHOWN_CHARACTERS]}"
+        return ServerError(INTERNAL_ERROR, text)
+
+
+def _reason(status: int) -> str:
+    return ", a redirect, which is not followed" if 300 <= status < 400 else ""

@@ -27,6 +27,10 @@ Factory = Callable[["Settings"], Way]
 
 # Profiles that name each other, or steps within steps, end here.
 _DEEPEST: Final = 8
+# Some 30 years: a number beyond is a mistake, and may be none that a clock can take.
+_LARGEST: Final = 1e9
+# What a profile may have whatever its kind.
+_SHARED: Final = frozenset({"kind", "elicitation", "force"})
 
 ACTIONS: Final = ("accept", "decline", "cancel")
 
@@ -42,43 +46,56 @@ class Settings:
         self._values = values
         self._profiles = profiles
         self._depth = depth
+        self._asked = set(_SHARED)
 
     def __repr__(self) -> str:  # values may hold keys
         return f"<Settings of {self.name}: {sorted(self._values)}>"
 
     def text(self, key: str, default: str | None = None) -> str:
-        value = self._values.get(key, default)
+        value = self.get(key, default)
         if not isinstance(value, str):
             raise self.problem(f"{key} has to be a text")
         return value
 
     def number(self, key: str, default: float | None = None) -> float:
-        value = self._values.get(key, default)
-        if isinstance(value, bool) or not isinstance(value, int | float) or value < 0:
-            raise self.problem(f"{key} has to be a number, not below 0")
+        value = self.get(key, default)
+        is_number = isinstance(value, int | float) and not isinstance(value, bool)
+        if not is_number or not 0 <= value <= _LARGEST:
+            raise self.problem(f"{key} has to be a number from 0 to {_LARGEST:,.0f}")
         return float(value)
 
     def flag(self, key: str) -> bool:
-        value = self._values.get(key, False)
+        value = self.get(key, False)
         if not isinstance(value, bool):
             raise self.problem(f"{key} has to be true or false")
         return value
 
     def items(self, key: str) -> list[Any]:
-        value = self._values.get(key)
+        value = self.get(key)
         if not isinstance(value, list) or not value:
             raise self.problem(f"{key} has to be a list that is not empty")
         return value
 
     def get(self, key: str, default: Any = None) -> Any:
+        self._asked.add(key)
         return self._values.get(key, default)
 
-    def way(self, like: Any) -> Way:
-        """Another way to answer: the name of a profile, or settings of its own."""
-        return self._profiles.way(like, self.name, self._depth + 1)
+    def way(self, like: Any, key: str = "then") -> Way:
+        """Another way to answer: the name of a profile, or settings of its own; `key` has it."""
+        if isinstance(like, str | Mapping):
+            return self._profiles.way(like, self.name, key, self._depth + 1)
+        raise self.problem(f"{key} has to be the name of a profile, or settings with a kind")
+
+    def unknown(self) -> list[str]:
+        """The keys that nobody asked for."""
+        return sorted(self._values.keys() - self._asked)
 
     def problem(self, text: str) -> ConfigurationError:
-        return ConfigurationError("CONFIGURATION_INVALID", f"the profile {self.name}: {text}")
+        return _wrong(f"the profile {self.name}: {text}")
+
+
+def _wrong(text: str) -> ConfigurationError:
+    return ConfigurationError("CONFIGURATION_INVALID", text)
 
 
 class TestingProfile:
@@ -107,13 +124,13 @@ class Profiles:
         self, settings: Mapping[str, Any] | None = None, clock: Clock | None = None
     ) -> None:
         self.clock = clock or SystemClock()
-        self._settings = {**BUILT_IN, **(settings or {})}
+        self._own: Mapping[str, Any] = settings or {}  # may be filled in when it is looked up
 
     def __repr__(self) -> str:
         return f"<Profiles {self.names()}>"
 
     def names(self) -> list[str]:
-        return sorted(self._settings)
+        return sorted({*BUILT_IN, *self._own})
 
     def get(self, name: str) -> TestingProfile:
         """The profile of this name.
@@ -121,34 +138,51 @@ class Profiles:
         Raises:
             ConfigurationError: there is none, or its settings cannot be used.
         """
-        values = self._settings.get(name)
-        if values is None:
-            known = ", ".join(self.names())
-            text = f"there is no profile {name!r}; there are: {known}"
-            raise ConfigurationError("CONFIGURATION_INVALID", text)
-        return self.make(name, values)
+        if name not in self._own and name not in BUILT_IN:
+            raise _wrong(f"there is no profile {name!r}; there are: {', '.join(self.names())}")
+        return self.make(name, self._values(name))
 
     def make(self, name: str, values: Any) -> TestingProfile:
-        """A profile from settings that have no name in the configuration."""
-        elicit = elicit_like(values.get("elicitation")) if isinstance(values, Mapping) else by_hand
-        sample = self.way(values, name, 0)
+        """A profile from settings that have no name in the configuration.
+
+        Raises:
+            ConfigurationError: its settings cannot be used.
+        """
+        if not isinstance(values, Mapping):
+            raise _wrong(f"the profile {name} has to be an object with a kind")
         settings = Settings(name, values, self, 0)
+        sample = self._made(settings)
+        try:
+            elicit = elicit_like(settings.get("elicitation"))
+        except ConfigurationError as problem:
+            raise settings.problem(f"elicitation is {problem.message}") from None
         return TestingProfile(name, sample, elicit, is_forced=settings.flag("force"))
 
-    def way(self, like: Any, within: str, depth: int) -> Way:
+    def way(self, like: str | Mapping[str, Any], within: str, key: str, depth: int) -> Way:
+        """How another profile answers completions: by its name, or by settings in place."""
         if depth > _DEEPEST:
-            text = f"the profile {within}: profiles name each other without end"
-            raise ConfigurationError("CONFIGURATION_INVALID", text)
-        values = self._settings.get(like) if isinstance(like, str) else like
-        settings = Settings(like if isinstance(like, str) else within, values or {}, self, depth)
+            raise _wrong(f"the profile {within}: profiles name each other without end")
+        name, values = within, like
+        if isinstance(like, str):
+            name, values = like, self._values(like)
         if not isinstance(values, Mapping):
-            raise settings.problem(f"{like!r} is neither a profile nor the settings of one")
+            raise _wrong(f"the profile {within}: {key} is {like!r}, and there is no such profile")
+        return self._made(Settings(name, values, self, depth))
+
+    def _values(self, name: str) -> Any:
+        return self._own[name] if name in self._own else BUILT_IN.get(name)
+
+    def _made(self, settings: Settings) -> Way:
         kind = settings.text("kind")
         factory = _FACTORIES.get(kind)
         if factory is None:
             known = ", ".join(sorted(_FACTORIES))
             raise settings.problem(f"there is no kind {kind!r}; there are: {known}")
-        return factory(settings)
+        way = factory(settings)
+        # A kind of the user's own may ask for its settings later.
+        if factory is _KINDS.get(kind) and (unknown := settings.unknown()):
+            raise settings.problem(f"{', '.join(unknown)}: {kind} has no such setting")
+        return way
 
 
 def register_profile(kind: str, factory: Factory) -> None:
@@ -169,11 +203,18 @@ def _manual(settings: Settings) -> Way:
 
 
 def _fixed(settings: Settings) -> Way:
-    answer = sampling.text_answer(
-        settings.text("text"),
-        model=settings.text("model", "mcplens-fixed"),
-        stop_reason=settings.text("stopReason", "endTurn"),
-    )
+    """Always this text; or, word for word, this answer."""
+    answer = settings.get("answer")
+    if answer is None:
+        answer = sampling.text_answer(
+            settings.text("text"),
+            model=settings.text("model", "mcplens-fixed"),
+            stop_reason=settings.text("stopReason", "endTurn"),
+        )
+    elif not isinstance(answer, Mapping):
+        raise settings.problem("answer has to be an object: a result of sampling/createMessage")
+    else:
+        answer = dict(answer)  # findings are about JSON objects
 
     async def answer_fixed(request: ServerRequest) -> Any:
         return answer
@@ -211,10 +252,11 @@ def _tool_use(settings: Settings) -> Way:
 
 
 def _wants_words(params: Any) -> bool:
-    """The tools have been called, or must not be."""
+    """The tools have been called, or must not be; unless one must be, all the same."""
     choice, messages = params.get("toolChoice"), params.get("messages")
-    if isinstance(choice, dict) and choice.get("mode") == "none":
-        return True
+    mode = choice.get("mode") if isinstance(choice, dict) else None
+    if mode in ("none", "required"):
+        return bool(mode == "none")
     last = messages[-1] if isinstance(messages, list) and messages else None
     content = last.get("content") if isinstance(last, dict) else None
     blocks = content if isinstance(content, list) else [content]
@@ -243,7 +285,8 @@ def _delay(settings: Settings) -> Way:
 
 def _script(settings: Settings) -> Way:
     """One way after the other; after the last, the last again, or all from the start."""
-    steps = [settings.way(step) for step in settings.items("steps")]
+    given = enumerate(settings.items("steps"))
+    steps = [settings.way(step, f"steps[{at}]") for at, step in given]
     repeats = settings.flag("repeat")
     count = 0
 
@@ -272,6 +315,7 @@ _FACTORIES: dict[str, Factory] = {
     "script": _script,
     "model": _model,
 }
+_KINDS: Final = dict(_FACTORIES)
 
 BUILT_IN: Final[dict[str, dict[str, Any]]] = {
     "manual": {"kind": "manual"},

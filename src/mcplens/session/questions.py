@@ -119,7 +119,7 @@ class Questions:
             self._ended(frame.id, frame.method, f"refused: {why}")
         else:
             request = ServerRequest(frame.id, frame.method, params, frame.raw, channel)
-            if _is_task(params) and declares_tasks(session.client_capabilities, frame.method):
+            if _is_task(params) and self._keeps_tasks_for(frame.method):
                 handler = self._as_task
             work = self._answer(session, handler, request)
             task = asyncio.get_running_loop().create_task(work, name=f"answer {frame.method}")
@@ -131,6 +131,12 @@ class Questions:
         if self._open.get(request.id) is task:
             del self._open[request.id]
             self._ended(request.id, request.method, "withdrawn")
+
+    def _keeps_tasks_for(self, method: str) -> bool:
+        """It was declared, and no handler of the user's own does it."""
+        session = self._connection().session
+        declared = session.client_capabilities if session is not None else {}
+        return "tasks/get" not in self._handlers and declares_tasks(declared, method)
 
     def _as_task(self, request: ServerRequest) -> Any:
         return self._tasks.start(request, self.ask)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-import secrets
+import os
 from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
@@ -116,7 +116,7 @@ class ReceiverTasks:
         self._records: dict[str, ReceiverTaskRecord] = {}
         self._works: set[asyncio.Task[None]] = set()
         self._last_number = 0
-        self._cursor_prefix = secrets.token_urlsafe(6) + "."  # tells our cursors from guesses
+        self._cursor_prefix = os.urandom(6).hex() + "."  # tells our cursors from guesses
 
     def __repr__(self) -> str:
         waiting = sum(not record.task.is_terminal for record in self._records.values())
@@ -210,7 +210,7 @@ class ReceiverTasks:
         actual = self._actual_ttl(ttl)
         now = self._now()
         # basic/utilities/tasks#task-ids: with enough entropy that nobody can guess one.
-        task_id = secrets.token_urlsafe(24)
+        task_id = os.urandom(24).hex()
         task = Task(task_id, initial_status, now, now, actual, poll_interval, status_message)
         self._last_number += 1
         record = ReceiverTaskRecord(task, method, self._last_number)

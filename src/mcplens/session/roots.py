@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 from mcplens.errors import ConfigurationError
 from mcplens.events import RootsChanged
 from mcplens.protocol.eras import Era
-from mcplens.protocol.roots import Root, root_of, to_wire
-from mcplens.session.handler import ServerRequest
 
 if TYPE_CHECKING:
+    from mcplens.protocol.roots import Root
     from mcplens.session.connection import Connection
+    from mcplens.session.handler import ServerRequest
 
-RootLike = str | os.PathLike[str] | Root | dict[str, Any]
+    RootLike = str | os.PathLike[str] | Root | dict[str, Any]
 
 
 class Roots:
@@ -65,7 +65,7 @@ class Roots:
 
     def on_request(self, request: ServerRequest) -> dict[str, Any]:
         """The answer to roots/list."""
-        return {"roots": [to_wire(root) for root in self._roots.values()]}
+        return {"roots": self._wire()}
 
     def _set(self, roots: dict[str, Root]) -> None:
         if roots == self._roots:
@@ -73,7 +73,7 @@ class Roots:
         self._roots = roots
         self.is_on = True
         connection = self._connection()
-        connection.publish(RootsChanged, [to_wire(root) for root in roots.values()])
+        connection.publish(RootsChanged, self._wire())
         session = connection.session
         if session is None or session.is_lost or session.era is Era.STATELESS:
             return
@@ -81,12 +81,19 @@ class Roots:
         if isinstance(declared, dict) and declared.get("listChanged"):
             session.notify("notifications/roots/list_changed")
 
+    def _wire(self) -> Any:
+        from mcplens.protocol.roots import to_wire
+
+        return [to_wire(root) for root in self._roots.values()]
+
 
 def _by_uri(roots: Iterable[RootLike]) -> dict[str, Root]:
     return {root.uri: root for root in map(_root, roots)}
 
 
 def _root(value: RootLike, name: str | None = None) -> Root:
+    from mcplens.protocol.roots import Root, root_of
+
     if isinstance(value, Root):
         return value
     text: Any = value

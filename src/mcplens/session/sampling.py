@@ -1,11 +1,13 @@
-"""Sampling: the server asks for a completion by a model (`sampling/createMessage`)."""
+"""Sampling: the server asks for a completion by a model (`sampling/createMessage`).
+
+What judges requests and answers is loaded with the first of them: most servers never ask.
+"""
 
 from __future__ import annotations
 
 from typing import Any, ClassVar
 
 from mcplens.errors import ServerError
-from mcplens.protocol import sampling
 from mcplens.session.handler import INVALID_PARAMS, Handler, PendingRequest, ServerRequest
 
 
@@ -16,6 +18,8 @@ class SamplingHandler(Handler):
     capability: ClassVar[str] = "sampling"
 
     def _check(self, request: ServerRequest) -> None:
+        from mcplens.protocol import sampling
+
         if not isinstance(request.params, dict):
             raise ServerError(INVALID_PARAMS, "params have to be an object")
         missing = sampling.needs(request.params) - self._declared().keys()
@@ -27,7 +31,11 @@ class SamplingHandler(Handler):
             raise ServerError(INVALID_PARAMS, "; ".join(unbalanced))
 
     def _completed(self, pending: PendingRequest, result: Any) -> Any:
+        from mcplens.protocol import sampling
+
         return sampling.text_answer(result) if isinstance(result, str) else result
 
     def _findings(self, pending: PendingRequest, result: Any) -> tuple[str, ...]:
+        from mcplens.protocol import sampling
+
         return sampling.answer_findings(pending.params, result)

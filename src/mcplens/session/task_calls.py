@@ -20,7 +20,6 @@ from mcplens.session.client_tasks import ClientTasks, has
 from mcplens.session.following import CoreFollower, Follower, Origin
 from mcplens.session.queue import Progress, QueueEntry
 from mcplens.session.results import invalid
-from mcplens.session.task_extension import ExtensionFollower
 
 if TYPE_CHECKING:
     from mcplens.session.client import Client
@@ -122,7 +121,7 @@ class TaskCalls:
             value = _fields(entry.result).get("task")
             task_id = value.get("taskId") if isinstance(value, dict) else None
             if isinstance(task_id, str):
-                self._tasks.cancel_by_id(task_id)
+                self._tasks.cancel_quietly(task_id)
 
     # -- 2026-07-28 ----------------------------------------------------------------------------
 
@@ -143,6 +142,8 @@ class TaskCalls:
             task = read_task(_fields(frame))
         except TaskProblem as problem:
             raise invalid("tools/call", f"the task: {problem}", frame) from None
+        from mcplens.session.task_extension import ExtensionFollower  # most servers have no tasks
+
         origin = _origin(params, frame.id, on_progress)
         return self._tasks.follow(ExtensionFollower(self._tasks, task, origin, frame))
 

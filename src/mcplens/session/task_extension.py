@@ -7,7 +7,7 @@ as it is seen, and its answer sent by tasks/update while polling goes on.
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
 from msgspec import Raw
@@ -82,7 +82,9 @@ class ExtensionFollower(Follower):
         )
         try:
             answer = await self._tasks.rounds.response(request.key, question)
-            await self._update({request.key: answer})
+            # What somebody has answered is not lost with the connection.
+            responses = {**self.params, "inputResponses": {request.key: answer}}
+            await self._tasks.request_surely("tasks/update", responses)
         except InspectorError as error:
             if self._tasks.is_connected:
                 self._problem = error
@@ -92,20 +94,6 @@ class ExtensionFollower(Follower):
             if self._asking.get(request.key) is asyncio.current_task():
                 del self._asking[request.key]
             self._wake.set()
-
-    async def _update(self, answers: dict[str, Any]) -> None:
-        """Send answers; what somebody has answered is not lost with the connection."""
-        while True:
-            try:
-                await self._tasks.request(
-                    "tasks/update", {**self.params, "inputResponses": answers}
-                )
-            except InspectorError:
-                if self._tasks.is_connected:
-                    raise
-                await self._tasks.until_connected()
-            else:
-                return
 
     def _withdraw(self, wanted: set[str]) -> None:
         """The server no longer wants an answer to any other question."""
@@ -117,7 +105,7 @@ class ExtensionFollower(Follower):
         if problem is None or self.task.is_terminal:
             return
         # The task can never go on without this answer.
-        self._tasks.cancel_quietly(self)
+        self.cancel()
         raise problem
 
     # -- its end -------------------------------------------------------------------------------
@@ -129,7 +117,7 @@ class ExtensionFollower(Follower):
         member = "result" if status == "completed" else "error"
         found = self._member(member)
         if found is None:  # a notification may leave it out
-            self._frame = await self._tasks.request("tasks/get", self.params)
+            self._frame = await self._tasks.request_surely("tasks/get", self.params)
             found = self._member(member)
         if found is None:
             raise self._invalid(f"the task is {status} but has no {member!r}")

@@ -6,7 +6,7 @@ Secrets are masked as they are in the recording. Called by the surfaces.
 from __future__ import annotations
 
 import base64
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from typing import Any, BinaryIO, Final
 from urllib.parse import parse_qsl, urlsplit
@@ -15,6 +15,7 @@ import msgspec
 
 from mcplens.store.filters import Filter
 from mcplens.store.history import History
+from mcplens.store.redaction import KeysOf, scan_masked
 from mcplens.store.rows import Row, to_json
 
 HTTP_KINDS: Final = frozenset(
@@ -32,22 +33,28 @@ class _Open(msgspec.Struct):
     error: str | None = None
 
 
-def export_har(history: History, file: BinaryIO, wanted: Filter | None = None) -> int:
+def export_har(
+    history: History,
+    file: BinaryIO,
+    wanted: Filter | None = None,
+    keys_of: KeysOf | None = None,
+) -> int:
     """Write the HTTP exchanges that are wanted, and say how many they are."""
     creator = {"name": "mcplens", "version": ""}
     file.write(b'{"log":{"version":"1.2","creator":' + to_json(creator) + b',"entries":[')
     count = 0
-    for entry in _entries(history, msgspec.structs.replace(wanted or Filter(), kinds=HTTP_KINDS)):
+    wanted = msgspec.structs.replace(wanted or Filter(), kinds=HTTP_KINDS)
+    for entry in _entries(scan_masked(history, wanted, keys_of)):
         file.write((b",\n" if count else b"\n") + to_json(entry))
         count += 1
     file.write(b"\n]}}\n")
     return count
 
 
-def _entries(history: History, wanted: Filter) -> Iterator[dict[str, Any]]:
+def _entries(rows: Iterable[tuple[str, Row]]) -> Iterator[dict[str, Any]]:
     """One entry per exchange, in the order of their ends; unfinished ones last."""
     unfinished: dict[tuple[str, str, int], _Open] = {}
-    for run_id, row in history.scan(wanted):
+    for run_id, row in rows:
         detail = row[8] or {}
         key = (run_id, row[3], detail.get("exchange_id", 0))
         if row[4] == "HttpRequestSent":

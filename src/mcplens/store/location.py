@@ -8,16 +8,15 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Final
 
 FILE_NAME: Final = "recording.sqlite3"
 STATE_DIR_VARIABLE: Final = "MCPLENS_STATE_DIR"
 
 
-def default_path() -> Path:
+def default_path() -> str:
     """The file that every mcplens of this user records to."""
-    return Path(state_folder(os.environ, sys.platform), FILE_NAME)
+    return os.path.join(state_folder(os.environ, sys.platform), FILE_NAME)
 
 
 def state_folder(environ: Mapping[str, str], platform: str) -> str:

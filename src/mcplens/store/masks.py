@@ -7,19 +7,29 @@ exchanges come masked already (protocol/masking.py); here they are marked. Calle
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
-from typing import Final
+from functools import cache
+from typing import TYPE_CHECKING, Final, TypeVar
 
 import msgspec
 
+if TYPE_CHECKING:
+    import re
+
 # What the patterns of masking.py and ours take to compile is paid where they are needed.
 
-Spans = list[tuple[int, int]]
+# A secret value: where it begins, where it ends, and the key that it belongs to.
+Secret = tuple[int, int, str]
+# What is starred out of a value: from, to, and with what.
+_Spans = list[tuple[int, int, bytes]]
 
 _BACKSLASH: Final = ord("\\")
 # Around a key: quotes, colon, and the blanks of a generous pretty-printer.
 _AROUND_BYTES: Final = 64
 # Streams whose secrets may be cut by the end of a piece; more are never open at once.
 _MAX_STREAMS: Final = 256
+_STAR: Final = b"*"
+# As many digits again, so that what is masked is still a number.
+_DIGIT: Final = b"9"
 
 
 class Mask(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -28,60 +38,91 @@ class Mask(msgspec.Struct, frozen=True, omit_defaults=True):
     field: str
     start: int | None = None
     end: int | None = None
+    key: str | None = None
 
 
 def masked_texts(field: str, texts: Iterable[tuple[str, str]]) -> list[Mask]:
     """Marks for (name, text) pairs that hold the sign of a mask."""
-    from mcplens.protocol.masking import mask
-
-    sign = mask("").partition("0")[0]  # how every masked text begins
+    sign = _sign()
     return [Mask(f"{field}.{name}" if name else field) for name, text in texts if sign in text]
 
 
-class KeyMasker:
-    """Finds the string values of some JSON members in any bytes, whole or in pieces.
+def is_masked(text: str) -> bool:
+    """Whether something in a text was masked before."""
+    return _sign() in text
 
-    JSON inside a JSON string is looked into as well: there each quote has backslashes before it.
+
+@cache
+def _sign() -> str:
+    """How every mask begins."""
+    from mcplens.protocol.masking import mask
+
+    return mask("").partition("0")[0]
+
+
+def mask_named_headers(
+    headers: Sequence[tuple[str, str]], names: frozenset[str]
+) -> tuple[list[tuple[str, str]], list[Mask]]:
+    """Headers with the values of those that are named by a configured key masked, and marks."""
+    from mcplens.protocol.masking import mask
+
+    shown, marks = [], []
+    for name, value in headers:
+        # 2026-07-28 repeats arguments in headers, behind this prefix.
+        is_named = plain(name).removeprefix("mcp_param_") in names
+        is_open = is_named and not is_masked(value)
+        shown.append((name, mask(value) if is_open else value))
+        if is_open:
+            marks.append(Mask(f"headers.{name}"))
+    return shown, marks
+
+
+class KeyMasker:
+    """Finds the values of some JSON members in any bytes, whole or in pieces.
+
+    JSON inside a JSON string is looked into as well: there each quote has backslashes before it. Of
+    an array or object all strings and numbers are secret; true, false and null stay.
     """
 
     def __init__(self, keys: Iterable[str]) -> None:
         import re
 
         keys = [key for key in dict.fromkeys(keys) if key]
-        self._colon = re.compile(rb'(\\*)"[ \t\r\n]*:[ \t\r\n]*(\\*)"')
-        self.names = frozenset(_plain(key) for key in keys)
-        self._keys = [msgspec.json.encode(key)[1:-1] for key in keys]
-        self._tail_bytes = max(map(len, self._keys), default=0) + _AROUND_BYTES
+        self._colon = re.compile(rb'(\\*)"[ \t\r\n]*:[ \t\r\n]*')
+        self._number = re.compile(rb"-?[0-9][0-9.eE+-]*")
+        self._token = re.compile(rb'["{}\[\]]|-?[0-9][0-9.eE+-]*')
+        self.names = frozenset(plain(key) for key in keys)
+        self._keys = [(key, msgspec.json.encode(key)[1:-1]) for key in keys]
+        self._tail_bytes = max((len(data) for _, data in self._keys), default=0) + _AROUND_BYTES
         self._tails: dict[Hashable, bytes] = {}
 
     def __repr__(self) -> str:
         return f"<KeyMasker of {len(self._keys)} keys>"
 
-    def mask(self, data: bytes) -> tuple[bytes, Spans]:
+    def mask(self, data: bytes) -> tuple[bytes, list[Secret]]:
         """The bytes with every secret value starred out, and where."""
-        spans, _ = self._find(data)
-        return _starred(data, spans), spans
+        secrets, spans, _ = self._find(data)
+        return _starred(data, spans), secrets
 
-    def mask_piece(self, stream: Hashable, data: bytes) -> tuple[bytes, Spans]:
+    def mask_piece(self, stream: Hashable, data: bytes) -> tuple[bytes, list[Secret]]:
         """The next piece of a stream; a value may begin in one piece and end in another."""
         tail = self._tails.pop(stream, b"")
-        spans, rest = self._find(tail + data)
+        secrets, spans, rest = self._find(tail + data)
         at = len(tail)
-        spans = [(max(start - at, 0), end - at) for start, end in spans if end > at]
         self._tails[stream] = rest
         if len(self._tails) > _MAX_STREAMS:
             self.end_stream(next(iter(self._tails)))
-        return _starred(data, spans), spans
+        return _starred(data, _after(at, spans)), _after(at, secrets)
 
     def end_stream(self, stream: Hashable) -> None:
         self._tails.pop(stream, None)
 
-    def _find(self, data: bytes) -> tuple[Spans, bytes]:
-        """Where the values are; and what the next piece must be read after."""
-        spans: Spans = []
+    def _find(self, data: bytes) -> tuple[list[Secret], _Spans, bytes]:
+        """The secret values, what of them is starred out, and what the next piece follows."""
+        values: list[tuple[int, int, str, _Spans]] = []
         rest = data[-self._tail_bytes :]
         open_since = len(data)
-        for key in self._keys:
+        for name, key in self._keys:
             at = data.find(key)
             while at >= 0:
                 opening = self._opening(data, at, len(key))
@@ -89,31 +130,103 @@ class KeyMasker:
                     at = data.find(key, at + 1)
                     continue
                 start, depth = opening
-                end, is_whole = _value_end(data, start, depth)
+                start, end, spans, is_open = self._value(data, start, depth)
                 if end > start:
-                    spans.append((start, end))
-                if not is_whole and start < open_since:
+                    values.append((start, end, name, spans))
+                if is_open is not None and start < open_since:
                     # The value itself need not be kept, only that it is open.
                     open_since = start
-                    rest = data[at - 1 - depth : start]
-                    rest += b"\\" * _backslashes_before(data, len(data), start)
+                    rest = data[at - 1 - depth : start] + is_open
                 at = data.find(key, max(end, at + 1))
-        return sorted(spans), rest
+        outermost = _outermost(values)
+        secrets = [(start, end, name) for start, end, name, _ in outermost]
+        return secrets, [span for value in outermost for span in value[3]], rest
 
     def _opening(self, data: bytes, at: int, length: int) -> tuple[int, int] | None:
-        """If a member begins at this key: where its string begins, and its quotes' backslashes."""
+        """If a member begins at this key: where its value begins, and its quotes' backslashes."""
         match = self._colon.match(data, at + length)
         if match is None:
             return None
-        before, after = match.groups()
-        depth = len(before)
+        depth = len(match[1])
         # 0, 1, 3, 7…: each level of quoting doubles the backslashes and adds one.
-        if len(after) != depth or depth & (depth + 1):
+        if depth & (depth + 1):
             return None
         first = at - 1 - depth
-        if first < 0 or data[first:at] != before + b'"' or data[first - 1 : first] == b"\\":
+        if first < 0 or data[first:at] != match[1] + b'"' or data[first - 1 : first] == b"\\":
             return None
         return match.end(), depth
+
+    def _value(self, data: bytes, at: int, depth: int) -> tuple[int, int, _Spans, bytes | None]:
+        """Where the value at this place begins and ends, what of it is starred out; and, if its end
+        is not there, what stands for its beginning before the next piece."""
+        quote = b"\\" * depth + b'"'
+        if data.startswith(quote, at):
+            start = at + len(quote)
+            end, is_whole = _value_end(data, start, depth)
+            spans = [(start, end, _STAR)]
+            return start, end, spans, None if is_whole else _backslashes_at_end(data, start)
+        if data[at : at + 1] in (b"{", b"["):
+            return self._container(data, at, depth)
+        match = self._number.match(data, at)
+        if match is None:
+            return at, at, [], None
+        end = match.end()
+        return at, end, [_digits(match)], _DIGIT if end == len(data) else None
+
+    def _container(
+        self, data: bytes, start: int, depth: int
+    ) -> tuple[int, int, _Spans, bytes | None]:
+        """As `_value`, of an array or object."""
+        spans: _Spans = []
+        level, at = 0, start
+        while (match := self._token.search(data, at)) is not None:
+            token, at = match[0], match.end()
+            if token in (b"{", b"["):
+                level += 1
+            elif token in (b"}", b"]"):
+                level -= 1
+                if level == 0:
+                    return start, at, spans, None
+            elif token != b'"':
+                spans.append(_digits(match))
+                if at == len(data):
+                    return start, at, spans, b"[" * level + _DIGIT
+            elif (before := _backslashes_before(data, at - 1, start)) < depth:
+                # The string around it ends, so that it was cut off.
+                return start, at - 1 - before, spans, None
+            else:
+                end, is_whole = _value_end(data, at, depth)
+                spans.append((at, end, _STAR))
+                if not is_whole:
+                    opened = b"\\" * depth + b'"' + _backslashes_at_end(data, at)
+                    return start, len(data), spans, b"[" * level + opened
+                closing = b"\\" * depth + b'"'
+                at = end + (len(closing) if data.startswith(closing, end) else 0)
+        return start, len(data), spans, b"[" * level + _backslashes_at_end(data, start)
+
+
+def _outermost(
+    values: list[tuple[int, int, str, _Spans]],
+) -> list[tuple[int, int, str, _Spans]]:
+    """In order, without those that lie in another."""
+    found: list[tuple[int, int, str, _Spans]] = []
+    for value in sorted(values, key=lambda value: (value[0], -value[1])):
+        if not found or value[0] >= found[-1][1]:
+            found.append(value)
+    return found
+
+
+_T = TypeVar("_T")
+
+
+def _after(at: int, spans: list[tuple[int, int, _T]]) -> list[tuple[int, int, _T]]:
+    """What of these lies behind this place, counted from there."""
+    return [(max(start - at, 0), end - at, what) for start, end, what in spans if end > at]
+
+
+def _digits(number: re.Match[bytes]) -> tuple[int, int, bytes]:
+    """What of a number is starred out: all but its sign."""
+    return number.start() + (number[0][:1] == b"-"), number.end(), _DIGIT
 
 
 def _value_end(data: bytes, start: int, depth: int) -> tuple[int, bool]:
@@ -138,23 +251,31 @@ def _backslashes_before(data: bytes, at: int, start: int) -> int:
     return at - first
 
 
-def _starred(data: bytes, spans: Spans) -> bytes:
+def _backslashes_at_end(data: bytes, start: int) -> bytes:
+    return b"\\" * _backslashes_before(data, len(data), start)
+
+
+def _starred(data: bytes, spans: _Spans) -> bytes:
     if not spans:
         return data
     starred = bytearray(data)
-    for start, end in spans:
-        starred[start:end] = b"*" * (end - start)
+    for start, end, fill in spans:
+        starred[start:end] = fill * (end - start)
     return bytes(starred)
 
 
 def mask_argv(argv: Sequence[str], names: frozenset[str] = frozenset()) -> list[str]:
-    """A command without URL secrets, secret headers, and the options that are configured keys."""
+    """A command without URL secrets, secret headers, and what is named by a configured key."""
     shown: list[str] = []
     is_value = False
     for argument in argv:
         name, equals, value = argument.partition("=")
-        is_option = argument.startswith("-") and _plain(name) in names
-        if is_value or (is_option and equals):
+        is_named = plain(name) in names
+        is_option = is_named and argument.startswith("-")
+        if is_masked(argument):
+            shown.append(argument)
+            is_value = False
+        elif is_value or (is_named and equals):
             from mcplens.protocol.masking import mask
 
             shown.append(mask(argument) if is_value else f"{name}={mask(value)}")
@@ -180,5 +301,6 @@ def _mask_argument(argument: str) -> str:
     return argument if shown == value else f"{name}: {shown}"
 
 
-def _plain(name: str) -> str:
+def plain(name: str) -> str:
+    """A name in which - is as good as _, and upper case as lower."""
     return name.lstrip("-").replace("-", "_").lower()

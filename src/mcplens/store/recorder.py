@@ -1,9 +1,9 @@
 """Records a run while it happens: from the bus into the store, and into a trace file.
 
-A thread of the recorder's own reads the bus like any other reader, a few times a second, and
-writes down what came, many events at a time; publishing an event costs nothing more. What comes
-faster than it can be written falls out of the bus's ring, and the recording says so. Whatever goes
-wrong with the disk is told once; nothing else suffers from it.
+A thread of the recorder's own reads the bus like any other reader, the more often the more comes,
+and writes down what came a few times a second, many events at a time; publishing an event costs
+nothing more. What comes faster than it can be written falls out of the bus's ring, and the
+recording says so. Whatever goes wrong with the disk is told once; nothing else suffers from it.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import atexit
 import contextlib
 import os
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from types import TracebackType
 from typing import TYPE_CHECKING, Final, Self
 
@@ -22,21 +22,24 @@ from mcplens.clock import Clock, SystemClock
 from mcplens.events import EventsMissed
 from mcplens.store.database import Database, Run
 from mcplens.store.retention import Retention
-from mcplens.store.rows import Row, RowEncoder
+from mcplens.store.rows import RowEncoder
 from mcplens.store.schema import Locked, Unusable
 
-# How long the writer sleeps, after something came and after nothing did. A kill -9 loses what came
-# since it last looked, and the time that writing takes: together less than a second.
+# How long the writer sleeps before it writes, after something came and after nothing did. A kill -9
+# loses what came since, and the time that writing takes: together less than a second.
 FLUSH_S: Final = 0.25
 _IDLE_S: Final = 0.5
-# A flood of 200,000 events a second fills the bus's ring in this time.
-_BUSY_S: Final = 0.1
-_BUSY_EVENTS: Final = 2_000
+# Meanwhile it looks when about so many events came, while they are in the processor's cache; but
+# not all the time. A flood of 200,000 events a second fills the bus's ring in 0.1 s.
+_LOOK_EVENTS: Final = 512
+_LOOK_S: Final = 0.02
 # One transaction is at most this, so that others who write wait a moment only.
 _BATCH_EVENTS: Final = 4_096
 _BATCH_BYTES: Final = 8 * 1024 * 1024
-# Rows are made and packed so many at a time, while they are in the processor's cache.
+# Rows are made and packed so many at a time: what a block holds.
 _SLICE_EVENTS: Final = 256
+# A slice that weighs more is cut, so that a transaction has its size.
+_SLICE_BYTES: Final = 1024 * 1024
 # How long the end of a run may wait for a disk that does not answer.
 CLOSE_TIMEOUT_S: Final = 5.0
 
@@ -71,6 +74,9 @@ class Recorder:
         self._warn = warn
         self._last_seq = 0
         self._end_seq = 0
+        # What the next transaction has by now.
+        self._batch_events = 0
+        self._batch_bytes = 0
         self._is_closing = threading.Event()
         self._ended = threading.Event()
         self._on_ended: Callable[[], object] | None = None
@@ -154,12 +160,17 @@ class Recorder:
 
     def _work(self) -> None:
         self._each(lambda destination: destination.open())
-        pause_s = FLUSH_S
+        pause_s, slept_s = FLUSH_S, 0.0
         while self._destinations and not self._is_closing.wait(pause_s):
             events = self._bus.since(self._last_seq)
-            self._write_all(events)
-            self._each(self._sweep)
-            pause_s = _IDLE_S if not events else FLUSH_S if len(events) < _BUSY_EVENTS else _BUSY_S
+            slept_s += pause_s
+            is_due = slept_s >= FLUSH_S
+            self._take(events, is_due=is_due)
+            if is_due:
+                slept_s = 0.0
+                self._commit()
+                self._each(self._sweep)
+            pause_s = _pause_s(len(events), pause_s)
         self._end()
         self._ended.set()
         if self._on_ended is not None:
@@ -169,47 +180,48 @@ class Recorder:
     def _end(self) -> None:
         """Write down the rest, and that the run is over."""
         events = [event for event in self._bus.since(self._last_seq) if event[2] <= self._end_seq]
-        self._write_all(events, ended=self._clock.wall())
+        ended = self._clock.wall()
+        self._take(events, is_due=True)
+        self._miss_until(self._end_seq, ended, events[-1][4] if events else 0.0)
+        self._commit(ended)
         self._each(self._sweep)
         self._each(lambda destination: destination.close())
 
-    def _write_all(self, events: list[Published], ended: float | None = None) -> None:
-        """Write events, in transactions of a bearable size; the last one ends the run."""
-        batch: list[Published] = []
-        size = 0
-        for published in events:
-            if published[2] != self._last_seq + 1:
-                batch += self._missed_until(published[2] - 1, published[3], published[4])
-            self._last_seq = published[2]
-            batch.append(published)
-            size += published[6]
-            if len(batch) >= _BATCH_EVENTS or size >= _BATCH_BYTES:
-                self._write(batch)
-                batch, size = [], 0
-        if ended is not None:
-            batch += self._missed_until(self._end_seq, ended, events[-1][4] if events else 0.0)
-        self._write(batch, ended)
-
-    def _write(self, batch: list[Published], ended: float | None = None) -> None:
-        if not batch and ended is None:
+    def _take(self, events: list[Published], *, is_due: bool) -> None:
+        """Hand events on; what does not fill a block may stay where it is until the next commit."""
+        if not events:
             return
-        for at in range(0, len(batch), _SLICE_EVENTS):
-            self._add(self._encoder.encode(batch[at : at + _SLICE_EVENTS]))
-        self._each(lambda destination: destination.commit(ended))
+        # They follow one another: only what came before the first can be missing.
+        self._miss_until(events[0][2] - 1, *events[0][3:5])
+        end = len(events) if is_due else len(events) // _SLICE_EVENTS * _SLICE_EVENTS
+        for at in range(0, end, _SLICE_EVENTS):
+            for part, size_bytes in _cut(events[at : at + _SLICE_EVENTS]):
+                self._add(part, size_bytes)
 
-    def _add(self, rows: list[Row]) -> None:
+    def _add(self, part: list[Published], size_bytes: int) -> None:
+        rows = self._encoder.encode(part)
         self._each(lambda destination: destination.add(rows))
+        self._last_seq = part[-1][2]
+        self._batch_events += len(part)
+        self._batch_bytes += size_bytes
+        if self._batch_events >= _BATCH_EVENTS or self._batch_bytes >= _BATCH_BYTES:
+            self._commit()
+
+    def _commit(self, ended: float | None = None) -> None:
+        """Have it on the disk; `ended` ends the run."""
+        if self._batch_events or ended is not None:
+            self._batch_events = self._batch_bytes = 0
+            self._each(lambda destination: destination.commit(ended))
 
     def _sweep(self, destination: Destination) -> None:
         destination.sweep(self._clock.wall())
 
-    def _missed_until(self, seq: int, wall: float, mono: float) -> list[Published]:
+    def _miss_until(self, seq: int, wall: float, mono: float) -> None:
+        """Say so where the events up to this one were not to be had."""
         first = self._last_seq + 1
-        if seq < first:
-            return []
-        self.missed_count += seq - first + 1
-        self._last_seq = seq
-        return [(EventsMissed, "", seq, wall, mono, (first, seq), 0)]
+        if seq >= first:
+            self.missed_count += seq - first + 1
+            self._add([(EventsMissed, "", seq, wall, mono, (first, seq), 0)], 0)
 
     def _each(self, work: Callable[[Destination], object]) -> None:
         """Do it for every destination; one that fails is given up, and that is told."""
@@ -233,3 +245,25 @@ class Recorder:
         self.problem = text
         if self._warn is not None:
             self._warn(text)
+
+
+def _cut(events: list[Published]) -> Iterator[tuple[list[Published], int]]:
+    """The events, with what they weigh; in pieces where that is more than it should be."""
+    size = sum([published[6] for published in events])
+    start = 0
+    if size > _SLICE_BYTES:
+        size = 0
+        for at, published in enumerate(events, start=1):
+            size += published[6]
+            if size > _SLICE_BYTES:
+                yield events[start:at], size
+                start, size = at, 0
+    if start < len(events):
+        yield events[start:], size
+
+
+def _pause_s(count: int, in_s: float) -> float:
+    """How long to sleep after so many events came in this time."""
+    if not count:
+        return _IDLE_S
+    return min(max(in_s * _LOOK_EVENTS / count, _LOOK_S), FLUSH_S)

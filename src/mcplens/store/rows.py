@@ -26,7 +26,7 @@ from mcplens.events import (
     RequestStarted,
 )
 from mcplens.protocol.frames import Frame, Kind, Malformed, Message, RequestId, parse
-from mcplens.store.masks import KeyMasker, Mask, mask_argv, masked_texts
+from mcplens.store.masks import KeyMasker, Mask, mask_argv, mask_named_headers, masked_texts
 
 # seq, wall, mono, server_id, kind, method, request_id, status, detail, payload. A plain tuple:
 # four of them are made for every call.
@@ -35,8 +35,10 @@ Row = tuple[
     dict[str, Any] | None, bytes | None,
 ]  # fmt: skip
 
-# Requests whose method a reply may still want to know.
-_REMEMBERED: Final = 4096
+# Requests whose method a reply may still want to know: at least these, at most twice as many.
+_REMEMBERED: Final = 2048
+# Members of an enum, which cost a lookup of their own in Python each time.
+_REQUEST, _RESULT = Kind.REQUEST, Kind.RESULT
 
 _COLUMNS: Final = ("method", "request_id", "status")
 _PAYLOADS: Final = ("message", "body", "data")
@@ -91,7 +93,30 @@ def plan_of(kind: type[Event]) -> Plan:
 
 # -- events to rows ---------------------------------------------------------------------------
 
-_Asked = dict[tuple[str, RequestId | None], str]
+
+class _Asked:
+    """The methods of the last requests, by server and id.
+
+    Two dictionaries that take turns: to drop the oldest entry of one means to step over all that
+    were dropped before.
+    """
+
+    __slots__ = ("older", "recent")
+
+    def __init__(self) -> None:
+        self.recent: dict[tuple[str, RequestId | None], str] = {}
+        self.older = self.recent
+
+    def remember(self, server_id: str, identity: RequestId | None, method: str) -> None:
+        recent = self.recent
+        recent[server_id, identity] = method
+        if len(recent) >= _REMEMBERED:
+            self.older, self.recent = recent, {}
+
+    def method(self, server_id: str, identity: RequestId | None) -> str | None:
+        asked = server_id, identity
+        method = self.recent.get(asked)
+        return self.older.get(asked) if method is None else method
 
 
 class RowEncoder:
@@ -101,8 +126,8 @@ class RowEncoder:
         keys = tuple(secret_keys)
         self._masker = KeyMasker(keys) if keys else None
         self._is_masked = is_masked  # the events come from a recording: nothing is left to hide
-        self._ours: _Asked = {}
-        self._theirs: _Asked = {}
+        self._ours = _Asked()
+        self._theirs = _Asked()
         # Those that make up most of a recording have makers of their own.
         self._makers: dict[type[Event], Callable[[Published], Row]] = {
             FrameSent: self._sent,
@@ -112,26 +137,23 @@ class RowEncoder:
         }
 
     def __repr__(self) -> str:
-        return f"<RowEncoder, {len(self._ours)} requests remembered, {self._masker}>"
+        return f"<RowEncoder, {len(self._ours.recent)} requests remembered, {self._masker}>"
 
     def encode(self, batch: Iterable[Published]) -> list[Row]:
         """The rows of these events."""
         makers, other = self._makers, self._other
         rows = [makers.get(published[0], other)(published) for published in batch]
         if self._masker is not None:
-            rows = [self._masked(row, self._masker) for row in rows]
+            rows = [mask_row(row, self._masker) for row in rows]
         return rows
 
     def _sent(self, published: Published) -> Row:
         _, server_id, seq, wall, mono, fields, _ = published
         message = fields[0]
-        if type(message) is Frame and message.kind is Kind.REQUEST and len(fields) > 2:
+        if type(message) is Frame and message.kind is _REQUEST and len(fields) > 2:
             identity, method = message.id, message.method
             if fields[2] == identity:
-                ours = self._ours
-                ours[server_id, identity] = method
-                if len(ours) > _REMEMBERED:
-                    del ours[next(iter(ours))]
+                self._ours.remember(server_id, identity, method)
                 return (
                     seq, wall, mono, server_id, "FrameSent", method, identity, "request", None,
                     message.raw,
@@ -141,11 +163,12 @@ class RowEncoder:
     def _received(self, published: Published) -> Row:
         _, server_id, seq, wall, mono, fields, _ = published
         message = fields[0]
-        if type(message) is Frame and message.kind is Kind.RESULT and fields[-1] is None:
-            identity = message.id
-            method = self._ours.get((server_id, identity))
+        if type(message) is Frame and message.kind is _RESULT and len(fields) > 2:
+            identity, channel = message.id, fields[2]
+            method = self._ours.method(server_id, identity)
+            detail = None if channel is None else {"channel": channel}
             return (
-                seq, wall, mono, server_id, "FrameReceived", method, identity, "result", None,
+                seq, wall, mono, server_id, "FrameReceived", method, identity, "result", detail,
                 message.raw,
             )  # fmt: skip
         return self._frame(published, "FrameReceived", self._theirs, self._ours)
@@ -158,11 +181,11 @@ class RowEncoder:
         method: str | None = None
         usual = None
         if status in ("result", "error"):
-            method = answered.get((server_id, identity))
+            method = answered.method(server_id, identity)
         elif type(message) is Frame:
             method = message.method
             if status == "request":
-                self._remember(asked, server_id, identity, method)
+                asked.remember(server_id, identity, method)
                 usual = identity if name == "FrameSent" else None
         channel = fields[2] if len(fields) > 2 else None
         if channel != usual:
@@ -178,12 +201,6 @@ class RowEncoder:
         detail = {"elapsed_s": elapsed_s}
         return (seq, wall, mono, server_id, "RequestEnded", method, identity, status, detail, None)
 
-    @staticmethod
-    def _remember(asked: _Asked, server_id: str, identity: RequestId | None, method: str) -> None:
-        asked[server_id, identity] = method
-        if len(asked) > _REMEMBERED:
-            del asked[next(iter(asked))]
-
     def _other(self, published: Published) -> Row:
         kind, server_id, seq, wall, mono, fields, _ = published
         plan = plan_of(kind)
@@ -191,7 +208,10 @@ class RowEncoder:
         detail = {
             name: fields[n] for n, name, default in plan.rest if n < count and fields[n] != default
         }
-        method, identity, status = (fields[n] if -1 < n < count else None for n in plan.columns)
+        n_method, n_id, n_status = plan.columns
+        method = fields[n_method] if -1 < n_method < count else None
+        identity = fields[n_id] if -1 < n_id < count else None
+        status = fields[n_status] if -1 < n_status < count else None
         payload = None
         if -1 < plan.payload < count:
             payload = fields[plan.payload]
@@ -204,41 +224,16 @@ class RowEncoder:
             pass
         elif kind is HttpRequestSent or kind is HttpResponseReceived:
             marks = masked_texts("headers", detail["headers"])
-            marks += masked_texts("url", [("", detail.get("url", ""))])
+            if "url" in detail:
+                marks += masked_texts("url", [("", detail["url"])])
             if marks:
                 detail["masked"] = [msgspec.to_builtins(mark) for mark in marks]
         elif kind is ProcessStarted or "error" in detail:
-            detail = _without_secrets(detail, self._masker)
+            detail = _without_secrets(detail)
         return (
             seq, wall, mono, server_id, plan.name, method, identity, status, detail or None,
             payload or None,
         )  # fmt: skip
-
-    def _masked(self, row: Row, masker: KeyMasker) -> Row:
-        """The row with the values of secret keys starred out."""
-        server_id, name, detail, payload = row[3], row[4], row[8], row[9]
-        marks: list[Mask] = []
-        if detail is not None:
-            shown, spans = masker.mask(to_json(detail))
-            if spans:
-                detail = from_json(shown)
-                marks.append(Mask("detail"))
-        if payload is not None:
-            if name == "HttpBytesReceived":
-                assert detail is not None
-                payload, spans = masker.mask_piece((server_id, detail["exchange_id"]), payload)
-            else:
-                payload, spans = masker.mask(payload)
-            field = payload_field(name)
-            marks += [Mask(field, start, end) for start, end in spans]
-        if name == "HttpExchangeEnded":
-            assert detail is not None
-            masker.end_stream((server_id, detail["exchange_id"]))
-        if marks:
-            plain = [msgspec.to_builtins(mark) for mark in marks]
-            detail = detail or {}
-            detail = {**detail, "masked": [*detail.get("masked", ()), *plain]}
-        return (*row[:8], detail, payload)
 
 
 def _started(published: Published) -> Row:
@@ -266,9 +261,37 @@ def _about(message: Message) -> tuple[RequestId | None, str, dict[str, Any]]:
     return None, "batch", {}
 
 
-def _without_secrets(detail: dict[str, Any], masker: KeyMasker | None) -> dict[str, Any]:
+def mask_row(row: Row, masker: KeyMasker) -> Row:
+    """The row with the values of secret keys starred out; what was masked before stays so."""
+    server_id, name, detail, payload = row[3], row[4], row[8], row[9]
+    marks: list[Mask] = []
+    known: list[Any] = []
+    stream = None if detail is None else (server_id, detail.get("exchange_id"))
+    if detail is not None:
+        detail = {**_without_secrets(detail, masker.names)}
+        known = list(detail.pop("masked", ()))
+        shown, secrets = masker.mask(to_json(detail))
+        if secrets:
+            detail = from_json(shown)
+            marks.append(Mask("detail"))
+        if "headers" in detail:
+            detail["headers"], named = mask_named_headers(detail["headers"], masker.names)
+            marks += named
+    if payload is not None:
+        is_piece = name == "HttpBytesReceived"
+        payload, secrets = masker.mask_piece(stream, payload) if is_piece else masker.mask(payload)
+        field = payload_field(name)
+        marks += [Mask(field, start, end, key) for start, end, key in secrets]
+    if name == "HttpExchangeEnded":
+        masker.end_stream(stream)
+    known += [mark for mark in map(msgspec.to_builtins, marks) if mark not in known]
+    if known:
+        detail = {**(detail or {}), "masked": known}
+    return (*row[:8], detail, payload)
+
+
+def _without_secrets(detail: dict[str, Any], names: frozenset[str] = frozenset()) -> dict[str, Any]:
     """The fields of an event with the commands in them masked: its own, and those of an error."""
-    names = masker.names if masker is not None else frozenset[str]()
     argv = detail.get("argv")
     if isinstance(argv, list) and (shown := mask_argv(argv, names)) != argv:
         mark = msgspec.to_builtins(Mask("argv"))

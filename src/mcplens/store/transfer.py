@@ -13,6 +13,7 @@ import msgspec
 from mcplens.store.database import Database, Run
 from mcplens.store.filters import Filter
 from mcplens.store.history import History, unreadable
+from mcplens.store.redaction import KeysOf, scan_masked
 from mcplens.store.rows import Row, RowEncoder, Stored, published
 from mcplens.store.schema import Locked, Unusable
 from mcplens.store.trace import BrokenLine, event_line, header_line, read_trace, run_line
@@ -31,12 +32,17 @@ class Imported(msgspec.Struct, frozen=True):
     broken: list[BrokenLine]
 
 
-def export_trace(history: History, file: BinaryIO, wanted: Filter | None = None) -> int:
+def export_trace(
+    history: History,
+    file: BinaryIO,
+    wanted: Filter | None = None,
+    keys_of: KeysOf | None = None,
+) -> int:
     """Write the events that are wanted as a trace, and say how many they are."""
     runs = {run.run_id: run for run in history.runs()}
     file.write(header_line())
     count, current = 0, ""
-    for run_id, row in history.scan(wanted):
+    for run_id, row in scan_masked(history, wanted, keys_of):
         if run_id != current and run_id in runs:
             run = runs[run_id]
             file.write(run_line(Run(run_id, run.started, run.title, run.version)))

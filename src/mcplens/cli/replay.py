@@ -1,0 +1,230 @@
+"""`mcplens history replay`: a recorded request, sent again.
+
+Owns where it goes (the server of the configuration that it went to, or what the recording says of
+it) and what stands in place of what was masked: the value that the configuration has today.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from typing import Any
+
+import click
+import msgspec
+
+from mcplens.cli import output
+from mcplens.cli.exits import Refusal
+from mcplens.cli.running import reporting, run
+from mcplens.cli.state import State, shared_options
+from mcplens.cli.target import Target, confirm, is_known, resolve, with_options
+from mcplens.events import HttpRequestSent, ProcessStarted
+from mcplens.protocol.frames import Frame, Kind
+from mcplens.protocol.masking import mask_url
+from mcplens.store.masks import Mask, is_masked
+from mcplens.store.rows import Stored
+
+# Headers that a transport makes anew for each request; all others were given by the user.
+_OWN_HEADERS = frozenset(
+    {
+        "host", "user-agent", "accept", "accept-encoding", "content-type", "content-length",
+        "connection", "upgrade", "last-event-id", "origin",
+    }
+)  # fmt: skip
+_OWN_PREFIXES = ("mcp-", "sec-websocket-")
+_MASKED_QUERY = re.compile(r"[?&]([^=&#]+)=(?=‹masked)")
+
+
+class Recorded(msgspec.Struct, frozen=True):
+    """A request that was sent, and how its server was reached: a process, or HTTP."""
+
+    request: Frame
+    masked: tuple[Mask, ...]
+    server_id: str
+    way: Stored | None = None
+
+
+@click.command("replay")
+@click.argument("run_id")
+@click.argument("seq", type=int)
+@click.argument("target", required=False)
+@shared_options
+def command(state: State, run_id: str, seq: int, target: str | None) -> None:
+    """Send a recorded request again, to its server or to another one.
+
+    What was masked is taken from the configuration as it is now.
+
+    \b
+    mcplens history replay 3f2a 17
+    mcplens history replay 3f2a 17 demo
+    """
+    from mcplens.cli.history import opened
+
+    with opened(state, is_json=bool(state.is_json)) as history:
+        recorded = _find(history, run_id, seq)
+    with reporting(state, target or recorded.server_id):
+        if target is None and state.server_command is None:
+            found = _its_server(state, recorded)
+        else:
+            found = resolve(state, target)
+        params = unmasked_params(recorded, found)
+
+    async def work(client: Any) -> None:
+        reply = await client.request(recorded.request.method, params)
+        if state.is_json:
+            output.write_raw(reply.raw)
+        else:
+            output.say(output.pretty(reply.value))
+
+    run(state, found, work)
+
+
+def _find(history: Any, run_id: str, seq: int) -> Recorded:
+    from mcplens.cli.history import run_of
+    from mcplens.store.filters import Filter
+
+    run_id = run_of(history, run_id).run_id
+    stored = history.event(run_id, seq)
+    message = getattr(stored.event, "message", None) if stored is not None else None
+    if not isinstance(message, Frame) or message.kind is not Kind.REQUEST:
+        raise click.UsageError(f"event {seq} of that run is no request that was sent")
+    server_id = stored.event.server_id
+    ways = {}
+    for kind in ("ProcessStarted", "HttpRequestSent"):
+        wanted = Filter(run_id=run_id, server_id=server_id, kinds=frozenset({kind}))
+        for entry in history.events(wanted, limit=1):
+            ways[kind] = history.event(run_id, entry.seq)
+    way = ways.get("ProcessStarted") or ways.get("HttpRequestSent")
+    return Recorded(message, stored.masked, server_id, way)
+
+
+# -- where it goes -----------------------------------------------------------------------------
+
+
+def _its_server(state: State, recorded: Recorded) -> Target:
+    """The server that the request went to."""
+    if is_known(state, recorded.server_id):
+        return resolve(state, recorded.server_id)
+    event = recorded.way.event if recorded.way is not None else None
+    if isinstance(event, ProcessStarted):
+        return _its_command(state, recorded.server_id, event)
+    if isinstance(event, HttpRequestSent):
+        return _its_url(state, recorded.server_id, event)
+    raise click.UsageError(
+        f"{recorded.server_id} is not configured, and the recording does not say how it was "
+        "reached; name a server after the number"
+    )
+
+
+def _its_command(state: State, name: str, event: ProcessStarted) -> Target:
+    hidden = [word for word in event.argv if is_masked(word)]
+    if hidden:
+        raise _cannot(
+            f"the command {shlex.join(event.argv)!r} has masked parts", "give it after --"
+        )
+    missing = [variable for variable in event.env_names if variable not in state.env]
+    if missing:
+        raise _cannot(
+            f"the value of the variable {missing[0]} is not recorded", f"say -e {missing[0]}=VALUE"
+        )
+    if not state.is_trusted:
+        # It may have come with a trace of somebody else's.
+        question = f"the recording starts {name} as:\n  {shlex.join(event.argv)}"
+        confirm(question, "start it")
+    options = {} if event.cwd is None else {"cwd": event.cwd}
+    return Target(name, list(event.argv), with_options(state, options))
+
+
+def _its_url(state: State, name: str, event: HttpRequestSent) -> Target:
+    for entry in _entries(state):
+        if entry.url is not None and entry.is_usable and mask_url(entry.url) == event.url:
+            return resolve(state, entry.name)
+    if is_masked(event.url):
+        keys = _MASKED_QUERY.findall(event.url)
+        what = f"the value of {keys[0]} in the URL" if keys else "the user in the URL"
+        raise _cannot(f"{what} was masked, and no configured server has this URL", "name the URL")
+    given = {header.lower() for header in state.headers}
+    headers = {}
+    for header, value in event.headers:
+        if _is_own(header) or header.lower() in given:
+            continue
+        if is_masked(value):
+            raise _cannot(
+                f"the value of the header {header} was masked, and no configured server has this "
+                "URL",
+                f"say -H '{header}: VALUE'",
+            )
+        headers[header] = value
+    return Target(name, event.url, with_options(state, {"headers": headers}))
+
+
+def _is_own(header: str) -> bool:
+    return header.lower() in _OWN_HEADERS or header.lower().startswith(_OWN_PREFIXES)
+
+
+def _entries(state: State) -> Any:
+    from mcplens.config.configuration import load_configuration
+
+    return load_configuration(state.config).servers
+
+
+def _cannot(why: str, advice: str) -> Refusal:
+    return Refusal(f"cannot be sent again: {why}; {advice}")
+
+
+# -- what stands in place of what was masked ---------------------------------------------------
+
+
+def unmasked_params(recorded: Recorded, target: Target) -> dict[str, Any]:
+    """The params as they were, without `_meta`, which is made anew.
+
+    Raises:
+        Refusal: a value was masked that the configuration does not have.
+    """
+    raw, signs = _signed(recorded.request.raw, recorded.masked)
+    value = json.loads(raw).get("params")
+    params = value if isinstance(value, dict) else {}
+    params = {key: item for key, item in params.items() if key != "_meta"}
+    for sign, key in signs.items():
+        if sign not in json.dumps(params, ensure_ascii=False):
+            continue  # it was in _meta
+        secret = target.secrets.get(key)
+        if secret is None:
+            raise _cannot(
+                f"the value of {key} was masked, and {target.name} has none in its secretKeys",
+                f'write {{"secretKeys": {{"{key}": "${{VARIABLE}}"}}}} there',
+            )
+        params = _filled(params, sign, secret)
+    return params
+
+
+def _signed(raw: bytes, masked: tuple[Mask, ...]) -> tuple[bytes, dict[str, str]]:
+    """The bytes with a sign of its own for each masked value, and whose value that is."""
+    signs: dict[str, str] = {}
+    for number, mark in reversed(list(enumerate(masked))):
+        if mark.start is None or mark.end is None:
+            continue
+        sign = f"‹masked value {number}›"
+        signs[sign] = mark.key or "a key that is not known any more"
+        quote = b""
+        if raw[mark.start - 1 : mark.start] != b'"':  # a number, an array or an object
+            before = raw[: mark.start].rstrip(b" \t\r\n:")[:-1]
+            quote = b"\\" * (len(before) - len(before.rstrip(b"\\"))) + b'"'
+        raw = raw[: mark.start] + quote + sign.encode() + quote + raw[mark.end :]
+    return raw, signs
+
+
+def _filled(value: Any, sign: str, secret: Any) -> Any:
+    """A value with the secret in place of its sign, in JSON that stands in a text as well."""
+    if isinstance(value, dict):
+        return {key: _filled(item, sign, secret) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_filled(item, sign, secret) for item in value]
+    if not isinstance(value, str) or sign not in value:
+        return value
+    if value == sign:
+        return secret
+    if f'"{sign}"' in value:
+        return value.replace(f'"{sign}"', json.dumps(secret, ensure_ascii=False))
+    return json.dumps(_filled(json.loads(value), sign, secret), ensure_ascii=False)

@@ -1,0 +1,473 @@
+"""What the server asks is asked of the person at the terminal, who may make mistakes."""
+
+import json
+import os
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mcplens.cli import exits
+from tests.cli.shell import Shell
+from tests.cli.terminal import Terminal, terminal
+
+ERAS = ["2025-11-25", "2026-07-28"]
+LEGACY = ("--protocol", ERAS[0])
+INSIST = "Send it all the same? [y/N] "
+
+
+@pytest.fixture(params=ERAS)
+def protocol(request: pytest.FixtureRequest) -> tuple[str, str]:
+    return ("--protocol", request.param)
+
+
+@pytest.fixture
+def fifo(tmp_path: Path) -> Path:
+    """Holds up a server's script until it is written to."""
+    path = tmp_path / "go"
+    os.mkfifo(path)
+    return path
+
+
+# -- a server that does as the test says -------------------------------------------------------
+
+# Speaks 2025-11-25. Its tool's argument `script` says what to do, step by step: ask a question, say
+# a notification, report progress, wait for an answer, hold until a file can be read, hear a
+# notification and write that to a file, die. The answers that came are the result.
+SERVER = """
+import json, os, sys
+def send(**message):
+    print(json.dumps({"jsonrpc": "2.0", **message}), flush=True)
+def told():
+    return json.loads(sys.stdin.readline())
+answers = {}
+def until(found):
+    while True:
+        message = told()
+        if "method" not in message:
+            answers[message["id"]] = message.get("result", message.get("error"))
+        if found(message):
+            return
+while True:
+    message = told()
+    method = message.get("method")
+    if method == "initialize":
+        capabilities = {"tools": {}, "logging": {}}
+        send(id=message["id"], result={"protocolVersion": "2025-11-25",
+             "capabilities": capabilities, "serverInfo": {"name": "s", "version": "1"}})
+    elif method == "tools/list":
+        send(id=message["id"], result={"tools": [{"name": "go", "inputSchema": {}}]})
+    elif method == "tools/call":
+        for step in message["params"]["arguments"]["script"]:
+            for what, value in step.items():
+                if what == "ask":
+                    send(id=value[0], method=value[1], params=value[2])
+                elif what == "say":
+                    send(method=value[0], params=value[1])
+                elif what == "wait":
+                    until(lambda each: value in answers)
+                elif what == "progress":
+                    token = message["params"]["_meta"]["progressToken"]
+                    send(method="notifications/progress",
+                         params={"progressToken": token, "progress": value, "total": 100})
+                elif what == "hear":
+                    until(lambda each: each.get("method") == value[0])
+                    open(value[1], "w").write("heard")
+                elif what == "hold":
+                    open(value).read()
+                elif what == "die":
+                    os._exit(3)
+        text = json.dumps(answers)
+        send(id=message["id"], result={"content": [{"type": "text", "text": text}]})
+"""
+
+Step = dict[str, Any]
+NAME: dict[str, Any] = {
+    "type": "object",
+    "properties": {"name": {"type": "string"}},
+    "required": ["name"],
+}
+
+
+def scripted(*steps: Step) -> list[str]:
+    words = ["call", "go", "--args", json.dumps({"script": steps}), *LEGACY]
+    return [*words, "--", sys.executable, "-c", SERVER]
+
+
+def form(schema: object, message: str = "Who?", number: int = 1) -> Step:
+    params = {"message": message, "requestedSchema": schema}
+    return {"ask": [number, "elicitation/create", params]}
+
+
+def result_of(screen: Terminal) -> dict[str, Any]:
+    """The answers that the server got."""
+    found = next(line for line in reversed(screen.lines) if line.startswith("{"))
+    answers = json.loads(found)
+    assert isinstance(answers, dict)
+    return answers
+
+
+# -- a completion ------------------------------------------------------------------------------
+
+
+def test_a_completion_is_shown_and_typed(shell: Shell, protocol: tuple[str, str]) -> None:
+    with terminal(shell, "call", "demo", "sample", *protocol) as screen:
+        shown = screen.answer("Answer> ", "Glass, mostly.")
+        assert screen.end() == exits.DONE
+    assert "? The server asks for a completion (sampling/createMessage)" in shown
+    assert "  [user] What is a lens?" in shown
+    assert any("max tokens 200" in line for line in shown)
+    assert "a person says: Glass, mostly." in screen.lines
+
+
+def test_an_empty_line_refuses_a_completion(shell: Shell) -> None:
+    with terminal(shell, "call", "demo", "sample", *LEGACY) as screen:
+        screen.answer("Answer> ", "")
+        assert screen.end() == exits.REFUSED
+    assert "the client refused: the user rejected the request (-1)" in screen.text
+
+
+def test_a_refused_completion_ends_the_call_in_2026_07_28(shell: Shell) -> None:
+    with terminal(shell, "call", "demo", "sample", "--protocol", "2026-07-28") as screen:
+        screen.answer("Answer> ", "")
+        assert screen.end() == exits.FAILED
+    assert "input refused" in screen.text
+
+
+def test_a_tool_is_called_by_hand_and_its_result_shown(
+    shell: Shell, protocol: tuple[str, str]
+) -> None:
+    with terminal(shell, "call", "demo", "sample-with-tools", *protocol) as screen:
+        first = screen.answer("Answer> ", '/call add {"a": 2, "b": 2}')
+        second = screen.answer("Answer> ", "4")
+        assert screen.end() == exits.DONE
+    assert "  tool add: Adds two numbers." in first
+    assert '  [assistant] calls add {"a":2,"b":2}' in second
+    assert any("result of call_1" in line and '"text":"4"' in line for line in second)
+    assert "a person says after 2 rounds: 4" in screen.lines
+
+
+@pytest.mark.parametrize(
+    ("typed", "told"),
+    [
+        ("/call add {", "the arguments are no JSON"),
+        ("/call add [1]", "the arguments have to be a JSON object"),
+        ("/call", "/call needs the name of a tool"),
+    ],
+)
+def test_a_call_that_cannot_be_read_is_asked_for_again(shell: Shell, typed: str, told: str) -> None:
+    with terminal(shell, "call", "demo", "sample-with-tools", *LEGACY) as screen:
+        screen.answer("Answer> ", typed)
+        assert told in screen.answer("Answer> ", "4")[0]
+        assert screen.end() == exits.DONE
+
+
+def test_an_answer_that_breaks_the_rules_is_sent_only_when_wanted(shell: Shell) -> None:
+    words = ("call", "demo", "sample-with-tools", "toolChoice=required", *LEGACY)
+    with terminal(shell, *words) as screen:
+        screen.answer("Answer> ", "/call multiply")
+        assert screen.answer(INSIST, "") == [
+            "  content: tool_use of 'multiply', which is not offered"
+        ]
+        screen.answer("Answer> ", "words")
+        assert screen.answer(INSIST, "y") == ["  content: no tool_use, but toolChoice is required"]
+        assert screen.end() == exits.DONE
+    assert "a person says after 1 rounds: words" in screen.lines
+
+
+# -- a form ------------------------------------------------------------------------------------
+
+
+def test_a_form_is_asked_field_by_field(shell: Shell, protocol: tuple[str, str]) -> None:
+    with terminal(shell, "call", "demo", "elicit-form", *protocol) as screen:
+        shown = screen.answer("Your name*> ", "")
+        assert "? The server asks for input (elicitation/create)" in shown
+        assert screen.answer("Your name*> ", "Ada") == ["  This is required."]
+        assert screen.answer("nick [demo]> ", "") == ["  Already filled in."]
+        screen.answer("email> ", "nobody")
+        told = screen.answer("email> ", "ada@example.com")
+        assert told == ["  must be an email address, such as user@example.com"]
+        for label in ("website", "birthday", "meeting"):
+            screen.answer(f"{label}> ", "")
+        screen.answer("age> ", "old")
+        assert "number" in screen.answer("age> ", "200")[0]
+        assert "150" in screen.answer("age> ", "36")[0]
+        screen.answer("height> ", "1.6")
+        screen.answer("newsletter [false]> ", "yes")
+        assert screen.answer("colour [green]> ", "3") == [
+            "    1. red",
+            "    2. green",
+            "    3. blue",
+        ]
+        assert screen.answer("size> ", "Large") == ["    1. s: Small", "    2. l: Large"]
+        screen.answer('days [["mon"]]> ', "1, 2, 3")
+        assert screen.answer('days [["mon"]]> ', "tue,3")[0].startswith("  ")
+        screen.answer("access> ", "Read access, 2")
+        screen.answer("grade> ", "Fair")
+        assert screen.end() == exits.DONE
+    content = json.loads(next(line for line in screen.lines if line.startswith('{"name"')))
+    assert content == {
+        "name": "Ada", "nick": "demo", "email": "ada@example.com", "age": 36, "height": 1.6,
+        "newsletter": True, "colour": "blue", "size": "l", "days": ["tue", "wed"],
+        "access": ["read", "write"], "grade": "b",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("word", ["decline", "cancel"])
+def test_a_form_is_declined_or_cancelled(
+    shell: Shell, protocol: tuple[str, str], word: str
+) -> None:
+    with terminal(shell, "call", "demo", "elicit-form", *protocol) as screen:
+        screen.answer("Your name*> ", f"/{word}")
+        assert screen.end() == exits.REFUSED
+    assert f"the form was not filled in: {word}" in screen.lines
+
+
+def test_the_end_of_the_input_cancels_a_form_and_refuses_a_completion(shell: Shell) -> None:
+    with terminal(shell, "call", "demo", "elicit-form", *LEGACY) as screen:
+        screen.answer("Your name*> ", "Ada")
+        screen.until("nick [demo]> ")
+        screen.type("\x04")
+        assert screen.end() == exits.REFUSED
+        assert "the form was not filled in: cancel" in screen.lines
+    with terminal(shell, "call", "demo", "sample", *LEGACY) as screen:
+        screen.until("Answer> ")
+        screen.type("\x04")
+        assert screen.end() == exits.REFUSED
+        assert "the user rejected the request" in screen.text
+
+
+def test_a_form_that_breaks_a_rule_of_the_whole_is_asked_again_or_sent_on_purpose(
+    shell: Shell,
+) -> None:
+    schema = {**NAME, "properties": {"a": {"type": "string"}, "b": {"type": "string"}}}
+    schema |= {"required": [], "minProperties": 1}
+    with terminal(
+        shell, *scripted(form(schema), {"wait": 1}, form(schema, number=2), {"wait": 2})
+    ) as screen:
+        screen.answer("a> ", "")
+        screen.answer("b> ", "")
+        assert screen.answer(INSIST, "n")
+        screen.answer("a> ", "x")
+        screen.answer("b> ", "")
+        screen.answer("a> ", "")
+        screen.answer("b> ", "")
+        screen.answer(INSIST, "y")
+        assert screen.end() == exits.DONE
+    assert result_of(screen) == {
+        "1": {"action": "accept", "content": {"a": "x"}},
+        "2": {"action": "accept", "content": {}},
+    }
+
+
+def test_a_form_without_fields_and_a_schema_that_is_none_are_confirmed_and_not_assumed(
+    shell: Shell,
+) -> None:
+    prompt = "Accept (a), decline (d), cancel (c)? [c] "
+    steps = [
+        form({"type": "object", "properties": {}}),
+        {"wait": 1},
+        form(7, number=2),
+        {"wait": 2},
+    ]
+    with terminal(shell, *scripted(*steps)) as screen:
+        screen.answer(prompt, "what?")
+        assert screen.answer(prompt, "a") == ["  Type a, d or c."]
+        assert any("Answers are not checked" in line for line in screen.answer(prompt, ""))
+        assert screen.end() == exits.DONE
+    assert result_of(screen) == {
+        "1": {"action": "accept", "content": {}},
+        "2": {"action": "cancel"},
+    }
+
+
+# -- a URL -------------------------------------------------------------------------------------
+
+
+def test_a_url_is_shown_with_its_host_and_what_is_odd_about_it(shell: Shell) -> None:
+    url = "http://bank.example@evil.example/login"
+    params = {"mode": "url", "message": "Sign in", "url": url, "elicitationId": "e"}
+    with terminal(
+        shell, *scripted({"ask": [1, "elicitation/create", params]}, {"wait": 1})
+    ) as screen:
+        shown = screen.answer("You opened it (a), decline (d), cancel (c)? [c] ", "d")
+        assert screen.end() == exits.DONE
+    assert f"  {url}" in shown
+    assert "  It leads to evil.example." in shown
+    assert any(line.startswith("  Careful: it is http") for line in shown)
+    assert result_of(screen) == {"1": {"action": "decline"}}
+
+
+def test_a_page_that_the_server_says_was_visited_needs_no_answer_any_more(
+    shell: Shell, fifo: Path
+) -> None:
+    params = {"mode": "url", "message": "m", "url": "https://example.com/", "elicitationId": "e"}
+    done = {"say": ["notifications/elicitation/complete", {"elicitationId": "e"}]}
+    ask = {"ask": [1, "elicitation/create", params]}
+    with terminal(shell, *scripted(ask, {"hold": str(fifo)}, done, {"wait": 1})) as screen:
+        screen.until("You opened it (a), decline (d), cancel (c)? [c] ")
+        fifo.write_text("now")
+        assert screen.end() == exits.DONE
+    assert "  (this answer is no longer wanted)" in screen.lines
+    assert result_of(screen) == {"1": {"action": "accept"}}
+
+
+def test_what_a_server_writes_cannot_draw_on_the_terminal(shell: Shell) -> None:
+    schema = {"type": "object", "properties": {"n": {"type": "string", "title": "a\x1b[2Jb\nc"}}}
+    with terminal(shell, *scripted(form(schema, "x\x1b[2J\x07\n? fake"), {"wait": 1})) as screen:
+        shown = screen.answer("a\\x1b[2Jb\\nc> ", "1")
+        assert screen.end() == exits.DONE
+    assert "  x\\x1b[2J\\x07" in shown
+    assert "  ? fake" in shown
+
+
+# -- meanwhile ---------------------------------------------------------------------------------
+
+
+def test_several_questions_are_asked_one_after_the_other(
+    shell: Shell, protocol: tuple[str, str]
+) -> None:
+    with terminal(shell, "call", "demo", "elicit-two", *protocol) as screen:
+        screen.until("(2 wait) name*> ")
+        screen.type("Ada\n")
+        screen.until_line("name*> Ada")
+        screen.answer("name*> ", "Alan")
+        assert screen.end() == exits.DONE
+    assert "Ada and Alan" in screen.lines
+
+
+def test_logs_that_come_meanwhile_stay_above_what_is_being_typed(shell: Shell, fifo: Path) -> None:
+    log = {"say": ["notifications/message", {"level": "info", "data": "a log"}]}
+    steps = [form(NAME), {"hold": str(fifo)}, log, {"wait": 1}]
+    with terminal(shell, *scripted(*steps)) as screen:
+        screen.until("name*> ")
+        screen.type("Ad")
+        screen.until("name*> Ad")
+        fifo.write_text("now")
+        assert screen.until_line("a log") == "[info] a log"
+        screen.until("name*> Ad")
+        screen.type("a\n")
+        assert screen.end() == exits.DONE
+    assert "name*> Ada" in screen.lines
+    assert result_of(screen) == {"1": {"action": "accept", "content": {"name": "Ada"}}}
+
+
+def test_the_progress_line_is_away_while_somebody_types(shell: Shell, fifo: Path) -> None:
+    log = {"say": ["notifications/message", {"level": "info", "data": "a log"}]}
+    steps = [{"progress": 10}, form(NAME), {"hold": str(fifo)}, {"progress": 20}, log, {"wait": 1}]
+    with terminal(shell, *scripted(*steps, {"progress": 30})) as screen:
+        screen.until("name*> ")
+        fifo.write_text("now")
+        screen.until_line("a log")  # the progress came before it
+        screen.answer("name*> ", "Ada")
+        assert screen.end() == exits.DONE
+    assert "10%, " in screen.drawn
+    assert "20%, " not in screen.drawn
+    assert "30%, " in screen.drawn
+
+
+def test_a_line_is_edited_as_on_any_terminal(shell: Shell) -> None:
+    with terminal(shell, *scripted(form(NAME), {"wait": 1})) as screen:
+        screen.until("name*> ")
+        screen.type("wrong\x15one two\x17\x1b[D\x1bOAtw\x7fhree 世\x7f世界\n")
+        assert screen.end() == exits.DONE
+        assert screen.echoes()
+    assert result_of(screen) == {"1": {"action": "accept", "content": {"name": "one three 世界"}}}
+
+
+def test_what_was_typed_before_the_question_is_no_answer_to_it(shell: Shell, fifo: Path) -> None:
+    with terminal(shell, *scripted({"hold": str(fifo)}, form(NAME), {"wait": 1})) as screen:
+        screen.type("too early\n")
+        screen.until_line("too early")  # as the terminal itself shows it
+        fifo.write_text("now")
+        screen.answer("name*> ", "Ada")
+        assert screen.end() == exits.DONE
+    assert result_of(screen) == {"1": {"action": "accept", "content": {"name": "Ada"}}}
+
+
+def test_40_columns_are_enough(shell: Shell) -> None:
+    long = "wide " * 20
+    with terminal(shell, "call", "demo", "elicit-steps", *LEGACY, columns=40) as screen:
+        screen.until("name*> ")
+        screen.type(long)
+        screen.until("name*> …" + long[-31:])
+        screen.type("\n")
+        screen.answer("sure* [true]> ", "no")
+        assert screen.end() == exits.DONE
+    assert f"name*> {long}" in screen.lines
+    shown = [line for line in screen.lines if long.strip() not in line]
+    assert all(len(line) <= 40 for line in shown if line.startswith(" "))
+
+
+# -- the end -----------------------------------------------------------------------------------
+
+
+def test_ctrl_c_while_asked_cancels_the_call_on_the_server(shell: Shell, tmp_path: Path) -> None:
+    heard = tmp_path / "heard"
+    steps = [form(NAME), {"hear": ["notifications/cancelled", str(heard)]}, {"die": True}]
+    with terminal(shell, *scripted(*steps)) as screen:
+        screen.until("name*> ")
+        screen.type("A")
+        screen.until("name*> A")
+        screen.press_ctrl_c()
+        assert screen.end() == exits.INTERRUPTED
+        assert screen.echoes()
+    assert heard.read_text() == "heard"
+    assert screen.lines[-1] == "mcplens: interrupted"
+    assert "Traceback" not in screen.text
+
+
+def test_a_second_ctrl_c_leaves_the_terminal_as_it_was(shell: Shell, fifo: Path) -> None:
+    with terminal(shell, *scripted(form(NAME), {"hold": str(fifo)})) as screen:
+        screen.until("name*> ")
+        assert not screen.echoes()
+        screen.press_ctrl_c()
+        screen.press_ctrl_c()
+        assert screen.end() == exits.INTERRUPTED
+        assert screen.echoes()
+    assert "Traceback" not in screen.text
+
+
+def test_a_server_that_dies_while_somebody_types_ends_the_question(
+    shell: Shell, fifo: Path
+) -> None:
+    with terminal(shell, *scripted(form(NAME), {"hold": str(fifo)}, {"die": True})) as screen:
+        screen.until("name*> ")
+        screen.type("A")
+        screen.until("name*> A")
+        fifo.write_text("now")
+        assert screen.end() == exits.NOT_CONNECTED
+        assert screen.echoes()
+    at = screen.lines.index("name*> A")
+    assert screen.lines[at + 1] == "  (this answer is no longer wanted)"
+    assert re.search("server exited|exit code 3", "\n".join(screen.lines[at:]))
+
+
+def test_a_question_that_the_server_withdraws_ends_and_the_next_one_starts_clean(
+    shell: Shell, fifo: Path
+) -> None:
+    cancel = {"say": ["notifications/cancelled", {"requestId": 1, "reason": "never mind"}]}
+    steps = [form(NAME), {"hold": str(fifo)}, cancel, form(NAME, "Again?", 2), {"wait": 2}]
+    with terminal(shell, *scripted(*steps)) as screen:
+        screen.until("name*> ")
+        screen.type("half a li")
+        screen.until("name*> half a li")
+        fifo.write_text("now")
+        screen.until_line("(this answer is no longer wanted)")
+        screen.answer("name*> ", "Ada")
+        assert screen.end() == exits.DONE
+    assert result_of(screen) == {"2": {"action": "accept", "content": {"name": "Ada"}}}
+
+
+def test_lines_can_be_piped_where_asking_is_wanted_and_their_end_cancels(shell: Shell) -> None:
+    words = ("call", "demo", "elicit-two", "--elicit", "ask", *LEGACY)
+    assert shell.run(*words, stdin=b"Ada\nAlan\n").text == "Ada and Alan\n"
+    ended = shell.run(*words, stdin=b"Ada\n")
+    assert ended.code == exits.REFUSED
+    assert "the form was not filled in: cancel" in ended.text
+    (shell.home / "lines").write_text("Ada\nAlan")
+    with (shell.home / "lines").open() as lines:
+        process = shell.start(*words, stdin=lines.fileno())
+        assert process.communicate(timeout=60)[0] == b"Ada and Alan\n"

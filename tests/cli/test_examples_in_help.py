@@ -1,0 +1,52 @@
+"""Every example in the help that uses the bundled server works when it is pasted."""
+
+import inspect
+import subprocess
+import sys
+from pathlib import Path
+
+import click
+import pytest
+
+from mcplens.cli import exits
+from mcplens.cli.main import COMMANDS, group
+from tests.cli.shell import TIMEOUT_S, Shell
+
+# These go on until they are stopped.
+ENDLESS = ("mcplens subscribe", "mcplens watch")
+
+
+def examples() -> list[str]:
+    found = []
+    with click.Context(group) as ctx:
+        for name in COMMANDS:
+            command = group.get_command(ctx, name)
+            assert command is not None
+            _, _, text = inspect.cleandoc(command.help or "").partition("\b\n")
+            found += text.replace("\\\n", "").splitlines()
+    return [line for line in found if " demo" in line and "history" not in line]
+
+
+def test_every_command_for_a_server_has_one() -> None:
+    shown = {line.split()[1] for line in examples()}
+    assert set(COMMANDS) - shown <= {"history", "servers", "tasks"}
+
+
+@pytest.mark.parametrize("line", examples())
+def test_it_works_when_it_is_pasted(line: str, shell: Shell) -> None:
+    (shell.home / "message.json").write_text('{"jsonrpc":"2.0","id":7,"method":"ping"}')
+    if line.startswith(ENDLESS):
+        line += " --for 0.1"
+    environment = shell.environment
+    environment["PATH"] = f"{Path(sys.executable).parent}:{environment['PATH']}"
+    done = subprocess.run(
+        ["bash", "-c", line],
+        capture_output=True,
+        text=True,
+        cwd=shell.home,
+        env=environment,
+        timeout=TIMEOUT_S,
+        stdin=subprocess.DEVNULL,
+    )
+    assert done.returncode == exits.DONE, done.stderr
+    assert done.stdout or ">" in line

@@ -1,0 +1,61 @@
+"""How long a command waits: as long as it was told, also beyond the usual maximum."""
+
+from typing import Any
+
+import pytest
+
+from mcplens.cli import exits
+from mcplens.cli.state import SHARED_NAMES, State
+from mcplens.cli.target import with_options
+from mcplens.session.config import ConnectionConfig
+from tests.cli.shell import Shell
+from tests.session.scripted import SILENT, Rig, ScriptedServer, failure
+
+
+def options(configured: dict[str, Any] | None = None, **given: Any) -> dict[str, Any]:
+    """What `connect` is given for these options of the command line."""
+    state = State()
+    state.options = dict.fromkeys(SHARED_NAMES) | {"headers": {}, "env": {}, "roots": ()} | given
+    return with_options(state, configured or {})
+
+
+def limits(**given: Any) -> dict[str, Any]:
+    found = options(**given).items()
+    known = ConnectionConfig.__struct_fields__
+    return {name: value for name, value in found if name in known} | {"ping_interval_s": 0.0}
+
+
+async def test_a_timeout_above_the_usual_maximum_of_300_seconds_is_honoured() -> None:
+    server = ScriptedServer({"tools/call": SILENT})
+    async with Rig(server, config=limits(timeout=900.0)) as rig:
+        call = await rig.call()
+        await rig.advance(899)
+        assert not call.done()
+        await rig.advance(1)
+        assert failure(call).details["elapsed_s"] == 900.0
+
+
+async def test_a_timeout_of_0_waits_for_ever() -> None:
+    server = ScriptedServer({"tools/call": SILENT})
+    async with Rig(server, config=limits(timeout=0.0)) as rig:
+        call = await rig.call()
+        await rig.advance(1_000_000)
+        assert not call.done()
+
+
+def test_a_longer_timeout_leaves_the_configured_maximum_as_it_is() -> None:
+    found = options({"max_total_timeout_s": 3600.0}, timeout=900.0)
+    assert (found["request_timeout_s"], found["max_total_timeout_s"]) == (900.0, 3600.0)
+
+
+def test_retries_of_the_configuration_count_unless_others_are_given() -> None:
+    assert options({"max_retries": 2})["max_retries"] == 2
+    assert options({"max_retries": 2}, retries=0)["max_retries"] == 0
+
+
+@pytest.mark.parametrize("value", ["-1", "nan", "inf", "soon"])
+@pytest.mark.parametrize("option", ["--timeout", "--connect-timeout"])
+def test_what_is_no_time_is_refused(shell: Shell, option: str, value: str) -> None:
+    ran = shell.run("tools", "demo", option, value)
+    assert ran.code == exits.USAGE
+    assert f"{value!r} is no time in seconds" in ran.err
