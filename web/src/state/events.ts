@@ -1,6 +1,6 @@
 // The newest events, outside React: a bounded list with a version that ticks at most once a
 // frame. Each event is joined with the request that it answers when it comes in.
-import { useSyncExternalStore } from "react";
+import { createContext, useContext, useSyncExternalStore } from "react";
 import type { EventView } from "../api/types";
 
 // About 60 MB of rows at most; older ones are in the recording.
@@ -136,7 +136,14 @@ export class EventRing {
   }
 }
 
+/** What happens now. */
 export const ring = new EventRing();
 
+/** The events that a screen shows: those of now, or those of an earlier run. */
+const RingContext = createContext(ring);
+export const RingProvider = RingContext.Provider;
+export const useRing = (): EventRing => useContext(RingContext);
+
 /** Redraws at most once a frame, when events came. */
-export const useRingVersion = (): number => useSyncExternalStore(ring.subscribe, ring.getVersion);
+export const useRingVersion = (of: EventRing): number =>
+  useSyncExternalStore(of.subscribe, of.getVersion);

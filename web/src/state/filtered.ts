@@ -1,7 +1,7 @@
 // A filtered list that follows the ring: only events that are new since the last look are tested.
 import { useMemo } from "react";
 import type { EventView } from "../api/types";
-import { type EventRing, ring, useRingVersion } from "./events";
+import { type EventRing, useRing, useRingVersion } from "./events";
 
 export class Filtered {
   rows: EventView[] = [];
@@ -47,7 +47,8 @@ export function useFiltered(wanted: (event: EventView) => boolean): {
   rows: EventView[];
   version: number;
 } {
-  const filtered = useMemo(() => new Filtered(ring, wanted), [wanted]);
-  const version = useRingVersion();
+  const ring = useRing();
+  const filtered = useMemo(() => new Filtered(ring, wanted), [ring, wanted]);
+  const version = useRingVersion(ring);
   return { rows: filtered.refresh(), version };
 }

@@ -1,7 +1,7 @@
 // One event, whole: its message as a tree, as text, as bytes, its HTTP exchange, its fields.
 import { ActionIcon, Button, Tabs, Tooltip } from "@mantine/core";
 import { useEffect, useMemo, useState } from "react";
-import { useNavigate } from "react-router";
+import { useLocation, useNavigate } from "react-router";
 import { bytesPath, fetchBytes, fetchEvent } from "../../api/http";
 import type { EventView, WholeEvent } from "../../api/types";
 import { Callout } from "../../parts/Callout";
@@ -11,7 +11,7 @@ import { Icon } from "../../parts/icons";
 import { JsonTree } from "../../parts/JsonTree";
 import { TextView } from "../../parts/TextView";
 import { copy, parseJson } from "../../parts/text";
-import { ring } from "../../state/events";
+import { useRing } from "../../state/events";
 import { pathTo } from "../../state/selection";
 import { describe } from "./describe";
 import css from "./EventDetail.module.css";
@@ -55,7 +55,8 @@ function Bytes({ event }: { event: EventView }) {
 
 function Heading({ event, onClose }: { event: EventView; onClose(): void }) {
   const navigate = useNavigate();
-  const { elapsed_s, other_seq } = ring.joined(event);
+  const { search } = useLocation();
+  const { elapsed_s, other_seq } = useRing().joined(event);
   return (
     <div className="toolbar">
       <strong className="cut">{describe(event)}</strong>
@@ -67,7 +68,7 @@ function Heading({ event, onClose }: { event: EventView; onClose(): void }) {
         <Button
           variant="default"
           size="compact-xs"
-          onClick={() => void navigate(pathTo(event.server_id, "traffic", other_seq))}
+          onClick={() => void navigate(`${pathTo(event.server_id, "traffic", other_seq)}${search}`)}
         >
           {event.status === "request" ? "Go to the answer" : "Go to the request"}
         </Button>

@@ -3,7 +3,7 @@ import { useMemo } from "react";
 import type { EventView } from "../../api/types";
 import { Empty } from "../../parts/Empty";
 import { duration } from "../../parts/format";
-import { ring } from "../../state/events";
+import { type EventRing, useRing } from "../../state/events";
 import css from "./HttpExchange.module.css";
 
 // The exchange of a message begins this close to it.
@@ -13,7 +13,8 @@ const exchangeId = (event: EventView): number | null =>
   typeof event.detail.exchange_id === "number" ? event.detail.exchange_id : null;
 
 /** The number of the exchange that carried this event. */
-export function exchangeOf(events: EventView[], event: EventView): number | null {
+export function exchangeOf(ring: EventRing, event: EventView): number | null {
+  const events = ring.items;
   const own = exchangeId(event);
   if (own !== null) return own;
   const other = ring.joined(event).other_seq;
@@ -48,11 +49,12 @@ function Headers({ event }: { event: EventView }) {
 }
 
 export function HttpExchange({ event }: { event: EventView }) {
+  const ring = useRing();
   const parts = useMemo(() => {
-    const id = exchangeOf(ring.items, event);
+    const id = exchangeOf(ring, event);
     if (id === null) return [];
     return ring.items.filter((one) => one.server_id === event.server_id && exchangeId(one) === id);
-  }, [event]);
+  }, [ring, event]);
   if (parts.length === 0) {
     return (
       <Empty icon="traffic" title="No HTTP here">

@@ -10,8 +10,9 @@ import { Icon } from "../../parts/icons";
 import { RowList } from "../../parts/RowList";
 import { SearchField } from "../../parts/SearchField";
 import { Split } from "../../parts/Split";
-import { ring } from "../../state/events";
+import { RingProvider, useRing } from "../../state/events";
 import { useFiltered } from "../../state/filtered";
+import { type Recorded, useRecorded } from "../../state/recorded";
 import { useDraft, usePreference } from "../../state/remembered";
 import { pathTo } from "../../state/selection";
 import { useInspector } from "../../state/store";
@@ -19,6 +20,7 @@ import type { Layer } from "./describe";
 import { EventDetail } from "./EventDetail";
 import { EVERYTHING, type TrafficFilter, wantedBy } from "./filter";
 import { ImportButton } from "./ImportButton";
+import { RunChooser } from "./RunChooser";
 import { TrafficRow, toneOf } from "./TrafficRow";
 
 const LAYERS = [
@@ -47,7 +49,10 @@ interface BarProps {
 }
 
 function Toolbar({ filter, onFilter, isAll, onAll, count }: BarProps) {
-  const runId = useInspector((state) => state.run_id) ?? undefined;
+  const [query] = useSearchParams();
+  const now = useInspector((state) => state.run_id) ?? undefined;
+  const runId = query.get("run") ?? now;
+  const ring = useRing();
   const set = (part: Partial<TrafficFilter>): void => onFilter({ ...filter, ...part });
   return (
     <div className="toolbar">
@@ -84,6 +89,7 @@ function Toolbar({ filter, onFilter, isAll, onAll, count }: BarProps) {
         checked={isAll}
         onChange={(event) => onAll(event.currentTarget.checked)}
       />
+      <RunChooser />
       <span className="grow" />
       <span className="dim" role="status">
         {counted(count, "row")}
@@ -111,15 +117,30 @@ function Toolbar({ filter, onFilter, isAll, onAll, count }: BarProps) {
   );
 }
 
+/** The traffic of now, or of the run that the address names. */
 export function Traffic() {
+  const [query] = useSearchParams();
+  const recorded = useRecorded(query.get("run"));
+  return (
+    <RingProvider value={recorded.ring}>
+      <Rows recorded={recorded} />
+    </RingProvider>
+  );
+}
+
+function Rows({ recorded }: { recorded: Recorded }) {
   const { server, item } = useParams();
   const navigate = useNavigate();
+  const { ring } = recorded;
   const [filter, setFilter] = useDraft<TrafficFilter>("traffic.filter", EVERYTHING);
   const [isAll, setAll] = usePreference("traffic.all", false);
-  const serverId = isAll || server === undefined ? null : server;
-  const calm = useDeferredValue(filter);
   const [query, setQuery] = useSearchParams();
+  const isRecorded = query.has("run");
+  const serverId = isAll || isRecorded || server === undefined ? null : server;
+  const calm = useDeferredValue(filter);
   const requestId = query.get("id");
+  const run = query.get("run");
+  const search = run === null ? "" : `?run=${encodeURIComponent(run)}`;
   const wanted = useMemo(
     () => wantedBy({ ...calm, request_id: requestId }, serverId),
     [calm, serverId, requestId],
@@ -128,14 +149,14 @@ export function Traffic() {
   const seq = item ? Number(item) : null;
   const chosen = seq === null ? undefined : ring.find(seq);
   const choose = useCallback(
-    (event: EventView) =>
-      void navigate(server ? pathTo(server, "traffic", event.seq) : `/traffic/${event.seq}`, {
-        replace: true,
-      }),
-    [navigate, server],
+    (event: EventView) => {
+      const path = server ? pathTo(server, "traffic", event.seq) : `/traffic/${event.seq}`;
+      void navigate(path + search, { replace: true });
+    },
+    [navigate, server, search],
   );
   const close = (): void =>
-    void navigate(server ? pathTo(server, "traffic") : "/traffic", { replace: true });
+    void navigate((server ? pathTo(server, "traffic") : "/traffic") + search, { replace: true });
   const list = (
     <div className="pane">
       {rows.length === 0 ? (
@@ -169,6 +190,8 @@ export function Traffic() {
         onAll={setAll}
         count={rows.length}
       />
+      {recorded.isLoading && <div className="toolbar dim">Reading the recording…</div>}
+      {recorded.problem && <div className="toolbar">{recorded.problem}</div>}
       {requestId && (
         <div className="toolbar">
           <span>Only what has the id {requestId}</span>

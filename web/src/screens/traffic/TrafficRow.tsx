@@ -1,7 +1,7 @@
 // One line of traffic: when, which way, what, how it begins, how large, how long.
 import type { EventView } from "../../api/types";
 import { bytes, clock, duration } from "../../parts/format";
-import { ring } from "../../state/events";
+import { useRing } from "../../state/events";
 import { describe, directionOf } from "./describe";
 import css from "./TrafficRow.module.css";
 
@@ -10,7 +10,7 @@ const SPOKEN = { out: "sent", in: "received", none: "" } as const;
 
 export function TrafficRow({ event, withServer }: { event: EventView; withServer: boolean }) {
   const direction = directionOf(event);
-  const joined = ring.joined(event);
+  const joined = useRing().joined(event);
   const isRequest = event.status === "request";
   return (
     <>
