@@ -24,8 +24,9 @@ export default defineConfig({
   },
   server: {
     proxy: {
-      "/api": { target: backend, ws: true },
-      "/docs": { target: backend },
+      // The backend serves its own origin alone.
+      "/api": { target: backend, ws: true, changeOrigin: true, headers: { origin: backend } },
+      "/docs": { target: backend, changeOrigin: true },
     },
   },
   test: {

@@ -27,6 +27,7 @@ from .harness import Page, Refusal, Site, site
 PROFILES = {
     "slow": {"kind": "delay", "seconds": 0.3, "then": "echo"},
     "wrong": {"kind": "nothing"},
+    "unset": {"kind": "fixed", "text": "${NOT_SET_ANYWHERE}"},
     "mine": {"kind": "fixed", "text": "mine", "elicitation": "decline"},
 }
 
@@ -182,6 +183,8 @@ async def test_the_snapshot_lists_the_profiles_without_their_settings(asker: Pag
     }  # fmt: skip
     assert not profiles["mine"]["is_built_in"]
     assert "no kind 'nothing'" in profiles["wrong"]["problem"]
+    assert profiles["unset"]["kind"] == "fixed"
+    assert "NOT_SET_ANYWHERE" in profiles["unset"]["problem"]
     assert await asker.ask("ListProfiles") == asker.hello["profiles"]
 
 
