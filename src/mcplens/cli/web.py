@@ -58,7 +58,7 @@ def command(state: State, target: str | None, host: str, port: int | None, no_op
     mcplens web
     mcplens web demo
     mcplens web --port 7000 --no-open
-    mcplens web -- npx -y @modelcontextprotocol/server-everything
+    mcplens web -- python server.py
     """
     show(state, target, host=host, port=port, no_open=no_open)
 

@@ -11,6 +11,7 @@ from mcplens.store.rows import to_json
 from mcplens.web import question_views as views
 from mcplens.web.plain import plain, raw_json
 from mcplens.workspace.calls import Call
+from mcplens.workspace.configured import own_profiles
 from mcplens.workspace.questions import Question
 from mcplens.workspace.tasks import TaskState
 from mcplens.workspace.workspace import Workspace
@@ -103,7 +104,7 @@ def task_view(workspace: Workspace, task: TaskState) -> views.TaskView:
 
 def profile_views(workspace: Workspace) -> list[views.ProfileView]:
     """The profiles that can be chosen; their settings stay behind, they may hold keys."""
-    profiles, own = workspace.profiles, workspace.configured.configuration.settings.profiles
+    profiles, own = workspace.profiles, own_profiles(workspace.configured.configuration)
     found = []
     for name in profiles.names():
         settings = own.get(name, BUILT_IN.get(name))

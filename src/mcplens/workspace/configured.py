@@ -22,6 +22,7 @@ from mcplens.config.files import Written, invalid
 from mcplens.config.keys import TOP_KEYS
 from mcplens.config.model import Configuration, ServerEntry, Source
 from mcplens.config.placeholders import variables_of
+from mcplens.config.profiles import ProfileValues
 from mcplens.config.sources import find_sources, read_servers
 from mcplens.config.surroundings import Surroundings
 from mcplens.errors import InspectorError
@@ -238,8 +239,16 @@ def settings_of(configuration: Configuration) -> list[tuple[str, Any, Any, str]]
             _scaled(getattr(settings, key.field), scale)
             for settings in (configuration.settings, defaults)
         )
+        if key.name == "profiles":
+            value = own_profiles(configuration)
         found.append((key.name, value, default, "default" if value == default else source))
     return found
+
+
+def own_profiles(configuration: Configuration) -> dict[str, Any]:
+    """The profiles of the files as they stand there; placeholders stay placeholders."""
+    profiles = configuration.settings.profiles
+    return profiles.raw() if isinstance(profiles, ProfileValues) else dict(profiles)
 
 
 def _scaled(value: Any, scale: int | None) -> Any:

@@ -13,7 +13,7 @@ from typing import Any
 
 from mcplens.errors import InspectorError, ServerError, classify
 from mcplens.session.client import Client
-from mcplens.session.handler import REJECTED, Handler
+from mcplens.session.handler import REJECTED, Forced, Handler
 from mcplens.session.profiles import Profiles
 from mcplens.workspace.background import Background
 from mcplens.workspace.questions import Question, Questions, handler_of
@@ -109,6 +109,8 @@ class Replies:
             text = f"the profile {name} leaves this question to a person"
             raise InspectorError("INVALID_REQUEST", text)
         force = steering.force or profile.is_forced
+        if isinstance(result, Forced):
+            result, force = result.result, True
         self.resolve(question.question_id, result, force=force, answered_by=name)
 
     def withdraw(self, call_id: str) -> None:
