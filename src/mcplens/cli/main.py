@@ -165,7 +165,8 @@ def _with_command(words: list[str]) -> list[str]:
     if not words:
         return ["web"]
     first = words[0]
-    if first in COMMANDS or first in ("-h", "--help", "--version"):
+    own = {option for parameter in group.params for option in parameter.opts}
+    if first in COMMANDS or first.partition("=")[0] in own | {"-h", "--help"}:
         return words
     if first.startswith("-"):
         return ["web", *words]
