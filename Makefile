@@ -10,6 +10,7 @@ PIP_INTO := $(PYTHON) -m pip --quiet --disable-pip-version-check --python
 PIP := $(PIP_INTO) $(BIN)/python
 NODE_MODULES := tests/node/node_modules
 BENCH_NODE_MODULES := bench/node/node_modules
+WEB_MODULES := web/node_modules
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
@@ -20,7 +21,7 @@ help: ## List these targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: run
-run: .venv/runtime.stamp ## List and call the tools of the bundled demo server
+run: .venv/runtime.stamp ## Open the web UI on the bundled demo server
 	@$(BIN)/mcplens demo
 
 .PHONY: test
@@ -28,6 +29,7 @@ test: ## Run all checks, then all tests
 	@$(call stage,python packages,$(MAKE) .venv/dev.stamp .venv-sqlite/.stamp)
 	@$(call stage,check,$(MAKE) check)
 	@$(call stage,node packages,$(MAKE) $(NODE_MODULES)/.stamp)
+	@$(call stage,page and browser,$(MAKE) web chromium)
 	@$(call stage,tests,$(BIN)/python -m pytest || $(ONCE_MORE))
 
 .PHONY: check
@@ -36,11 +38,24 @@ check: .venv/dev.stamp ## Check format, lint, types and import rules
 	$(BIN)/ruff check --quiet .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache --no-logo
+	@$(MAKE) $(WEB_MODULES)/.stamp
+	cd web && $(NPM) run --silent check
+	cd web && $(NPM) run --silent test
+
+.PHONY: web
+web: $(WEB_MODULES)/.stamp ## Build the page of the web UI, if it is stale
+	@$(BIN)/python hatch_build.py
 
 .PHONY: format
 format: .venv/dev.stamp ## Format the code and apply the safe fixes of the linter
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
+	@$(MAKE) $(WEB_MODULES)/.stamp
+	cd web && $(NPM) run --silent format
+
+.PHONY: types
+types: .venv/dev.stamp ## Write the page's types from the backend's structs
+	@$(BIN)/python -m mcplens.web.typescript web/src/api/types.ts
 
 .PHONY: bench
 bench: .venv/dev.stamp $(BENCH_NODE_MODULES)/.stamp ## Measure mcplens beside the SDKs and a hand-written floor
@@ -63,10 +78,11 @@ lock: .venv/dev.stamp ## Resolve the locks again (UPGRADE=--upgrade for newer ve
 	$(call resolve,sqlite.txt) --no-strip-extras requirements/sqlite.in
 	cd tests/node && $(NPM) install --package-lock-only && $(NPM) ci
 	cd bench/node && $(NPM) install --package-lock-only && $(NPM) ci
+	cd web && $(NPM) install --package-lock-only && $(NPM) ci
 
 .PHONY: clean
 clean: ## Remove everything that was installed or built
-	rm -rf .venv .venv-sqlite $(NODE_MODULES) $(BENCH_NODE_MODULES) build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-sqlite $(NODE_MODULES) $(WEB_MODULES) $(BENCH_NODE_MODULES) src/mcplens/web/static web/dist build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # pip runs from outside, so that a Python without ensurepip can make the environment too.
@@ -108,6 +124,19 @@ $(BENCH_NODE_MODULES)/.stamp: bench/node/package-lock.json bench/node/package.js
 	@echo "Installing the Inspector into $(BENCH_NODE_MODULES)"
 	@cd bench/node && $(NPM) ci --silent
 	@touch $@
+
+$(WEB_MODULES)/.stamp: web/package-lock.json web/package.json | .venv/dev.stamp
+	@echo "Installing the packages of the page into $(WEB_MODULES)"
+	@cd web && $(NPM) ci --silent
+	@touch $@
+
+# The browser tests drive the system's Chromium.
+.PHONY: chromium
+chromium:
+	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null || \
+	  { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && apt-get update -qq && \
+	    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium >/dev/null; } || \
+	  { echo "The browser tests need Chromium: install the system's package \"chromium\" (as root: apt-get install chromium)" >&2; exit 1; }
 
 # Timing on a busy machine may fail a test that is right: it has to pass alone, and is named.
 ONCE_MORE = { echo "== once more, alone, what failed; whatever passes now is a test to mend"; \

@@ -139,6 +139,11 @@ class connect:
         for method, hear in (notification_handlers or {}).items():
             self._client.set_notification_handler(method, hear)
 
+    @property
+    def client(self) -> Client:
+        """The client, for whoever connects it himself."""
+        return self._client
+
     async def __aenter__(self) -> Client:
         self._recorder = _start_recording(
             self._client._bus, self._record, self._secret_keys, self._clock
@@ -340,7 +345,7 @@ def transport_for(
         return _remote(target, kind, options)
     if kind not in (None, "stdio"):
         raise _invalid(f"{kind} needs a URL; {target!r} is a command")
-    command = _command_of(target)
+    command = command_of(target)
     _check_options("a command", options, _STDIO_OPTIONS)
     if "cwd" in options:
         options["cwd"] = os.fspath(options["cwd"])
@@ -416,7 +421,12 @@ def _check_options(what: str, options: Mapping[str, Any], known: frozenset[str])
         raise _invalid(f"{', '.join(unknown)}: no meaning for {what}, whose options are: {has}")
 
 
-def _command_of(target: Target) -> list[str]:
+def command_of(target: Target) -> list[str]:
+    """The command that a target means: itself, a script's interpreter, a line in words.
+
+    Raises:
+        ConfigurationError: it is empty, or cannot be split.
+    """
     if isinstance(target, str | os.PathLike):
         path = os.fspath(target)
         interpreter = _INTERPRETERS.get(os.path.splitext(path)[1])

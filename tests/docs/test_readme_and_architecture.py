@@ -50,10 +50,10 @@ def _drawn_layers() -> str:
     return next(line for line in ARCHITECTURE.splitlines() if "  ▸  " in line)
 
 
-def test_make_run_prints_what_the_readme_says() -> None:
+def test_the_demo_without_a_browser_prints_what_the_readme_says() -> None:
     (shown,) = (block for block in blocks(README) if block.text.startswith("mcplens-demo"))
     script = "from mcplens.cli.main import main; main()"
-    command = [sys.executable, "-c", script, "demo"]
+    command = [sys.executable, "-c", script, "demo", "--list"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
     head, _, tail = shown.text.partition("…")
     assert done.stdout.startswith(head)

@@ -56,9 +56,9 @@ def test_every_pin_has_a_hash_and_no_line_has_an_address(lock: str) -> None:
     assert re.findall(r"^.*(?:://|index-url|find-links).*$", text, flags=re.MULTILINE) == []
 
 
-@pytest.mark.parametrize("parent", ["tests", "bench"])
-def test_the_npm_lock_pins_by_hash_alone(parent: str) -> None:
-    folder = ROOT / parent / "node"
+@pytest.mark.parametrize("place", ["tests/node", "bench/node", "web"])
+def test_the_npm_lock_pins_by_hash_alone(place: str) -> None:
+    folder = ROOT / place
     packages = json.loads((folder / "package-lock.json").read_text())["packages"]
     wanted = json.loads((folder / "package.json").read_text())["dependencies"]
     assert packages.pop("")["dependencies"] == wanted

@@ -1,5 +1,6 @@
 """The wheel carries what the code reads at run time, and the command that starts it."""
 
+import importlib.util
 import subprocess
 import sys
 import zipfile
@@ -32,3 +33,20 @@ def test_the_wheel_carries_every_error_page(wheel: zipfile.Path) -> None:
 def test_the_wheel_installs_the_mcplens_command(wheel: zipfile.Path) -> None:
     (metadata,) = (path for path in wheel.iterdir() if path.name.endswith(".dist-info"))
     assert "mcplens = mcplens.cli.main:main" in (metadata / "entry_points.txt").read_text()
+
+
+def test_the_wheel_carries_the_page_and_nothing_of_its_sources(wheel: zipfile.Path) -> None:
+    page = wheel / "mcplens" / "web" / "static"
+    assert "__CSP_NONCE__" in (page / "index.html").read_text()
+    assert any(asset.name.endswith(".js") for asset in (page / "assets").iterdir())
+    names = [path.name for path in wheel.iterdir()]
+    assert "web" not in names
+
+
+def test_the_page_in_the_package_is_the_one_of_these_sources() -> None:
+    spec = importlib.util.spec_from_file_location("hatch_build", ROOT / "hatch_build.py")
+    assert spec is not None
+    assert spec.loader is not None
+    hook = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(hook)
+    assert hook.STAMP.read_text().strip() == hook.digest(), "the page is stale: run `make web`"

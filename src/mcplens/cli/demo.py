@@ -1,4 +1,4 @@
-"""`mcplens demo`: the engine on the bundled server, what it offers and two calls shown."""
+"""`mcplens demo`: the web UI on the bundled server; `--list`: what it offers and two calls."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from mcplens.cli import output
 from mcplens.cli.running import run
 from mcplens.cli.state import State, shared_options
 from mcplens.cli.target import DEMO
+from mcplens.cli.web import show, web_options
 from mcplens.session.client import Client
 
 _CALLS: tuple[tuple[str, dict[str, object]], ...] = (
@@ -19,14 +20,19 @@ _CALLS: tuple[tuple[str, dict[str, object]], ...] = (
 
 
 @click.command("demo")
+@click.option("--list", "is_list", is_flag=True, help="List and call its tools here instead.")
+@web_options
 @shared_options
-def command(state: State) -> None:
-    """List and call the tools of the bundled demo server.
+def command(state: State, is_list: bool, host: str, port: int | None, no_open: bool) -> None:
+    """Open the web UI on the bundled demo server.
 
     \b
     mcplens demo
+    mcplens demo --list
     """
-    run(state, DEMO, _show)
+    if is_list:
+        run(state, DEMO, _show)
+    show(state, DEMO, host=host, port=port, no_open=no_open)
 
 
 async def _show(client: Client) -> None:

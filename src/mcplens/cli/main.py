@@ -18,6 +18,7 @@ from mcplens.cli.state import State
 
 # name -> (module, attribute, one line for the list of commands)
 COMMANDS = {
+    "web": ("web", "command", "Open the web UI; so does no command at all."),
     "info": ("info", "command", "What a server is and offers."),
     "ping": ("ping", "command", "Whether a server answers, and how fast."),
     "tools": ("tools", "command", "List tools."),
@@ -35,7 +36,7 @@ COMMANDS = {
     "watch": ("watch", "command", "Show what happens, as it happens."),
     "history": ("history", "command", "What earlier runs sent and received."),
     "servers": ("servers", "command", "List, add, remove, import, export configured servers."),
-    "demo": ("demo", "command", "List and call the tools of the bundled demo server."),
+    "demo": ("demo", "command", "Open the web UI on the bundled demo server."),
 }
 
 
@@ -120,9 +121,11 @@ def _print_completion(ctx: click.Context, parameter: click.Parameter, shell: str
     help="Print what a shell needs for completion.",
 )
 def group() -> None:
-    """See, drive and serve MCP servers.
+    """See, drive and serve MCP servers. Without a command: open the web UI, on the server named.
 
     \b
+    mcplens
+    mcplens https://example.com/mcp
     mcplens tools demo
     mcplens call demo add a=2 b:=3
     mcplens tools -- node server.js
@@ -142,6 +145,7 @@ def main(argv: list[str] | None = None) -> None:
         at = words.index("--")
         words, command = words[:at], words[at + 1 :]
     try:
+        words = _with_command(words)
         code = group.main(words, "mcplens", standalone_mode=False, obj=State(command))
         output.flush()
     except click.ClickException as problem:
@@ -154,6 +158,21 @@ def main(argv: list[str] | None = None) -> None:
         output.end_quietly()
         code = exits.DONE
     sys.exit(code if isinstance(code, int) else exits.DONE)
+
+
+def _with_command(words: list[str]) -> list[str]:
+    """`mcplens [TARGET]` is `mcplens web [TARGET]`; a word that means nothing stays as it is."""
+    if not words:
+        return ["web"]
+    first = words[0]
+    own = {option for parameter in group.params for option in parameter.opts}
+    if first in COMMANDS or first.partition("=")[0] in own | {"-h", "--help"}:
+        return words
+    if first.startswith("-"):
+        return ["web", *words]
+    from mcplens.cli.target import is_understood
+
+    return ["web", *words] if is_understood(first) else words
 
 
 def _replace_closed_streams() -> None:

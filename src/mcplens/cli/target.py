@@ -88,6 +88,18 @@ def _named(state: State, text: str) -> Target:
     raise click.UsageError(_not_understood(text, configuration))
 
 
+def is_understood(text: str) -> bool:
+    """Whether a word names a server, by itself."""
+    from mcplens.config.configuration import load_configuration
+    from mcplens.config.sources import is_qualified
+
+    if "://" in text or text == DEMO or is_qualified(text) or _HOST.fullmatch(text):
+        return True
+    if text.endswith(_SCRIPTS) and os.path.isfile(text):
+        return True
+    return load_configuration(is_tolerant=True).find(text) is not None
+
+
 def _not_understood(text: str, configuration: Configuration | None) -> str:
     names = [entry.name for entry in configuration.servers] if configuration is not None else []
     known = ", ".join([*names, DEMO])

@@ -107,6 +107,25 @@ def remove_server(path: str, name: str) -> Written:
     return write_text(path, text)
 
 
+def set_top(path: str, key: str, value: Any, *, is_private: bool = False) -> Written:
+    """Put a value at the top of a file; None takes it out. Raises as `add_server`."""
+    text = _existing_text(path)
+    before = _value(path, text)
+    document = parse_json(path, text)
+    end, unit = ("\r\n" if "\r\n" in text else "\n"), _unit(text)
+    there = None if document.root is None else document.root.member(key)
+    if document.root is None:
+        changed = text + _shown({} if value is None else {key: value}, unit, "", end) + end
+    elif there is not None:
+        changed = _with_value(text, there, value, unit, end)
+    elif value is None:
+        return Written(path, None)
+    else:
+        changed = _with_member(text, document.root, key, value, unit, end)
+    _confirm(path, {**before, key: value}, {key: None, **_value(path, changed)})
+    return write_text(path, changed, is_private=is_private)
+
+
 def servers_in(path: str, text: str) -> dict[str, Any]:
     """The servers that a text of our shape names."""
     servers = _value(path, text).get(_SERVERS)

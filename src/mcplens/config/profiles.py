@@ -39,6 +39,10 @@ class ProfileValues(Mapping[str, Any]):
     def __len__(self) -> int:
         return len(self._members)
 
+    def raw(self) -> dict[str, Any]:
+        """As the files have them, with nothing filled in: for whoever shows them."""
+        return {name: member for name, (member, _) in self._members.items()}
+
     def over(self, other: ProfileValues) -> ProfileValues:
         """These, and what another file has besides."""
         return ProfileValues({**other._members, **self._members}, self._lookup)

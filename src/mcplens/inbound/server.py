@@ -1,4 +1,4 @@
-"""Serves a site over HTTP, by uvicorn, which is imported only here and only then."""
+"""Serves a site, or any ASGI application, by uvicorn, which is imported only here and only then."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import asyncio
 import contextlib
 import os
 import socket
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
@@ -50,10 +50,27 @@ async def serve(
     if not is_loopback(host) and not site.gate.has_token:
         text = f"{host} can be reached by other machines: serve on {LOOPBACK}, or set a token"
         raise ConfigurationError("CONFIGURATION_INVALID", text)
-    listener = _listen(host, port)
+    most = (limits or Limits()).max_message_bytes
+    listener = listen(host, port)
+    async with serve_app(
+        site, listener, host=host, max_message_bytes=most, close=site.close
+    ) as address:
+        yield address
+
+
+@asynccontextmanager
+async def serve_app(
+    app: Any,
+    listener: socket.socket,
+    *,
+    host: str,
+    max_message_bytes: int,
+    close: Callable[[], None],
+) -> AsyncIterator[Address]:
+    """Serve an ASGI application for as long as the block lasts; `close` ends what it has open."""
     address = Address(host, listener.getsockname()[1])
     is_up = asyncio.Event()
-    server = _server(site, limits or Limits(), is_up)
+    server = _server(app, max_message_bytes, is_up)
     # No TaskGroup: it would wrap what the block raises.
     serving = asyncio.get_running_loop().create_task(server.serve(sockets=[listener]))
     serving.add_done_callback(lambda _: is_up.set())
@@ -61,12 +78,17 @@ async def serve(
         await is_up.wait()
         yield address
     finally:
-        site.close()
+        close()
         server.should_exit = True
         await serving
 
 
-def _listen(host: str, port: int) -> socket.socket:
+def listen(host: str, port: int) -> socket.socket:
+    """A socket that listens.
+
+    Raises:
+        ConnectError: the port cannot be had.
+    """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     # asyncio switches Nagle's algorithm off (40 ms a call) only for sockets that name TCP.
     listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
@@ -82,7 +104,7 @@ def _listen(host: str, port: int) -> socket.socket:
     return listener
 
 
-def _server(site: Site, limits: Limits, is_up: asyncio.Event) -> Server:
+def _server(app: Any, max_message_bytes: int, is_up: asyncio.Event) -> Server:
     import uvicorn
 
     class Quiet(uvicorn.Server):
@@ -115,7 +137,7 @@ def _server(site: Site, limits: Limits, is_up: asyncio.Event) -> Server:
             yield
 
     config = uvicorn.Config(
-        site,
+        app,
         lifespan="off",
         log_config=None,
         log_level="critical",
@@ -125,7 +147,7 @@ def _server(site: Site, limits: Limits, is_up: asyncio.Event) -> Server:
         # Longer than clients keep a connection: they close it first, and no request meets a close.
         timeout_keep_alive=75,
         ws="websockets-sansio",
-        ws_max_size=limits.max_message_bytes,
+        ws_max_size=max_message_bytes,
         ws_per_message_deflate=False,
     )
     return Quiet(config)

@@ -157,6 +157,11 @@ class Client(Operations):
         return introduction.instructions if introduction is not None else None
 
     @property
+    def advertised(self) -> dict[str, Any]:
+        """What we declare to the server when we connect."""
+        return self._advertised()
+
+    @property
     def catalog(self) -> Catalog:
         """The lists that were fetched, kept fresh by the server's notifications."""
         return self._catalog

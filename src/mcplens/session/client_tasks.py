@@ -16,7 +16,7 @@ from mcplens.clock import Clock, within
 from mcplens.errors import CancelledRequest, InspectorError, classify
 from mcplens.events import ClientTaskChanged, ProgressReceived, Remark
 from mcplens.protocol.eras import Era
-from mcplens.protocol.frames import Frame
+from mcplens.protocol.frames import Frame, RequestId
 from mcplens.protocol.lifecycle import ConnectionState
 from mcplens.protocol.shapes import ShapeError, decode_page
 from mcplens.protocol.tasks import (
@@ -62,6 +62,11 @@ class ClientTasks:
     def tracked(self) -> list[Task]:
         """The tasks that are followed, and those that are over, oldest first."""
         return [follower.task for follower in self._followers.values()]
+
+    def request_of(self, task_id: str) -> RequestId | None:
+        """The request that became this task, while it is tracked."""
+        follower = self._followers.get(task_id)
+        return None if follower is None else follower.origin.request_id
 
     def follow(self, follower: Follower) -> Follower:
         """Begin to follow a task; one that is followed already has its follower."""

@@ -104,6 +104,11 @@ class Connection:
         return self.lifecycle.state
 
     @property
+    def step(self) -> str:
+        """What an attempt to connect is at."""
+        return self._step
+
+    @property
     def clock(self) -> Clock:
         return self._clock
 

@@ -264,7 +264,9 @@ class Handler:
             raise InspectorError("QUESTION_GONE", text)
         return pending
 
-    def resolve(self, request_id: str, result: Any, *, force: bool = False) -> None:
+    def resolve(
+        self, request_id: str, result: Any, *, force: bool = False, answered_by: str = "person"
+    ) -> None:
         """Answer a question; `force` sends an answer that breaks the rules, exactly as it is.
 
         Raises:
@@ -280,15 +282,21 @@ class Handler:
                     f"not sent: {'; '.join(findings)}",
                     details={"findings": list(findings), "question_id": request_id},
                 )
-        self._settle(pending, result, "person")
+        self._settle(pending, result, answered_by)
 
-    def reject(self, request_id: str, reason: str = "the user rejected the request") -> None:
+    def reject(
+        self,
+        request_id: str,
+        reason: str = "the user rejected the request",
+        *,
+        answered_by: str = "person",
+    ) -> None:
         """Refuse a question.
 
         Raises:
             InspectorError: nothing of this id waits.
         """
-        self._refuse(self.get(request_id), ServerError(REJECTED, reason), "person")
+        self._refuse(self.get(request_id), ServerError(REJECTED, reason), answered_by)
 
     def try_profile(self, request_id: str, profile: Profile) -> asyncio.Task[None]:
         """Have this profile answer a question that waits for a person.

@@ -13,7 +13,7 @@ import msgspec
 
 from mcplens.errors import ProtocolError, ServerError
 from mcplens.protocol.eras import HEADER_MISMATCH, Era
-from mcplens.protocol.frames import Frame
+from mcplens.protocol.frames import Frame, RequestId
 from mcplens.protocol.input_required import MAY_ASK
 from mcplens.protocol.shapes import (
     Completion,
@@ -223,6 +223,10 @@ class Operations:
     def tracked_client_tasks(self) -> list[Task]:
         """The tasks that are followed, and those that ended on this connection."""
         return self._client_tasks.tracked()
+
+    def client_task_request(self, task_id: str) -> RequestId | None:
+        """The request that became this task; None where another connection made it."""
+        return self._client_tasks.request_of(task_id)
 
     # -- beneath -------------------------------------------------------------------------------
 

@@ -1,0 +1,200 @@
+"""`mcplens web`: the web UI, for as long as the command runs. `mcplens [TARGET]` and `demo` too.
+
+Prints the address with its token on stdout; opens a browser unless told not to. Ctrl-C closes all
+servers and leaves no process behind. Starlette is loaded here and nowhere else in cli/.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import signal
+import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from mcplens.cli import exits, output
+from mcplens.cli.completion import complete_target
+from mcplens.cli.running import reporting
+from mcplens.cli.state import State, shared_options
+from mcplens.cli.target import resolve
+
+if TYPE_CHECKING:
+    from mcplens.web.server import Opened
+    from mcplens.workspace.server import Server
+    from mcplens.workspace.workspace import Workspace
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def web_options(function: F) -> F:
+    """The options of every command that opens the web UI."""
+    for option in (
+        click.option("--no-open", is_flag=True, help="Do not open a browser."),
+        click.option(
+            "--port", type=click.IntRange(0, 65535), metavar="N",
+            help="Serve on this port; else on 6280 or the next that is free.",
+        ),
+        click.option(
+            "--host", default="127.0.0.1", metavar="ADDRESS",
+            help="Serve on this address; others than 127.0.0.1 let other machines in.",
+        ),
+    ):  # fmt: skip
+        function = option(function)
+    return function
+
+
+@click.command("web")
+@click.argument("target", required=False, shell_complete=complete_target)
+@web_options
+@shared_options
+def command(state: State, target: str | None, host: str, port: int | None, no_open: bool) -> None:
+    """Open the web UI: all configured servers, and the one that is named.
+
+    \b
+    mcplens web
+    mcplens web demo
+    mcplens web --port 7000 --no-open
+    mcplens web -- python server.py
+    """
+    show(state, target, host=host, port=port, no_open=no_open)
+
+
+def show(state: State, target: str | None, *, host: str, port: int | None, no_open: bool) -> None:
+    """Serve the web UI until somebody presses Ctrl-C."""
+    with reporting(state, target or "the web UI"), contextlib.suppress(KeyboardInterrupt):
+        asyncio.run(_serve(state, target, host, port, no_open))
+    output.note("mcplens: closed")
+    sys.exit(exits.DONE)
+
+
+async def _serve(
+    state: State, target: str | None, host: str, port: int | None, no_open: bool
+) -> None:
+    from mcplens.inbound.gate import is_loopback
+    from mcplens.web.server import open_web
+    from mcplens.workspace.workspace import Workspace
+
+    stop = asyncio.Event()
+    if os.name == "posix":
+        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stop.set)
+    workspace = Workspace(
+        config_path=state.config,
+        record=not state.no_record,
+        trace=state.trace,
+        warn=lambda text: output.note(f"mcplens: {text}", fg="yellow"),
+    )
+    async with workspace:
+        server_id = _prepare(state, workspace, target)
+        async with open_web(workspace, host=host, port=port, first_server_id=server_id) as opened:
+            if not is_loopback(host):
+                output.note(
+                    f"mcplens: {host} can be reached by other machines; whoever has the address "
+                    "below can start programs on this one, and it travels unencrypted",
+                    fg="yellow",
+                )
+            if server_id is not None:
+                _connect(workspace, server_id)
+            _tell(opened, no_open=no_open)
+            await stop.wait()
+
+
+def _tell(opened: Opened, *, no_open: bool) -> None:
+    output.say(opened.url_with_token)
+    output.flush()
+    output.note("mcplens: open this address; Ctrl-C closes everything")
+    if not no_open and _has_browser():
+        import threading
+        import webbrowser
+
+        # A thread: some browsers answer only when they are closed. The key in this address opens
+        # once, since other users may see the command lines of this machine.
+        threading.Thread(target=webbrowser.open, args=(opened.url_to_open,), daemon=True).start()
+
+
+def _has_browser() -> bool:
+    """Whether there is a screen to open one on; a browser in the terminal would not help."""
+    if sys.platform in ("darwin", "win32"):
+        return True
+    return any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER"))
+
+
+# -- the server that is named --------------------------------------------------------------------
+
+
+def _prepare(state: State, workspace: Workspace, target: str | None) -> str | None:
+    """Add the server that the command line names, if it is not configured; its id."""
+    if target is None and state.server_command is None:
+        return None
+    overrides = _overrides(state)
+    if target is not None and target in workspace.servers:
+        server = workspace.servers[target]
+        server.overrides |= overrides
+        if state.is_trusted:
+            workspace.confirm(target)
+        _answer_by(state, workspace, server)
+        return target
+    server = _given(state, workspace, target, overrides)
+    _answer_by(state, workspace, server)
+    workspace.give(server)
+    return server.server_id
+
+
+def _answer_by(state: State, workspace: Workspace, server: Server) -> None:
+    """What the options say of the server's questions; without any, they wait on the page."""
+    from mcplens.workspace.answering import typed_root
+
+    here, answering = workspace.configured.here, server.answering
+    if state.sampling not in (None, "ask"):
+        workspace.profiles.get(state.sampling)
+        answering.profile = state.sampling
+    roots = [typed_root(root, None, here) for root in state.roots]
+    answering.set_roots([*answering.roots, *roots], None)
+
+
+def _given(
+    state: State, workspace: Workspace, target: str | None, overrides: dict[str, Any]
+) -> Server:
+    from mcplens.app import command_of
+    from mcplens.config.placeholders import escape
+    from mcplens.config.sources import find_server, is_qualified
+
+    if target is not None and is_qualified(target):
+        return workspace.foreign(target, find_server(target, workspace.configured.here), overrides)
+    found = resolve(state, target)
+    if isinstance(found.target, str) and "://" in found.target:
+        raw: dict[str, Any] = {"url": escape(found.target)}
+    else:
+        program, *args = map(escape, command_of(found.target))
+        raw = {"command": program, "args": args, "inheritEnv": True}
+    return workspace.new_server(found.name, raw, overrides)
+
+
+def _overrides(state: State) -> dict[str, Any]:
+    """What the options say on top of a server's entry."""
+    given: dict[str, Any] = {
+        "headers": state.headers,
+        "env": state.env,
+        "cwd": state.cwd,
+        "transport": state.transport,
+        "request_timeout_s": state.timeout,
+        "connection_timeout_s": state.connect_timeout,
+        "protocol_version": state.protocol,
+        "ca_file": state.ca_file,
+        "insecure": state.insecure,
+        "max_retries": state.retries,
+    }
+    return {name: value for name, value in given.items() if value}
+
+
+def _connect(workspace: Workspace, server_id: str) -> None:
+    """Begin; what goes wrong is shown on the page, where it can be mended."""
+    from mcplens.errors import InspectorError
+
+    try:
+        workspace.connect(server_id)
+    except InspectorError as error:
+        output.note(f"mcplens: {error.message}", fg="yellow")

@@ -1,0 +1,73 @@
+"""The bytes within a result: pictures and sounds to be shown, everything else to be saved.
+
+What a server sent never runs in our origin: only a few types that cannot hold a program are shown,
+all else is an attachment without a type, under a policy that allows nothing.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+from typing import Any, Final
+
+from starlette.responses import Response
+
+from mcplens.errors import InspectorError
+
+# No SVG and no HTML: both may hold scripts.
+SHOWN_TYPES: Final = frozenset(
+    {
+        "image/png", "image/jpeg", "image/gif", "image/webp", "image/avif", "image/bmp",
+        "audio/mpeg", "audio/mp3", "audio/wav", "audio/x-wav", "audio/wave", "audio/ogg",
+        "audio/webm", "audio/mp4", "audio/aac", "audio/flac", "video/mp4", "video/webm",
+    }
+)  # fmt: skip
+
+
+def blob_response(value: Any, pointer: str) -> Response:
+    """The base64 text at a JSON pointer, as bytes of the type that stands beside it.
+
+    Raises:
+        InspectorError: there is no such text.
+    """
+    holder, text = _at(value, pointer)
+    try:
+        data = base64.b64decode(text, validate=True)
+    except (binascii.Error, ValueError) as problem:
+        raise InspectorError("INVALID_REQUEST", f"this is no base64: {problem}") from None
+    mime = holder.get("mimeType") if isinstance(holder, dict) else None
+    kind = str(mime or "").partition(";")[0].strip().lower()
+    if kind in SHOWN_TYPES:
+        return Response(data, media_type=kind)
+    return attachment(data, f"content{_ending(kind)}")
+
+
+def attachment(data: bytes, name: str) -> Response:
+    """Bytes to be saved, never to be looked at in our origin."""
+    safe = re.sub(r"[^A-Za-z0-9._-]", "_", name)[:100] or "content"
+    headers = {"Content-Disposition": f'attachment; filename="{safe}"'}
+    return Response(data, media_type="application/octet-stream", headers=headers)
+
+
+def _ending(kind: str) -> str:
+    import mimetypes
+
+    return mimetypes.guess_extension(kind) or ".bin"
+
+
+def _at(value: Any, pointer: str) -> tuple[Any, str]:
+    """The text at a JSON pointer (RFC 6901), and the object that it stands in."""
+    holder: Any = None
+    for part in pointer.split("/")[1:]:
+        part = part.replace("~1", "/").replace("~0", "~")
+        holder = value
+        if isinstance(value, dict):
+            value = value.get(part)
+        elif isinstance(value, list) and part.isdecimal() and int(part) < len(value):
+            value = value[int(part)]
+        else:
+            value = None
+    if not isinstance(value, str):
+        raise InspectorError("INVALID_REQUEST", f"there is no text at {pointer!r}")
+    return holder, value

@@ -1,0 +1,208 @@
+"""Commands that ask something of a server: lists, calls, subscriptions, pings."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import binascii
+from collections.abc import Awaitable, Callable
+from typing import Any, Final
+
+from msgspec import Raw
+
+from mcplens.errors import InspectorError
+from mcplens.protocol.shapes import Item, Prompt, Resource, ResourceTemplate, Tool
+from mcplens.session.task_calls import DEFAULT_TTL_S
+from mcplens.web import commands as c
+from mcplens.web import views
+from mcplens.web.pictures import call_view, list_view, page_view, server_view
+from mcplens.web.recorded import recorded_request
+from mcplens.workspace import requests
+from mcplens.workspace.calls import Call
+from mcplens.workspace.requests import Options
+from mcplens.workspace.server import Subscription
+from mcplens.workspace.workspace import Workspace
+
+# A call that is called off ends at once; what does not is shown as it stands.
+_CANCEL_S: Final = 2.0
+
+_LISTS: Final[dict[str, tuple[str, type[Item]]]] = {
+    "tools": ("tools/list", Tool),
+    "resources": ("resources/list", Resource),
+    "resource_templates": ("resources/templates/list", ResourceTemplate),
+    "prompts": ("prompts/list", Prompt),
+}
+
+
+async def list_items(workspace: Workspace, command: c.List) -> views.ListView:
+    server, kind = workspace.find(command.server_id), command.kind
+    known = server.client.catalog.known(kind) if server.client is not None else None
+    if known is not None and not command.refresh and not command.one_page:
+        return list_view(server, kind)
+    method, shape = _LISTS[kind]
+    client = server.ready(method)
+    if command.one_page:
+        page = await client.list_page(kind, command.cursor)
+        return page_view(server, kind, page, workspace.clock.wall())
+    items = await client.catalog.fetch(kind, shape)
+    server.fetched(kind, len(items))
+    workspace.changed("lists", f"{server.server_id}/{kind}", server.server_id)
+    return list_view(server, kind)
+
+
+async def complete(workspace: Workspace, command: c.Complete) -> views.CompletionView:
+    client = workspace.find(command.server_id).ready("completion/complete")
+    found = await client.complete(
+        command.ref, command.argument, command.value, command.context or None
+    )
+    values = found.completion
+    return views.CompletionView(values.values, values.total, bool(values.has_more))
+
+
+async def subscribe(workspace: Workspace, command: c.Subscribe) -> views.ServerView:
+    server = workspace.find(command.server_id)
+    await server.ready().subscribe(command.uri)
+    server.subscriptions.setdefault(command.uri, Subscription(command.uri))
+    workspace.changed("servers", server.server_id, server.server_id)
+    return server_view(workspace, server)
+
+
+async def unsubscribe(workspace: Workspace, command: c.Unsubscribe) -> views.ServerView:
+    server = workspace.find(command.server_id)
+    await server.ready().unsubscribe(command.uri)
+    server.subscriptions.pop(command.uri, None)
+    workspace.changed("servers", server.server_id, server.server_id)
+    return server_view(workspace, server)
+
+
+async def set_level(workspace: Workspace, command: c.SetLevel) -> views.ServerView:
+    server = workspace.find(command.server_id)
+    await server.ready().set_level(command.level)
+    server.log_level = command.level
+    workspace.changed("servers", server.server_id, server.server_id)
+    return server_view(workspace, server)
+
+
+async def ping(workspace: Workspace, command: c.Ping) -> views.PingView:
+    server = workspace.find(command.server_id)
+    latency_s = await server.ready().ping()
+    workspace.changed("servers", server.server_id, server.server_id)
+    return views.PingView(latency_s)
+
+
+# -- calls -------------------------------------------------------------------------------------
+
+
+async def call_tool(workspace: Workspace, command: c.CallTool) -> views.CallView:
+    options = _options(command)
+    call = requests.call_tool(
+        workspace.find(command.server_id),
+        workspace.calls,
+        command.name,
+        _bytes(command.arguments),
+        options,
+        task_ttl_s=_ttl_of(command),
+        send_anyway=command.send_anyway,
+    )
+    return await started(workspace, call)
+
+
+async def read_resource(workspace: Workspace, command: c.ReadResource) -> views.CallView:
+    server = workspace.find(command.server_id)
+    options = Options(meta=command.meta, timeout_s=command.timeout_s)
+    return await started(
+        workspace, requests.read_resource(server, workspace.calls, command.uri, options)
+    )
+
+
+async def get_prompt(workspace: Workspace, command: c.GetPrompt) -> views.CallView:
+    server = workspace.find(command.server_id)
+    options = Options(meta=command.meta, timeout_s=command.timeout_s)
+    call = requests.get_prompt(server, workspace.calls, command.name, command.arguments, options)
+    return await started(workspace, call)
+
+
+async def request(workspace: Workspace, command: c.Request) -> views.CallView:
+    server = workspace.find(command.server_id)
+    options = Options(headers=command.headers, timeout_s=command.timeout_s)
+    params = _bytes(command.params)
+    call = requests.request(server, workspace.calls, command.method, params, options)
+    return await started(workspace, call)
+
+
+async def send_raw(workspace: Workspace, command: c.SendRaw) -> views.CallView:
+    if (command.text is None) is (command.base64 is None):
+        raise InspectorError("INVALID_REQUEST", "give text or base64, and not both")
+    try:
+        data = (
+            command.text.encode()
+            if command.text is not None
+            else base64.b64decode(command.base64 or "", validate=True)
+        )
+    except (UnicodeEncodeError, binascii.Error) as problem:
+        raise InspectorError("INVALID_REQUEST", f"these are no bytes: {problem}") from None
+    server = workspace.find(command.server_id)
+    options = Options(headers=command.headers, timeout_s=command.timeout_s)
+    call = requests.send_raw(server, workspace.calls, data, options, force=command.force)
+    return await started(workspace, call)
+
+
+async def replay(workspace: Workspace, command: c.ReplayCall) -> views.CallView:
+    found = await recorded_request(workspace, command.run_id or workspace.bus.run_id, command.seq)
+    server = workspace.find(command.server_id or found.server_id)
+    call = requests.request(server, workspace.calls, found.method, found.params, Options())
+    return await started(workspace, call)
+
+
+async def cancel(workspace: Workspace, command: c.CancelCall) -> views.CallView:
+    call = workspace.calls.cancel(command.call_id)
+    if call.running is not None:
+        await asyncio.wait([call.running], timeout=_CANCEL_S)
+    workspace.follower.catch_up()
+    workspace.replies.withdraw(call.call_id)
+    return call_view(workspace, call)
+
+
+async def forget(workspace: Workspace, command: c.ForgetCalls) -> None:
+    workspace.calls.forget(command.server_id, command.call_ids)
+
+
+async def started(workspace: Workspace, call: Call) -> views.CallView:
+    """The call as it stands once its request is in the queue."""
+    await workspace.clock.sleep(0)
+    if call.is_running and call.kind != "raw":
+        call.note_requests()
+    return call_view(workspace, call)
+
+
+def _ttl_of(command: c.CallTool) -> float | None:
+    """How long the task of a call is to live; None for a call that is none."""
+    if not command.as_task:
+        return None
+    return DEFAULT_TTL_S if command.task_ttl_s is None else command.task_ttl_s
+
+
+def _options(command: c.CallTool) -> Options:
+    return Options(meta=command.meta, headers=command.headers, timeout_s=command.timeout_s)
+
+
+def _bytes(raw: Raw) -> bytes | None:
+    return bytes(raw) or None
+
+
+CARRIERS: Final[dict[type, Callable[[Workspace, Any], Awaitable[Any]]]] = {
+    c.List: list_items,
+    c.Complete: complete,
+    c.Subscribe: subscribe,
+    c.Unsubscribe: unsubscribe,
+    c.SetLevel: set_level,
+    c.Ping: ping,
+    c.CallTool: call_tool,
+    c.ReadResource: read_resource,
+    c.GetPrompt: get_prompt,
+    c.Request: request,
+    c.SendRaw: send_raw,
+    c.ReplayCall: replay,
+    c.CancelCall: cancel,
+    c.ForgetCalls: forget,
+}

@@ -1,0 +1,36 @@
+"""Carries out what the page asks for: which function a command means.
+
+A function takes the workspace and the command; it gives the value of the Reply, or raises an
+InspectorError, which becomes the Failure. Called by the socket.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any, Final
+
+from mcplens.errors import InspectorError
+from mcplens.web import call_commands, question_commands, server_commands, task_commands
+from mcplens.workspace.workspace import Workspace
+
+Carry = Callable[[Workspace, Any], Awaitable[Any]]
+
+CARRIERS: Final[dict[type, Carry]] = {
+    **server_commands.CARRIERS,
+    **call_commands.CARRIERS,
+    **question_commands.CARRIERS,
+    **task_commands.CARRIERS,
+}
+
+
+async def carry_out(workspace: Workspace, command: Any) -> Any:
+    """Do what a command says, and give what its Reply carries.
+
+    Raises:
+        InspectorError: it cannot be done.
+    """
+    carry = CARRIERS.get(type(command))
+    if carry is None:
+        name = type(command).__name__
+        raise InspectorError("INVALID_REQUEST", f"{name} cannot be carried out yet")
+    return await carry(workspace, command)

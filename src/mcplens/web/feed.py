@@ -1,0 +1,108 @@
+"""The stream of events as the page's sockets read it: encoded once, kept in one bounded ring.
+
+A socket is only a place in the ring: it takes what comes next when its browser has taken what came
+before. One that falls behind the ring's end is told what it missed; nobody waits for it. While
+nobody looks, nothing is encoded.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from itertools import islice
+from typing import Final
+
+import msgspec
+
+from mcplens.bus import Bus, Published
+from mcplens.web.rows import EventEncoder
+from mcplens.workspace.following import Follower
+
+# As many as the bus keeps; encoded they are short.
+MOST_EVENTS: Final = 20_000
+MOST_BYTES: Final = 32 * 1024 * 1024
+# One message to the page: quick to parse, so that typing stays smooth.
+BATCH_EVENTS: Final = 1_000
+BATCH_BYTES: Final = 512 * 1024
+
+
+class Batch(msgspec.Struct, frozen=True):
+    """What comes next for a reader: events, or word of those that are gone."""
+
+    first_seq: int
+    last_seq: int
+    events: list[msgspec.Raw]
+
+    @property
+    def is_missed(self) -> bool:
+        return not self.events
+
+
+class Feed:
+    """Events as JSON, from the newest back to what fits."""
+
+    def __init__(self, bus: Bus, follower: Follower) -> None:
+        self._bus = bus
+        self._follower = follower
+        self._encoder = EventEncoder(bus.run_id)
+        self._ring: deque[tuple[int, bytes]] = deque()
+        self._bytes = 0
+        self._last_seq = 0
+        self._wakers: list[Callable[[], None]] = []
+
+    def __repr__(self) -> str:
+        return f"<Feed at {self._last_seq}, {len(self._ring)} events, {len(self._wakers)} readers>"
+
+    @property
+    def last_seq(self) -> int:
+        return self._last_seq
+
+    @property
+    def oldest_seq(self) -> int:
+        return self._ring[0][0] if self._ring else self._last_seq + 1
+
+    def join(self, wake: Callable[[], None], after_seq: int) -> None:
+        """Call `wake` whenever there is more after this place."""
+        if not self._wakers:
+            self._take(self._bus.since(max(self._last_seq, after_seq)), 0)
+            self._follower.add(self._take)
+        self._wakers.append(wake)
+
+    def leave(self, wake: Callable[[], None]) -> None:
+        self._wakers.remove(wake)
+        if not self._wakers:
+            self._follower.remove(self._take)
+
+    def _take(self, batch: list[Published], _missed: int) -> None:
+        batch = [published for published in batch if published[2] > self._last_seq]
+        if not batch:
+            return
+        if batch[0][2] != self._last_seq + 1:
+            # A place in the ring is a number; what is before a gap is for the recording to tell.
+            self._ring.clear()
+            self._bytes = 0
+        for published, data in zip(batch, self._encoder.encode(batch), strict=True):
+            self._ring.append((published[2], data))
+            self._bytes += len(data)
+        self._last_seq = batch[-1][2]
+        while len(self._ring) > MOST_EVENTS or self._bytes > MOST_BYTES:
+            self._bytes -= len(self._ring.popleft()[1])
+        for wake in list(self._wakers):
+            wake()
+
+    def after(self, seq: int) -> Batch | None:
+        """What comes after this place; None if nothing does yet."""
+        if seq >= self._last_seq or not self._ring:
+            return None
+        ring = self._ring
+        oldest = ring[0][0]
+        if seq + 1 < oldest:
+            return Batch(seq + 1, oldest - 1, [])
+        events: list[msgspec.Raw] = []
+        size = 0
+        for _, data in islice(ring, seq + 1 - oldest, None):
+            events.append(msgspec.Raw(data))
+            size += len(data)
+            if len(events) >= BATCH_EVENTS or size >= BATCH_BYTES:
+                break
+        return Batch(seq + 1, seq + len(events), events)

@@ -1,0 +1,175 @@
+"""Who may come in, and what a browser may do with what it gets: asked before anything else.
+
+Host against DNS rebinding, Origin against other sites and other ports of this machine, the token
+against other users of it. The token is in the address that is opened, behind the #, so that no
+request ever carries it but the one that exchanges it for a cookie. Wraps the whole application.
+"""
+
+from __future__ import annotations
+
+import hmac
+import secrets
+import socket
+from collections.abc import Iterable
+from ipaddress import ip_address
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import HTTPConnection
+from starlette.responses import JSONResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from mcplens.inbound.gate import is_loopback
+
+# Pages of ours have a Content-Security-Policy of their own; everything else may do nothing.
+INERT: Final = "default-src 'none'; frame-ancestors 'none'; sandbox"
+_HEADERS: Final = {
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "X-Frame-Options": "DENY",
+    "Permissions-Policy": "camera=(), microphone=(), geolocation=(), payment=(), usb=()",
+}
+_SAFE: Final = ("GET", "HEAD")
+# Where the token is exchanged; all else below /api wants the cookie.
+SESSION_PATH: Final = "/api/session"
+
+
+class Refused(Exception):
+    """A request that is not let in, with the status that it is answered with."""
+
+    def __init__(self, status: int, text: str) -> None:
+        super().__init__(text)
+        self.status = status
+        self.text = text
+
+
+class Keys:
+    """The token of this run, and the cookie that it is exchanged for.
+
+    `launch` opens once: it is part of a browser's command line, which other users may see.
+    """
+
+    def __init__(self, port: int) -> None:
+        self.token = secrets.token_urlsafe(32)
+        self.launch = secrets.token_urlsafe(32)
+        self._session = secrets.token_urlsafe(32)
+        # A browser sends cookies to every port of a host; each mcplens has its own.
+        self.cookie = f"mcplens-{port}"
+
+    def __repr__(self) -> str:
+        return f"<Keys of {self.cookie}>"
+
+    def exchange(self, token: str) -> str | None:
+        """The value of the cookie for the right token."""
+        given = token.encode()
+        if self.launch and hmac.compare_digest(given, self.launch.encode()):
+            self.launch = ""
+            return self._session
+        return self._session if hmac.compare_digest(given, self.token.encode()) else None
+
+    def is_known(self, connection: HTTPConnection) -> bool:
+        """Whether a request has the cookie."""
+        given = connection.cookies.get(self.cookie, "")
+        return hmac.compare_digest(given.encode(), self._session.encode())
+
+
+class Guard:
+    """Lets in what comes from our own page, by a name that is ours, and with the cookie."""
+
+    def __init__(self, app: ASGIApp, keys: Keys, *, host: str, port: int) -> None:
+        self._app = app
+        self._keys = keys
+        self._port = port
+        self._names = frozenset(_names_of(host))
+        self._is_everywhere = host in ("0.0.0.0", "::", "")
+
+    def __repr__(self) -> str:
+        return f"<Guard of port {self._port}, called {sorted(self._names) or 'by loopback names'}>"
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] not in ("http", "websocket"):
+            return
+        try:
+            self._check(scope)
+        except Refused as refused:
+            await _refuse(scope, receive, send, refused)
+            return
+        await self._app(scope, receive, _adding_headers(send))
+
+    def _check(self, scope: Scope) -> None:
+        headers = Headers(scope=scope)
+        host = headers.get("host", "")
+        if not self._is_ours(host):
+            raise Refused(421, "this address does not belong to mcplens")
+        is_safe = scope["type"] == "http" and scope["method"] in _SAFE
+        origin = headers.get("origin")
+        if origin is None and not is_safe:
+            raise Refused(403, "a request that changes something must say where it comes from")
+        if origin is not None and origin.lower() != f"http://{host.lower()}":
+            raise Refused(403, "pages of other origins may not use mcplens")
+        path: str = scope["path"]
+        if not path.startswith("/api/"):
+            return
+        # A picture on another local site's page would carry our cookie.
+        if headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
+            raise Refused(403, "pages of other sites may not use mcplens")
+        is_open = path == SESSION_PATH or scope["type"] == "websocket"  # it closes with a code
+        if not is_open and not self._keys.is_known(HTTPConnection(scope)):
+            raise Refused(401, "open the address that mcplens printed")
+
+    def _is_ours(self, host: str) -> bool:
+        try:
+            parts = urlsplit(f"//{host}")
+            name, port = (parts.hostname or "").lower(), parts.port or 80
+        except ValueError:
+            return False
+        if port != self._port:
+            return False
+        if is_loopback(name) or name in self._names:
+            return True
+        # A name can be made to lead here, an address cannot.
+        return self._is_everywhere and _is_address(name)
+
+
+def _names_of(host: str) -> Iterable[str]:
+    if is_loopback(host):
+        return
+    yield host.lower()
+    if host in ("0.0.0.0", "::", ""):
+        yield socket.gethostname().lower()
+
+
+def _is_address(name: str) -> bool:
+    try:
+        ip_address(name)
+    except ValueError:
+        return False
+    return True
+
+
+def _adding_headers(send: Send) -> Send:
+    """The headers that every answer has, unless it says otherwise itself."""
+
+    async def send_with_headers(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            headers = MutableHeaders(scope=message)
+            for name, value in _HEADERS.items():
+                headers.setdefault(name, value)
+            headers.setdefault("Content-Security-Policy", INERT)
+            headers.setdefault("Cache-Control", "no-store")
+        await send(message)
+
+    return send_with_headers
+
+
+async def _refuse(scope: Scope, receive: Receive, send: Send, refused: Refused) -> None:
+    if scope["type"] == "websocket":
+        await receive()
+        await send({"type": "websocket.close", "code": 1008})  # before accept: HTTP 403
+        return
+    content: dict[str, Any] = {"error": refused.text}
+    response = JSONResponse(content, refused.status)
+    await response(scope, receive, _adding_headers(send))

@@ -1,0 +1,120 @@
+"""What is to be sent to one page: replies, things that changed, and its place in the events.
+
+Bounded whatever happens: a thing that changes a thousand times is sent once, as it is then; events
+are a place in the feed's ring; replies are as many as the page has commands under way. The browser
+takes its time, and nobody waits for it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncIterator
+from typing import Any, Final
+
+import msgspec
+
+from mcplens.store.rows import to_json
+from mcplens.web.feed import Feed
+from mcplens.web.messages import Changed, Events, Missed
+from mcplens.web.pictures import thing_view
+from mcplens.workspace.workspace import Thing, Workspace
+
+_encode: Final = msgspec.json.Encoder(enc_hook=str).encode
+# Between two looks at what changed: what comes faster is one change to a person.
+GATHER_S: Final = 0.03
+
+
+class Outbox:
+    """One page's messages, made when they can be sent."""
+
+    def __init__(self, workspace: Workspace, feed: Feed) -> None:
+        self._workspace = workspace
+        self._feed = feed
+        self._replies: deque[Any] = deque()
+        self._dirty: dict[tuple[Thing, str], str] = {}
+        self._seq: int | None = None  # None before Resume: no events, no changes
+        self._is_more = asyncio.Event()
+        self._flushed_at = 0.0
+        self._stop = workspace.listen(self._changed)
+
+    def __repr__(self) -> str:
+        return f"<Outbox at {self._seq}, {len(self._replies)} replies, {len(self._dirty)} changes>"
+
+    def reply(self, message: Any) -> None:
+        """Send this as soon as possible."""
+        self._replies.append(message)
+        self._is_more.set()
+
+    def follow(self, after_seq: int) -> None:
+        """Send events from after this place on, and what changes from now on."""
+        if self._seq is None:
+            self._feed.join(self._is_more.set, after_seq)
+        self._seq = after_seq
+        self._dirty.clear()
+        self._is_more.set()
+
+    def close(self) -> None:
+        self._stop()
+        if self._seq is not None:
+            self._feed.leave(self._is_more.set)
+
+    def _changed(self, what: Thing, key: str, server_id: str) -> None:
+        if self._seq is not None:
+            self._dirty[what, key] = server_id
+            self._is_more.set()
+
+    async def messages(self) -> AsyncIterator[bytes]:
+        """Messages as JSON, for as long as they are asked for."""
+        while True:
+            await self._is_more.wait()
+            self._is_more.clear()
+            while self._replies:
+                yield encoded(self._replies.popleft())
+            if self._seq is None:
+                continue
+            await self._gather()
+            for change in self._take_changes():
+                yield encoded(change)
+            while (events := self._next_events()) is not None:
+                yield encoded(events)
+                while self._replies:  # a browser that catches up is answered all the same
+                    yield encoded(self._replies.popleft())
+
+    async def _gather(self) -> None:
+        """Wait for company, unless nothing was sent for a while."""
+        clock = self._workspace.clock
+        if clock.monotonic() - self._flushed_at < GATHER_S and not self._replies:
+            await clock.sleep(GATHER_S)
+        self._flushed_at = clock.monotonic()
+
+    def _take_changes(self) -> list[Changed]:
+        dirty, self._dirty = self._dirty, {}
+        return [
+            Changed(what, key, server_id, thing_view(self._workspace, what, key))
+            for (what, key), server_id in dirty.items()
+        ]
+
+    def _next_events(self) -> Events | Missed | None:
+        assert self._seq is not None
+        batch = self._feed.after(self._seq)
+        if batch is None:
+            return None
+        self._seq = batch.last_seq
+        if batch.is_missed:
+            return Missed(batch.first_seq, batch.last_seq)
+        return Events(batch.first_seq, batch.last_seq, batch.events)
+
+
+def encoded(message: Any) -> bytes:
+    """A message as JSON, whatever text a server put into it."""
+    try:
+        return _encode(message)
+    except UnicodeEncodeError:  # a lone surrogate in a name or an error
+        return to_json(msgspec.to_builtins(message, enc_hook=_plain))
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, msgspec.Raw):
+        return msgspec.json.decode(value)
+    return str(value)

@@ -1,0 +1,70 @@
+"""The page itself, and the assets that it loads: built into `static/`, served under a strict CSP.
+
+Each answer has a nonce of its own for styles, so that index.html is no static file.
+"""
+
+from __future__ import annotations
+
+import secrets
+from pathlib import Path
+from typing import Final
+
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, Response
+from starlette.staticfiles import StaticFiles
+from starlette.types import Scope
+
+STATIC: Final = Path(__file__).with_name("static")
+NONCE_MARK: Final = "__CSP_NONCE__"
+# Assets have their content's hash in their names.
+_FOR_EVER: Final = "public, max-age=31536000, immutable"
+
+_POLICY: Final = (
+    "default-src 'none'; script-src 'self'; style-src 'self' 'nonce-{nonce}'; "
+    "style-src-attr 'none'; img-src 'self' data:; media-src 'self'; worker-src 'self'; "
+    "font-src 'self'; connect-src 'self'; manifest-src 'self'; base-uri 'none'; "
+    "form-action 'none'; frame-ancestors 'none'"
+)
+_NOT_BUILT: Final = """<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><title>mcplens</title></head>
+<body><h1>The page is not built</h1>
+<p>mcplens runs, but this copy of it has no page. Build it in the folder of the repository with
+<code>make web</code>, and reload; an installed mcplens always has it.</p></body></html>
+"""
+
+
+def new_nonce() -> str:
+    return secrets.token_urlsafe(16)
+
+
+def policy(nonce: str) -> str:
+    """The Content-Security-Policy of a page of ours."""
+    return _POLICY.format(nonce=nonce)
+
+
+def page_response(html: str, nonce: str) -> Response:
+    headers = {"Content-Security-Policy": policy(nonce), "Cache-Control": "no-store"}
+    return HTMLResponse(html, headers=headers)
+
+
+async def show_page(request: Request) -> Response:
+    """index.html, whatever the path: the page knows what its address means."""
+    nonce = new_nonce()
+    try:
+        html = (STATIC / "index.html").read_text(encoding="utf-8")
+    except FileNotFoundError:
+        html = _NOT_BUILT
+    return page_response(html.replace(NONCE_MARK, nonce), nonce)
+
+
+class Assets(StaticFiles):
+    """The files that index.html names."""
+
+    def __init__(self) -> None:
+        super().__init__(directory=STATIC / "assets", check_dir=False)
+
+    async def get_response(self, path: str, scope: Scope) -> Response:
+        response = await super().get_response(path, scope)
+        if response.status_code == 200:
+            response.headers["Cache-Control"] = _FOR_EVER
+        return response

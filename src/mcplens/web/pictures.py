@@ -1,0 +1,278 @@
+"""From what the workspace holds to what the page is shown; secrets stay behind.
+
+Reads only. Called when a view is about to be sent, so that it is always the newest.
+"""
+
+from __future__ import annotations
+
+import shlex
+from typing import Any, Final
+
+import msgspec
+
+from mcplens.config.configuration import KIND
+from mcplens.config.model import ServerEntry, Source
+from mcplens.protocol.lifecycle import ConnectionState
+from mcplens.protocol.masking import mask_headers, mask_url
+from mcplens.session.catalog import ListPage
+from mcplens.web import views
+from mcplens.web.plain import NULL, plain, raw_json
+from mcplens.web.question_pictures import awaited_links, question_view, task_view
+from mcplens.workspace.calls import Call
+from mcplens.workspace.configured import settings_of
+from mcplens.workspace.server import ListState, Server
+from mcplens.workspace.workspace import Workspace
+
+# A larger result is fetched over HTTP when somebody looks at it.
+LARGEST_RESULT: Final = 256 * 1024
+# In the snapshot, which has many of them.
+LARGEST_IN_SNAPSHOT: Final = 16 * 1024
+
+
+def error_view(error: dict[str, Any] | None) -> views.ErrorView | None:
+    return None if error is None else views.ErrorView(**plain(error))
+
+
+def source_view(source: Source) -> views.SourceView:
+    return views.SourceView(source.kind, source.path, source.scope)
+
+
+def command_of(entry: ServerEntry) -> list[str] | None:
+    """The whole command, as it would be started."""
+    command = entry.command or entry.raw.get("command")
+    if command is None or entry.url is not None:
+        return None
+    args = entry.args or entry.raw.get("args") or ()
+    return [str(command), *map(str, args if isinstance(args, list | tuple) else ())]
+
+
+def shown(entry: ServerEntry) -> str:
+    """How a server is reached, in one line."""
+    command = command_of(entry)
+    if command is not None:
+        return shlex.join(command)
+    return mask_url(str(entry.url or entry.raw.get("url") or ""))
+
+
+def _inputs(entry: ServerEntry) -> list[views.InputView]:
+    return [
+        views.InputView(
+            one.id,
+            one.variable,
+            one.description,
+            one.default,
+            list(one.choices),
+            one.is_secret,
+            one.is_required,
+        )
+        for one in entry.inputs
+    ]
+
+
+def server_view(workspace: Workspace, server: Server) -> views.ServerView:
+    """A server as it stands now."""
+    # What only events tell must be as new as what the client is asked for.
+    workspace.follower.catch_up()
+    return views.ServerView(
+        **_configured(workspace, server), **_connected(server), **_introduced(server)
+    )
+
+
+def _configured(workspace: Workspace, server: Server) -> dict[str, Any]:
+    entry = server.entry
+    return {
+        "server_id": server.server_id,
+        "title": entry.title,
+        "source": source_view(entry.source),
+        "transport": entry.transport,
+        "shown": shown(entry),
+        "command": command_of(entry),
+        "url": None if entry.url is None else mask_url(entry.url),
+        "cwd": entry.cwd,
+        "env_names": sorted(entry.env),
+        "header_names": sorted(entry.headers),
+        "is_enabled": entry.enabled,
+        "is_editable": entry.source.kind == KIND,
+        "needs_confirmation": workspace.confirmations.is_needed(entry),
+        "problem": error_view(entry.problem.to_dict() if entry.problem else None),
+        "remarks": list(entry.remarks),
+        "inputs": _inputs(entry),
+        "roots": [views.RootView(root.uri, root.name) for root in server.answering.roots],
+        "profile": server.answering.profile,
+        "is_saved": server.answering.is_as_in(entry),
+    }
+
+
+def _connected(server: Server) -> dict[str, Any]:
+    client, attempt, gone = server.client, server.attempt, server.exit
+    is_connecting = server.state is ConnectionState.CONNECTING
+    status = client.queue.get_status() if client is not None else None
+    return {
+        "state": server.state.value,
+        "since": server.since,
+        "waiting_for": client.connection.step if client is not None and is_connecting else None,
+        "error": error_view(server.error),
+        "retry": None
+        if attempt is None
+        else views.RetryView(attempt.count, attempt.most, attempt.at),
+        "latency_s": client.connection.latency_s if client is not None else None,
+        "channel": plain(client.describe()) if client is not None else {},
+        "exit": None
+        if gone is None
+        else views.ExitView(gone.pid, gone.exit_code, gone.signal, gone.at),
+        "stderr_tail": list(server.stderr),
+        "queue": views.QueueView(*msgspec.structs.astuple(status))
+        if status is not None
+        else views.QueueView(0, 0, 0, 0, 0),
+        "subscriptions": [
+            views.SubscriptionView(one.uri, one.updated, one.updates, error_view(one.error))
+            for one in server.subscriptions.values()
+        ],
+        "lists": [list_summary(kind, state) for kind, state in server.lists.items()],
+        "log_level": server.log_level,
+    }
+
+
+def _introduced(server: Server) -> dict[str, Any]:
+    client = server.client
+    return {
+        "protocol_version": client.protocol_version if client is not None else None,
+        "server_info": plain(client.server_info) if client is not None else {},
+        "capabilities": plain(client.capabilities) if client is not None else {},
+        "client_capabilities": plain(server.answering.capabilities),
+        "declared_capabilities": plain(server.declared),
+        "needs_reconnect": server.needs_reconnect,
+        "instructions": client.instructions if client is not None else None,
+    }
+
+
+def found_view(workspace: Workspace, entry: ServerEntry) -> views.FoundView:
+    """A server that is not ours yet, with all that would be added of it."""
+    return views.FoundView(
+        entry.name,
+        f"{entry.source.kind}:{entry.name}",
+        source_view(entry.source),
+        entry.transport,
+        shown(entry),
+        command_of(entry),
+        plain(entry.raw),
+        _inputs(entry),
+        list(entry.remarks),
+        error_view(entry.problem.to_dict() if entry.problem else None),
+        entry.name in workspace.servers,
+    )
+
+
+# -- lists -------------------------------------------------------------------------------------
+
+
+def list_summary(kind: str, state: ListState) -> views.ListSummary:
+    return views.ListSummary(
+        kind,  # type: ignore[arg-type]  # one of the four
+        state.count,
+        state.fetched,
+        state.is_changed,
+        error_view(state.error),
+    )
+
+
+def list_view(server: Server, kind: views.ListKind) -> views.ListView:
+    """A list as it is kept."""
+    assert server.client is not None
+    catalog = server.client.catalog
+    items = catalog.known(kind) or []
+    dropped = catalog.dropped_tools if kind == "tools" else []
+    fetched = server.lists[kind].fetched if kind in server.lists else 0.0
+    return views.ListView(
+        server.server_id, kind, _items(items), fetched, None, True, _items(dropped)
+    )
+
+
+def page_view(server: Server, kind: views.ListKind, page: ListPage, at: float) -> views.ListView:
+    """One page of a list."""
+    items, cursor = _items(page.items), page.next_cursor
+    return views.ListView(server.server_id, kind, items, at, cursor, False, [])
+
+
+def _items(items: list[Any]) -> list[views.ItemView]:
+    return [views.ItemView(raw_json(item.raw), item.problem) for item in items]
+
+
+# -- calls and settings ------------------------------------------------------------------------
+
+
+def call_view(workspace: Workspace, call: Call, largest: int = LARGEST_RESULT) -> views.CallView:
+    """A call as it stands now; a result that is larger than this stays behind."""
+    outcome, progress = call.outcome, call.progress
+    raw = outcome.raw if outcome is not None else None
+    is_small = raw is not None and len(raw) <= largest
+    is_large = len(call.request) > largest
+    return views.CallView(
+        call_id=call.call_id,
+        server_id=call.server_id,
+        kind=call.kind,
+        method=call.method,
+        name=call.name,
+        request=NULL if is_large else raw_json(call.request),
+        request_id=call.request_ids[-1] if call.request_ids else None,
+        request_ids=call.request_ids,
+        status=call.status,
+        started=call.started,
+        elapsed_s=call.elapsed_s,
+        progress=None
+        if progress is None
+        else views.ProgressView(
+            progress.progress, progress.total, progress.message, call.progress_at
+        ),
+        is_waiting_on_user=call.is_waiting_on_user,
+        question_ids=call.question_ids,
+        awaiting=awaited_links(workspace, call),
+        result=raw_json(raw) if is_small else None,
+        result_size_bytes=call.size_bytes,
+        is_error=outcome is not None and outcome.is_error,
+        findings=list(outcome.findings) if outcome is not None else [],
+        error=error_view(call.error.to_dict() if call.error is not None else None),
+        task_id=call.task_id,
+    )
+
+
+def _masked(value: Any) -> Any:
+    """A value without what stands under the name of a secret: profiles and views may hold keys."""
+    if isinstance(value, list | tuple):
+        return [_masked(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    shown = {}
+    for key, item in value.items():
+        ((_, text),) = mask_headers([(key, item)]) if isinstance(item, str) else ((key, item),)
+        shown[key] = _masked(text)
+    return shown
+
+
+def settings_view(workspace: Workspace) -> list[views.SettingView]:
+    return [
+        views.SettingView(name, _masked(value), default, source, not isinstance(default, dict))
+        for name, value, default, source in settings_of(workspace.configured.configuration)
+    ]
+
+
+def thing_view(workspace: Workspace, what: views.Thing, key: str) -> Any:
+    """The newest view of a thing; None if it is gone."""
+    if what == "servers":
+        server = workspace.servers.get(key)
+        return None if server is None else server_view(workspace, server)
+    if what == "calls":
+        call = workspace.calls.get(key)
+        return None if call is None else call_view(workspace, call)
+    if what == "lists":
+        server_id, _, kind = key.rpartition("/")
+        server = workspace.servers.get(server_id)
+        state = server.lists.get(kind) if server is not None else None
+        return None if state is None else list_summary(kind, state)
+    if what == "questions":
+        question = workspace.questions.get(key)
+        return None if question is None else question_view(workspace, question)
+    if what == "tasks":
+        task = workspace.tasks.get(key)
+        return None if task is None else task_view(workspace, task)
+    return next((one for one in settings_view(workspace) if one.name == key), None)

@@ -1,0 +1,32 @@
+"""JSON that can stand in a message to the page, whatever a server put into it."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import msgspec
+from msgspec import Raw
+
+NULL: Final = Raw(b"null")
+
+
+def raw_json(data: bytes | None) -> Raw:
+    """Bytes that are JSON, safe to stand in a text message; bad UTF-8 is shown as such."""
+    if not data:
+        return NULL
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        data = data.decode("utf-8", "replace").encode()
+    return Raw(data)
+
+
+def plain(value: Any) -> Any:
+    """A value that can be written as JSON, whatever a server or an error put into it."""
+    try:
+        msgspec.json.encode(value)
+    except (TypeError, UnicodeEncodeError, RecursionError):
+        import json
+
+        return json.loads(json.dumps(value, default=str).encode("ascii", "replace"))
+    return value

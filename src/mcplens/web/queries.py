@@ -1,0 +1,82 @@
+"""What the page asks over HTTP, read from the address: filters, places, limits."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from starlette.datastructures import QueryParams
+
+from mcplens.errors import InspectorError
+from mcplens.protocol.frames import RequestId
+from mcplens.store.filters import Filter
+from mcplens.store.history import Place
+
+_TEXTS = ("server_id", "method", "direction")
+
+
+def wanted(query: QueryParams) -> Filter:
+    """Which events are asked for.
+
+    Raises:
+        InspectorError: a value cannot be understood.
+    """
+    fields: dict[str, Any] = {name: query[name] for name in _TEXTS if query.get(name)}
+    if fields.get("direction", "sent") not in ("sent", "received"):
+        raise _wrong("direction", "sent or received")
+    if query.get("run"):
+        fields["run_id"] = query["run"]
+    if kinds := query.getlist("kind"):
+        fields["kinds"] = frozenset(kinds)
+    if query.get("request_id"):
+        fields["request_id"] = _request_id(query["request_id"])
+    if query.get("status"):
+        text = query["status"]
+        fields["status"] = int(text) if text.isdecimal() else text
+    for name in ("since", "until"):
+        if query.get(name):
+            fields[name] = _number(query, name)
+    if query.get("text"):
+        fields |= {"text": query["text"], "ignore_case": is_set(query, "ignore_case")}
+    return Filter(**fields)
+
+
+def place(query: QueryParams, name: str) -> Place | None:
+    """A place in the recording: `run:seq`, or `seq` beside the run that is asked for."""
+    text = query.get(name)
+    if not text:
+        return None
+    run, _, seq = text.rpartition(":")
+    run = run or query.get("run", "")
+    if not run or not seq.isdecimal():
+        raise _wrong(name, "run:seq, or seq beside a run")
+    return run, int(seq)
+
+
+def limit(query: QueryParams, default: int) -> int:
+    text = query.get("limit") or str(default)
+    if not text.isdecimal() or int(text) < 1:
+        raise _wrong("limit", "a number from 1 on")
+    return int(text)
+
+
+def is_set(query: Mapping[str, str], name: str) -> bool:
+    return query.get(name, "") in ("1", "true")
+
+
+def _request_id(text: str) -> RequestId:
+    """1 and "1" are two requests: text that is no number, or is in quotes, is text."""
+    if len(text) > 1 and text[0] == text[-1] == '"':
+        return text[1:-1]
+    return int(text) if text.lstrip("-").isdecimal() else text
+
+
+def _number(query: QueryParams, name: str) -> float:
+    try:
+        return float(query[name])
+    except ValueError:
+        raise _wrong(name, "a number") from None
+
+
+def _wrong(name: str, expected: str) -> InspectorError:
+    return InspectorError("INVALID_REQUEST", f"{name} must be {expected}")

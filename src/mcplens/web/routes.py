@@ -1,0 +1,238 @@
+"""The HTTP side: the session, and what is too large or too old for the WebSocket.
+
+Answers JSON made of views, or bytes. Errors are InspectorErrors here too. guard.py has let in
+whoever comes here.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import AsyncIterator, Awaitable, Callable
+from functools import partial
+from typing import Any, BinaryIO, Final
+
+import msgspec
+from starlette.requests import Request
+from starlette.responses import Response, StreamingResponse
+from starlette.routing import BaseRoute, Mount, Route
+
+from mcplens.errors import InspectorError, classify
+from mcplens.protocol.frames import decode_value
+from mcplens.store.har import export_har
+from mcplens.store.history import History
+from mcplens.store.transfer import Imported, export_trace, import_trace
+from mcplens.web import queries, recorded
+from mcplens.web.blobs import attachment, blob_response
+from mcplens.web.guard import SESSION_PATH, Keys
+from mcplens.web.help import show_help
+from mcplens.web.outbox import encoded
+from mcplens.web.page import Assets, show_page
+from mcplens.web.plain import raw_json
+from mcplens.web.views import ImportedView, WholeEvent
+from mcplens.workspace.workspace import Workspace
+
+# The text of an event that is shown without being asked for as a download.
+_MOST_TEXT: Final = 1024 * 1024
+_MOST_SESSION_BYTES: Final = 4096
+# A trace larger than this is for the command line.
+_MOST_TRACE_BYTES: Final = 1024 * 1024 * 1024
+_CHUNK: Final = 256 * 1024
+
+Answer = Callable[[Request], Awaitable[Response]]
+
+
+class Routes:
+    """What can be asked over HTTP."""
+
+    def __init__(self, workspace: Workspace, keys: Keys) -> None:
+        self._workspace = workspace
+        self._keys = keys
+
+    def __repr__(self) -> str:
+        return f"<Routes over {self._workspace!r}>"
+
+    def all(self) -> list[BaseRoute]:
+        def get(path: str, answer: Answer) -> Route:
+            return Route(path, _telling_errors(answer), methods=["GET"])
+
+        return [
+            Route(SESSION_PATH, _telling_errors(self._begin_session), methods=["POST"]),
+            get(SESSION_PATH, self._check_session),
+            get("/api/history", self._runs),
+            get("/api/history/events", self._events),
+            get("/api/history/search", self._events),
+            get("/api/event/{run}/{seq:int}", self._event),
+            get("/api/event/{run}/{seq:int}/bytes", self._event_bytes),
+            get("/api/calls/{call_id}/result", self._result),
+            get("/api/calls/{call_id}/request", self._request),
+            get("/api/blob/{call_id}", self._blob),
+            get("/api/export", self._export),
+            Route("/api/import", _telling_errors(self._import), methods=["POST"]),
+            get("/api/{path:path}", _nothing_here),
+            get("/docs/errors/{slug}", show_help),
+            Mount("/assets", Assets()),
+            get("/{path:path}", show_page),
+        ]
+
+    # -- the session ---------------------------------------------------------------------------
+
+    async def _begin_session(self, request: Request) -> Response:
+        """The token from the address against a cookie that scripts cannot read."""
+        body = await _body(request, _MOST_SESSION_BYTES)
+        try:
+            given = msgspec.json.decode(body, type=dict[str, str]).get("token", "")
+        except msgspec.DecodeError:
+            given = ""
+        session = self._keys.exchange(given)
+        if session is None:
+            return _problem(InspectorError("AUTHENTICATION_FAILED", "this is not the token"), 401)
+        response = Response(status_code=204)
+        response.set_cookie(self._keys.cookie, session, httponly=True, samesite="strict", path="/")
+        return response
+
+    async def _check_session(self, request: Request) -> Response:
+        return Response(status_code=204 if self._keys.is_known(request) else 401)
+
+    # -- the recording -------------------------------------------------------------------------
+
+    async def _runs(self, request: Request) -> Response:
+        limit = queries.limit(request.query_params, 50)
+        return _json(await recorded.runs(self._workspace, limit))
+
+    async def _events(self, request: Request) -> Response:
+        query = request.query_params
+        page = await recorded.events(
+            self._workspace,
+            queries.wanted(query),
+            after=queries.place(query, "after"),
+            before=queries.place(query, "before"),
+            newest_first=queries.is_set(query, "newest_first"),
+            limit=queries.limit(query, 200),
+        )
+        return _json(page)
+
+    async def _event(self, request: Request) -> Response:
+        row, stored, data = await self._recorded(request)
+        cut = data[:_MOST_TEXT]
+        try:
+            text: str | None = (
+                cut.decode() if len(cut) == len(data) else cut.decode("utf-8", "ignore")
+            )
+        except UnicodeDecodeError:
+            text = None
+        masked = msgspec.to_builtins(stored.masked)
+        return _json(WholeEvent(row, text, len(cut) < len(data), list(masked)))
+
+    async def _event_bytes(self, request: Request) -> Response:
+        row, _, data = await self._recorded(request)
+        return attachment(data, f"{row.run_id}-{row.seq}.bin")
+
+    async def _recorded(self, request: Request) -> Any:
+        params = request.path_params
+        return await recorded.event(self._workspace, params["run"], params["seq"])
+
+    async def _export(self, request: Request) -> Response:
+        query = request.query_params
+        export = {"jsonl": export_trace, "har": export_har}.get(query.get("format", "jsonl"))
+        if export is None:
+            raise InspectorError("INVALID_REQUEST", "format must be jsonl or har")
+        wanted = queries.wanted(query)
+        file = tempfile.TemporaryFile()  # noqa: SIM115  # closed when it has been sent
+
+        def write(history: History) -> None:
+            export(history, file, wanted)
+            file.seek(0)
+
+        try:
+            await recorded.read(self._workspace, write)
+        except BaseException:
+            file.close()
+            raise
+        name = f"mcplens.{query.get('format', 'jsonl')}"
+        headers = {"Content-Disposition": f'attachment; filename="{name}"'}
+        return StreamingResponse(
+            _chunks(file), media_type="application/octet-stream", headers=headers
+        )
+
+    async def _import(self, request: Request) -> Response:
+        with tempfile.NamedTemporaryFile(suffix=".jsonl") as file:
+            size = 0
+            async for chunk in request.stream():
+                size += len(chunk)
+                if size > _MOST_TRACE_BYTES:
+                    raise InspectorError("MESSAGE_TOO_LARGE", "use `mcplens history import`")
+                await recorded.beside(partial(file.write, chunk))
+            file.flush()
+            path = self._workspace.recording_path
+            done = await recorded.beside(partial(import_trace, file.name, path))
+        return _json(_imported(done))
+
+    # -- calls ---------------------------------------------------------------------------------
+
+    async def _result(self, request: Request) -> Response:
+        return Response(bytes(raw_json(self._raw_result(request))), media_type="application/json")
+
+    async def _request(self, request: Request) -> Response:
+        call = self._workspace.calls.find(request.path_params["call_id"])
+        return Response(bytes(raw_json(call.request)), media_type="application/json")
+
+    async def _blob(self, request: Request) -> Response:
+        raw = self._raw_result(request)
+        value = await recorded.beside(lambda: decode_value(raw)[0])
+        return blob_response(value, request.query_params.get("pointer", ""))
+
+    def _raw_result(self, request: Request) -> bytes:
+        call = self._workspace.calls.find(request.path_params["call_id"])
+        raw = call.outcome.raw if call.outcome is not None else None
+        if raw is None:
+            raise InspectorError("INVALID_REQUEST", "this call has no result, or no longer")
+        return raw
+
+
+async def _chunks(file: BinaryIO) -> AsyncIterator[bytes]:
+    with file:
+        while chunk := await recorded.beside(partial(file.read, _CHUNK)):
+            yield chunk
+
+
+async def _body(request: Request, most: int) -> bytes:
+    body = b""
+    async for chunk in request.stream():
+        body += chunk
+        if len(body) > most:
+            raise InspectorError("MESSAGE_TOO_LARGE", "this is too much")
+    return body
+
+
+def _imported(done: Imported) -> ImportedView:
+    broken = [f"line {one.line}: {one.reason}" for one in done.broken[:100]]
+    return ImportedView(done.run_ids, done.event_count, done.known_count, broken)
+
+
+def _json(value: Any) -> Response:
+    return Response(encoded(value), media_type="application/json")
+
+
+def _problem(error: InspectorError, status: int) -> Response:
+    return Response(encoded(error.to_dict()), status, media_type="application/json")
+
+
+async def _nothing_here(request: Request) -> Response:
+    return _problem(InspectorError("INVALID_REQUEST", "there is nothing at this address"), 404)
+
+
+_STATUSES: Final = {"CONFIGURATION_INVALID": 409, "MESSAGE_TOO_LARGE": 413, "INTERNAL_ERROR": 500}
+
+
+def _telling_errors(answer: Answer) -> Answer:
+    """Errors as JSON, each with a status that fits."""
+
+    async def answer_or_tell(request: Request) -> Response:
+        try:
+            return await answer(request)
+        except InspectorError as error:
+            return _problem(error, _STATUSES.get(error.code, 400))
+        except Exception as problem:  # a bug of ours is shown like any other error
+            return _problem(classify(problem, request.url.path), 500)
+
+    return answer_or_tell

@@ -1,0 +1,100 @@
+"""Events as the rows of the page: short, whatever a server sent.
+
+One shape for what happens now and for what was recorded. Called by feed.py and by the history.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import msgspec
+
+from mcplens.bus import Published
+from mcplens.store.rows import Row, RowEncoder, to_json
+from mcplens.web.views import EventView
+
+# Enough for one line on a wide screen.
+HEAD_CHARACTERS: Final = 300
+# Enough for a log message or an error; a page of 100,000 rows must fit into a browser.
+DETAIL_BYTES: Final = 8 * 1024
+
+_encode: Final = msgspec.json.Encoder(enc_hook=str).encode
+
+
+class EventEncoder:
+    """Makes the rows of one run, in order, as JSON."""
+
+    def __init__(self, run_id: str) -> None:
+        self._run_id = run_id
+        self._rows = RowEncoder()
+
+    def __repr__(self) -> str:
+        return f"<EventEncoder of {self._run_id}>"
+
+    def encode(self, batch: list[Published]) -> list[bytes]:
+        return [encoded(event_view(self._run_id, row)) for row in self._rows.encode(batch)]
+
+
+def encoded(view: EventView) -> bytes:
+    try:
+        return _encode(view)
+    except UnicodeEncodeError:  # lone surrogates, which only Python's own encoder takes
+        return to_json(msgspec.to_builtins(view, enc_hook=str))
+
+
+def event_view(run_id: str, row: Row) -> EventView:
+    """One event as a row shows it."""
+    seq, wall, mono, server_id, kind, method, request_id, status, about, payload = row
+    detail = dict(about or {})
+    malformed = detail.get("malformed")
+    detail, is_cut = shortened(detail)
+    data = payload or b""
+    return EventView(
+        run_id,
+        seq,
+        wall,
+        mono,
+        server_id,
+        kind,
+        method,
+        request_id,
+        status,
+        len(data),
+        # A character has four bytes at most.
+        data[: HEAD_CHARACTERS * 4].decode("utf-8", "replace")[:HEAD_CHARACTERS],
+        malformed["reason"] if isinstance(malformed, dict) else None,
+        detail,
+        is_cut,
+    )
+
+
+def shortened(detail: dict[str, Any]) -> tuple[dict[str, Any], bool]:
+    """The fields of an event without those that are too large, and whether any was."""
+    if not detail:
+        return detail, False
+    try:
+        if len(_encode(detail)) <= DETAIL_BYTES:
+            return detail, False
+    except (UnicodeEncodeError, RecursionError, TypeError):
+        pass
+    kept = {name: value for name, value in detail.items() if _size(value) <= DETAIL_BYTES // 4}
+    cut = {name: _beginning(value) for name, value in detail.items() if name not in kept}
+    return kept | cut, True
+
+
+def _size(value: Any) -> int:
+    try:
+        return len(to_json(value))
+    except (RecursionError, TypeError, ValueError):
+        return DETAIL_BYTES
+
+
+def _beginning(value: Any) -> str:
+    """How a value that is too large begins, as text."""
+    if isinstance(value, str):
+        return value[: DETAIL_BYTES // 4]
+    try:
+        text = to_json(value)[: DETAIL_BYTES // 4].decode("utf-8", "replace")
+    except (RecursionError, TypeError, ValueError):
+        return "…"
+    return f"{text}…"

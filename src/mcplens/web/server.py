@@ -1,0 +1,131 @@
+"""The web UI as a whole: workspace, page and sockets, served on a port of this machine."""
+
+from __future__ import annotations
+
+import socket as sockets
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Final
+
+import msgspec
+from starlette.applications import Starlette
+from starlette.routing import WebSocketRoute
+from starlette.websockets import WebSocket
+
+from mcplens.errors import ConnectError
+from mcplens.inbound.limits import Limits
+from mcplens.inbound.server import LOOPBACK, Address, listen, serve_app
+from mcplens.web.feed import Feed
+from mcplens.web.guard import Guard, Keys
+from mcplens.web.routes import Routes
+from mcplens.web.socket import Socket
+from mcplens.workspace.workspace import Workspace
+
+DEFAULT_PORT: Final = 6280
+# How many ports are tried if the first is taken.
+_PORTS_TRIED: Final = 20
+# Page and socket of one user; far more than tabs, far less than descriptors.
+_MOST_SOCKETS: Final = 64
+NO_SESSION: Final = 4401
+TOO_MANY: Final = 4429
+
+
+class Opened(msgspec.Struct, frozen=True):
+    """A web UI that is up."""
+
+    address: Address
+    token: str
+    launch: str
+
+    def __repr__(self) -> str:  # the tokens are the keys
+        return f"<Opened at {self.url}>"
+
+    @property
+    def url(self) -> str:
+        """Where it is, without the key to it."""
+        return self.address.url("/")
+
+    @property
+    def url_with_token(self) -> str:
+        """What a person is given; a browser never sends what stands behind the #."""
+        return f"{self.url}#token={self.token}"
+
+    @property
+    def url_to_open(self) -> str:
+        """What a browser is started with; its token opens once."""
+        return f"{self.url}#token={self.launch}"
+
+
+@asynccontextmanager
+async def open_web(
+    workspace: Workspace,
+    *,
+    host: str = LOOPBACK,
+    port: int | None = None,
+    first_server_id: str | None = None,
+) -> AsyncIterator[Opened]:
+    """Serve the web UI for as long as the block lasts.
+
+    Without a port, the first that is free from the default on.
+
+    Raises:
+        ConnectError: no port can be had.
+    """
+    listener = _listen(host, port)
+    number: int = listener.getsockname()[1]
+    keys = Keys(number)
+    app = _App(workspace, keys, first_server_id)
+    guard = Guard(app.starlette, keys, host=host, port=number)
+    limits = Limits()
+    async with serve_app(
+        guard, listener, host=host, max_message_bytes=limits.max_message_bytes, close=app.close
+    ) as address:
+        yield Opened(address, keys.token, keys.launch)
+
+
+def _listen(host: str, port: int | None) -> sockets.socket:
+    if port is not None:
+        return listen(host, port)
+    for number in range(DEFAULT_PORT, DEFAULT_PORT + _PORTS_TRIED):
+        try:
+            return listen(host, number)
+        except ConnectError as error:
+            if error.details.get("system_code") != "EADDRINUSE":
+                raise
+    return listen(host, 0)
+
+
+class _App:
+    """The Starlette application, and the sockets that are open."""
+
+    def __init__(self, workspace: Workspace, keys: Keys, first_server_id: str | None) -> None:
+        self._workspace = workspace
+        self._keys = keys
+        self._first_server_id = first_server_id
+        self._feed = Feed(workspace.bus, workspace.follower)
+        self._sockets: set[Socket] = set()
+        routes = [WebSocketRoute("/api/socket", self._converse), *Routes(workspace, keys).all()]
+        self.starlette = Starlette(routes=routes)
+
+    def __repr__(self) -> str:
+        return f"<_App {len(self._sockets)} pages>"
+
+    def close(self) -> None:
+        """End the conversations, so that nobody waits for them."""
+        for socket in list(self._sockets):
+            socket.end()
+
+    async def _converse(self, websocket: WebSocket) -> None:
+        await websocket.accept()
+        if not self._keys.is_known(websocket):
+            await websocket.close(NO_SESSION)
+            return
+        if len(self._sockets) >= _MOST_SOCKETS:
+            await websocket.close(TOO_MANY)
+            return
+        socket = Socket(websocket, self._workspace, self._feed, self._first_server_id)
+        self._sockets.add(socket)
+        try:
+            await socket.run()
+        finally:
+            self._sockets.discard(socket)

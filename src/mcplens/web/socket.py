@@ -1,0 +1,176 @@
+"""One page's WebSocket: commands in, replies and what happens out.
+
+Commands are carried out beside each other, so that a slow server does not hold up the next one;
+too many at once, and the page is not read until some are done.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any, Final
+
+import msgspec
+from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
+
+from mcplens.errors import InspectorError, classify
+from mcplens.session.config import VERSION
+from mcplens.web.carrying_out import carry_out
+from mcplens.web.commands import AnyCommand, Resume
+from mcplens.web.feed import Feed
+from mcplens.web.messages import Failure, Hello, Reply
+from mcplens.web.outbox import Outbox
+from mcplens.web.pictures import (
+    LARGEST_IN_SNAPSHOT,
+    call_view,
+    error_view,
+    server_view,
+    settings_view,
+)
+from mcplens.web.plain import plain
+from mcplens.web.question_pictures import profile_views, question_view, task_view
+from mcplens.workspace.background import Background
+from mcplens.workspace.workspace import Workspace
+
+# Commands of one page that may be under way.
+MOST_COMMANDS: Final = 256
+# What a fresh page is given of the past at most.
+MOST_BACKLOG: Final = 20_000
+GOING_AWAY: Final = 1001
+
+_decode: Final = msgspec.json.Decoder(AnyCommand).decode
+
+
+class _Identified(msgspec.Struct):
+    id: int = 0
+
+
+class Socket:
+    """The conversation with one page."""
+
+    def __init__(
+        self, websocket: WebSocket, workspace: Workspace, feed: Feed, first_server_id: str | None
+    ) -> None:
+        self._websocket = websocket
+        self._workspace = workspace
+        self._first_server_id = first_server_id
+        self._outbox = Outbox(workspace, feed)
+        self._work = Background()
+        self._free = asyncio.Semaphore(MOST_COMMANDS)
+        self._receiving: asyncio.Task[None] | None = None
+
+    def __repr__(self) -> str:
+        return f"<Socket {len(self._work)} commands under way, {self._outbox!r}>"
+
+    async def run(self) -> None:
+        """Converse until the page is gone."""
+        self._work.start(self._send(), "send to the page")
+        self._receiving = self._work.start(self._receive_all(), "receive from the page")
+        try:
+            await asyncio.wait([self._receiving])
+        finally:
+            self._outbox.close()
+            await self._work.end()
+            if self._websocket.application_state is WebSocketState.CONNECTED:
+                await self._close()
+
+    def end(self) -> None:
+        """Stop listening to the page; `run` then ends."""
+        if self._receiving is not None:
+            self._receiving.cancel()
+
+    async def _receive_all(self) -> None:
+        try:
+            while True:
+                await self._free.acquire()
+                self._receive(await self._websocket.receive_text())
+        except (WebSocketDisconnect, KeyError):  # gone, or a message of bytes
+            return
+
+    async def _close(self) -> None:
+        try:
+            await self._websocket.close(GOING_AWAY)
+        except (RuntimeError, WebSocketDisconnect):
+            return  # it was gone already
+
+    async def _send(self) -> None:
+        try:
+            async for message in self._outbox.messages():
+                await self._websocket.send_text(message.decode())
+        except (RuntimeError, WebSocketDisconnect):
+            return  # the page is gone; whoever receives notices too
+
+    def _receive(self, text: str) -> None:
+        try:
+            command = _decode(text)
+        except (msgspec.DecodeError, RecursionError) as problem:
+            error = InspectorError("INVALID_REQUEST", f"this is no command: {problem}")
+            self._fail(_id_of(text), error)
+            self._free.release()
+            return
+        if isinstance(command, Resume):
+            self._resume(command)
+            self._free.release()
+            return
+        self._work.start(self._carry_out(command), f"command {type(command).__name__}")
+
+    async def _carry_out(self, command: Any) -> None:
+        try:
+            value = await carry_out(self._workspace, command)
+        except asyncio.CancelledError:
+            raise
+        except Exception as problem:  # a bug of ours is shown like any other error
+            self._fail(command.id, classify(problem, type(command).__name__))
+        else:
+            self._outbox.reply(Reply(command.id, value))
+        finally:
+            self._free.release()
+
+    def _fail(self, identity: int, error: InspectorError) -> None:
+        view = error_view(plain(error.to_dict()))
+        assert view is not None
+        self._outbox.reply(Failure(identity, view))
+
+    # -- the first command ---------------------------------------------------------------------
+
+    def _resume(self, command: Resume) -> None:
+        workspace, bus = self._workspace, self._workspace.bus
+        workspace.reload()
+        kept = bus.since(0)
+        oldest = kept[0][2] if kept else bus.last_seq + 1
+        is_resumed = command.run_id == bus.run_id and command.seq is not None
+        if is_resumed and command.seq is not None:
+            after = min(command.seq, bus.last_seq)
+        else:
+            backlog = max(0, min(command.backlog, MOST_BACKLOG))
+            after = max(oldest - 1, bus.last_seq - backlog)
+        self._outbox.reply(self._hello(command.id, oldest, after, is_resumed))
+        self._outbox.follow(after)
+
+    def _hello(self, identity: int, oldest: int, after: int, is_resumed: bool) -> Hello:
+        workspace = self._workspace
+        recorder = workspace.recorder
+        return Hello(
+            id=identity,
+            run_id=workspace.bus.run_id,
+            version=VERSION,
+            seq=workspace.bus.last_seq,
+            oldest_seq=oldest,
+            after_seq=after,
+            is_resumed=is_resumed,
+            is_recording=recorder is not None and recorder.is_on,
+            recording_problem=recorder.problem if recorder is not None else None,
+            first_server_id=self._first_server_id,
+            servers=[server_view(workspace, one) for one in workspace.servers.values()],
+            calls=[call_view(workspace, call, LARGEST_IN_SNAPSHOT) for call in workspace.calls],
+            questions=[question_view(workspace, one) for one in workspace.questions.waiting()],
+            tasks=[task_view(workspace, one) for one in workspace.tasks],
+            profiles=profile_views(workspace),
+            settings=settings_view(workspace),
+        )
+
+
+def _id_of(text: str) -> int:
+    try:
+        return msgspec.json.decode(text, type=_Identified).id
+    except (msgspec.DecodeError, RecursionError):
+        return 0

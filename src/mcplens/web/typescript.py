@@ -1,0 +1,158 @@
+"""Writes web/src/api/types.ts from the structs: `python -m mcplens.web.typescript FILE`.
+
+Owns the mapping of Python types to TypeScript. A test compares the file with what is written here.
+"""
+
+from __future__ import annotations
+
+import inspect as python_inspect
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final, get_args
+
+import msgspec
+from msgspec import inspect
+
+from mcplens.web import commands, messages, views
+
+HEADER: Final = """\
+// Written by `python -m mcplens.web.typescript`; do not edit.
+// The structs are in src/mcplens/web/: commands.py, messages.py, views.py.
+"""
+# Views that only travel as the value of a Reply or over HTTP, so that no union names them.
+_LOOSE: Final = (
+    views.EntryView, views.FoundView, views.ExportView, views.WrittenView, views.FolderView,
+    views.ListView, views.CompletionView, views.PingView, views.EventPage, views.RunPage,
+    views.WholeEvent, views.ImportedView, views.ListSummary, views.EventView,
+)  # fmt: skip
+_ALIASES: Final[dict[str, Any]] = {
+    "State": views.State,
+    "CallStatus": views.CallStatus,
+    "ListKind": views.ListKind,
+    "Thing": views.Thing,
+}
+_NAMES: Final = {frozenset(get_args(alias)): name for name, alias in _ALIASES.items()}
+
+
+def types() -> str:
+    """The whole file."""
+    sent = get_args(commands.AnyCommand)
+    received = get_args(messages.AnyMessage)
+    found: dict[str, inspect.StructType] = {}
+    for info in inspect.multi_type_info([*sent, *received, *_LOOSE]):
+        _gather(info, found)
+    parts = [HEADER]
+    for name, alias in _ALIASES.items():
+        parts.append(f"export type {name} = {_spelled(get_args(alias))};\n")
+    for name in sorted(found):
+        parts.append(_interface(found[name], is_optional=found[name].cls in sent))
+    parts.append(_union("Command", sent))
+    parts.append(_union("ServerMessage", received))
+    replies = {kind.__name__: value for kind, value in messages.REPLIES.items()}
+    parts.append(_map("Replies", "What the Reply to a command carries.", replies))
+    parts.append(_map("Things", "What `Changed.value` is, by `what`.", messages.THINGS))
+    return "\n".join(parts)
+
+
+def _gather(info: Any, found: dict[str, inspect.StructType]) -> None:
+    """Every struct that a type leads to, by name."""
+    if isinstance(info, inspect.StructType):
+        if info.cls.__name__ in found:
+            return
+        found[info.cls.__name__] = info
+        for field in _fields(info):
+            _gather(field.type, found)
+    elif isinstance(info, inspect.ListType):
+        _gather(info.item_type, found)
+    elif isinstance(info, inspect.DictType):
+        _gather(info.value_type, found)
+    elif isinstance(info, inspect.UnionType):
+        for one in info.types:
+            _gather(one, found)
+
+
+def _fields(info: inspect.StructType) -> list[inspect.Field]:
+    typed = {name: kind for (cls, name), kind in messages.TYPED_FIELDS.items() if cls is info.cls}
+    return [
+        msgspec.structs.replace(field, type=inspect.type_info(typed[field.name]))
+        if field.name in typed
+        else field
+        for field in info.fields
+    ]
+
+
+def _interface(info: inspect.StructType, *, is_optional: bool) -> str:
+    """One struct; in a command what has a default may be left out, elsewhere all is written."""
+    doc = python_inspect.getdoc(info.cls) if info.cls.__doc__ else None
+    lines = [f"export interface {info.cls.__name__} {{"]
+    if info.tag is not None:
+        lines.append(f'  {info.tag_field}: "{info.tag}";')
+    for field in _fields(info):
+        mark = "?" if is_optional and not field.required else ""
+        lines.append(f"  {field.encode_name}{mark}: {_type(field.type)};")
+    return "\n".join([*_comment(doc), *lines, "}", ""])
+
+
+def _comment(doc: str | None) -> list[str]:
+    if not doc:
+        return []
+    lines = [f" * {line}".rstrip() for line in doc.splitlines()]
+    return ["/**", *lines, " */"]
+
+
+def _union(name: str, kinds: tuple[type, ...]) -> str:
+    members = "\n".join(f"  | {kind.__name__}" for kind in kinds)
+    return f"export type {name} =\n{members};\n"
+
+
+def _map(name: str, doc: str, kinds: Mapping[str, Any]) -> str:
+    lines = [f"  {key}: {_type(inspect.type_info(kind))};" for key, kind in kinds.items()]
+    return "\n".join([*_comment(doc), f"export interface {name} {{", *lines, "}", ""])
+
+
+_PLAIN: Final[dict[type, str]] = {
+    inspect.StrType: "string",
+    inspect.IntType: "number",
+    inspect.FloatType: "number",
+    inspect.BoolType: "boolean",
+    inspect.NoneType: "null",
+    inspect.AnyType: "unknown",
+    inspect.RawType: "unknown",
+}
+
+
+def _type(info: Any) -> str:
+    if type(info) in _PLAIN:
+        return _PLAIN[type(info)]
+    if isinstance(info, inspect.StructType):
+        return info.cls.__name__
+    if isinstance(info, inspect.LiteralType):
+        return _literal(info)
+    if isinstance(info, inspect.ListType):
+        item = _type(info.item_type)
+        return f"({item})[]" if "|" in item else f"{item}[]"
+    if isinstance(info, inspect.DictType):
+        return f"Record<string, {_type(info.value_type)}>"
+    if isinstance(info, inspect.UnionType):
+        members = [_type(one) for one in info.types]
+        # `unknown | null` is `unknown`; say only that.
+        return "unknown" if "unknown" in members else " | ".join(dict.fromkeys(members))
+    raise TypeError(f"no TypeScript for {info}")
+
+
+def _literal(info: inspect.LiteralType) -> str:
+    return _NAMES.get(frozenset(info.values)) or _spelled(info.values)
+
+
+def _spelled(values: tuple[Any, ...]) -> str:
+    return " | ".join(f'"{value}"' for value in values)
+
+
+def main() -> None:
+    """Write the file that the command line names."""
+    Path(sys.argv[1]).write_text(types())
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,366 @@
+"""What the page is shown: each thing as one value, complete in itself.
+
+Values only, made by pictures.py from the workspace's objects. The page keeps no state machine of
+its own: a newer view replaces the older one. A `Raw` field is JSON as the server sent it.
+Times named like a moment (`started`, `since`) are wall clock seconds, spans end in `_s`.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import msgspec
+from msgspec import Raw
+
+from mcplens.protocol.frames import RequestId
+from mcplens.web.question_views import LinkView
+
+State = Literal["DISCONNECTED", "CONNECTING", "CONNECTED", "DISCONNECTING", "ERROR"]
+CallStatus = Literal["pending", "in_progress", "completed", "cancelled", "error"]
+ListKind = Literal["tools", "resources", "resource_templates", "prompts"]
+Thing = Literal["servers", "calls", "questions", "tasks", "lists", "settings"]
+
+
+class ErrorView(msgspec.Struct, frozen=True):
+    """What went wrong, as InspectorError.to_dict() says it."""
+
+    code: str
+    message: str
+    category: Literal["connection", "transport", "timeout", "protocol", "server", "cancelled"]
+    retryable: bool
+    details: dict[str, Any]
+    helpUrl: str
+
+
+# -- servers -----------------------------------------------------------------------------------
+
+
+class SourceView(msgspec.Struct, frozen=True):
+    """Where a server comes from: a file, the command line (`given`), or this page."""
+
+    kind: str
+    path: str
+    scope: str
+
+
+class InputView(msgspec.Struct, frozen=True):
+    """A value that a person must supply before a server can be used."""
+
+    id: str
+    variable: str
+    description: str
+    default: str | None
+    choices: list[str]
+    is_secret: bool
+    is_required: bool
+
+
+class RetryView(msgspec.Struct, frozen=True):
+    """Which attempt comes next, and when; `at` is None while it is being made."""
+
+    count: int
+    most: int
+    at: float | None
+
+
+class ExitView(msgspec.Struct, frozen=True):
+    """How the process of a stdio server ended."""
+
+    pid: int
+    exit_code: int | None
+    signal: str | None
+    at: float
+
+
+class ListSummary(msgspec.Struct, frozen=True):
+    """Where a list stands; ask for its items with `List`."""
+
+    kind: ListKind
+    count: int
+    fetched: float
+    is_changed: bool
+    error: ErrorView | None
+
+
+class SubscriptionView(msgspec.Struct, frozen=True):
+    """A resource that is followed; `updates` counts how often the server said it changed."""
+
+    uri: str
+    updated: float | None
+    updates: int
+    error: ErrorView | None
+
+
+class RootView(msgspec.Struct, frozen=True):
+    """A folder that the server may know of."""
+
+    uri: str
+    name: str | None
+
+
+class QueueView(msgspec.Struct, frozen=True):
+    """How many requests stand where."""
+
+    pending: int
+    in_progress: int
+    completed: int
+    failed: int
+    cancelled: int
+
+
+class ServerView(msgspec.Struct, frozen=True, kw_only=True):
+    """One server: what is configured, how the connection stands, what the server said of itself.
+
+    `client_capabilities` are declared from the next connection on, `declared_capabilities` were
+    by this one (null: not connected); `needs_reconnect` says that they differ. `is_saved` says
+    that roots, profile and capabilities are as the file has them.
+    """
+
+    server_id: str
+    title: str | None
+    source: SourceView
+    transport: str | None
+    shown: str
+    command: list[str] | None
+    url: str | None
+    cwd: str | None
+    env_names: list[str]
+    header_names: list[str]
+    is_enabled: bool
+    is_editable: bool
+    needs_confirmation: bool
+    problem: ErrorView | None
+    remarks: list[str]
+    inputs: list[InputView]
+    state: State
+    since: float
+    waiting_for: str | None
+    error: ErrorView | None
+    retry: RetryView | None
+    latency_s: float | None
+    protocol_version: str | None
+    server_info: dict[str, Any]
+    capabilities: dict[str, Any]
+    client_capabilities: dict[str, Any]
+    declared_capabilities: dict[str, Any] | None
+    needs_reconnect: bool
+    instructions: str | None
+    channel: dict[str, Any]
+    exit: ExitView | None
+    stderr_tail: list[str]
+    queue: QueueView
+    lists: list[ListSummary]
+    subscriptions: list[SubscriptionView]
+    log_level: str | None
+    roots: list[RootView]
+    profile: str | None
+    is_saved: bool
+
+
+class EntryView(msgspec.Struct, frozen=True):
+    """A server's entry as its file has it, for a form; secrets are masked.
+
+    A masked value that comes back unchanged means: as it was.
+    """
+
+    server_id: str
+    raw: dict[str, Any]
+    source: SourceView
+
+
+class FoundView(msgspec.Struct, frozen=True):
+    """A server that another tool has, or that a file or a pasted text names; not ours yet."""
+
+    name: str
+    qualified: str
+    source: SourceView
+    transport: str | None
+    shown: str
+    command: list[str] | None
+    raw: dict[str, Any]
+    inputs: list[InputView]
+    remarks: list[str]
+    problem: ErrorView | None
+    is_known: bool
+
+
+class ExportView(msgspec.Struct, frozen=True):
+    """Servers in another tool's shape, and what that shape cannot say."""
+
+    text: str
+    remarks: list[str]
+
+
+class WrittenView(msgspec.Struct, frozen=True):
+    """Which file was written, and where its former content is."""
+
+    path: str
+    backup: str | None
+    servers: list[str]
+
+
+class FolderView(msgspec.Struct, frozen=True):
+    """A folder of this computer, for choosing a root."""
+
+    path: str
+    uri: str
+    parent: str | None
+    folders: list[str]
+    is_cut: bool
+
+
+# -- what servers offer ------------------------------------------------------------------------
+
+
+class ItemView(msgspec.Struct, frozen=True):
+    """A tool, resource, template or prompt as the server sent it, and what is wrong with it."""
+
+    value: Raw
+    problem: str | None
+
+
+class ListView(msgspec.Struct, frozen=True):
+    """A list; `next_cursor` is set where only a part was asked for."""
+
+    server_id: str
+    kind: ListKind
+    items: list[ItemView]
+    fetched: float
+    next_cursor: str | None
+    is_complete: bool
+    dropped: list[ItemView]
+
+
+class CompletionView(msgspec.Struct, frozen=True):
+    """Suggestions for an argument."""
+
+    values: list[str]
+    total: int | None
+    has_more: bool
+
+
+class PingView(msgspec.Struct, frozen=True):
+    latency_s: float
+
+
+# -- calls and settings ------------------------------------------------------------------------
+
+
+class ProgressView(msgspec.Struct, frozen=True):
+    progress: float
+    total: float | None
+    message: str | None
+    at: float
+
+
+class CallView(msgspec.Struct, frozen=True, kw_only=True):
+    """A request that somebody made here, from its start to long after its end.
+
+    `result` is there once it is completed and small. Null beside a `result_size_bytes` means that
+    it is at `/api/calls/{call_id}/result`.
+    `elapsed_s` is how long it took, None while it runs. `question_ids` wait for the user, in
+    order; `awaiting` are the URLs that somebody agreed to open and that are not done yet.
+    """
+
+    call_id: str
+    server_id: str
+    kind: Literal["tool", "resource", "prompt", "request", "raw"]
+    method: str
+    name: str
+    request: Raw
+    request_id: RequestId | None
+    request_ids: list[RequestId]
+    status: CallStatus
+    started: float
+    elapsed_s: float | None
+    progress: ProgressView | None
+    is_waiting_on_user: bool
+    question_ids: list[str]
+    awaiting: list[LinkView]
+    result: Raw | None
+    result_size_bytes: int
+    is_error: bool
+    findings: list[str]
+    error: ErrorView | None
+    task_id: str | None
+
+
+class SettingView(msgspec.Struct, frozen=True):
+    """A setting as the file spells it, its default, and where its value comes from."""
+
+    name: str
+    value: Any
+    default: Any
+    source: str
+    is_editable: bool
+
+
+# -- what happened -----------------------------------------------------------------------------
+
+
+class EventView(msgspec.Struct, frozen=True):
+    """One event, live or recorded, as a row shows it.
+
+    `kind` is the event's type (docs/reference/events.md). `head` is how the bytes of its message
+    or body begin, `detail` its other fields. `is_cut` says that `detail` lacks what was too large.
+    """
+
+    run_id: str
+    seq: int
+    wall: float
+    mono: float
+    server_id: str
+    kind: str
+    method: str | None
+    request_id: RequestId | None
+    status: str | int | None
+    size_bytes: int
+    head: str
+    malformed: str | None
+    detail: dict[str, Any]
+    is_cut: bool
+
+
+class EventPage(msgspec.Struct, frozen=True):
+    """Events of the recording; go on with `after` (or `before`) the last one if `has_more`."""
+
+    events: list[EventView]
+    has_more: bool
+
+
+class RunView(msgspec.Struct, frozen=True):
+    """One run of mcplens that was recorded."""
+
+    run_id: str
+    started: float
+    ended: float | None
+    title: str
+    version: str
+    servers: list[str]
+    event_count: int
+    size_bytes: int
+    last_seq: int
+    is_live: bool
+
+
+class RunPage(msgspec.Struct, frozen=True):
+    runs: list[RunView]
+    has_more: bool
+
+
+class WholeEvent(msgspec.Struct, frozen=True):
+    """One event, whole: `text` is its message or body, None where those bytes are no UTF-8."""
+
+    event: EventView
+    text: str | None
+    text_is_cut: bool
+    masked: list[Any]
+
+
+class ImportedView(msgspec.Struct, frozen=True):
+    """What the import of a trace did."""
+
+    run_ids: list[str]
+    event_count: int
+    known_count: int
+    broken: list[str]

@@ -1,0 +1,272 @@
+"""Calls that outlive the page which made them: running, or ended and still to be looked at.
+
+Owns what is known of each: its ids, progress and result. How it is sent is the server's (the
+caller gives the work). What is kept of ended calls is bounded; the recording has the rest.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable, Iterator
+from typing import Any, Final, Literal
+
+import msgspec
+
+from mcplens.clock import Clock
+from mcplens.errors import CancelledRequest, InspectorError, classify
+from mcplens.protocol.frames import RequestId
+from mcplens.session.client import Client
+from mcplens.session.queue import Progress, QueueEntry, RequestStatus
+from mcplens.workspace.background import Background
+
+# A long session's worth; the recording keeps what falls out.
+MOST_KEPT: Final = 500
+MOST_RESULT_BYTES: Final = 128 * 1024 * 1024
+# Beyond this somebody holds down a key.
+MOST_RUNNING: Final = 1_000
+
+CallKind = Literal["tool", "resource", "prompt", "request", "raw"]
+CallStatus = Literal["pending", "in_progress", "completed", "cancelled", "error"]
+OnProgress = Callable[[Progress], None]
+
+
+class Outcome(msgspec.Struct, frozen=True):
+    """How a call ended well: the bytes of its result, if it has one."""
+
+    raw: bytes | None = None
+    is_error: bool = False
+    findings: tuple[str, ...] = ()
+
+
+# Sends the request; the callback given to it must be the request's `on_progress`.
+Work = Callable[[OnProgress], Awaitable[Outcome]]
+
+
+class Call:
+    """One call, from its start to long after its end."""
+
+    def __init__(
+        self,
+        call_id: str,
+        client: Client,
+        kind: CallKind,
+        method: str,
+        name: str,
+        request: bytes,
+        clock: Clock,
+        changed: Callable[[Call], None],
+    ) -> None:
+        self.call_id = call_id
+        self.server_id = client.server_id
+        self.kind: CallKind = kind
+        self.method = method
+        self.name = name
+        self.request = request
+        self.started = clock.wall()
+        self.elapsed_s: float | None = None
+        self.progress: Progress | None = None
+        self.progress_at = 0.0
+        self.request_ids: list[RequestId] = []
+        self.outcome: Outcome | None = None
+        self.size_bytes = 0  # of the result, also after it is no longer kept
+        self.error: InspectorError | None = None
+        self.task_id: str | None = None
+        self.question_ids: list[str] = []  # questions of the server's that wait, in their order
+        self.running: asyncio.Task[None] | None = None
+        self._client = client
+        self._clock = clock
+        self._changed = changed
+        self._started_mono = clock.monotonic()
+        self._entry: QueueEntry | None = None
+
+    def __repr__(self) -> str:
+        return f"<Call {self.call_id} {self.method} {self.name} {self.status}>"
+
+    @property
+    def status(self) -> CallStatus:
+        if self.error is not None:
+            return "cancelled" if self.error.category == "cancelled" else "error"
+        if self.outcome is not None:
+            return "completed"
+        is_pending = self._entry is not None and self._entry.status is RequestStatus.PENDING
+        return "pending" if is_pending else "in_progress"
+
+    @property
+    def is_running(self) -> bool:
+        return self.elapsed_s is None
+
+    @property
+    def is_waiting_on_user(self) -> bool:
+        if not self.is_running:
+            return False
+        is_paused = self._entry is not None and self._entry.is_waiting_on_user
+        return is_paused or bool(self.question_ids)
+
+    def progressed(self, progress: Progress) -> None:
+        """Hear of progress; given to the request, and what it is found again by."""
+        self.progress = progress
+        self.progress_at = self._clock.wall()
+        self._changed(self)
+
+    def note_requests(self) -> None:
+        """Which requests in the client's queue are this call's: those that report to it."""
+        queue = self._client.queue
+        for entry in (*queue.get_history(), *queue.in_progress()):
+            if entry.on_progress == self.progressed:
+                self._entry = entry
+                if entry.id not in self.request_ids:
+                    self.request_ids.append(entry.id)
+
+    async def run(self, work: Work) -> None:
+        """Do the work and keep how it ended."""
+        try:
+            self.outcome = await work(self.progressed)
+            self.size_bytes = len(self.outcome.raw or b"")
+        except asyncio.CancelledError:
+            self.error = CancelledRequest("cancelled by the user")
+        except Exception as problem:  # whatever it is belongs to this call alone
+            self.error = classify(problem, self.method, server_id=self.server_id)
+        self.elapsed_s = self._clock.monotonic() - self._started_mono
+        if not self.request_ids or self.kind != "raw":
+            self.note_requests()
+        self._entry = None
+        self._changed(self)
+
+
+class Calls:
+    """The calls of all servers, newest last."""
+
+    def __init__(self, clock: Clock, changed: Callable[[str], None]) -> None:
+        self._clock = clock
+        self._changed = changed
+        self._calls: OrderedDict[str, Call] = OrderedDict()
+        self._running = Background()
+        self._numbers = itertools.count(1)
+
+    def __repr__(self) -> str:
+        return f"<Calls {len(self._calls)} kept, {len(self._running)} running>"
+
+    def __iter__(self) -> Iterator[Call]:
+        return iter(list(self._calls.values()))
+
+    def find(self, call_id: str) -> Call:
+        """A call by its id.
+
+        Raises:
+            InspectorError: it is not kept.
+        """
+        call = self._calls.get(call_id)
+        if call is None:
+            raise InspectorError("INVALID_REQUEST", f"the call {call_id} is no longer kept")
+        return call
+
+    def get(self, call_id: str) -> Call | None:
+        return self._calls.get(call_id)
+
+    def caused_by(self, server_id: str, request_id: RequestId | None) -> Call | None:
+        """The running call that a question of the server's belongs to."""
+        running = [call for call in self if call.is_running and call.server_id == server_id]
+        for call in running:
+            call.note_requests()
+            if request_id is not None and request_id in call.request_ids:
+                return call
+        return running[0] if request_id is None and len(running) == 1 else None
+
+    def with_request(self, server_id: str, request_id: RequestId) -> Call | None:
+        """The call that made a request; the newest, since a new client counts from the start."""
+        for call in reversed(self._calls.values()):
+            if call.server_id == server_id:
+                if call.is_running:
+                    call.note_requests()
+                if request_id in call.request_ids:
+                    return call
+        return None
+
+    def of_task(self, server_id: str, task_id: str) -> Call | None:
+        """The call that became a task."""
+        for call in self:
+            if call.server_id == server_id and call.task_id == task_id:
+                return call
+        return None
+
+    def changed(self, call: Call) -> None:
+        """Something that others know of a call changed."""
+        self._changed(call.call_id)
+
+    def start(
+        self,
+        client: Client,
+        kind: CallKind,
+        method: str,
+        name: str,
+        params: Any,
+        work: Work,
+        *,
+        request_id: RequestId | None = None,
+    ) -> Call:
+        """Begin a call; it goes on whoever looks.
+
+        Raises:
+            InspectorError: too many run already.
+        """
+        if len(self._running) >= MOST_RUNNING:
+            raise InspectorError("INVALID_REQUEST", f"{MOST_RUNNING} calls are running already")
+        request = params if isinstance(params, bytes) else msgspec.json.encode(params)
+        call_id = f"c{next(self._numbers)}"
+        call = Call(call_id, client, kind, method, name, request, self._clock, self._call_changed)
+        if request_id is not None:
+            call.request_ids.append(request_id)
+        self._calls[call_id] = call
+        call.running = self._running.start(call.run(work), f"call {method} {name}")
+        self._call_changed(call)
+        return call
+
+    def cancel(self, call_id: str) -> Call:
+        """Call it off, on the server too; one that has ended stays as it is."""
+        call = self.find(call_id)
+        if call.is_running and call.running is not None:
+            call.running.cancel()
+        return call
+
+    def forget(self, server_id: str | None, call_ids: list[str]) -> None:
+        """Forget calls that have ended: these, or all (of one server)."""
+        for call in self:
+            is_meant = call.call_id in call_ids if call_ids else True
+            if is_meant and not call.is_running and server_id in (None, call.server_id):
+                self._drop(call)
+
+    async def end(self) -> None:
+        await self._running.end()
+
+    def started_on(self, server_id: str) -> None:
+        """A request was sent to this server: it may be one of a call's."""
+        for call in self:
+            if call.is_running and call.server_id == server_id and call.kind != "raw":
+                call.note_requests()
+                self._changed(call.call_id)
+
+    def _call_changed(self, call: Call) -> None:
+        self._changed(call.call_id)
+        if not call.is_running:
+            self._shrink()
+
+    def _shrink(self) -> None:
+        """Forget the oldest that have ended, and results beyond what is kept of them."""
+        ended = [call for call in self._calls.values() if not call.is_running]
+        for call in ended[: max(0, len(ended) - MOST_KEPT)]:
+            self._drop(call)
+        total = 0
+        for call in reversed(ended):
+            outcome = call.outcome
+            if outcome is None or outcome.raw is None:
+                continue
+            total += len(outcome.raw)
+            if total > MOST_RESULT_BYTES and call is not ended[-1]:
+                call.outcome = msgspec.structs.replace(outcome, raw=None)
+                self._changed(call.call_id)
+
+    def _drop(self, call: Call) -> None:
+        del self._calls[call.call_id]
+        self._changed(call.call_id)

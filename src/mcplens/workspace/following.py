@@ -1,0 +1,59 @@
+"""Follows the bus in batches: what came in some milliseconds, told at once to all who listen.
+
+One reader for the whole workspace. Events are passed on as they were published, so that a flood
+costs a look at each and no more; a listener makes what it needs of them. Never in a writer's way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from mcplens.bus import Bus, Published
+from mcplens.clock import Clock
+
+# Below what a person notices, above what a page can draw (16 ms).
+GATHER_S: Final = 0.03
+
+Listener = Callable[[list[Published], int], None]
+
+
+class Follower:
+    """The workspace's place in the stream of events."""
+
+    def __init__(self, bus: Bus, clock: Clock) -> None:
+        self._bus = bus
+        self._clock = clock
+        self._seq = bus.last_seq
+        self._listeners: list[Listener] = []
+
+    def __repr__(self) -> str:
+        return f"<Follower at {self._seq} of {self._bus.last_seq}>"
+
+    def add(self, listener: Listener) -> None:
+        """Call it with each batch, and with how many events before it were missed."""
+        self._listeners.append(listener)
+
+    def remove(self, listener: Listener) -> None:
+        self._listeners.remove(listener)
+
+    async def run(self) -> None:
+        """Follow until the bus is closed."""
+        while await self._is_more():
+            await self._clock.sleep(GATHER_S)
+            self.catch_up()
+
+    async def _is_more(self) -> bool:
+        async for _ in self._bus.subscribe(self._seq):
+            return True
+        return False
+
+    def catch_up(self) -> None:
+        """Tell what came since the last batch, now."""
+        batch = self._bus.since(self._seq)
+        if not batch:
+            return
+        missed = batch[0][2] - self._seq - 1
+        self._seq = batch[-1][2]
+        for listener in list(self._listeners):
+            listener(batch, missed)

@@ -1,0 +1,210 @@
+"""What servers ask and nobody has answered yet, of all servers together.
+
+Follows the events that tell of it, so that whoever looks later sees the same. Answering is the
+client's: `handler_of` is the one place that knows who answers what.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Iterator
+from typing import Any, Final
+
+import msgspec
+
+from mcplens.bus import Published
+from mcplens.errors import InspectorError
+from mcplens.events import ElicitationCompleted, InputRoundStarted, QuestionClosed, QuestionOpened
+from mcplens.protocol.elicitation import mode_of
+from mcplens.protocol.frames import RequestId
+from mcplens.session.client import Client
+from mcplens.session.handler import Handler
+
+# Questions that ended, shown until the page has taken note.
+_MOST_ENDED: Final = 100
+# Rounds of requests whose questions may still come.
+_MOST_ROUNDS: Final = 200
+KINDS: Final = frozenset({QuestionOpened, QuestionClosed, ElicitationCompleted, InputRoundStarted})
+
+
+class Question(msgspec.Struct):
+    """A question of a server's; `outcome` says how it ended."""
+
+    question_id: str  # of all servers: "server/id"
+    local_id: str  # as the server's client knows it
+    server_id: str
+    method: str
+    params: Any
+    request_id: RequestId | None
+    caused_by: RequestId | None
+    origin: str
+    task_id: str | None
+    opened: float
+    deadline: float | None
+    call_id: str | None = None
+    round: int | None = None
+    most_rounds: int | None = None
+    answering_by: str | None = None  # a profile that is at work on it
+    answered_by: str | None = None
+    is_accepted: bool = False  # by somebody here; the server may wait for what is done at a URL
+    is_completed: bool = False  # the server says that it is
+    outcome: str | None = None
+
+    @property
+    def is_done(self) -> bool:
+        return self.outcome is not None
+
+    @property
+    def mode(self) -> str | None:
+        """How an elicitation asks: `form` or `url`."""
+        return mode_of(self.params) if self.method == "elicitation/create" else None
+
+    @property
+    def elicitation_id(self) -> str | None:
+        found = self.params.get("elicitationId") if isinstance(self.params, dict) else None
+        return found if isinstance(found, str) else None
+
+    @property
+    def is_awaited(self) -> bool:
+        """Somebody agreed to open a URL, and the server has not said yet that it is done."""
+        has_end = self.mode == "url" and self.elicitation_id is not None
+        return has_end and self.is_accepted and not self.is_completed
+
+
+def handler_of(client: Client, method: str) -> Handler:
+    """Who answers a method of the server's.
+
+    Raises:
+        InspectorError: nobody does.
+    """
+    for handler in (client.sampling, client.elicitation):
+        if handler.method == method:
+            return handler
+    raise InspectorError("INVALID_REQUEST", f"{method} cannot be answered here")
+
+
+class Questions:
+    """The questions that wait, oldest first, and the last that ended."""
+
+    def __init__(self, changed: Callable[[str, str], None]) -> None:
+        self._changed = changed
+        self._questions: OrderedDict[str, Question] = OrderedDict()
+        self._rounds: OrderedDict[tuple[str, RequestId], tuple[int, int]] = OrderedDict()
+
+    def __repr__(self) -> str:
+        return f"<Questions {len(self.waiting())} waiting>"
+
+    def __iter__(self) -> Iterator[Question]:
+        return iter(list(self._questions.values()))
+
+    def waiting(self) -> list[Question]:
+        return [question for question in self._questions.values() if not question.is_done]
+
+    def beside(self, question: Question) -> list[Question]:
+        """Those that wait for the same call, this one among them; of its server, if none is."""
+        return [
+            one
+            for one in self.waiting()
+            if one.server_id == question.server_id and one.call_id == question.call_id
+        ]
+
+    def get(self, question_id: str) -> Question | None:
+        return self._questions.get(question_id)
+
+    def find(self, question_id: str) -> Question:
+        """A question that waits.
+
+        Raises:
+            InspectorError: QUESTION_GONE; it does not, or no longer.
+        """
+        question = self._questions.get(question_id)
+        if question is None or question.is_done:
+            raise InspectorError("QUESTION_GONE", "this question was answered or withdrawn")
+        return question
+
+    def note(self, question: Question) -> None:
+        """Something about it changed."""
+        self._changed(question.question_id, question.server_id)
+
+    # -- what happened -------------------------------------------------------------------------
+
+    def heed(self, published: Published) -> Question | None:
+        """Take note of an event; gives the question that was opened or closed by it."""
+        kind, server_id, _, wall, _, fields, _ = published
+        if kind is QuestionOpened:
+            event = QuestionOpened("", 0, wall, 0.0, server_id, *fields)
+            return self._opened(server_id, wall, event)
+        if kind is QuestionClosed:
+            answered_by = str(fields[3]) if len(fields) > 3 else ""
+            return self._closed(f"{server_id}/{fields[0]}", str(fields[2]), answered_by)
+        if kind is InputRoundStarted:
+            self._rounds[server_id, fields[0]] = (fields[2], fields[3])
+            while len(self._rounds) > _MOST_ROUNDS:
+                self._rounds.popitem(last=False)
+            return None
+        return self._completed(server_id, fields[0])
+
+    def _opened(self, server_id: str, wall: float, event: QuestionOpened) -> Question:
+        key = f"{server_id}/{event.question_id}"
+        self._questions.pop(key, None)
+        number, most = None, None
+        if event.caused_by is not None and event.origin in ("input_required", "error"):
+            number, most = self._rounds.get((server_id, event.caused_by), (None, None))
+        question = self._questions[key] = Question(
+            question_id=key,
+            local_id=event.question_id,
+            server_id=server_id,
+            method=event.method,
+            params=event.params,
+            request_id=event.request_id,
+            caused_by=event.caused_by,
+            origin=event.origin,
+            task_id=event.task_id,
+            opened=wall,
+            deadline=None if event.timeout_s is None else wall + event.timeout_s,
+            round=number,
+            most_rounds=most,
+        )
+        self.note(question)
+        return question
+
+    def _closed(self, key: str, outcome: str, answered_by: str = "") -> Question | None:
+        question = self._questions.get(key)
+        if question is None or question.is_done:
+            return None
+        question.outcome = outcome
+        question.answered_by = answered_by or None
+        question.answering_by = None
+        self.note(question)
+        ended = [one for one in self._questions.values() if one.is_done]
+        for old in ended[: max(0, len(ended) - _MOST_ENDED)]:
+            del self._questions[old.question_id]
+        return question
+
+    def _completed(self, server_id: str, elicitation_id: str) -> Question | None:
+        for question in reversed(self._questions.values()):
+            if question.server_id == server_id and question.elicitation_id == elicitation_id:
+                question.is_completed = True
+                self.note(question)
+                return question
+        return None
+
+    def reconcile(self, server_id: str, client: Client) -> list[Question]:
+        """Events were missed: what the client says still waits; gives the new ones."""
+        handlers: tuple[Handler, ...] = (client.sampling, client.elicitation)
+        pending = {f"{server_id}/{one.id}": one for each in handlers for one in each.get_pending()}
+        for question in self.waiting():
+            if question.server_id == server_id and question.question_id not in pending:
+                self._closed(question.question_id, "no longer waits")
+        opened = []
+        for key, one in pending.items():
+            if key in self._questions:
+                continue
+            asked, wall = one.request, one.created_at
+            fields = (
+                one.id, asked.method, asked.params, asked.id, asked.caused_by, asked.origin,
+                asked.task_id, one.timeout_s,
+            )  # fmt: skip
+            event = QuestionOpened("", 0, wall, 0.0, server_id, *fields)
+            opened.append(self._opened(server_id, wall, event))
+        return opened

@@ -1,0 +1,248 @@
+"""What can be asked of a server, as calls that outlive whoever asked.
+
+One function per kind of call: it checks what can be checked at once, and gives the work to
+calls.py. Called by the surfaces.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from mcplens.errors import InspectorError, ProtocolError
+from mcplens.protocol.eras import Era
+from mcplens.protocol.frames import Frame, Kind, decode_value, parse
+from mcplens.protocol.schema import SchemaProblem, Validator
+from mcplens.session.client import Client
+from mcplens.session.client_tasks import has
+from mcplens.store.rows import to_json
+from mcplens.workspace.calls import Call, Calls, OnProgress, Outcome
+from mcplens.workspace.server import Server
+
+
+class Options(msgspec.Struct, frozen=True, kw_only=True):
+    """What any call may be given."""
+
+    meta: dict[str, Any] = {}
+    headers: dict[str, str] = {}
+    timeout_s: float | None = None
+
+    def keywords(self, on_progress: OnProgress) -> dict[str, Any]:
+        return {
+            "timeout_s": self.timeout_s,
+            "on_progress": on_progress,
+            "headers": self.headers or None,
+        }
+
+
+def call_tool(
+    server: Server,
+    calls: Calls,
+    name: str,
+    arguments: bytes | None,
+    options: Options,
+    *,
+    task_ttl_s: float | None = None,
+    send_anyway: bool = False,
+) -> Call:
+    """Call a tool with arguments as JSON; as a task that lives so long, where a time is given.
+
+    Raises:
+        InspectorError: INVALID_REQUEST if they break the input schema and are not sent anyway,
+            CAPABILITY_NOT_SUPPORTED for a task that cannot be had.
+    """
+    client = server.ready("tools/call", is_forced=send_anyway)
+    given = _decoded(arguments) if arguments is not None else {}
+    if not send_anyway:
+        _check_arguments(client, name, given)
+    if task_ttl_s is not None and not send_anyway:
+        if _is_stateless(client):
+            task_ttl_s = None  # the server alone decides
+        else:
+            _check_task(client, name)
+    meta = _meta(server, options.meta)
+    params = {"name": name, "arguments": given} | ({"_meta": meta} if meta else {})
+    if task_ttl_s is not None:
+        params["task"] = {"ttl": round(task_ttl_s * 1000)}
+
+    async def work(on_progress: OnProgress) -> Outcome:
+        keywords = options.keywords(on_progress)
+        if not isinstance(given, dict):  # only a tester sends that
+            reply = await client.request("tools/call", params, **keywords)
+            return Outcome(reply.raw, findings=reply.findings)
+        try:
+            result = await client.call_tool(
+                name, given, meta=meta or None, task=task_ttl_s, **keywords
+            )
+        except ProtocolError as error:
+            return _as_it_came(error)
+        return Outcome(result.raw, result.is_error, result.findings)
+
+    return calls.start(client, "tool", "tools/call", name, params, work)
+
+
+def _check_arguments(client: Client, name: str, given: Any) -> None:
+    tool = client.catalog.tool(name)
+    findings: tuple[str, ...] = ()
+    if not isinstance(given, dict):
+        findings = ("the value: arguments must be an object",)
+    elif tool is not None and tool.problem is None:
+        try:
+            findings = Validator(tool.input_schema).findings(given)
+        except SchemaProblem:
+            return  # a schema that cannot be used says nothing against the arguments
+    if findings:
+        raise InspectorError(
+            "INVALID_REQUEST",
+            f"the arguments break the input schema of {name}: {findings[0]}",
+            details={"findings": list(findings), "server_id": client.server_id},
+        )
+
+
+def _is_stateless(client: Client) -> bool:
+    session = client.connection.session
+    return session is not None and session.era is Era.STATELESS
+
+
+def _check_task(client: Client, name: str) -> None:
+    tool = client.catalog.tool(name)
+    support = "optional" if tool is None else (tool.execution or {}).get("taskSupport", "forbidden")
+    why = None
+    if not has(client.capabilities, "tasks", "requests", "tools", "call"):
+        why = "the server did not declare tasks.requests.tools.call"
+    elif support not in ("optional", "required"):
+        why = f"the tool {name} cannot be called as a task (taskSupport: {support})"
+    if why is not None:
+        details = {"server_id": client.server_id, "method": "tools/call"}
+        raise InspectorError("CAPABILITY_NOT_SUPPORTED", why, details=details)
+
+
+def get_task_result(server: Server, calls: Calls, task_id: str) -> Call:
+    """The result of a task that the server runs, once it is over."""
+    client = server.ready()
+
+    async def work(on_progress: OnProgress) -> Outcome:
+        try:
+            result = await client.get_client_task_result(task_id)
+        except ProtocolError as error:
+            return _as_it_came(error)
+        return Outcome(result.raw, result.is_error, result.findings)
+
+    params = {"taskId": task_id}
+    call = calls.start(client, "request", "tasks/result", task_id, params, work)
+    call.task_id = task_id
+    return call
+
+
+def get_held_result(server: Server, calls: Calls, task_id: str) -> Call:
+    """What a task that we hold was answered with, once it is."""
+    client = server.ready()
+
+    async def work(on_progress: OnProgress) -> Outcome:
+        payload = await client.receiver_tasks.get_receiver_task_payload(task_id)
+        return Outcome(to_json(payload))
+
+    params = {"taskId": task_id}
+    call = calls.start(client, "request", "tasks/result", task_id, params, work)
+    call.task_id = task_id
+    return call
+
+
+def read_resource(server: Server, calls: Calls, uri: str, options: Options) -> Call:
+    client = server.ready("resources/read")
+    meta = _meta(server, options.meta)
+    params = {"uri": uri} | ({"_meta": meta} if meta else {})
+
+    async def work(on_progress: OnProgress) -> Outcome:
+        keywords = options.keywords(on_progress)
+        try:
+            result = await client.read_resource(uri, meta=meta or None, **keywords)
+        except ProtocolError as error:
+            return _as_it_came(error)
+        return Outcome(result.raw)
+
+    return calls.start(client, "resource", "resources/read", uri, params, work)
+
+
+def get_prompt(
+    server: Server, calls: Calls, name: str, arguments: Mapping[str, str], options: Options
+) -> Call:
+    client = server.ready("prompts/get")
+    meta = _meta(server, options.meta)
+    params = {"name": name, "arguments": dict(arguments)} | ({"_meta": meta} if meta else {})
+
+    async def work(on_progress: OnProgress) -> Outcome:
+        keywords = options.keywords(on_progress)
+        try:
+            result = await client.get_prompt(name, arguments, meta=meta or None, **keywords)
+        except ProtocolError as error:
+            return _as_it_came(error)
+        return Outcome(result.raw)
+
+    return calls.start(client, "prompt", "prompts/get", name, params, work)
+
+
+def request(
+    server: Server, calls: Calls, method: str, params: bytes | None, options: Options
+) -> Call:
+    """Any method; what the server did not declare is sent all the same.
+
+    Raises:
+        InspectorError: the server is not connected, or params are no object.
+    """
+    client = server.ready()
+    given = _decoded(params) if params is not None else None
+    if given is not None and not isinstance(given, dict):
+        raise InspectorError("INVALID_REQUEST", "params must be an object; use the raw form")
+
+    async def work(on_progress: OnProgress) -> Outcome:
+        reply = await client.request(method, given, **options.keywords(on_progress))
+        return Outcome(reply.raw, findings=reply.findings)
+
+    return calls.start(client, "request", method, method, params or b"{}", work)
+
+
+def send_raw(server: Server, calls: Calls, data: bytes, options: Options, *, force: bool) -> Call:
+    """Bytes exactly as they are; a request among them is waited for."""
+    client = server.ready()
+    message = parse(data)
+    frame = message if isinstance(message, Frame) and message.kind is Kind.REQUEST else None
+    identity = frame.id if frame is not None else None
+    if identity is not None and identity in client.connection.correlation.waiting and not force:
+        text = f"the id {identity!r} is in flight; use another, or force it"
+        raise InspectorError("INVALID_REQUEST", text)
+
+    async def work(on_progress: OnProgress) -> Outcome:
+        headers, timeout_s = options.headers or None, options.timeout_s
+        reply = await client.send_raw(data, timeout_s=timeout_s, headers=headers, force=force)
+        return Outcome(None if reply is None else reply.raw)
+
+    shown = msgspec.json.encode(data.decode("utf-8", "backslashreplace"))
+    method = message.method if isinstance(message, Frame) else ""
+    return calls.start(client, "raw", method, method, shown, work, request_id=identity)
+
+
+def _as_it_came(error: ProtocolError) -> Outcome:
+    """A result that breaks its shape is shown as it came, with what is wrong about it.
+
+    Raises:
+        ProtocolError: there is no result to show.
+    """
+    message = parse(error.raw) if error.raw else None
+    if not isinstance(message, Frame) or message.kind is not Kind.RESULT:
+        raise error
+    return Outcome(bytes(message.body), findings=(error.message, *error.findings))
+
+
+def _meta(server: Server, meta: Mapping[str, Any]) -> dict[str, Any]:
+    """What is sent with every call to this server, and over it what this call says."""
+    return {**server.entry.meta, **meta}
+
+
+def _decoded(raw: bytes) -> Any:
+    try:
+        return decode_value(msgspec.Raw(raw))[0]
+    except ValueError as problem:
+        raise InspectorError("INVALID_REQUEST", f"this is no JSON: {problem}") from None

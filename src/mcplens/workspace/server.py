@@ -1,0 +1,300 @@
+"""One server of the workspace: its entry, its client, and what was seen of it so far.
+
+Each is an island: connecting, losing and closing it waits on nobody else. Facts that only events
+tell (attempts, exit, stderr) are gathered in `heed`; all else is read from the client when asked.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from typing import Any, Final
+
+import msgspec
+
+from mcplens.app import connect
+from mcplens.bus import Bus, Published
+from mcplens.clock import Clock
+from mcplens.config.model import ServerEntry, Settings
+from mcplens.config.options import to_connect_options
+from mcplens.errors import InspectorError, classify
+from mcplens.events import (
+    ListRefreshed,
+    PingAnswered,
+    ProcessExited,
+    ProcessStarted,
+    ResourceRefreshed,
+    ServerIntroduced,
+    StateChanged,
+    StderrLine,
+)
+from mcplens.protocol.eras import Era, why_not_allowed
+from mcplens.protocol.lifecycle import ConnectionState
+from mcplens.session.capabilities import for_stateless
+from mcplens.session.client import Client
+from mcplens.session.profiles import Profiles
+from mcplens.transports.base import Closing
+from mcplens.workspace.answering import CLIENT_OPTIONS, Answering
+from mcplens.workspace.background import Background
+
+# Enough to see why a server died; the recording has all of it.
+_STDERR_LINES: Final = 50
+_STDERR_CHARACTERS: Final = 2_000
+# Calls of one person, a flood of questions beside them, and no server overrun.
+_CONCURRENCY: Final = 16
+_RETRIES: Final = 3
+_SETTLED: Final = (ConnectionState.CONNECTED, ConnectionState.DISCONNECTING)
+
+
+class ListState(msgspec.Struct):
+    """Where one of the four lists stands."""
+
+    count: int
+    fetched: float
+    is_changed: bool = False  # the server said so, and it was fetched again
+    error: dict[str, Any] | None = None
+
+
+class Subscription(msgspec.Struct):
+    """A resource that is followed."""
+
+    uri: str
+    updated: float | None = None
+    updates: int = 0
+    error: dict[str, Any] | None = None
+
+
+class Exit(msgspec.Struct, frozen=True):
+    """How the server's process ended."""
+
+    pid: int
+    exit_code: int | None
+    signal: str | None
+    at: float
+
+
+class Attempt(msgspec.Struct, frozen=True):
+    """Which attempt to connect comes next; `at` is when, None while it is made."""
+
+    count: int
+    most: int
+    at: float | None
+
+
+class Server:
+    """A server that is connected, was, or can be."""
+
+    def __init__(self, entry: ServerEntry, *, bus: Bus, clock: Clock) -> None:
+        self.entry = entry
+        self.answering = Answering(entry)
+        self.client: Client | None = None
+        self.overrides: dict[str, Any] = {}  # what the command line said on top
+        self.is_built_in = False
+        self.is_given = False  # it stands in no file of ours
+        self.since = clock.wall()
+        self.error: dict[str, Any] | None = None
+        self.attempt: Attempt | None = None
+        self.exit: Exit | None = None
+        self.stderr: deque[str] = deque(maxlen=_STDERR_LINES)
+        self.lists: dict[str, ListState] = {}
+        self.subscriptions: dict[str, Subscription] = {}
+        self.log_level: str | None = None
+        self._bus = bus
+        self._clock = clock
+        self._made_of: tuple[Any, dict[str, Any]] | None = None
+        self._work = Background()
+        self._closing = asyncio.Lock()
+
+    def __repr__(self) -> str:
+        return f"<Server {self.server_id} {self.state.value}>"
+
+    @property
+    def server_id(self) -> str:
+        return self.entry.name
+
+    @property
+    def state(self) -> ConnectionState:
+        return self.client.state if self.client is not None else ConnectionState.DISCONNECTED
+
+    @property
+    def declared(self) -> dict[str, Any] | None:
+        """What this connection declared to the server; None while there is none."""
+        session = self.client.connection.session if self.client is not None else None
+        if session is None or self.state is not ConnectionState.CONNECTED:
+            return None
+        is_stateless = session.era is Era.STATELESS
+        told = dict(session.client_capabilities)
+        return for_stateless(told) if is_stateless else told
+
+    @property
+    def needs_reconnect(self) -> bool:
+        """Whether what is to be declared is not what this connection declared."""
+        session = self.client.connection.session if self.client is not None else None
+        if session is None or self.state is not ConnectionState.CONNECTED:
+            return False
+        return dict(session.client_capabilities) != self.answering.capabilities
+
+    # -- commands ------------------------------------------------------------------------------
+
+    def use(self, entry: ServerEntry) -> None:
+        """Be configured like this from now on; a connection stays as it is until it is left."""
+        self.answering.follow(self.entry, entry)
+        self.entry = entry
+
+    def connect(self, settings: Settings, profiles: Profiles) -> None:
+        """Begin to connect; one that waits for its next attempt tries at once.
+
+        Raises:
+            InspectorError: the entry cannot be used.
+        """
+        is_on_its_way = bool(self._work) or self.state in _SETTLED
+        if is_on_its_way and self.state is not ConnectionState.ERROR:
+            return
+        former = self.client
+        self._make_client(settings, profiles)
+        self._work.start(self._connect(former), f"connect {self.server_id}")
+
+    async def _connect(self, former: Client | None) -> None:
+        assert self.client is not None
+        try:
+            if former is not None and former.state is not ConnectionState.DISCONNECTED:
+                await former.disconnect()
+            await self.client.connect()
+        except InspectorError as error:
+            if error.category != "cancelled":
+                self.error = error.to_dict()
+        except Exception as problem:  # a bug must not look like a server that connects for ever
+            self.error = classify(problem, "connecting", server_id=self.server_id).to_dict()
+
+    async def disconnect(self, closing: Closing = Closing.GRACEFUL) -> None:
+        """Disconnect, or call off connecting; safe at any time."""
+        async with self._closing:
+            await self._work.end()
+            if self.client is not None:
+                await self.client.disconnect(closing)
+
+    def _make_client(self, settings: Settings, profiles: Profiles) -> None:
+        """A client for the entry as it is now; the former one, if nothing has changed."""
+        try:
+            client = self._made_client(settings)
+            self.answering.equip(client, profiles)
+        except InspectorError as error:
+            self.error = error.to_dict()
+            raise
+        self.client = client
+
+    def _made_client(self, settings: Settings) -> Client:
+        target, options = to_connect_options(self.entry, settings)
+        options = {"concurrency": _CONCURRENCY, "max_retries": _RETRIES, **options}
+        # The page asks before it sends what a server did not declare; testers must be able to.
+        options |= {"enforce_capabilities": False, **self._merged(options)}
+        for name in ("capabilities", "roots"):
+            options.pop(name, None)  # `answering` has them
+        options |= {**CLIENT_OPTIONS, "server_id": self.server_id}
+        if self.client is None or self._made_of != (target, options):
+            client = connect(target, bus=self._bus, clock=self._clock, **options).client
+            self._made_of = (target, options)
+            return client
+        return self.client
+
+    def _merged(self, options: dict[str, Any]) -> dict[str, Any]:
+        """The overrides; headers and variables stand beside those of the entry."""
+        both: dict[str, Any] = {
+            name: {**options.get(name, {}), **self.overrides[name]}
+            for name in ("headers", "env")
+            if name in self.overrides
+        }
+        return {**self.overrides, **both}
+
+    def ready(self, method: str = "", *, is_forced: bool = False) -> Client:
+        """The client, connected, to a server that offers this method.
+
+        Raises:
+            InspectorError: NOT_CONNECTED, or CAPABILITY_NOT_SUPPORTED.
+        """
+        if self.client is None:
+            text = f"{self.server_id} is not connected"
+            raise InspectorError("NOT_CONNECTED", text, details={"server_id": self.server_id})
+        self.client.connection.ready_session()
+        version = self.client.protocol_version
+        if method and version is not None and not is_forced:
+            why = why_not_allowed(method, version, self.client.capabilities)
+            if why is not None:
+                details = {"server_id": self.server_id, "method": method}
+                raise InspectorError("CAPABILITY_NOT_SUPPORTED", why, details=details)
+        return self.client
+
+    # -- what happened -------------------------------------------------------------------------
+
+    def heed(self, published: Published) -> bool:
+        """Take note of an event of this server's; whether the view of the server changed."""
+        kind, _, _, wall, _, fields, _ = published
+        if kind is StateChanged:
+            self._moved(wall, *fields)
+        elif kind is StderrLine:
+            self.stderr.append(_line(fields[1]))
+        elif kind is ProcessStarted:
+            self.exit = None
+            self.stderr.clear()
+        elif kind is ProcessExited:
+            self.exit = Exit(fields[0], fields[1], fields[2], wall)
+        elif kind is ListRefreshed:
+            self._list_refreshed(wall, *fields)
+        elif kind is ResourceRefreshed:
+            self._resource_refreshed(wall, *fields)
+        return kind is not StderrLine  # a page that wants every line reads the events
+
+    def _moved(
+        self,
+        wall: float,
+        _old: str,
+        new: str,
+        _transition: str,
+        retries: int,
+        most: int,
+        retry_in_s: float | None,
+        error: dict[str, Any] | None,
+    ) -> None:
+        self.since = wall
+        if error is not None:
+            self.error = error
+        elif new == "CONNECTED":
+            self.error = None
+        is_trying = new in ("ERROR", "CONNECTING") and (retries or retry_in_s is not None)
+        at = None if retry_in_s is None else wall + retry_in_s
+        # While it waits, the next attempt is what counts.
+        count = retries + 1 if new == "ERROR" else retries
+        self.attempt = Attempt(count, most, at) if is_trying else None
+
+    def fetched(self, kind: str, count: int) -> None:
+        """A list was fetched because somebody asked."""
+        self.lists[kind] = ListState(count, self._clock.wall())
+
+    def _list_refreshed(
+        self, wall: float, kind: str, count: int, error: dict[str, Any] | None = None
+    ) -> None:
+        state = self.lists.setdefault(kind, ListState(count, wall))
+        if error is None:
+            state.count, state.fetched, state.is_changed = count, wall, True
+        state.error = error
+
+    def _resource_refreshed(
+        self, wall: float, uri: str, error: dict[str, Any] | None = None
+    ) -> None:
+        for followed in self.subscriptions.values():
+            if uri == followed.uri or uri.startswith(followed.uri.removesuffix("/") + "/"):
+                followed.updated, followed.error = wall, error
+                followed.updates += 1
+
+
+# What is told to `heed`; everything else is traffic.
+HEEDED: Final = frozenset(
+    {
+        StateChanged, ServerIntroduced, PingAnswered, ProcessStarted, ProcessExited, ListRefreshed,
+        ResourceRefreshed, StderrLine,
+    }
+)  # fmt: skip
+
+
+def _line(data: bytes) -> str:
+    return data[:_STDERR_CHARACTERS].decode("utf-8", "backslashreplace")

@@ -1,0 +1,171 @@
+"""Tasks of all servers, in both roles: those that a server runs for us, and those that we hold.
+
+Follows the events that tell of them. What is over or gone stays to be looked at, within bounds.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Iterator
+from datetime import datetime
+from typing import Any, Final, Literal
+
+import msgspec
+
+from mcplens.bus import Published
+from mcplens.errors import InspectorError
+from mcplens.events import ClientTaskChanged, ReceiverTaskChanged
+from mcplens.protocol.frames import RequestId
+from mcplens.protocol.tasks import TERMINAL, Task, to_wire
+
+# More than anybody looks through; the recording has every change of them.
+MOST_TASKS: Final = 1_000
+KINDS: Final = frozenset({ClientTaskChanged, ReceiverTaskChanged})
+
+Role = Literal["client", "receiver"]
+
+
+class TaskState(msgspec.Struct):
+    """Where a task stands, by the last word on it."""
+
+    key: str
+    task_id: str
+    server_id: str
+    role: Role
+    method: str
+    status: str
+    task: dict[str, Any]
+    first_seen: float
+    updated: float
+    is_gone: bool = False
+    is_listed: bool = False  # it was there before we heard of it
+    request_id: RequestId | None = None  # what became this task, or what it is about
+    call_id: str | None = None
+    question_id: str | None = None  # what it waits for, or waited
+
+    @property
+    def is_over(self) -> bool:
+        return self.status in TERMINAL
+
+    @property
+    def expires(self) -> float | None:
+        """When it is forgotten, by this machine's clock where that saw it begin."""
+        ttl_s = self.seconds("ttl", "ttlMs")
+        start = min(self.created, self.first_seen) if self.is_listed else self.first_seen
+        return None if ttl_s is None else start + ttl_s
+
+    @property
+    def created(self) -> float:
+        """When it was made, by its own word if that can be read."""
+        text = self.task.get("createdAt")
+        try:
+            return datetime.fromisoformat(str(text)).timestamp() if text else self.first_seen
+        except ValueError:
+            return self.first_seen
+
+    @property
+    def message(self) -> str | None:
+        text = self.task.get("statusMessage")
+        return text if isinstance(text, str) else None
+
+    def seconds(self, *names: str) -> float | None:
+        """A time that the task gives in milliseconds, under one of these names."""
+        for name in names:
+            value = self.task.get(name)
+            if isinstance(value, int | float) and not isinstance(value, bool):
+                return value / 1000
+        return None
+
+
+def key_of(server_id: str, role: Role, task_id: str) -> str:
+    """Both sides may choose the same id."""
+    return f"{server_id}/{role}/{task_id}"
+
+
+class Tasks:
+    """The tasks that were heard of, oldest first."""
+
+    def __init__(self, changed: Callable[[str, str], None]) -> None:
+        self._changed = changed
+        self._tasks: OrderedDict[str, TaskState] = OrderedDict()
+
+    def __repr__(self) -> str:
+        return f"<Tasks {len(self._tasks)} known>"
+
+    def __iter__(self) -> Iterator[TaskState]:
+        return iter(list(self._tasks.values()))
+
+    def get(self, key: str) -> TaskState | None:
+        return self._tasks.get(key)
+
+    def of_server(self, server_id: str) -> list[TaskState]:
+        return [task for task in self if task.server_id == server_id]
+
+    def find(self, server_id: str, role: Role, task_id: str) -> TaskState:
+        """A task that was heard of.
+
+        Raises:
+            InspectorError: it was not, or is forgotten.
+        """
+        task = self._tasks.get(key_of(server_id, role, task_id))
+        if task is None:
+            raise InspectorError("INVALID_REQUEST", f"the task {task_id} is not known here")
+        return task
+
+    def heed(self, published: Published) -> TaskState:
+        """Take note of a task that was made, moved, or is gone."""
+        kind, server_id, _, wall, _, fields, _ = published
+        task_id, method, status, task = fields[:4]
+        is_gone = bool(fields[4]) if len(fields) > 4 else False
+        role: Role = "client" if kind is ClientTaskChanged else "receiver"
+        return self._put(server_id, role, task_id, method, status, task, wall, is_gone=is_gone)
+
+    def listed(self, server_id: str, task: Task, wall: float) -> TaskState:
+        """The server was asked about a task of its own."""
+        known = self._tasks.get(key_of(server_id, "client", task.task_id))
+        method = known.method if known is not None else ""
+        state = self._put(
+            server_id, "client", task.task_id, method, task.status, to_wire(task), wall
+        )
+        state.is_listed = known is None or known.is_listed
+        return state
+
+    def relate(
+        self,
+        task: TaskState,
+        *,
+        request_id: RequestId | None = None,
+        call_id: str | None = None,
+        question_id: str | None = None,
+    ) -> None:
+        """Say what a task belongs to, as far as that is known."""
+        task.request_id = request_id if request_id is not None else task.request_id
+        task.call_id = call_id or task.call_id
+        task.question_id = question_id or task.question_id
+        self._changed(task.key, task.server_id)
+
+    def _put(
+        self,
+        server_id: str,
+        role: Role,
+        task_id: str,
+        method: str,
+        status: str,
+        task: dict[str, Any],
+        wall: float,
+        *,
+        is_gone: bool = False,
+    ) -> TaskState:
+        key = key_of(server_id, role, task_id)
+        state = self._tasks.get(key)
+        if state is None:
+            state = self._tasks[key] = TaskState(
+                key, task_id, server_id, role, method, status, task, wall, wall
+            )
+        state.method, state.status, state.task = method, status, task
+        state.updated, state.is_gone = wall, is_gone
+        while len(self._tasks) > MOST_TASKS:
+            old, forgotten = self._tasks.popitem(last=False)
+            self._changed(old, forgotten.server_id)
+        self._changed(key, server_id)
+        return state

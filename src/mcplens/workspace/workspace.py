@@ -1,0 +1,284 @@
+"""The application object of a surface that stays open: many servers, one bus, one recording.
+
+Owns the servers, their calls and what waits for an answer, and tells whoever listens that a thing
+changed; the listener asks for the thing when it wants to show it. Closing it leaves no process
+behind.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable
+from types import TracebackType
+from typing import Any, Final, Literal, Self
+
+import msgspec
+
+from mcplens.app import Record
+from mcplens.bus import Bus, Published
+from mcplens.clock import Clock, SystemClock
+from mcplens.config.model import ServerEntry, Source
+from mcplens.config.surroundings import Surroundings, current_surroundings
+from mcplens.errors import InspectorError
+from mcplens.events import ListRefreshed, RequestPaused, RequestResumed, RequestStarted
+from mcplens.session.config import VERSION
+from mcplens.session.profiles import Profiles
+from mcplens.store.location import default_path
+from mcplens.store.recorder import Recorder
+from mcplens.transports.base import Closing
+from mcplens.workspace import questions, tasks
+from mcplens.workspace.background import Background
+from mcplens.workspace.calls import Calls
+from mcplens.workspace.configured import BUILT_IN, Configured
+from mcplens.workspace.confirmation import Confirmations
+from mcplens.workspace.following import Follower
+from mcplens.workspace.questions import Questions
+from mcplens.workspace.relating import Relations
+from mcplens.workspace.replying import Replies
+from mcplens.workspace.server import HEEDED, Server
+from mcplens.workspace.tasks import Tasks
+
+Thing = Literal["servers", "calls", "questions", "tasks", "lists", "settings"]
+# what changed, its key, the server that it belongs to ("" for none)
+OnChange = Callable[[Thing, str, str], None]
+
+# Where a server comes from that the command line names.
+GIVEN: Final = "command line"
+_OF_CALLS: Final = frozenset({RequestStarted, RequestPaused, RequestResumed})
+# How long servers that are slow to leave are waited for before the watchdog sees them out.
+_CLOSE_S: Final = 3.0
+
+
+class Workspace:
+    """Servers by name, and everything that goes on with them; use it in an `async with` block."""
+
+    def __init__(
+        self,
+        *,
+        config_path: str | None = None,
+        record: Record = True,
+        trace: str | None = None,
+        here: Surroundings | None = None,
+        clock: Clock | None = None,
+        warn: Callable[[str], None] | None = None,
+    ) -> None:
+        self.clock = clock or SystemClock()
+        self.bus = Bus(self.clock)
+        self.configured = Configured(here or current_surroundings(), config_path)
+        self.confirmations = Confirmations(self.configured.here)
+        self.calls = Calls(self.clock, self._call_changed)
+        self.questions = Questions(lambda key, server_id: self.changed("questions", key, server_id))
+        self.tasks = Tasks(lambda key, server_id: self.changed("tasks", key, server_id))
+        self.relations = Relations(self)
+        self.replies = Replies(
+            self.questions, lambda server_id: self.find(server_id).ready(), lambda: self.profiles
+        )
+        self.follower = Follower(self.bus, self.clock)
+        self.servers: dict[str, Server] = {}
+        self.recording_path = default_path() if isinstance(record, bool) else record
+        self.recorder = self._start_recording(record is not False, trace, warn)
+        self._listeners: list[OnChange] = []
+        self._background = Background()
+        self.reload()
+
+    def __repr__(self) -> str:
+        return f"<Workspace {self.bus.run_id}, {len(self.servers)} servers, {self.calls!r}>"
+
+    def _start_recording(
+        self, is_wanted: bool, trace: str | None, warn: Callable[[str], None] | None
+    ) -> Recorder | None:
+        if not is_wanted and trace is None:
+            return None
+        path = self.recording_path if is_wanted else None
+        return Recorder(
+            self.bus,
+            path,
+            trace=trace,
+            title="web",
+            version=VERSION,
+            warn=warn,
+            clock=self.clock,
+        )
+
+    async def __aenter__(self) -> Self:
+        self.follower.add(self._heed)
+        self._background.start(self.follower.run(), "follow the bus")
+        return self
+
+    async def __aexit__(
+        self,
+        exc_type: type[BaseException] | None,
+        exc: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        await self.replies.end()
+        await self.calls.end()
+        leaving = (self._leave(server) for server in self.servers.values())
+        await asyncio.gather(*leaving, return_exceptions=True)
+        self.follower.catch_up()
+        self.bus.close()
+        await self._background.end()
+        if self.recorder is not None:
+            await self.recorder.aclose()
+
+    async def _leave(self, server: Server) -> None:
+        """The polite way for as long as that may take; then the watchdog finishes it."""
+        try:
+            async with asyncio.timeout(_CLOSE_S):
+                await server.disconnect()
+        except TimeoutError:
+            await server.disconnect(Closing.KILL)
+
+    # -- who listens ---------------------------------------------------------------------------
+
+    def listen(self, on_change: OnChange) -> Callable[[], None]:
+        """Call it whenever a thing changes; the function that is given back ends that."""
+        self._listeners.append(on_change)
+        return lambda: self._listeners.remove(on_change)
+
+    def changed(self, what: Thing, key: str, server_id: str = "") -> None:
+        for listener in list(self._listeners):
+            listener(what, key, server_id)
+
+    def _call_changed(self, call_id: str) -> None:
+        self.changed("calls", call_id)
+
+    def _heed(self, batch: list[Published], missed: int) -> None:
+        """Take note of what concerns a server or a call; a look at each: it may be a flood."""
+        servers, calls = set[str](), set[str]()
+        for published in batch:
+            kind, server_id = published[0], published[1]
+            if kind in HEEDED:
+                server = self.servers.get(server_id)
+                if server is not None and server.heed(published):
+                    servers.add(server_id)
+                if kind is ListRefreshed:
+                    self.changed("lists", f"{server_id}/{published[5][0]}", server_id)
+            elif kind in _OF_CALLS:
+                calls.add(server_id)
+            elif kind in questions.KINDS:
+                self.relations.heed_question(published)
+            elif kind in tasks.KINDS:
+                self.relations.heed_task(published)
+        if missed:
+            servers = calls = set(self.servers)
+            self.relations.reconcile()
+        self.relations.tell()
+        for server_id in servers:
+            self.changed("servers", server_id, server_id)
+        for server_id in calls:
+            self.calls.started_on(server_id)
+
+    # -- servers -------------------------------------------------------------------------------
+
+    def find(self, server_id: str) -> Server:
+        """A server by its name.
+
+        Raises:
+            InspectorError: there is none.
+        """
+        server = self.servers.get(server_id)
+        if server is None:
+            raise InspectorError("INVALID_REQUEST", f"there is no server {server_id!r}")
+        return server
+
+    def reload(self) -> None:
+        """Read the configuration again; a server that is connected stays as it is until then."""
+        entries = {entry.name: entry for entry in self.configured.load()}
+        for name, entry in entries.items():
+            server = self.servers.get(name)
+            if server is None:
+                server = self.servers[name] = Server(entry, bus=self.bus, clock=self.clock)
+                server.is_built_in = entry.source.kind == BUILT_IN
+            elif server.is_given or server.entry == entry:
+                continue
+            server.use(entry)
+            self.changed("servers", name, name)
+        for name in list(self.servers):
+            if name not in entries and not self.servers[name].is_given:
+                self._forget(name)
+
+    def _forget(self, name: str) -> None:
+        server = self.servers.pop(name)
+        self._background.start(server.disconnect(), f"forget {name}")
+        self.changed("servers", name, name)
+
+    def give(self, server: Server) -> None:
+        """Add a server that stands in no file: one that the command line names."""
+        self.servers = {server.server_id: server, **self.servers}
+        self.changed("servers", server.server_id, server.server_id)
+
+    def new_server(self, name: str, raw: dict[str, Any], overrides: dict[str, Any]) -> Server:
+        """A server of the command line's, not yet added."""
+        entry = self.configured.entry(name, raw, Source(GIVEN, "", "given"))
+        server = Server(entry, bus=self.bus, clock=self.clock)
+        server.overrides = overrides
+        server.is_given = True
+        return server
+
+    def foreign(self, name: str, entry: ServerEntry, overrides: dict[str, Any]) -> Server:
+        """Another tool's server, as `tool:name`; not yet added."""
+        entry = msgspec.structs.replace(entry, name=name)
+        server = Server(entry, bus=self.bus, clock=self.clock)
+        server.overrides = overrides
+        server.is_given = True
+        return server
+
+    def connect(self, server_id: str) -> Server:
+        """Begin to connect.
+
+        Raises:
+            InspectorError: it must be confirmed first, or cannot be used.
+        """
+        server = self.find(server_id)
+        if self.confirmations.is_needed(server.entry):
+            text = f"{server_id} came from {server.entry.source.path}: look at what it starts first"
+            raise InspectorError("INVALID_REQUEST", text, details={"needs_confirmation": True})
+        try:
+            server.connect(self.configured.configuration.settings, self.profiles)
+        finally:
+            self.changed("servers", server_id, server_id)
+        return server
+
+    @property
+    def profiles(self) -> Profiles:
+        """The profiles that are configured now, and those that are built in."""
+        return Profiles(self.configured.configuration.settings.profiles, self.clock)
+
+    def save_answering(self, server: Server) -> None:
+        """Write profile, roots and capabilities of a server into its own file.
+
+        Raises:
+            InspectorError: it is not ours to change, or was not confirmed yet.
+        """
+        entry = server.entry
+        if self.confirmations.is_needed(entry):
+            text = f"{server.server_id} was not confirmed yet: look at what it starts first"
+            raise InspectorError("INVALID_REQUEST", text, details={"needs_confirmation": True})
+        self.configured.edit(entry, server.answering.written_into(entry), None)
+        self.reload()
+        # What it starts is still what was confirmed.
+        self.confirmations.confirm(server.entry)
+
+    def confirm(self, server_id: str) -> Server:
+        server = self.find(server_id)
+        self.confirmations.confirm(server.entry)
+        self.changed("servers", server_id, server_id)
+        return server
+
+    def imported(self, names: Iterable[str]) -> None:
+        """These were brought in from elsewhere, and wait for somebody's yes."""
+        self.reload()
+        entries = [self.servers[name].entry for name in names if name in self.servers]
+        self.confirmations.imported(entries)
+        for entry in entries:
+            self.changed("servers", entry.name, entry.name)
+
+    def remove(self, server_id: str) -> None:
+        """Out of its file, or only out of the workspace where it stands in none."""
+        server = self.find(server_id)
+        if server.is_given:
+            self._forget(server_id)
+            return
+        self.configured.remove(server.entry)
+        self.reload()

@@ -1,0 +1,111 @@
+"""Debian's Chromium by Playwright, and pages that watch themselves.
+
+Every page notes violations of its Content-Security-Policy, requests to other origins and errors of
+its scripts; `Watched.assert_clean` is the last line of each test.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+
+from .site import Site
+
+ROOT = Path(__file__).parents[2]
+AXE = ROOT / "web" / "node_modules" / "axe-core" / "axe.min.js"
+# Where screenshots go, if they are wanted.
+SHOTS = os.environ.get("MCPLENS_SHOTS")
+_PROGRAMS = ("chromium", "chromium-browser", "google-chrome")
+_ARGUMENTS = [
+    "--no-sandbox", "--disable-background-networking", "--disable-component-update",
+    "--disable-sync",
+]  # fmt: skip
+_WATCH = """
+window.__violations = [];
+document.addEventListener("securitypolicyviolation", (event) =>
+  __violations.push(`${event.violatedDirective} ${event.blockedURI}`));
+"""
+
+
+@contextmanager
+def chromium() -> Iterator[Browser]:
+    program = next(filter(None, map(shutil.which, _PROGRAMS)), None)
+    assert program, 'these tests need Chromium: install the system\'s package "chromium"'
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=program, args=_ARGUMENTS)
+        yield browser
+        browser.close()
+
+
+class Watched:
+    """A page, and what must not happen on it."""
+
+    def __init__(self, context: BrowserContext, site: Site) -> None:
+        self.site = site
+        self.strangers: list[str] = []
+        self.faults: list[str] = []
+        context.add_init_script(_WATCH)
+        self.page: Page = context.new_page()
+        self.page.set_default_timeout(15_000)
+        self.page.on("request", self._note_request)
+        self.page.on("pageerror", lambda error: self.faults.append(str(error)))
+        self.page.on("console", self._note_console)
+
+    def __repr__(self) -> str:
+        return f"<Watched {self.page.url}>"
+
+    def _note_request(self, request: Any) -> None:
+        if not request.url.startswith((self.site.url, "data:")):
+            self.strangers.append(request.url)
+
+    def _note_console(self, message: Any) -> None:
+        if message.type == "error":
+            self.faults.append(message.text)
+
+    def enter(self, path: str = "") -> Page:
+        """Sign in by the token, as the printed address does, at this path."""
+        self.page.goto(f"{self.site.url}{path}#token={self.site.token}")
+        self.page.get_by_role("navigation", name="Screens").wait_for()
+        return self.page
+
+    def goto(self, path: str) -> Page:
+        self.page.goto(self.site.url + path)
+        return self.page
+
+    def axe(self) -> list[str]:
+        """Serious and critical findings of axe, each with the element that it is about."""
+        self.page.evaluate(AXE.read_text())
+        found = self.page.evaluate(
+            """async () => (await axe.run()).violations
+              .filter((one) => one.impact === "serious" || one.impact === "critical")
+              .map(({ id, nodes }) => `${id} ${nodes.map((one) => one.html.slice(0, 200))}`)
+            """
+        )
+        return list(found)
+
+    def shoot(self, name: str) -> None:
+        if SHOTS:
+            folder = Path(SHOTS)
+            folder.mkdir(parents=True, exist_ok=True)
+            self.page.screenshot(path=folder / f"{re.sub(r'[^a-z0-9]+', '-', name.lower())}.png")
+
+    def assert_clean(self) -> None:
+        assert self.page.evaluate("window.__violations") == []
+        assert self.strangers == []
+        assert self.faults == []
+
+
+@contextmanager
+def watched(browser: Browser, site: Site, **options: Any) -> Iterator[Watched]:
+    context = browser.new_context(**{"viewport": {"width": 1440, "height": 900}, **options})
+    try:
+        yield Watched(context, site)
+    finally:
+        context.close()

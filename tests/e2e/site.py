@@ -1,0 +1,97 @@
+"""`mcplens web` as a process of its own, with a home of its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from mcplens.web.page import STATIC
+
+START_S = 30.0
+END_S = 15.0
+_ADDRESS = re.compile(r"http://\S+#token=\S+")
+
+
+class Site:
+    """A running web UI: where it is, and the key to it."""
+
+    def __init__(self, process: subprocess.Popen[str], address: str) -> None:
+        self.process = process
+        self.address = address
+        self.url, self.token = address.split("/#token=")
+
+    def __repr__(self) -> str:
+        return f"<Site {self.url}>"
+
+    @property
+    def port(self) -> int:
+        return int(self.url.rpartition(":")[2])
+
+
+@contextmanager
+def site(home: Path, *arguments: str, port: int = 0) -> Iterator[Site]:
+    """The web UI, until the block ends; Ctrl-C must end it and all that it started."""
+    assert (STATIC / "index.html").exists(), "the page is not built: run `make web`"
+    environment = {
+        **os.environ,
+        "HOME": str(home),
+        "XDG_CONFIG_HOME": str(home / "config"),
+        "XDG_DATA_HOME": str(home / "data"),
+        "XDG_STATE_HOME": str(home / "state"),
+        "NO_COLOR": "1",
+    }
+    command = [
+        str(Path(sys.executable).with_name("mcplens")),
+        "web",
+        "--no-open",
+        "--port",
+        str(port),
+        *arguments,
+    ]
+    process = subprocess.Popen(
+        command, cwd=home, env=environment, text=True, bufsize=1,
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+    )  # fmt: skip
+    try:
+        yield Site(process, _address(process))
+    finally:
+        process.send_signal(signal.SIGINT)
+        try:
+            process.wait(END_S)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            raise
+        finally:
+            assert process.stdout is not None
+            process.stdout.close()
+
+
+def _address(process: subprocess.Popen[str]) -> str:
+    """What the command prints; given up after a while."""
+    timer = threading.Timer(START_S, process.kill)
+    timer.start()
+    said = ""
+    try:
+        assert process.stdout is not None
+        for line in process.stdout:
+            said += line
+            if found := _ADDRESS.search(line):
+                return found[0]
+    finally:
+        timer.cancel()
+    raise AssertionError(f"mcplens web did not start: {said}")
+
+
+def configure(home: Path, servers: dict[str, object]) -> None:
+    """Servers in the user's file."""
+    folder = home / "config" / "mcplens"
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "mcp.json").write_text(json.dumps({"mcpServers": servers}))

@@ -1,0 +1,189 @@
+"""What a user does: call, switch, reload, find, look at what broke."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from playwright.sync_api import Browser, Page, expect
+
+from .browser import Watched, watched
+from .site import Site, site
+
+
+def run(page: Page) -> None:
+    page.get_by_role("button", name="Run", exact=True).click()
+
+
+def test_a_tool_is_called_by_its_form_and_by_keyboard(window: Watched) -> None:
+    page = window.enter("/s/demo/tools/add")
+    page.get_by_label(re.compile(r"^a\b")).fill("2")
+    page.get_by_label(re.compile(r"^b\b")).fill("40")
+    page.keyboard.press("Control+Enter")
+    expect(page.get_by_text("Done", exact=True)).to_be_visible()
+    expect(page.get_by_label("Call of add")).to_contain_text("42")
+    window.shoot("called")
+    window.assert_clean()
+
+
+def test_what_was_typed_survives_the_switch_between_form_and_json_and_a_reload(
+    window: Watched,
+) -> None:
+    page = window.enter("/s/demo/tools/echo")
+    page.get_by_label(re.compile("text|message", re.I)).first.fill("half typ")
+    page.get_by_text("JSON", exact=True).first.click()
+    editor = page.get_by_label("Arguments as JSON")
+    expect(editor).to_contain_text("half typ")
+    page.reload()
+    expect(page.get_by_label("Arguments as JSON")).to_contain_text("half typ")
+    page.get_by_text("Form", exact=True).first.click()
+    expect(page.get_by_label(re.compile("text|message", re.I)).first).to_have_value("half typ")
+    window.assert_clean()
+
+
+def test_bad_arguments_are_shown_and_can_be_sent_all_the_same(window: Watched) -> None:
+    page = window.enter("/s/demo/tools/add")
+    page.get_by_text("JSON", exact=True).first.click()
+    editor = page.get_by_label("Arguments as JSON")
+    editor.click()
+    page.keyboard.press("Control+A")
+    page.keyboard.insert_text('{"a": "no number"}')
+    run(page)
+    expect(page.get_by_text(re.compile("break.? the schema"))).to_be_visible()
+    page.get_by_role("button", name="Send anyway").click()
+    expect(page.get_by_label("Call of add")).to_be_visible()
+    window.assert_clean()
+
+
+def test_a_running_call_survives_a_reload_and_can_be_cancelled(window: Watched) -> None:
+    page = window.enter("/s/demo/tools/progress-steps")
+    run(page)
+    expect(page.get_by_label("Progress of the call").or_(page.get_by_text("Done"))).to_be_visible()
+    page.goto(window.site.url + "/s/demo/tools/wait")
+    page.get_by_label(re.compile("second", re.I)).first.fill("60")
+    run(page)
+    expect(page.get_by_text("Running")).to_be_visible()
+    page.reload()
+    expect(page.get_by_text("Running")).to_be_visible()
+    page.get_by_role("button", name="Cancel", exact=True).click()
+    expect(page.get_by_text("Cancelled").first).to_be_visible()
+    window.assert_clean()
+
+
+def test_every_kind_of_content_is_shown(window: Watched) -> None:
+    page = window.enter("/s/demo/tools/content-mixed")
+    run(page)
+    expect(page.get_by_alt_text("Content of type image/png")).to_be_visible()
+    expect(page.get_by_role("button", name="Open")).to_be_visible()
+    loaded = "document.querySelector('img[alt^=Content]').naturalWidth > 0"
+    assert page.evaluate(loaded), "the picture did not load"
+    window.goto("/s/demo/tools/content-audio")
+    run(page)
+    expect(page.locator("audio")).to_be_visible()
+    window.goto("/s/demo/tools/content-markdown")
+    run(page)
+    expect(page.get_by_role("table")).to_be_visible()
+    window.goto("/s/demo/tools/fail-result")
+    run(page)
+    expect(page.get_by_text("The tool reports an error (isError)")).to_be_visible()
+    assert window.axe() == []
+    window.shoot("iserror")
+    window.assert_clean()
+
+
+def test_structured_content_is_shown_with_its_validation(window: Watched) -> None:
+    page = window.enter("/s/demo/tools/broken-output")
+    run(page)
+    expect(page.get_by_text("breaks the output schema", exact=True)).to_be_visible()
+    window.assert_clean()
+
+
+def test_a_malformed_answer_is_flagged_with_its_bytes(window: Watched) -> None:
+    page = window.enter("/s/demo/tools/broken-json")
+    run(page)
+    page.get_by_label("Call of broken-json").wait_for()
+    window.goto("/s/demo/traffic")
+    page.get_by_text("malformed message").last.click()
+    expect(page.get_by_text("Malformed:")).to_be_visible()
+    page.get_by_role("tab", name="Hex").click()
+    expect(page.get_by_label("Bytes in hexadecimal")).to_contain_text("00000000")
+    assert window.axe() == []
+    window.shoot("malformed")
+    window.assert_clean()
+
+
+def test_the_palette_and_the_list_of_shortcuts_work_by_keyboard(window: Watched) -> None:
+    page = window.enter("/s/demo/tools")
+    page.get_by_text("Gives back the text").wait_for()
+    page.keyboard.press("?")
+    expect(page.get_by_text("Go to the search field")).to_be_visible()
+    page.wait_for_timeout(400)
+    assert window.axe() == []
+    page.keyboard.press("Escape")
+    # Axe takes what fades out or in for too pale.
+    expect(page.get_by_text("Go to the search field")).to_be_hidden()
+    page.keyboard.press("Control+k")
+    page.get_by_placeholder("Find a server, tool").fill("broken-json")
+    expect(page.get_by_label("Found").get_by_role("option").first).to_contain_text("broken-json")
+    page.wait_for_timeout(400)
+    assert window.axe() == []
+    window.shoot("palette")
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile("/s/demo/tools/broken-json"))
+    window.assert_clean()
+
+
+def test_the_monitor_shows_traffic_beside_any_screen(window: Watched) -> None:
+    page = window.enter("/s/demo/tools")
+    page.get_by_text("Gives back the text").wait_for()
+    page.keyboard.press("m")
+    expect(page.get_by_label("Traffic in the monitor")).to_contain_text("tools/")
+    assert window.axe() == []
+    window.shoot("monitor")
+    window.assert_clean()
+
+
+def test_a_resource_is_read_followed_and_read_again_when_it_changes(window: Watched) -> None:
+    page = window.enter("/s/demo/resources/demo%3A%2F%2Fticker")
+    page.get_by_role("switch", name="Follow").click()
+    expect(page.get_by_text("Following", exact=False)).to_be_visible()
+    expect(page.get_by_text("updated", exact=False)).to_be_visible()
+    window.assert_clean()
+
+
+def test_a_wrong_token_is_told_in_words(browser: Browser, demo: Site) -> None:
+    with watched(browser, demo) as window:
+        window.page.goto(f"{demo.url}/servers#token=wrong")
+        expect(window.page.get_by_text("This page is not signed in")).to_be_visible()
+        assert window.axe() == []
+
+
+def test_a_server_that_dies_leaves_everything_in_place(browser: Browser, tmp_path: Path) -> None:
+    with site(tmp_path, "demo") as own, watched(browser, own) as window:
+        page = window.enter("/s/demo/tools/broken-crash")
+        run(page)
+        expect(page.get_by_text("The call failed")).to_be_visible()
+        window.shoot("died")
+        window.goto("/servers")
+        card = page.get_by_role("article", name="demo")
+        expect(card).to_be_visible()
+        window.assert_clean()
+
+
+def test_a_restarted_backend_is_told_and_connected_to_again(
+    browser: Browser, tmp_path: Path
+) -> None:
+    with site(tmp_path, "demo") as first:
+        port = first.port
+        context = watched(browser, first)
+        window = context.__enter__()
+        page = window.enter("/s/demo/tools")
+        page.get_by_text("Gives back the text").wait_for()
+    expect(page.get_by_text("mcplens does not answer")).to_be_visible()
+    window.shoot("gone")
+    with site(tmp_path, "demo", port=port) as second:
+        # Another run has another key: the page says so, and the new address lets it in again.
+        expect(page.get_by_text("This page is not signed in")).to_be_visible(timeout=30_000)
+        page.goto(f"{second.address}")
+        expect(page.get_by_text("Gives back the text")).to_be_visible()
+        context.__exit__(None, None, None)

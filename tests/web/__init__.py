@@ -1,0 +1,1 @@
+"""Tests of the web UI's backend: real servers, real sockets."""

@@ -1,0 +1,157 @@
+"""`mcplens web` and its short forms, as a process: address, Ctrl-C, ports, nothing left behind."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.cli.shell import TIMEOUT_S, Shell, read_until
+from tests.servers.run import argv
+
+ADDRESS = re.compile(rb"^(http://127\.0\.0\.1:(\d+)/)#token=([\w-]+)\n", re.MULTILINE)
+
+
+@pytest.fixture
+def shell(tmp_path: Path) -> Shell:
+    return Shell(tmp_path)
+
+
+@contextlib.contextmanager
+def running(shell: Shell, *words: str) -> Iterator[tuple[subprocess.Popen[bytes], str, str]]:
+    """The command for as long as the block lasts: process, address, token."""
+    process = shell.start(*words)
+    assert process.stdout is not None
+    try:
+        out = read_until(process.stdout.fileno(), b"\n")
+        found = ADDRESS.match(out)
+        assert found, out
+        yield process, found[1].decode(), found[3].decode()
+    finally:
+        if process.poll() is None:
+            process.send_signal(signal.SIGINT)
+            process.communicate(timeout=TIMEOUT_S)
+
+
+def end(process: subprocess.Popen[bytes], how: signal.Signals = signal.SIGINT) -> bytes:
+    process.send_signal(how)
+    _, err = process.communicate(timeout=TIMEOUT_S)
+    return err
+
+
+def is_running(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    # A zombie that nobody has reaped yet is over.
+    return "Z" not in Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
+def test_the_page_is_served_and_ctrl_c_leaves_no_process_behind(
+    shell: Shell, tmp_path: Path, how: signal.Signals
+) -> None:
+    pids = tmp_path / "pid"
+    program = f"import os,runpy;open({str(pids)!r},'w').write(str(os.getpid()));"
+    program += "runpy.run_module('mcplens.demo',run_name='__main__')"
+    os.mkfifo(pids)
+    words = ["--no-open", "--port", "0", "--", sys.executable, "-c", program]
+    with running(shell, *words) as (process, address, _):
+        server = int(pids.read_text())
+        with urllib.request.urlopen(address) as answer:
+            assert answer.status == 200
+        assert is_running(server)
+        err = end(process, how)
+        assert process.returncode == 0
+        assert b"Traceback" not in err
+        assert not is_running(server)
+
+
+def test_the_next_free_port_is_taken_and_a_port_that_is_named_is_not_replaced(
+    shell: Shell,
+) -> None:
+    with running(shell, "web", "--no-open") as (_, one, _), running(shell, "--no-open") as second:
+        assert one != second[1]
+        port = one.rsplit(":", 1)[1].strip("/")
+        refused = shell.run("web", "--no-open", "--port", port)
+        assert refused.code == 4
+        assert "in use" in refused.err
+
+
+def test_a_bare_target_opens_the_page_and_anything_else_is_an_error(shell: Shell) -> None:
+    with running(shell, "http://127.0.0.1:9/mcp", "--no-open", "--port", "0"):
+        pass
+    with running(shell, "demo", "--no-open", "--port", "0"):
+        pass
+    wrong = shell.run("tolls")
+    assert wrong.code == 2
+    assert "Did you mean tools?" in wrong.err
+
+
+def test_a_configured_server_is_opened_by_its_name(shell: Shell) -> None:
+    command, *args = argv("good")
+    shell.config.parent.mkdir(parents=True)
+    entry = {"command": command, "args": args, "inheritEnv": True}
+    shell.config.write_text(json.dumps({"mcpServers": {"mine": entry}}))
+    with running(shell, "mine", "--no-open", "--port", "0") as (process, _, _):
+        assert process.poll() is None
+
+
+def test_another_address_is_served_with_a_warning(shell: Shell) -> None:
+    process = shell.start("web", "--no-open", "--port", "0", "--host", "0.0.0.0")
+    assert process.stdout is not None
+    read_until(process.stdout.fileno(), b"#token=")
+    err = end(process)
+    assert b"can be reached by other machines" in err
+
+
+def test_the_browser_is_started_with_a_token_that_opens_once(shell: Shell, tmp_path: Path) -> None:
+    told = tmp_path / "told"
+    os.mkfifo(told)
+    browser = tmp_path / "browser"
+    browser.write_text(f'#!/bin/sh\necho "$1" > {told}\n')
+    browser.chmod(0o755)
+    shell.variables["BROWSER"] = f"{browser} %s"
+    with running(shell, "web", "--port", "0") as (_, address, token):
+        opened = told.read_text().strip()
+        assert opened.startswith(f"{address}#token=")
+        launch = opened.partition("#token=")[2]
+        assert launch != token
+        assert [exchange(address, one) for one in (launch, launch, token, token)] == [
+            204, 401, 204, 204,
+        ]  # fmt: skip
+
+
+def exchange(address: str, token: str) -> int:
+    request = urllib.request.Request(
+        f"{address}api/session",
+        data=json.dumps({"token": token}).encode(),
+        headers={"Origin": address.rstrip("/"), "Content-Type": "application/json"},
+    )
+    try:
+        with urllib.request.urlopen(request) as answer:
+            return int(answer.status)
+    except urllib.error.HTTPError as refused:
+        return refused.code
+
+
+def test_other_commands_do_not_load_the_web_server(tmp_path: Path) -> None:
+    program = (
+        "import sys\nfrom mcplens.cli import main, call, demo, web\n"
+        "print([name for name in ('starlette', 'uvicorn', 'anyio') if name in sys.modules])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=TIMEOUT_S
+    )
+    assert done.stdout == "[]\n", done.stderr

@@ -1,0 +1,99 @@
+"""What was recorded, over HTTP."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import Any
+
+from .harness import PATIENCE_S, Page, Site
+
+
+async def recorded(web: Site, **query: str) -> list[dict[str, Any]]:
+    """The events that are recorded, once there are some: the recorder takes its time."""
+    async with asyncio.timeout(PATIENCE_S):
+        while True:
+            status, body = await web.get("/api/history/events", **query)
+            if status == 200 and (events := json.loads(body)["events"]):
+                return list(events)
+            await asyncio.sleep(0.1)  # the recorder writes on a thread of its own; nothing tells
+
+
+async def called(page: Page, text: str) -> dict[str, Any]:
+    await page.connected("demo")
+    return await page.call("CallTool", server_id="demo", name="echo", arguments={"text": text})
+
+
+async def test_a_run_and_its_events_are_found_page_by_page(web: Site, page: Page) -> None:
+    await called(page, "needle-1")
+    run_id = web.workspace.bus.run_id
+    (found, *_) = await recorded(web, text="needle-1", kind="FrameSent")
+    assert found["run_id"] == run_id
+    assert found["method"] == "tools/call"
+    runs = await web.get_json("/api/history")
+    assert (runs["runs"][0]["run_id"], runs["runs"][0]["is_live"]) == (run_id, True)
+    first = await web.get_json("/api/history/events", run=run_id, limit="3")
+    assert [event["seq"] for event in first["events"]] == [1, 2, 3]
+    assert first["has_more"]
+    then = await web.get_json("/api/history/events", run=run_id, limit="3", after="3")
+    assert [event["seq"] for event in then["events"]] == [4, 5, 6]
+    last = await web.get_json("/api/history/events", run=run_id, limit="2", newest_first="1")
+    assert last["events"][0]["seq"] > last["events"][1]["seq"]
+
+
+async def test_an_event_is_had_whole_before_and_after_it_is_recorded(web: Site, page: Page) -> None:
+    text = "y" * 5_000
+    call = await called(page, text)
+
+    def request() -> dict[str, Any] | None:
+        ids = call["request_ids"]
+        sent = (e for e in page.events if e["kind"] == "FrameSent" and e["request_id"] in ids)
+        return next(sent, None)
+
+    event = await page.until(request)
+    assert len(event["head"]) == 300
+    place = f"/api/event/{event['run_id']}/{event['seq']}"
+    whole = await web.get_json(place)
+    assert json.loads(whole["text"])["params"]["arguments"]["text"] == text
+    status, data = await web.get(f"{place}/bytes")
+    assert (status, len(data)) == (200, event["size_bytes"])
+
+
+async def test_a_recorded_request_is_sent_again_with_a_new_id(web: Site, page: Page) -> None:
+    call = await called(page, "once more")
+
+    def request() -> dict[str, Any] | None:
+        ids = call["request_ids"]
+        sent = (e for e in page.events if e["kind"] == "FrameSent" and e["request_id"] in ids)
+        return next(sent, None)
+
+    event = await page.until(request)
+    again = await page.call("ReplayCall", seq=event["seq"])
+    assert again["result"] == call["result"]
+    assert again["request_ids"] != call["request_ids"]
+
+
+async def test_a_recording_is_exported_and_brought_back(web: Site, page: Page) -> None:
+    await called(page, "needle-2")
+    await recorded(web, text="needle-2")
+    run_id = web.workspace.bus.run_id
+    status, trace = await web.get("/api/export", format="jsonl", run=run_id)
+    assert status == 200
+    assert b"needle-2" in trace
+    headers = {"Origin": web.origin}
+    url = f"{web.origin}/api/import"
+    async with web.http.post(url, data=trace, headers=headers) as answer:
+        done = await answer.json()
+    assert done["run_ids"] == [run_id]
+    assert done["known_count"] > 0
+    status, har = await web.get("/api/export", format="har", run=run_id)
+    assert json.loads(har)["log"]["version"] == "1.2"
+
+
+async def test_a_question_that_cannot_be_understood_is_an_error_like_any_other(web: Site) -> None:
+    for query in ({"limit": "0"}, {"after": "x"}, {"since": "x"}, {"direction": "up"}):
+        status, body = await web.get("/api/history/events", **query)
+        assert status == 400
+        assert json.loads(body)["code"] == "INVALID_REQUEST"
+    assert (await web.get("/api/nothing"))[0] == 404
+    assert (await web.get("/api/calls/c99/result"))[0] == 400

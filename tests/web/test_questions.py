@@ -1,0 +1,81 @@
+"""Questions and tasks reach the page, and are still there after a reload."""
+
+from __future__ import annotations
+
+from mcplens.bus import Bus
+from mcplens.clock import ManualClock
+from mcplens.events import ClientTaskChanged, QuestionClosed, QuestionOpened, ReceiverTaskChanged
+from mcplens.workspace.questions import Questions
+from mcplens.workspace.tasks import MOST_TASKS, Tasks
+
+from .harness import Site
+
+FORM = {"message": "who?", "requestedSchema": {"type": "object", "properties": {}}}
+
+
+def open_question(site: Site, number: int) -> None:
+    site.workspace.bus.publish(
+        QuestionOpened, "demo", 0, f"elicitation-{number}", "elicitation/create", FORM, 7, 3,
+        "request", None, 300.0,
+    )  # fmt: skip
+
+
+async def test_questions_that_wait_survive_a_reload_and_go_when_they_are_answered(
+    web: Site,
+) -> None:
+    async with web.page() as first:
+        open_question(web, 1)
+        open_question(web, 2)
+        await first.until(lambda: ("questions", "demo/elicitation-2") in first.things)
+        view = first.things["questions", "demo/elicitation-1"]
+        assert view["params"] == FORM
+        assert view["deadline"] - view["opened"] == 300
+        assert view["caused_by"] == 3
+    async with web.page() as second:
+        waiting = second.hello["questions"]
+        assert [one["question_id"] for one in waiting] == [
+            "demo/elicitation-1", "demo/elicitation-2",
+        ]  # fmt: skip
+        fields = ("elicitation-1", "elicitation/create", "answered", "person")
+        web.workspace.bus.publish(QuestionClosed, "demo", 0, *fields)
+        key = ("questions", "demo/elicitation-1")
+        await second.until(lambda: second.things[key]["is_done"])
+        ended = second.things[key]
+        assert (ended["outcome"], ended["answered_by"]) == ("answered", "person")
+    async with web.page() as third:
+        assert len(third.hello["questions"]) == 1
+
+
+async def test_tasks_of_both_roles_are_told_apart(web: Site) -> None:
+    task = {
+        "taskId": "t", "status": "working", "ttl": 60_000, "pollInterval": 500,
+        "createdAt": "2026-01-01T00:00:00Z",
+    }  # fmt: skip
+    async with web.page() as page:
+        for kind in (ClientTaskChanged, ReceiverTaskChanged):
+            web.workspace.bus.publish(kind, "demo", 0, "t", "tools/call", "working", task, False)
+        await page.until(lambda: ("tasks", "demo/receiver/t") in page.things)
+        ours = page.things["tasks", "demo/client/t"]
+        assert (ours["role"], ours["ttl_s"], ours["poll_interval_s"]) == ("client", 60, 0.5)
+        assert ours["created"] == 1767225600
+    async with web.page() as page:
+        assert {one["role"] for one in page.hello["tasks"]} == {"client", "receiver"}
+
+
+def test_what_is_kept_is_bounded() -> None:
+    bus = Bus(ManualClock(), max_events=10_000)
+    for number in range(MOST_TASKS + 50):
+        bus.publish(ClientTaskChanged, "s", 0, f"t{number}", "tools/call", "working", {}, False)
+    tasks = Tasks(lambda key, server_id: None)
+    for published in bus.since(0):
+        tasks.heed(published)
+    assert len(list(tasks)) == MOST_TASKS
+    questions = Questions(lambda key, server_id: None)
+    bus = Bus(ManualClock(), max_events=10_000)
+    for number in range(500):
+        bus.publish(QuestionOpened, "s", 0, f"q{number}", "sampling/createMessage", {})
+        bus.publish(QuestionClosed, "s", 0, f"q{number}", "sampling/createMessage", "answered")
+    for published in bus.since(0):
+        questions.heed(published)
+    assert len(list(questions)) == 100
+    assert questions.waiting() == []

@@ -1,0 +1,165 @@
+"""Who is let in, and what a browser may do with what it gets."""
+
+from __future__ import annotations
+
+import base64
+
+import pytest
+from websockets.exceptions import ConnectionClosed, InvalidStatus
+
+from mcplens.web import blobs, guard
+from mcplens.web.guard import Guard, Keys
+
+from .harness import Page, Site
+
+
+async def test_the_token_is_in_the_fragment_of_the_address_and_nowhere_else(web: Site) -> None:
+    address = web.opened.url_with_token
+    assert address == f"{web.opened.url}#token={web.opened.token}"
+    assert web.opened.token not in repr(web.opened.address)
+    assert len(web.opened.token) >= 43
+
+
+async def test_the_cookie_is_hidden_from_scripts_and_from_other_sites(web: Site) -> None:
+    body, headers = {"token": web.opened.token}, {"Origin": web.origin}
+    async with web.http.post(f"{web.origin}/api/session", json=body, headers=headers) as answer:
+        cookie = answer.headers["Set-Cookie"]
+    assert "HttpOnly" in cookie
+    assert "SameSite=strict" in cookie
+    assert web.opened.token not in cookie
+    assert str(web.opened.address.port) in cookie
+
+
+@pytest.mark.parametrize("token", ["", "wrong", "é"])
+async def test_a_wrong_token_opens_nothing(web: Site, token: str) -> None:
+    web.http.cookie_jar.clear()
+    body, headers = {"token": token}, {"Origin": web.origin}
+    async with web.http.post(f"{web.origin}/api/session", json=body, headers=headers) as answer:
+        assert answer.status == 401
+        assert "Set-Cookie" not in answer.headers
+    assert (await web.get("/api/session"))[0] == 401
+
+
+@pytest.mark.parametrize(
+    "path", ["/api/history", "/api/event/x/1", "/api/calls/c1/result", "/api/export", "/api/x"]
+)
+async def test_nothing_of_the_api_is_told_without_the_cookie(web: Site, path: str) -> None:
+    web.http.cookie_jar.clear()
+    status, body = await web.get(path)
+    assert status == 401
+    assert b"address that mcplens printed" in body
+
+
+async def test_a_socket_without_the_cookie_is_closed_with_a_code_that_the_page_knows(
+    web: Site,
+) -> None:
+    async with web.socket(Cookie="mcplens-1=x") as socket:
+        with pytest.raises(ConnectionClosed) as closed:
+            await socket.recv()
+    assert closed.value.rcvd is not None
+    assert closed.value.rcvd.code == 4401
+
+
+@pytest.mark.parametrize(
+    "origin", ["http://evil.example", "null", "http://localhost:1", "https://127.0.0.1"]
+)
+async def test_a_foreign_origin_gets_neither_socket_nor_session(web: Site, origin: str) -> None:
+    with pytest.raises(InvalidStatus) as refused:
+        async with web.socket(Origin=origin):
+            pass
+    assert refused.value.response.status_code == 403
+    headers = {"Origin": origin}
+    body = {"token": web.opened.token}
+    async with web.http.post(f"{web.origin}/api/session", json=body, headers=headers) as answer:
+        assert answer.status == 403
+
+
+async def test_a_change_without_an_origin_is_refused(web: Site) -> None:
+    async with web.http.post(f"{web.origin}/api/import", data=b"") as answer:
+        assert answer.status == 403
+
+
+@pytest.mark.parametrize("host", ["evil.example", "evil.example:{port}", "127.0.0.1:1", "", "["])
+async def test_a_host_that_is_not_ours_gets_nothing(web: Site, host: str) -> None:
+    given = host.format(port=web.opened.address.port)
+    async with web.http.get(web.opened.url, headers={"Host": given}) as answer:
+        assert answer.status in (400, 421)
+
+
+async def test_localhost_is_a_name_of_ours(web: Site) -> None:
+    host = f"localhost:{web.opened.address.port}"
+    async with web.http.get(web.opened.url, headers={"Host": host}) as answer:
+        assert answer.status == 200
+
+
+async def test_another_local_site_may_not_embed_what_we_serve(web: Site) -> None:
+    headers = {"Sec-Fetch-Site": "same-site"}
+    async with web.http.get(f"{web.origin}/api/history", headers=headers) as answer:
+        assert answer.status == 403
+
+
+async def test_the_page_has_a_strict_policy_with_a_nonce_of_its_own(web: Site) -> None:
+    policies = set()
+    for _ in range(2):
+        async with web.http.get(web.opened.url) as answer:
+            policies.add(answer.headers["Content-Security-Policy"])
+            assert answer.headers["Cache-Control"] == "no-store"
+            assert "__CSP_NONCE__" not in await answer.text()
+    assert len(policies) == 2
+    for policy in policies:
+        assert "default-src 'none'; script-src 'self';" in policy
+        assert "unsafe" not in policy
+        assert "frame-ancestors 'none'" in policy
+
+
+@pytest.mark.parametrize("path", ["/", "/docs/errors/connection-refused", "/api/session", "/x/y"])
+async def test_every_answer_has_the_headers_that_keep_a_browser_tame(web: Site, path: str) -> None:
+    async with web.http.get(web.origin + path) as answer:
+        assert answer.headers["X-Content-Type-Options"] == "nosniff"
+        assert answer.headers["Referrer-Policy"] == "no-referrer"
+        assert answer.headers["Cross-Origin-Opener-Policy"] == "same-origin"
+        assert "frame-ancestors 'none'" in answer.headers["Content-Security-Policy"]
+        assert "server" not in answer.headers
+
+
+async def test_a_picture_in_a_result_is_shown_and_all_else_is_saved(web: Site, page: Page) -> None:
+    await page.connected("demo")
+    call = await page.call("CallTool", server_id="demo", name="content-image", arguments={})
+    number = next(n for n, c in enumerate(call["result"]["content"]) if c["type"] == "image")
+    url = f"{web.origin}/api/blob/{call['call_id']}"
+    query = {"pointer": f"/content/{number}/data"}
+    async with web.http.get(url, params=query) as answer:
+        assert answer.headers["Content-Type"] == "image/png"
+        assert (await answer.read()).startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize("kind", ["image/svg+xml", "text/html", "application/xhtml+xml", ""])
+def test_what_may_hold_a_program_is_never_given_its_type(kind: str) -> None:
+    value = {"content": [{"data": base64.b64encode(b"<svg/>").decode(), "mimeType": kind}]}
+    response = blobs.blob_response(value, "/content/0/data")
+    assert response.media_type == "application/octet-stream"
+    assert response.headers["Content-Disposition"].startswith("attachment")
+    assert "sandbox" in guard.INERT
+
+
+def test_a_machine_that_serves_others_is_called_by_its_name_or_an_address() -> None:
+    async def nobody(*_: object) -> None:
+        raise AssertionError
+
+    everywhere = Guard(nobody, Keys(80), host="0.0.0.0", port=80)
+    assert everywhere._is_ours("192.0.2.7")
+    assert everywhere._is_ours("[2001:db8::1]:80")
+    assert not everywhere._is_ours("rebound.example")
+    named = Guard(nobody, Keys(81), host="box.example", port=81)
+    assert named._is_ours("BOX.example:81")
+    assert not named._is_ours("192.0.2.7:81")
+
+
+async def test_help_pages_are_rendered_and_nothing_else_is_reached(web: Site) -> None:
+    status, body = await web.get("/docs/errors/connection-refused")
+    assert status == 200
+    assert b"<h1>The connection was refused</h1>" in body
+    assert b"<ol start=" in body
+    assert (await web.get("/docs/errors/no-such"))[0] == 404
+    _, body = await web.get("/docs/errors/..%2F..%2Fhowto%2Fpython")
+    assert b"async with" not in body

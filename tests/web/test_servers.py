@@ -1,0 +1,207 @@
+"""Servers from the page: states, trust, several at once, and the configuration file."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from .harness import Refusal, Site, bad, good, machine, site, user_config, write_config
+
+
+async def test_two_servers_are_connected_at_once_and_one_dies_alone(tmp_path: Path) -> None:
+    write_config(tmp_path, steady=good(), frail=good())
+    async with site(tmp_path) as web, web.page() as page:
+        await page.connected("steady")
+        frail = await page.connected("frail")
+        import os
+        import signal
+
+        os.kill(frail["channel"]["pid"], signal.SIGKILL)
+        await page.until(lambda: page.things["servers", "frail"]["exit"])
+        dead = page.things["servers", "frail"]
+        assert dead["exit"]["signal"] == "SIGKILL"
+        assert dead["error"]["code"] == "SERVER_EXITED"
+        assert page.things["servers", "steady"]["state"] == "CONNECTED"
+
+
+async def test_attempts_are_counted_and_can_be_called_off(tmp_path: Path) -> None:
+    entry = {"url": "http://127.0.0.1:9/mcp", "maxRetries": 3, "retryBackoff": [60_000]}
+    write_config(tmp_path, nobody=entry)
+    async with site(tmp_path) as web, web.page() as page:
+        await page.ask("Connect", server_id="nobody")
+        waiting = await page.in_state("nobody", "ERROR")
+        assert (waiting["retry"]["count"], waiting["retry"]["most"]) == (1, 3)
+        assert waiting["retry"]["at"] > waiting["since"] + 50
+        assert waiting["error"]["code"] == "CONNECTION_REFUSED"
+        done = await page.ask("Disconnect", server_id="nobody")
+        assert done["state"] == "DISCONNECTED"
+        assert done["retry"] is None
+
+
+async def test_an_attempt_that_waits_is_made_at_once_when_asked(tmp_path: Path) -> None:
+    entry = {"url": "http://127.0.0.1:9/mcp", "maxRetries": 3, "retryBackoff": [60_000]}
+    write_config(tmp_path, nobody=entry)
+    async with site(tmp_path) as web, web.page() as page:
+        await page.ask("Connect", server_id="nobody")
+        first = await page.in_state("nobody", "ERROR")
+        await page.ask("Connect", server_id="nobody")
+        await page.until(lambda: page.things["servers", "nobody"]["since"] > first["since"])
+        again = await page.in_state("nobody", "ERROR")
+        assert again["retry"]["count"] == 1
+
+
+async def test_connecting_to_a_silent_server_is_called_off(tmp_path: Path) -> None:
+    write_config(tmp_path, silent=bad("silence"))
+    async with site(tmp_path) as web, web.page() as page:
+        await page.ask("Connect", server_id="silent")
+        waiting = await page.in_state("silent", "CONNECTING")
+        assert waiting["waiting_for"]
+        done = await page.ask("Disconnect", server_id="silent")
+        assert done["state"] == "DISCONNECTED"
+
+
+async def test_a_project_server_is_started_only_after_it_was_confirmed(tmp_path: Path) -> None:
+    project = Path(machine(tmp_path).cwd)
+    (project / "mcp.json").write_text(json.dumps({"mcpServers": {"cloned": good()}}))
+    async with site(tmp_path) as web, web.page() as page:
+        view = page.things["servers", "cloned"]
+        assert view["needs_confirmation"]
+        assert view["command"] == [good()["command"], *good()["args"]]
+        with pytest.raises(Refusal) as refused:
+            await page.ask("Connect", server_id="cloned")
+        assert refused.value.error["details"]["needs_confirmation"]
+        assert not (await page.ask("Confirm", server_id="cloned"))["needs_confirmation"]
+        await page.connected("cloned")
+
+
+async def test_an_imported_server_is_confirmed_first_too_also_after_a_restart(
+    tmp_path: Path,
+) -> None:
+    text = json.dumps({"mcpServers": {"brought": good()}})
+    async with site(tmp_path) as web, web.page() as page:
+        (found,) = await page.ask("ServerRead", text=text)
+        assert (found["name"], found["problem"]) == ("brought", None)
+        written = await page.ask("ServerImport", servers={"brought": found["raw"]})
+        assert written["path"] == str(user_config(tmp_path))
+        await page.until(lambda: ("servers", "brought") in page.things)
+    async with site(tmp_path) as web, web.page() as page:
+        assert page.things["servers", "brought"]["needs_confirmation"]
+        await page.ask("Confirm", server_id="brought")
+        await page.connected("brought")
+
+
+async def test_a_server_is_added_changed_and_removed_and_its_secret_stays(tmp_path: Path) -> None:
+    raw = {
+        "url": "http://127.0.0.1:9/mcp",
+        "headers": {"Authorization": "Bearer s3cret", "X": "${V}"},
+    }
+    async with site(tmp_path) as web, web.page() as page:
+        await page.ask("ServerAdd", name="mine", raw=raw)
+        view = await page.until(lambda: page.things.get(("servers", "mine")))
+        assert view["is_editable"]
+        assert not view["needs_confirmation"]
+        assert "s3cret" not in json.dumps(page.changes)
+        shown = (await page.ask("ServerEntryOf", server_id="mine"))["raw"]
+        assert "s3cret" not in json.dumps(shown)
+        assert shown["headers"]["X"] == "${V}"
+        shown["requestTimeout"] = 5000
+        await page.ask("ServerEdit", server_id="mine", raw=shown, name="renamed")
+        await page.until(lambda: page.things.get(("servers", "renamed")))
+        assert page.things["servers", "mine"] is None
+        kept = json.loads(user_config(tmp_path).read_text())["mcpServers"]
+        assert kept == {"renamed": {**raw, "requestTimeout": 5000}}
+        await page.ask("ServerRemove", server_id="renamed")
+        await page.until(lambda: page.things["servers", "renamed"] is None)
+        assert json.loads(user_config(tmp_path).read_text())["mcpServers"] == {}
+
+
+async def test_a_pasted_command_line_or_address_becomes_an_entry(web: Site) -> None:
+    async with web.page() as page:
+        found = await page.ask("ParseTarget", text="TOKEN=x npx -y some-server --flag 'a b'")
+        assert found["name"] == "some-server"
+        assert found["raw"]["args"] == ["-y", "some-server", "--flag", "a b"]
+        assert found["raw"]["env"] == {"TOKEN": "x"}
+        remote = await page.ask("ParseTarget", text="https://example.com:8080/mcp")
+        assert (remote["name"], remote["transport"]) == ("example.com", "http")
+        with pytest.raises(Refusal):
+            await page.ask("ParseTarget", text="echo 'half")
+
+
+async def test_servers_are_given_out_in_another_shape(tmp_path: Path) -> None:
+    write_config(tmp_path, one={"command": "x", "env": {"A": "${B}"}})
+    async with site(tmp_path) as web, web.page() as page:
+        exported = await page.ask("ServerExport", shape="vscode")
+        assert "${env:B}" in exported["text"]
+        assert "mcplens.demo" not in exported["text"]
+
+
+async def test_a_setting_is_written_and_put_back(tmp_path: Path) -> None:
+    async with site(tmp_path) as web, web.page() as page:
+        changed = await page.ask("SetSetting", name="requestTimeoutSeconds", value=5)
+        assert (changed["value"], changed["default"]) == (5, 60)
+        assert json.loads(user_config(tmp_path).read_text()) == {"requestTimeoutSeconds": 5}
+        back = await page.ask("SetSetting", name="requestTimeoutSeconds", value=None)
+        assert (back["value"], back["source"]) == (60, "default")
+        with pytest.raises(Refusal):
+            await page.ask("SetSetting", name="requestTimeoutSeconds", value="soon")
+
+
+async def test_folders_are_listed_and_files_are_not(tmp_path: Path) -> None:
+    (tmp_path / "a folder").mkdir()
+    (tmp_path / "a file").write_text("x")
+    async with site(tmp_path) as web, web.page() as page:
+        found = await page.ask("BrowseFolder")
+        assert "a folder" in found["folders"]
+        assert "a file" not in found["folders"]
+        inside = await page.ask("BrowseFolder", path=str(tmp_path / "a folder"))
+        assert inside["uri"].endswith("/a%20folder")
+        with pytest.raises(Refusal):
+            await page.ask("BrowseFolder", path=str(tmp_path / "nowhere"))
+
+
+async def test_subscriptions_levels_and_pings(web: Site) -> None:
+    async with web.page() as page:
+        await page.connected("demo")
+        view = await page.ask("Subscribe", server_id="demo", uri="demo://note")
+        assert [one["uri"] for one in view["subscriptions"]] == ["demo://note"]
+        await page.call("CallTool", server_id="demo", name="touch-note", arguments={"text": "x"})
+
+        def is_updated() -> bool:
+            (followed,) = page.things["servers", "demo"]["subscriptions"]
+            return bool(followed["updates"])
+
+        await page.until(is_updated)
+        assert (await page.ask("Ping", server_id="demo"))["latency_s"] > 0
+        assert (await page.ask("SetLevel", server_id="demo", level="debug"))["log_level"] == "debug"
+        view = await page.ask("Unsubscribe", server_id="demo", uri="demo://note")
+        assert view["subscriptions"] == []
+
+
+async def test_a_list_that_changed_is_told(web: Site) -> None:
+    async with web.page() as page:
+        await page.connected("demo")
+        before = await page.ask("List", server_id="demo", kind="tools")
+        await page.call(
+            "CallTool", server_id="demo", name="change-add", arguments={"list": "tools"}
+        )
+        changed = await page.until(lambda: _changed(page.things.get(("lists", "demo/tools"))))
+        assert changed["count"] == len(before["items"]) + 1
+        after = await page.ask("List", server_id="demo", kind="tools")
+        assert len(after["items"]) == changed["count"]
+
+
+def _changed(summary: dict[str, object] | None) -> dict[str, object] | None:
+    return summary if summary and summary["is_changed"] else None
+
+
+async def test_keys_within_a_profile_are_not_shown(tmp_path: Path) -> None:
+    path = user_config(tmp_path)
+    path.parent.mkdir(parents=True)
+    profile = {"kind": "model", "url": "http://127.0.0.1:9", "apiKey": "s3cret"}
+    path.write_text(json.dumps({"profiles": {"mine": profile}}))
+    async with site(tmp_path) as web, web.page() as page:
+        assert "s3cret" not in json.dumps(page.hello)
+        (shown,) = (one for one in page.hello["settings"] if one["name"] == "profiles")
+        assert shown["value"]["mine"]["kind"] == "model"

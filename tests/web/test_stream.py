@@ -1,0 +1,145 @@
+"""Events reach the page in order, are resumed after a break, and never wait for a slow page."""
+
+from __future__ import annotations
+
+import json
+
+from mcplens.bus import Bus
+from mcplens.clock import ManualClock
+from mcplens.events import LogReceived, Remark, StderrLine
+from mcplens.web import feed as feeds
+from mcplens.web.feed import Feed
+from mcplens.web.rows import DETAIL_BYTES, EventEncoder
+from mcplens.workspace.following import Follower
+
+from .harness import Page, Site
+
+
+async def test_events_come_in_order_and_without_a_gap(page: Page) -> None:
+    await page.connected("demo")
+    await page.call("CallTool", server_id="demo", name="echo", arguments={"text": "hello"})
+
+    def is_over() -> bool:
+        return any((e["kind"], e["method"]) == ("RequestEnded", "tools/call") for e in page.events)
+
+    await page.until(is_over)
+    seqs = [event["seq"] for event in page.events]
+    assert seqs == list(range(seqs[0], seqs[0] + len(seqs)))
+    sent = next(e for e in page.events if e["kind"] == "FrameSent" and e["method"] == "tools/call")
+    assert '"hello"' in sent["head"]
+    reply = next(
+        e
+        for e in page.events
+        if e["kind"] == "FrameReceived" and e["request_id"] == sent["request_id"]
+    )
+    assert (reply["method"], reply["status"]) == ("tools/call", "result")
+
+
+async def test_a_page_that_comes_back_gets_what_it_has_not_seen(web: Site) -> None:
+    async with web.page() as first:
+        await first.connected("demo")
+        await first.until(lambda: first.last_seq >= web.workspace.bus.last_seq)
+        seen, run_id = first.last_seq, first.hello["run_id"]
+    web.workspace.bus.publish(Remark, "demo", 0, "while nobody looked")
+    async with web.page({"run_id": run_id, "seq": seen}) as second:
+        assert second.hello["is_resumed"]
+        await second.until(lambda: second.events)
+        assert second.events[0]["seq"] == seen + 1
+        assert second.events[0]["detail"] == {"message": "while nobody looked"}
+
+
+async def test_a_page_of_another_run_starts_afresh_with_the_newest_events(web: Site) -> None:
+    for number in range(50):
+        web.workspace.bus.publish(Remark, "demo", 0, str(number))
+    async with web.page({"run_id": "another", "seq": 7, "backlog": 10}) as page:
+        assert not page.hello["is_resumed"]
+        assert page.hello["oldest_seq"] == 1
+        await page.until(lambda: len(page.events) == 10)
+        assert [event["seq"] for event in page.events] == list(range(41, 51))
+
+
+async def test_two_pages_see_the_same(web: Site) -> None:
+    async with web.page() as one, web.page() as other:
+        await one.connected("demo")
+        assert (await other.in_state("demo", "CONNECTED"))["server_info"]
+        await one.until(lambda: one.last_seq >= web.workspace.bus.last_seq)
+        await other.until(lambda: other.last_seq >= web.workspace.bus.last_seq)
+        assert one.events == other.events
+
+
+def test_a_reader_that_fell_behind_is_told_what_it_missed() -> None:
+    clock = ManualClock()
+    bus = Bus(clock, max_events=100)
+    follower = Follower(bus, clock)
+    feed = Feed(bus, follower)
+    feed.join(lambda: None, 0)
+    for number in range(250):
+        bus.publish(Remark, "s", 0, str(number))
+    follower.catch_up()
+    missed = feed.after(0)
+    assert missed is not None
+    assert missed.is_missed
+    assert (missed.first_seq, missed.last_seq) == (1, 150)
+    batch = feed.after(missed.last_seq)
+    assert batch is not None
+    assert (batch.first_seq, batch.last_seq) == (151, 250)
+    assert feed.after(250) is None
+
+
+def test_what_the_feed_keeps_is_bounded_in_bytes() -> None:
+    clock = ManualClock()
+    bus = Bus(clock, max_events=100_000)
+    follower = Follower(bus, clock)
+    feed = Feed(bus, follower)
+    feed.join(lambda: None, 0)
+    for _ in range(10_000):
+        bus.publish(LogReceived, "s", 0, "info", None, "x" * 5_000)
+    follower.catch_up()
+    assert feed.oldest_seq > 1
+    assert feed._bytes <= feeds.MOST_BYTES
+    batch = feed.after(feed.oldest_seq)
+    assert batch is not None
+    assert sum(len(bytes(event)) for event in batch.events) < feeds.BATCH_BYTES * 2
+
+
+def test_while_nobody_looks_nothing_is_encoded() -> None:
+    clock = ManualClock()
+    bus = Bus(clock)
+    follower = Follower(bus, clock)
+    feed = Feed(bus, follower)
+    bus.publish(Remark, "s", 0, "x")
+    follower.catch_up()
+    assert feed.last_seq == 0
+
+
+def test_an_event_of_any_size_and_text_becomes_a_short_row() -> None:
+    clock = ManualClock()
+    bus = Bus(clock)
+    bus.publish(LogReceived, "s", 0, "info", None, {"text": "x" * 1_000_000})
+    bus.publish(StderrLine, "s", 0, 7, b"\xff\xfe" * 1_000_000)
+    bus.publish(LogReceived, "s", 0, "info", "\ud800", {"\ud800": "\udfff"})
+    rows = [json.loads(row) for row in EventEncoder("r").encode(bus.since(0))]
+    assert rows[0]["is_cut"]
+    assert all(len(json.dumps(row)) < DETAIL_BYTES * 2 for row in rows)
+    assert rows[1]["size_bytes"] == 2_000_000
+    assert rows[2]["kind"] == "LogReceived"
+
+
+async def test_a_page_that_does_not_read_slows_nobody(web: Site) -> None:
+    async with web.socket() as stuck, web.page() as page:
+        stuck.transport.pause_reading()
+        await stuck.send(json.dumps({"type": "Resume", "id": 1}))
+        await page.connected("demo")
+        for _ in range(3):
+            for number in range(15_000):
+                web.workspace.bus.publish(Remark, "demo", 0, f"flood {number}")
+            await page.until(lambda: page.last_seq >= web.workspace.bus.last_seq)
+        call = await page.call("CallTool", server_id="demo", name="echo", arguments={"text": "x"})
+        assert call["status"] == "completed"
+        stuck.transport.resume_reading()
+        seen, missed = 0, 0
+        while seen < web.workspace.bus.last_seq:
+            message = json.loads(await stuck.recv())
+            missed += message["type"] == "Missed"
+            seen = message.get("last_seq", seen)
+        assert missed

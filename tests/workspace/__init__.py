@@ -1,0 +1,1 @@
+"""Tests of the workspace: many servers at once, and what outlives whoever looks."""

@@ -1,0 +1,47 @@
+// What is fetched over HTTP: whole events, large results, the recording, exports.
+import { CommandError } from "./socket";
+import type { ErrorView, EventPage, ImportedView, RunPage, WholeEvent } from "./types";
+
+async function ask(path: string, init?: RequestInit): Promise<Response> {
+  const response = await fetch(path, init);
+  if (response.ok) return response;
+  throw new CommandError(await failure(response));
+}
+
+async function failure(response: Response): Promise<ErrorView> {
+  const body: unknown = await response.json().catch(() => null);
+  if (body && typeof body === "object" && "message" in body) return body as ErrorView;
+  return {
+    code: "HTTP_ERROR",
+    message: `mcplens answered ${response.status} ${response.statusText}.`,
+    category: "transport",
+    retryable: false,
+    details: {},
+    helpUrl: "/docs/errors/http-error",
+  };
+}
+
+const segment = encodeURIComponent;
+
+export const fetchEvent = async (runId: string, seq: number): Promise<WholeEvent> =>
+  (await ask(`/api/event/${segment(runId)}/${seq}`)).json();
+
+export const fetchBytes = async (runId: string, seq: number): Promise<Uint8Array> =>
+  new Uint8Array(await (await ask(bytesPath(runId, seq))).arrayBuffer());
+
+export const bytesPath = (runId: string, seq: number): string =>
+  `/api/event/${segment(runId)}/${seq}/bytes`;
+
+export const fetchResult = async (callId: string): Promise<string> =>
+  (await ask(`/api/calls/${segment(callId)}/result`)).text();
+
+export const fetchRuns = async (): Promise<RunPage> => (await ask("/api/history")).json();
+
+export const fetchHistory = async (query: Record<string, string>): Promise<EventPage> =>
+  (await ask(`/api/history/events?${new URLSearchParams(query)}`)).json();
+
+export const exportPath = (format: "jsonl" | "har", runId?: string): string =>
+  `/api/export?${new URLSearchParams({ format, ...(runId ? { run: runId } : {}) })}`;
+
+export const importTrace = async (file: File): Promise<ImportedView> =>
+  (await ask("/api/import", { method: "POST", body: file })).json();

@@ -1,0 +1,106 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { aHello } from "../testing/views";
+import { tokenOf } from "./session";
+import { encode, type Link, Socket } from "./socket";
+
+class Fake {
+  sent: string[] = [];
+  onopen: (() => void) | null = null;
+  onmessage: ((event: { data: string }) => void) | null = null;
+  onclose: (() => void) | null = null;
+  send(text: string): void {
+    this.sent.push(text);
+  }
+}
+
+function made() {
+  const fakes: Fake[] = [];
+  const links: Link[] = [];
+  const socket = new Socket(
+    {
+      message: () => {},
+      link: (link) => links.push(link),
+      place: () => ({ run_id: "run", seq: 7 }),
+    },
+    () => {
+      const fake = new Fake();
+      fakes.push(fake);
+      return fake as unknown as WebSocket;
+    },
+  );
+  return { socket, fakes, links };
+}
+
+beforeEach(() => {
+  vi.useFakeTimers();
+  vi.stubGlobal(
+    "fetch",
+    vi.fn(async () => new Response(null, { status: 204 })),
+  );
+});
+afterEach(() => {
+  vi.useRealTimers();
+  vi.unstubAllGlobals();
+});
+
+describe("Socket", () => {
+  it("resumes where it left off, and gives each command its own answer", async () => {
+    const { socket, fakes } = made();
+    await socket.start();
+    const [fake] = fakes;
+    fake?.onopen?.();
+    expect(JSON.parse(fake?.sent[0] ?? "")).toMatchObject({
+      type: "Resume",
+      run_id: "run",
+      seq: 7,
+    });
+    fake?.onmessage?.({ data: JSON.stringify(aHello()) });
+    const asked = socket.command("Ping", { server_id: "demo" });
+    const { id } = JSON.parse(fake?.sent[1] ?? "");
+    fake?.onmessage?.({ data: JSON.stringify({ type: "Reply", id, value: { latency_s: 1 } }) });
+    expect(await asked).toEqual({ latency_s: 1 });
+  });
+  it("fails what waits when the connection is lost, and connects again", async () => {
+    const { socket, fakes, links } = made();
+    await socket.start();
+    fakes[0]?.onmessage?.({ data: JSON.stringify(aHello()) });
+    const asked = socket.command("Ping", { server_id: "demo" });
+    fakes[0]?.onclose?.();
+    await expect(asked).rejects.toThrow("lost");
+    await vi.advanceTimersByTimeAsync(300);
+    expect(fakes).toHaveLength(2);
+    expect(links.map((link) => link.state)).toEqual([
+      "connecting",
+      "open",
+      "waiting",
+      "connecting",
+    ]);
+  });
+  it("stops and says so when it is not let in", async () => {
+    vi.stubGlobal(
+      "fetch",
+      vi.fn(async () => new Response(null, { status: 401 })),
+    );
+    const { socket, fakes, links } = made();
+    await socket.start();
+    fakes[0]?.onclose?.();
+    await vi.advanceTimersByTimeAsync(20_000);
+    expect(links.at(-1)?.state).toBe("refused");
+    expect(fakes).toHaveLength(1);
+  });
+});
+
+describe("encode", () => {
+  it("writes arguments as they were typed", () => {
+    expect(encode({ type: "CallTool", id: 1 }, { arguments: '{"n":12345678901234567890}' })).toBe(
+      '{"type":"CallTool","id":1,"arguments":{"n":12345678901234567890}}',
+    );
+  });
+});
+
+describe("tokenOf", () => {
+  it("reads the token from the fragment only", () => {
+    expect(tokenOf("#token=abc")).toBe("abc");
+    expect(tokenOf("#other")).toBeNull();
+  });
+});

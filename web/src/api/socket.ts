@@ -1,0 +1,135 @@
+// The one WebSocket to the backend: commands out, replies and messages in. It resumes where it
+// left off and connects again by itself. It keeps no views; state/store.ts does.
+import { signedIn, signIn } from "./session";
+import type { Command, ErrorView, Replies, ServerMessage } from "./types";
+
+export type LinkState = "connecting" | "open" | "waiting" | "refused";
+export interface Link {
+  state: LinkState;
+  /** When the next attempt is made, in milliseconds of Date.now(). */
+  retryAt: number | null;
+  attempts: number;
+}
+
+type Named<T extends Command["type"]> = Extract<Command, { type: T }>;
+export type Fields<T extends Command["type"]> = Omit<Named<T>, "type" | "id">;
+type Waiting = { resolve(value: unknown): void; reject(error: CommandError): void };
+
+/** A command that could not be carried out, with what the backend says about it. */
+export class CommandError extends Error {
+  constructor(readonly view: ErrorView) {
+    super(view.message);
+  }
+}
+
+const LOST: ErrorView = {
+  code: "CONNECTION_LOST",
+  message: "The connection to mcplens was lost before it answered.",
+  category: "transport",
+  retryable: true,
+  details: {},
+  helpUrl: "/docs/errors/connection-lost",
+};
+// Quick at first, since a restarted backend is back in a second; then no burden to anybody.
+const DELAYS_MS = [250, 500, 1000, 2000, 4000, 8000];
+
+/** A command as text; `raw` fields are written as typed, so that no digit of a number is lost. */
+export function encode(command: object, raw: Record<string, string> = {}): string {
+  const extra = Object.entries(raw).map(([key, text]) => `,${JSON.stringify(key)}:${text}`);
+  return `${JSON.stringify(command).slice(0, -1)}${extra.join("")}}`;
+}
+
+export interface SocketEvents {
+  message(message: ServerMessage): void;
+  link(link: Link): void;
+  /** Where to resume from. */
+  place(): { run_id: string | null; seq: number | null };
+}
+
+export class Socket {
+  private socket: WebSocket | null = null;
+  private nextId = 1;
+  private attempts = 0;
+  private isOpen = false;
+  private timer: ReturnType<typeof setTimeout> | undefined;
+  private readonly waiting = new Map<number, Waiting>();
+
+  constructor(
+    private readonly events: SocketEvents,
+    private readonly open: (url: string) => WebSocket = (url) => new WebSocket(url),
+  ) {}
+
+  async start(): Promise<void> {
+    await signIn();
+    this.connect();
+  }
+
+  /** Try now instead of at the end of the delay. */
+  retry(): void {
+    clearTimeout(this.timer);
+    this.connect();
+  }
+
+  command<T extends keyof Replies & Command["type"]>(
+    type: T,
+    fields: Fields<T>,
+    raw?: Record<string, string>,
+  ): Promise<Replies[T]> {
+    return new Promise((resolve, reject) => {
+      if (!this.isOpen || !this.socket) return reject(new CommandError(LOST));
+      const id = this.nextId++;
+      this.waiting.set(id, { resolve: resolve as (value: unknown) => void, reject });
+      this.socket.send(encode({ type, id, ...fields }, raw));
+    });
+  }
+
+  private connect(): void {
+    this.events.link({ state: "connecting", retryAt: null, attempts: this.attempts });
+    const scheme = location.protocol === "https:" ? "wss:" : "ws:";
+    const socket = this.open(`${scheme}//${location.host}/api/socket`);
+    this.socket = socket;
+    socket.onopen = () => {
+      const resume = { type: "Resume", id: this.nextId++, ...this.events.place() };
+      socket.send(JSON.stringify(resume));
+    };
+    socket.onmessage = (event) => this.receive(JSON.parse(String(event.data)) as ServerMessage);
+    socket.onclose = () => void this.lost(socket);
+  }
+
+  private receive(message: ServerMessage): void {
+    if (message.type === "Hello") {
+      this.attempts = 0;
+      this.isOpen = true;
+      this.events.message(message);
+      this.events.link({ state: "open", retryAt: null, attempts: 0 });
+      return;
+    }
+    if (message.type === "Reply") this.settle(message.id)?.resolve(message.value);
+    else if (message.type === "Failure") {
+      this.settle(message.id)?.reject(new CommandError(message.error));
+    } else this.events.message(message);
+  }
+
+  private settle(id: number): Waiting | undefined {
+    const found = this.waiting.get(id);
+    this.waiting.delete(id);
+    return found;
+  }
+
+  private async lost(socket: WebSocket): Promise<void> {
+    if (socket !== this.socket) return;
+    this.isOpen = false;
+    for (const { reject } of this.waiting.values()) reject(new CommandError(LOST));
+    this.waiting.clear();
+    const delay = DELAYS_MS[Math.min(this.attempts, DELAYS_MS.length - 1)] ?? 8000;
+    this.attempts += 1;
+    const attempts = this.attempts;
+    this.events.link({ state: "waiting", retryAt: Date.now() + delay, attempts });
+    this.timer = setTimeout(() => this.connect(), delay);
+    // A refused WebSocket looks like a missing one; only HTTP tells them apart.
+    if ((await signedIn()) === "no" && this.attempts === attempts) {
+      clearTimeout(this.timer);
+      this.events.link({ state: "refused", retryAt: null, attempts });
+    }
+  }
+}

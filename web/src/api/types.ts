@@ -1,0 +1,1068 @@
+// Written by `python -m mcplens.web.typescript`; do not edit.
+// The structs are in src/mcplens/web/: commands.py, messages.py, views.py.
+
+export type State = "DISCONNECTED" | "CONNECTING" | "CONNECTED" | "DISCONNECTING" | "ERROR";
+
+export type CallStatus = "pending" | "in_progress" | "completed" | "cancelled" | "error";
+
+export type ListKind = "tools" | "resources" | "resource_templates" | "prompts";
+
+export type Thing = "servers" | "calls" | "questions" | "tasks" | "lists" | "settings";
+
+/**
+ * `path` is a folder or a file:// URI. `save` writes the roots into the server's entry.
+ */
+export interface AddRoot {
+  type: "AddRoot";
+  id: number;
+  server_id: string;
+  path: string;
+  name?: string | null;
+  save?: boolean;
+}
+
+export interface AnswerElicitation {
+  type: "AnswerElicitation";
+  id: number;
+  question_id: string;
+  action: "accept" | "cancel" | "decline";
+  content?: unknown;
+  force?: boolean;
+}
+
+/**
+ * `result` is a CreateMessageResult; `force` sends one that breaks the rules.
+ */
+export interface AnswerSampling {
+  type: "AnswerSampling";
+  id: number;
+  question_id: string;
+  result: unknown;
+  force?: boolean;
+}
+
+/**
+ * Let a testing profile answer; `auto` is one that knows what to do with any question.
+ *
+ * What it answers is judged as a person's answer is, and the question waits on if it is not sent.
+ * `options`: `tool_choice` (auto, none, required, specific) in place of the server's, `tool` for
+ * specific, `force`.
+ */
+export interface AutoRespond {
+  type: "AutoRespond";
+  id: number;
+  question_id: string;
+  profile: string;
+  options?: Record<string, unknown>;
+}
+
+/**
+ * The folders within a folder; the home folder if none is named.
+ */
+export interface BrowseFolder {
+  type: "BrowseFolder";
+  id: number;
+  path?: string | null;
+}
+
+/**
+ * Call a tool. What breaks its input schema is refused (`details.findings`) unless
+ * `send_anyway`; so is `as_task` where the server or the tool knows no tasks. In 2026-07-28 the
+ * server alone decides what becomes a task.
+ */
+export interface CallTool {
+  type: "CallTool";
+  id: number;
+  server_id: string;
+  name: string;
+  arguments?: unknown;
+  meta?: Record<string, unknown>;
+  headers?: Record<string, string>;
+  timeout_s?: number | null;
+  as_task?: boolean;
+  task_ttl_s?: number | null;
+  send_anyway?: boolean;
+}
+
+/**
+ * A request that somebody made here, from its start to long after its end.
+ *
+ * `result` is there once it is completed and small. Null beside a `result_size_bytes` means that
+ * it is at `/api/calls/{call_id}/result`.
+ * `elapsed_s` is how long it took, None while it runs. `question_ids` wait for the user, in
+ * order; `awaiting` are the URLs that somebody agreed to open and that are not done yet.
+ */
+export interface CallView {
+  call_id: string;
+  server_id: string;
+  kind: "prompt" | "raw" | "request" | "resource" | "tool";
+  method: string;
+  name: string;
+  request: unknown;
+  request_id: number | string | null;
+  request_ids: (number | string)[];
+  status: CallStatus;
+  started: number;
+  elapsed_s: number | null;
+  progress: ProgressView | null;
+  is_waiting_on_user: boolean;
+  question_ids: string[];
+  awaiting: LinkView[];
+  result: unknown;
+  result_size_bytes: number;
+  is_error: boolean;
+  findings: string[];
+  error: ErrorView | null;
+  task_id: string | null;
+}
+
+/**
+ * Call a call off, on the server too.
+ */
+export interface CancelCall {
+  type: "CancelCall";
+  id: number;
+  call_id: string;
+}
+
+/**
+ * `role` says whose task it is: one that the server runs, or one that we hold.
+ */
+export interface CancelTask {
+  type: "CancelTask";
+  id: number;
+  server_id: string;
+  task_id: string;
+  role?: "client" | "receiver";
+}
+
+/**
+ * The newest view of one thing; `value` is None for one that is gone.
+ *
+ * `what` says which: ServerView, CallView, QuestionView, TaskView, ListSummary, SettingView.
+ * `key` is its id (for lists, the kind).
+ */
+export interface Changed {
+  type: "Changed";
+  what: Thing;
+  key: string;
+  server_id: string;
+  value: unknown;
+}
+
+/**
+ * Suggestions for an argument of a prompt or template.
+ */
+export interface Complete {
+  type: "Complete";
+  id: number;
+  server_id: string;
+  ref: Record<string, string>;
+  argument: string;
+  value: string;
+  context?: Record<string, string>;
+}
+
+/**
+ * Suggestions for an argument.
+ */
+export interface CompletionView {
+  values: string[];
+  total: number | null;
+  has_more: boolean;
+}
+
+/**
+ * A person has seen the whole command and wants it started.
+ */
+export interface Confirm {
+  type: "Confirm";
+  id: number;
+  server_id: string;
+}
+
+/**
+ * Connect, or connect again. Replied to at once; what follows is Changed.
+ */
+export interface Connect {
+  type: "Connect";
+  id: number;
+  server_id: string;
+}
+
+/**
+ * Disconnect, or call off connecting. Replied to when it is done.
+ */
+export interface Disconnect {
+  type: "Disconnect";
+  id: number;
+  server_id: string;
+}
+
+/**
+ * A server's entry as its file has it, for a form; secrets are masked.
+ *
+ * A masked value that comes back unchanged means: as it was.
+ */
+export interface EntryView {
+  server_id: string;
+  raw: Record<string, unknown>;
+  source: SourceView;
+}
+
+/**
+ * What went wrong, as InspectorError.to_dict() says it.
+ */
+export interface ErrorView {
+  code: string;
+  message: string;
+  category: "cancelled" | "connection" | "protocol" | "server" | "timeout" | "transport";
+  retryable: boolean;
+  details: Record<string, unknown>;
+  helpUrl: string;
+}
+
+/**
+ * Events of the recording; go on with `after` (or `before`) the last one if `has_more`.
+ */
+export interface EventPage {
+  events: EventView[];
+  has_more: boolean;
+}
+
+/**
+ * One event, live or recorded, as a row shows it.
+ *
+ * `kind` is the event's type (docs/reference/events.md). `head` is how the bytes of its message
+ * or body begin, `detail` its other fields. `is_cut` says that `detail` lacks what was too large.
+ */
+export interface EventView {
+  run_id: string;
+  seq: number;
+  wall: number;
+  mono: number;
+  server_id: string;
+  kind: string;
+  method: string | null;
+  request_id: number | string | null;
+  status: string | number | null;
+  size_bytes: number;
+  head: string;
+  malformed: string | null;
+  detail: Record<string, unknown>;
+  is_cut: boolean;
+}
+
+/**
+ * What happened, in order, gathered for some milliseconds.
+ */
+export interface Events {
+  type: "Events";
+  first_seq: number;
+  last_seq: number;
+  events: EventView[];
+}
+
+/**
+ * How the process of a stdio server ended.
+ */
+export interface ExitView {
+  pid: number;
+  exit_code: number | null;
+  signal: string | null;
+  at: number;
+}
+
+/**
+ * Servers in another tool's shape, and what that shape cannot say.
+ */
+export interface ExportView {
+  text: string;
+  remarks: string[];
+}
+
+/**
+ * A command that could not be carried out.
+ */
+export interface Failure {
+  type: "Failure";
+  id: number;
+  error: ErrorView;
+}
+
+/**
+ * A folder of this computer, for choosing a root.
+ */
+export interface FolderView {
+  path: string;
+  uri: string;
+  parent: string | null;
+  folders: string[];
+  is_cut: boolean;
+}
+
+/**
+ * Forget calls that have ended (all, if none is named); the recording keeps them.
+ */
+export interface ForgetCalls {
+  type: "ForgetCalls";
+  id: number;
+  server_id?: string | null;
+  call_ids?: string[];
+}
+
+/**
+ * What other tools on this computer have.
+ */
+export interface FoundServers {
+  type: "FoundServers";
+  id: number;
+}
+
+/**
+ * A server that another tool has, or that a file or a pasted text names; not ours yet.
+ */
+export interface FoundView {
+  name: string;
+  qualified: string;
+  source: SourceView;
+  transport: string | null;
+  shown: string;
+  command: string[] | null;
+  raw: Record<string, unknown>;
+  inputs: InputView[];
+  remarks: string[];
+  problem: ErrorView | null;
+  is_known: boolean;
+}
+
+export interface GetPrompt {
+  type: "GetPrompt";
+  id: number;
+  server_id: string;
+  name: string;
+  arguments?: Record<string, string>;
+  meta?: Record<string, unknown>;
+  timeout_s?: number | null;
+}
+
+/**
+ * A call that waits for the end of a task and has its result.
+ */
+export interface GetTaskResult {
+  type: "GetTaskResult";
+  id: number;
+  server_id: string;
+  task_id: string;
+  role?: "client" | "receiver";
+}
+
+/**
+ * All that is there now; answers Resume. Events after the place that it resumes from follow.
+ *
+ * `seq` is the newest event, `oldest_seq` the oldest one that is kept in memory, `after_seq`
+ * where the events that follow begin. `is_resumed` is False for a page of another run.
+ */
+export interface Hello {
+  type: "Hello";
+  id: number;
+  run_id: string;
+  version: string;
+  seq: number;
+  oldest_seq: number;
+  after_seq: number;
+  is_resumed: boolean;
+  is_recording: boolean;
+  recording_problem: string | null;
+  first_server_id: string | null;
+  servers: ServerView[];
+  calls: CallView[];
+  questions: QuestionView[];
+  tasks: TaskView[];
+  profiles: ProfileView[];
+  settings: SettingView[];
+}
+
+/**
+ * What the import of a trace did.
+ */
+export interface ImportedView {
+  run_ids: string[];
+  event_count: number;
+  known_count: number;
+  broken: string[];
+}
+
+/**
+ * A value that a person must supply before a server can be used.
+ */
+export interface InputView {
+  id: string;
+  variable: string;
+  description: string;
+  default: string | null;
+  choices: string[];
+  is_secret: boolean;
+  is_required: boolean;
+}
+
+/**
+ * A tool, resource, template or prompt as the server sent it, and what is wrong with it.
+ */
+export interface ItemView {
+  value: unknown;
+  problem: string | null;
+}
+
+/**
+ * A URL that a person is asked to open: where a browser would really go, and what is odd.
+ *
+ * One that is not `is_openable` must not be handed to a browser. `is_completed` is the server's
+ * word that what was to be done there is done.
+ */
+export interface LinkView {
+  url: string;
+  host: string;
+  warnings: string[];
+  is_openable: boolean;
+  elicitation_id: string | null;
+  is_completed: boolean;
+}
+
+/**
+ * A list, all pages; the kept one unless `refresh`.
+ *
+ * With `one_page` only the page at `cursor` is fetched (the first, if that is null).
+ */
+export interface List {
+  type: "List";
+  id: number;
+  server_id: string;
+  kind: ListKind;
+  refresh?: boolean;
+  one_page?: boolean;
+  cursor?: string | null;
+}
+
+/**
+ * The testing profiles that there are now.
+ */
+export interface ListProfiles {
+  type: "ListProfiles";
+  id: number;
+}
+
+/**
+ * Where a list stands; ask for its items with `List`.
+ */
+export interface ListSummary {
+  kind: ListKind;
+  count: number;
+  fetched: number;
+  is_changed: boolean;
+  error: ErrorView | null;
+}
+
+/**
+ * The tasks of both roles; the server is asked for its own where it can be.
+ */
+export interface ListTasks {
+  type: "ListTasks";
+  id: number;
+  server_id: string;
+}
+
+/**
+ * A list; `next_cursor` is set where only a part was asked for.
+ */
+export interface ListView {
+  server_id: string;
+  kind: ListKind;
+  items: ItemView[];
+  fetched: number;
+  next_cursor: string | null;
+  is_complete: boolean;
+  dropped: ItemView[];
+}
+
+/**
+ * This page was too slow for these events; the recording has them.
+ */
+export interface Missed {
+  type: "Missed";
+  first_seq: number;
+  last_seq: number;
+}
+
+/**
+ * A pasted command line or URL as an entry.
+ */
+export interface ParseTarget {
+  type: "ParseTarget";
+  id: number;
+  text: string;
+}
+
+export interface Ping {
+  type: "Ping";
+  id: number;
+  server_id: string;
+}
+
+export interface PingView {
+  latency_s: number;
+}
+
+/**
+ * A named way to answer without a person; `problem` says why it cannot be used.
+ */
+export interface ProfileView {
+  name: string;
+  kind: string;
+  is_built_in: boolean;
+  problem: string | null;
+}
+
+export interface ProgressView {
+  progress: number;
+  total: number | null;
+  message: string | null;
+  at: number;
+}
+
+/**
+ * What a server asks, and nobody has answered yet.
+ *
+ * `server_name` is the server's own word, `server_id` the user's. `number` of `count` is its
+ * place among those that wait for the same call. `origin` says how it came: as a `request`, as a
+ * `task` that we hold, as `input_required` (in round `round` of `most_rounds`), or with the
+ * `error` -32042. `answering_by` is a profile that is at work on it.
+ */
+export interface QuestionView {
+  question_id: string;
+  server_id: string;
+  server_name: string | null;
+  method: string;
+  mode: string | null;
+  params: unknown;
+  request_id: number | string | null;
+  caused_by: number | string | null;
+  call_id: string | null;
+  number: number;
+  count: number;
+  origin: string;
+  round: number | null;
+  most_rounds: number | null;
+  task_id: string | null;
+  link: LinkView | null;
+  opened: number;
+  deadline: number | null;
+  profile: string | null;
+  answering_by: string | null;
+  answered_by: string | null;
+  is_done: boolean;
+  outcome: string | null;
+}
+
+/**
+ * How many requests stand where.
+ */
+export interface QueueView {
+  pending: number;
+  in_progress: number;
+  completed: number;
+  failed: number;
+  cancelled: number;
+}
+
+export interface ReadResource {
+  type: "ReadResource";
+  id: number;
+  server_id: string;
+  uri: string;
+  meta?: Record<string, unknown>;
+  timeout_s?: number | null;
+}
+
+/**
+ * Refuse to answer, with the reason that the server is told.
+ */
+export interface RejectQuestion {
+  type: "RejectQuestion";
+  id: number;
+  question_id: string;
+  reason?: string;
+}
+
+export interface RemoveRoot {
+  type: "RemoveRoot";
+  id: number;
+  server_id: string;
+  uri: string;
+  save?: boolean;
+}
+
+/**
+ * Send a recorded request again, with a new id: from this run, or from `run_id`.
+ */
+export interface ReplayCall {
+  type: "ReplayCall";
+  id: number;
+  seq: number;
+  run_id?: string | null;
+  server_id?: string | null;
+}
+
+/**
+ * The answer to a command; each command says what its value is.
+ */
+export interface Reply {
+  type: "Reply";
+  id: number;
+  value: unknown;
+}
+
+/**
+ * Any method with any params.
+ */
+export interface Request {
+  type: "Request";
+  id: number;
+  server_id: string;
+  method: string;
+  params?: unknown;
+  headers?: Record<string, string>;
+  timeout_s?: number | null;
+}
+
+/**
+ * The first command: where the page left off, if it did.
+ *
+ * Answered by Hello. Events after `seq` follow, if `run_id` is of this run; else the last
+ * `backlog` ones that are kept.
+ */
+export interface Resume {
+  type: "Resume";
+  id: number;
+  run_id?: string | null;
+  seq?: number | null;
+  backlog?: number;
+}
+
+/**
+ * Which attempt comes next, and when; `at` is None while it is being made.
+ */
+export interface RetryView {
+  count: number;
+  most: number;
+  at: number | null;
+}
+
+/**
+ * A folder that the server may know of.
+ */
+export interface RootView {
+  uri: string;
+  name: string | null;
+}
+
+export interface RunPage {
+  runs: RunView[];
+  has_more: boolean;
+}
+
+/**
+ * One run of mcplens that was recorded.
+ */
+export interface RunView {
+  run_id: string;
+  started: number;
+  ended: number | null;
+  title: string;
+  version: string;
+  servers: string[];
+  event_count: number;
+  size_bytes: number;
+  last_seq: number;
+  is_live: boolean;
+}
+
+/**
+ * Bytes exactly as typed; `force` sends an id that is in flight.
+ */
+export interface SendRaw {
+  type: "SendRaw";
+  id: number;
+  server_id: string;
+  text?: string | null;
+  base64?: string | null;
+  headers?: Record<string, string>;
+  timeout_s?: number | null;
+  force?: boolean;
+}
+
+/**
+ * Add a server to the user's file. `raw` is its entry.
+ */
+export interface ServerAdd {
+  type: "ServerAdd";
+  id: number;
+  name: string;
+  raw: Record<string, unknown>;
+}
+
+/**
+ * Replace a server's entry, under a new name if one is given.
+ */
+export interface ServerEdit {
+  type: "ServerEdit";
+  id: number;
+  server_id: string;
+  raw: Record<string, unknown>;
+  name?: string | null;
+}
+
+/**
+ * What the file says of a server, for the form.
+ */
+export interface ServerEntryOf {
+  type: "ServerEntryOf";
+  id: number;
+  server_id: string;
+}
+
+/**
+ * Servers in another tool's shape; all, if none is named.
+ */
+export interface ServerExport {
+  type: "ServerExport";
+  id: number;
+  shape: "codex" | "mcpServers" | "vscode";
+  servers?: string[];
+}
+
+/**
+ * Add servers that FoundServers or ServerRead gave: name to entry.
+ */
+export interface ServerImport {
+  type: "ServerImport";
+  id: number;
+  servers: Record<string, Record<string, unknown>>;
+  replaces?: boolean;
+}
+
+/**
+ * The servers of a pasted text or a file, in any tool's shape.
+ */
+export interface ServerRead {
+  type: "ServerRead";
+  id: number;
+  text?: string | null;
+  path?: string | null;
+  choice?: string | null;
+  values?: Record<string, string>;
+}
+
+/**
+ * Take a server out of its file (or out of this page, if it is in none).
+ */
+export interface ServerRemove {
+  type: "ServerRemove";
+  id: number;
+  server_id: string;
+}
+
+/**
+ * One server: what is configured, how the connection stands, what the server said of itself.
+ *
+ * `client_capabilities` are declared from the next connection on, `declared_capabilities` were
+ * by this one (null: not connected); `needs_reconnect` says that they differ. `is_saved` says
+ * that roots, profile and capabilities are as the file has them.
+ */
+export interface ServerView {
+  server_id: string;
+  title: string | null;
+  source: SourceView;
+  transport: string | null;
+  shown: string;
+  command: string[] | null;
+  url: string | null;
+  cwd: string | null;
+  env_names: string[];
+  header_names: string[];
+  is_enabled: boolean;
+  is_editable: boolean;
+  needs_confirmation: boolean;
+  problem: ErrorView | null;
+  remarks: string[];
+  inputs: InputView[];
+  state: State;
+  since: number;
+  waiting_for: string | null;
+  error: ErrorView | null;
+  retry: RetryView | null;
+  latency_s: number | null;
+  protocol_version: string | null;
+  server_info: Record<string, unknown>;
+  capabilities: Record<string, unknown>;
+  client_capabilities: Record<string, unknown>;
+  declared_capabilities: Record<string, unknown> | null;
+  needs_reconnect: boolean;
+  instructions: string | null;
+  channel: Record<string, unknown>;
+  exit: ExitView | null;
+  stderr_tail: string[];
+  queue: QueueView;
+  lists: ListSummary[];
+  subscriptions: SubscriptionView[];
+  log_level: string | null;
+  roots: RootView[];
+  profile: string | null;
+  is_saved: boolean;
+}
+
+/**
+ * What is declared to this server from the next connection on, beside what was chosen before.
+ *
+ * Null takes a capability away; `reset` goes back to the file first. `save` writes it there.
+ */
+export interface SetCapabilities {
+  type: "SetCapabilities";
+  id: number;
+  server_id: string;
+  capabilities?: Record<string, unknown>;
+  reset?: boolean;
+  save?: boolean;
+}
+
+/**
+ * The level from which the server logs.
+ */
+export interface SetLevel {
+  type: "SetLevel";
+  id: number;
+  server_id: string;
+  level: string;
+}
+
+/**
+ * Which testing profile answers this server's questions; null means a person.
+ */
+export interface SetProfile {
+  type: "SetProfile";
+  id: number;
+  server_id: string;
+  profile?: string | null;
+  save?: boolean;
+}
+
+/**
+ * Null puts the default back.
+ */
+export interface SetSetting {
+  type: "SetSetting";
+  id: number;
+  name: string;
+  value?: unknown;
+}
+
+/**
+ * A setting as the file spells it, its default, and where its value comes from.
+ */
+export interface SettingView {
+  name: string;
+  value: unknown;
+  default: unknown;
+  source: string;
+  is_editable: boolean;
+}
+
+/**
+ * Where a server comes from: a file, the command line (`given`), or this page.
+ */
+export interface SourceView {
+  kind: string;
+  path: string;
+  scope: string;
+}
+
+/**
+ * Follow a resource.
+ */
+export interface Subscribe {
+  type: "Subscribe";
+  id: number;
+  server_id: string;
+  uri: string;
+}
+
+/**
+ * A resource that is followed; `updates` counts how often the server said it changed.
+ */
+export interface SubscriptionView {
+  uri: string;
+  updated: number | null;
+  updates: number;
+  error: ErrorView | null;
+}
+
+/**
+ * A task: one that the server runs for us (`client`), or one that we hold (`receiver`).
+ *
+ * `expires` is when it is forgotten (null: never), `request_id` what became this task, and
+ * `question_id` what it waits for. `is_gone` says that it is no longer followed.
+ */
+export interface TaskView {
+  task_id: string;
+  server_id: string;
+  role: "client" | "receiver";
+  method: string;
+  status: string;
+  message: string | null;
+  created: number;
+  updated: number;
+  ttl_s: number | null;
+  expires: number | null;
+  poll_interval_s: number | null;
+  request_id: number | string | null;
+  call_id: string | null;
+  question_id: string | null;
+  task: Record<string, unknown>;
+  is_over: boolean;
+  is_gone: boolean;
+}
+
+export interface Unsubscribe {
+  type: "Unsubscribe";
+  id: number;
+  server_id: string;
+  uri: string;
+}
+
+/**
+ * One event, whole: `text` is its message or body, None where those bytes are no UTF-8.
+ */
+export interface WholeEvent {
+  event: EventView;
+  text: string | null;
+  text_is_cut: boolean;
+  masked: unknown[];
+}
+
+/**
+ * Which file was written, and where its former content is.
+ */
+export interface WrittenView {
+  path: string;
+  backup: string | null;
+  servers: string[];
+}
+
+export type Command =
+  | Resume
+  | Connect
+  | Disconnect
+  | Confirm
+  | ServerEntryOf
+  | ServerAdd
+  | ServerEdit
+  | ServerRemove
+  | FoundServers
+  | ServerRead
+  | ServerImport
+  | ServerExport
+  | ParseTarget
+  | SetCapabilities
+  | List
+  | Complete
+  | Subscribe
+  | Unsubscribe
+  | SetLevel
+  | Ping
+  | CallTool
+  | ReadResource
+  | GetPrompt
+  | Request
+  | SendRaw
+  | ReplayCall
+  | CancelCall
+  | ForgetCalls
+  | AnswerSampling
+  | AnswerElicitation
+  | RejectQuestion
+  | AutoRespond
+  | ListProfiles
+  | SetProfile
+  | AddRoot
+  | RemoveRoot
+  | BrowseFolder
+  | ListTasks
+  | CancelTask
+  | GetTaskResult
+  | SetSetting;
+
+export type ServerMessage =
+  | Hello
+  | Reply
+  | Failure
+  | Events
+  | Missed
+  | Changed;
+
+/**
+ * What the Reply to a command carries.
+ */
+export interface Replies {
+  Connect: ServerView;
+  Disconnect: ServerView;
+  Confirm: ServerView;
+  ServerEntryOf: EntryView;
+  ServerAdd: WrittenView;
+  ServerEdit: WrittenView;
+  ServerRemove: null;
+  FoundServers: FoundView[];
+  ServerRead: FoundView[];
+  ServerImport: WrittenView;
+  ServerExport: ExportView;
+  ParseTarget: FoundView;
+  SetCapabilities: ServerView;
+  List: ListView;
+  Complete: CompletionView;
+  Subscribe: ServerView;
+  Unsubscribe: ServerView;
+  SetLevel: ServerView;
+  Ping: PingView;
+  CallTool: CallView;
+  ReadResource: CallView;
+  GetPrompt: CallView;
+  Request: CallView;
+  SendRaw: CallView;
+  ReplayCall: CallView;
+  CancelCall: CallView;
+  ForgetCalls: null;
+  AnswerSampling: null;
+  AnswerElicitation: null;
+  RejectQuestion: null;
+  AutoRespond: null;
+  ListProfiles: ProfileView[];
+  SetProfile: ServerView;
+  AddRoot: ServerView;
+  RemoveRoot: ServerView;
+  BrowseFolder: FolderView;
+  ListTasks: TaskView[];
+  CancelTask: TaskView;
+  GetTaskResult: CallView;
+  SetSetting: SettingView;
+}
+
+/**
+ * What `Changed.value` is, by `what`.
+ */
+export interface Things {
+  servers: ServerView;
+  calls: CallView;
+  questions: QuestionView;
+  tasks: TaskView;
+  lists: ListSummary;
+  settings: SettingView;
+}

@@ -1,0 +1,90 @@
+// What is wrong with a value by a JSON Schema, without eval, which the page's CSP forbids.
+// The backend is the authority; this gives the messages while somebody types.
+import { type Schema as CfSchema, type SchemaDraft, Validator } from "@cfworker/json-schema";
+import { isSchema } from "./prepare";
+
+export interface Finding {
+  /** JSON pointer of the value. */
+  pointer: string;
+  message: string;
+}
+
+// Errors of these only say that something below them is wrong.
+const OUTER = new Set([
+  "properties",
+  "patternProperties",
+  "additionalProperties",
+  "items",
+  "prefixItems",
+  "additionalItems",
+  "$ref",
+  "$recursiveRef",
+  "$dynamicRef",
+  "allOf",
+  "anyOf",
+  "oneOf",
+  "if",
+  "dependentSchemas",
+  "unevaluatedProperties",
+  "contains",
+]);
+const DRAFTS: [string, SchemaDraft][] = [
+  ["draft-04", "4"],
+  ["draft-06", "7"],
+  ["draft-07", "7"],
+  ["2019-09", "2019-09"],
+];
+
+export function draftOf(schema: unknown): SchemaDraft {
+  const named = isSchema(schema) && typeof schema.$schema === "string" ? schema.$schema : "";
+  return DRAFTS.find(([name]) => named.includes(name))?.[1] ?? "2020-12";
+}
+
+/** A copy, since the library writes marks into what it is given. */
+const cloned = (schema: unknown): CfSchema | boolean =>
+  structuredClone(schema) as CfSchema | boolean;
+
+export function isValid(schema: unknown, value: unknown): boolean {
+  try {
+    return new Validator(cloned(schema), draftOf(schema)).validate(value).valid;
+  } catch {
+    return false;
+  }
+}
+
+function sentence(keyword: string, error: string): string {
+  if (keyword === "required") return "This is required.";
+  return error.replace(/^Instance /, "The value ").replace(/^String /, "The text ");
+}
+
+export function validate(schema: unknown, value: unknown): Finding[] {
+  let errors: ReturnType<Validator["validate"]>["errors"];
+  try {
+    ({ errors } = new Validator(cloned(schema), draftOf(schema), false).validate(value));
+  } catch (thrown) {
+    const why = thrown instanceof Error ? thrown.message : String(thrown);
+    return [{ pointer: "", message: `The schema cannot be used: ${why}` }];
+  }
+  const inner = errors.filter((error) => !OUTER.has(error.keyword));
+  const kept = inner.length ? inner : errors;
+  const findings = kept.map(({ keyword, instanceLocation, error }) => {
+    const place = instanceLocation.replace(/^#/, "");
+    const missing = keyword === "required" ? /"(.+)"/.exec(error)?.[1] : undefined;
+    const pointer =
+      missing === undefined
+        ? place
+        : `${place}/${missing.replaceAll("~", "~0").replaceAll("/", "~1")}`;
+    return { pointer, message: sentence(keyword, error) };
+  });
+  const unique = new Map(
+    findings.map((finding) => [`${finding.pointer} ${finding.message}`, finding]),
+  );
+  return [...unique.values()];
+}
+
+/** The names on the way to a value. */
+export const partsOf = (pointer: string): string[] =>
+  pointer
+    .split("/")
+    .slice(1)
+    .map((part) => decodeURIComponent(part).replaceAll("~1", "/").replaceAll("~0", "~"));

@@ -1,0 +1,53 @@
+// The frame around every screen: bar, banner, the screen, and the monitor beside it.
+import { useDisclosure } from "@mantine/hooks";
+import { useCallback } from "react";
+import { Outlet } from "react-router";
+import { Split } from "../parts/Split";
+import { usePreference } from "../state/remembered";
+import { Dock } from "./Dock";
+import css from "./Frame.module.css";
+import { LinkBanner } from "./LinkBanner";
+import { Palette } from "./Palette";
+import { ShortcutList, useShortcuts } from "./Shortcuts";
+import { TopBar } from "./TopBar";
+
+export function Frame() {
+  const [isDockOpen, setDockOpen] = usePreference("dock.open", false);
+  const [side, setSide] = usePreference<"right" | "bottom">("dock.side", "bottom");
+  const [isHelpOpen, help] = useDisclosure(false);
+  const toggleDock = useCallback(() => setDockOpen(!isDockOpen), [isDockOpen, setDockOpen]);
+  useShortcuts(help.open, toggleDock);
+  const main = (
+    <main className={css.main} id="screen">
+      <Outlet />
+    </main>
+  );
+  return (
+    <div className={css.frame}>
+      <a className={css.skip} href="#screen">
+        Skip to the screen
+      </a>
+      <TopBar isDockOpen={isDockOpen} onDock={toggleDock} onHelp={help.open} />
+      <LinkBanner />
+      <div className={css.work}>
+        {isDockOpen ? (
+          <Split
+            key={side}
+            name={`dock.${side}`}
+            label="Size of the monitor"
+            isVertical={side === "bottom"}
+            sized="second"
+            initial={side === "bottom" ? 240 : 420}
+            least={120}
+            first={main}
+            second={<Dock side={side} onSide={setSide} onClose={() => setDockOpen(false)} />}
+          />
+        ) : (
+          main
+        )}
+      </div>
+      <Palette />
+      <ShortcutList isOpen={isHelpOpen} onClose={help.close} />
+    </div>
+  );
+}

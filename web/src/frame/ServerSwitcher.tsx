@@ -1,0 +1,53 @@
+// Which server the work screens show, and how all the others stand.
+import { Menu, UnstyledButton } from "@mantine/core";
+import { useNavigate } from "react-router";
+import type { ServerView } from "../api/types";
+import { Icon } from "../parts/icons";
+import { StateDot, stateWords } from "../parts/StateDot";
+import { useSwitchServer } from "../state/selection";
+import { useInspector } from "../state/store";
+import css from "./ServerSwitcher.module.css";
+
+export const nameOf = (server: ServerView): string => server.title ?? server.server_id;
+
+export function ServerSwitcher({ server }: { server: ServerView | null }) {
+  const servers = useInspector((state) => state.servers);
+  const switchTo = useSwitchServer();
+  const navigate = useNavigate();
+  return (
+    <Menu width={280} position="bottom-start">
+      <Menu.Target>
+        <UnstyledButton
+          className={css.switch}
+          aria-label={server ? `Server: ${nameOf(server)}, ${stateWords(server)}` : "No server"}
+        >
+          {server ? <StateDot state={server.state} /> : <Icon name="servers" />}
+          <span className="cut">{server ? nameOf(server) : "No server"}</span>
+          <Icon name="down" size={12} />
+        </UnstyledButton>
+      </Menu.Target>
+      <Menu.Dropdown className={css.list}>
+        {[...servers.values()].map((one) => (
+          <Menu.Item
+            key={one.server_id}
+            leftSection={<StateDot state={one.state} />}
+            aria-current={one.server_id === server?.server_id || undefined}
+            onClick={() => switchTo(one.server_id)}
+          >
+            <div className="row">
+              <span className="cut grow">{nameOf(one)}</span>
+              <span className="dim">{stateWords(one)}</span>
+            </div>
+          </Menu.Item>
+        ))}
+        {servers.size > 0 && <Menu.Divider />}
+        <Menu.Item
+          leftSection={<Icon name="add" size={14} />}
+          onClick={() => void navigate("/servers?add")}
+        >
+          Add a server
+        </Menu.Item>
+      </Menu.Dropdown>
+    </Menu>
+  );
+}

@@ -1,0 +1,174 @@
+// The bar that is always there: which server, how it stands, where to go, what waits.
+import { ActionIcon, Indicator, Menu, Tooltip, useMantineColorScheme } from "@mantine/core";
+import { NavLink, useNavigate } from "react-router";
+import type { ServerView } from "../api/types";
+import { duration } from "../parts/format";
+import { Icon, type IconName } from "../parts/icons";
+import { stateWords } from "../parts/StateDot";
+import { pathTo, type Screen, useCurrentServer } from "../state/selection";
+import { useInspector } from "../state/store";
+import { openPalette } from "./paletteStore";
+import { ServerSwitcher } from "./ServerSwitcher";
+import css from "./TopBar.module.css";
+
+interface Tab {
+  label: string;
+  icon: IconName;
+  screen: Screen | "servers" | "settings";
+}
+
+export const TABS: Tab[] = [
+  { label: "Servers", icon: "servers", screen: "servers" },
+  { label: "Tools", icon: "tools", screen: "tools" },
+  { label: "Resources", icon: "resources", screen: "resources" },
+  { label: "Prompts", icon: "prompts", screen: "prompts" },
+  { label: "Tasks", icon: "tasks", screen: "tasks" },
+  { label: "Logs", icon: "logs", screen: "logs" },
+  { label: "Traffic", icon: "traffic", screen: "traffic" },
+  { label: "Auth", icon: "auth", screen: "auth" },
+  { label: "Settings", icon: "settings", screen: "settings" },
+];
+
+export function tabPath(tab: Tab, server: ServerView | null): string {
+  if (tab.screen === "servers" || tab.screen === "settings") return `/${tab.screen}`;
+  if (server) return pathTo(server.server_id, tab.screen);
+  return tab.screen === "traffic" || tab.screen === "logs" ? `/${tab.screen}` : "/servers";
+}
+
+function countOf(server: ServerView | null, screen: string): number | null {
+  const kind = screen === "tools" || screen === "resources" || screen === "prompts" ? screen : null;
+  return server?.lists.find((list) => list.kind === kind)?.count ?? null;
+}
+
+function Status({ server }: { server: ServerView }) {
+  return (
+    <span className={css.status} role="status">
+      <span>{stateWords(server)}</span>
+      {server.state === "CONNECTED" && server.latency_s !== null && (
+        <Tooltip label="Time that the last ping took">
+          <span className="dim">{duration(server.latency_s)}</span>
+        </Tooltip>
+      )}
+      {server.protocol_version && (
+        <Tooltip label="MCP revision that is spoken">
+          <span className={css.revision}>{server.protocol_version}</span>
+        </Tooltip>
+      )}
+    </span>
+  );
+}
+
+function ThemeToggle() {
+  const { colorScheme, setColorScheme } = useMantineColorScheme();
+  const next = { auto: "light", light: "dark", dark: "auto" } as const;
+  const names = { auto: "system", light: "light", dark: "dark" } as const;
+  const icons: Record<string, IconName> = { auto: "system", light: "sun", dark: "moon" };
+  const label = `Theme: ${names[colorScheme]}. Change to ${names[next[colorScheme]]}`;
+  return (
+    <Tooltip label={label}>
+      <ActionIcon aria-label={label} onClick={() => setColorScheme(next[colorScheme])}>
+        <Icon name={icons[colorScheme] ?? "system"} />
+      </ActionIcon>
+    </Tooltip>
+  );
+}
+
+function Bell() {
+  const questions = useInspector((state) => state.questions);
+  const navigate = useNavigate();
+  const waiting = [...questions.values()].filter((question) => !question.is_done);
+  const label =
+    waiting.length === 1
+      ? "1 question waits for an answer"
+      : `${waiting.length} questions wait for an answer`;
+  return (
+    <Menu width={320} position="bottom-end">
+      <Indicator
+        label={waiting.length}
+        size={15}
+        disabled={!waiting.length}
+        color="orange.9"
+        offset={4}
+      >
+        <Menu.Target>
+          <ActionIcon aria-label={label}>
+            <Icon name="bell" />
+          </ActionIcon>
+        </Menu.Target>
+      </Indicator>
+      <Menu.Dropdown>
+        {waiting.length === 0 && (
+          <Menu.Label>No question waits. Servers ask during tool calls.</Menu.Label>
+        )}
+        {waiting.map((question) => (
+          <Menu.Item
+            key={question.question_id}
+            onClick={() => void navigate(`/questions/${encodeURIComponent(question.question_id)}`)}
+          >
+            <span className="mono">{question.method}</span>
+            <div className="dim">{question.server_id}</div>
+          </Menu.Item>
+        ))}
+      </Menu.Dropdown>
+    </Menu>
+  );
+}
+
+interface BarProps {
+  isDockOpen: boolean;
+  onDock(): void;
+  onHelp(): void;
+}
+
+export function TopBar({ isDockOpen, onDock, onHelp }: BarProps) {
+  const server = useCurrentServer();
+  return (
+    <header className={css.bar}>
+      <div className={css.left}>
+        <ServerSwitcher server={server} />
+        {server && <Status server={server} />}
+      </div>
+      <nav className={css.tabs} aria-label="Screens">
+        {TABS.map((tab) => {
+          const count = countOf(server, tab.screen);
+          return (
+            <NavLink
+              key={tab.screen}
+              to={tabPath(tab, server)}
+              className={css.tab}
+              title={tab.label}
+            >
+              <Icon name={tab.icon} size={14} />
+              <span className={css.label}>{tab.label}</span>
+              {count !== null && <span className={css.count}>{count.toLocaleString("en")}</span>}
+            </NavLink>
+          );
+        })}
+      </nav>
+      <div className={css.right}>
+        <Tooltip label="Find anything (Ctrl K)">
+          <ActionIcon aria-label="Find anything" onClick={openPalette}>
+            <Icon name="search" />
+          </ActionIcon>
+        </Tooltip>
+        <Bell />
+        <Tooltip label={isDockOpen ? "Close the monitor (m)" : "Open the monitor (m)"}>
+          <ActionIcon
+            className={css.wide}
+            aria-label="Monitor"
+            aria-pressed={isDockOpen}
+            onClick={onDock}
+          >
+            <Icon name="dockRight" />
+          </ActionIcon>
+        </Tooltip>
+        <ThemeToggle />
+        <Tooltip label="Keyboard shortcuts (?)">
+          <ActionIcon className={css.wide} aria-label="Keyboard shortcuts" onClick={onHelp}>
+            <Icon name="keyboard" />
+          </ActionIcon>
+        </Tooltip>
+      </div>
+    </header>
+  );
+}

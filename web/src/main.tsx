@@ -1,0 +1,33 @@
+// Where the page begins: nonce, theme, socket, router.
+import "@mantine/core/styles.css";
+import "@mantine/notifications/styles.css";
+import "./design.css";
+import { MantineProvider } from "@mantine/core";
+import { ModalsProvider } from "@mantine/modals";
+import { Notifications } from "@mantine/notifications";
+import { createRoot } from "react-dom/client";
+import { RouterProvider } from "react-router";
+import { lendNonce, nonce } from "./nonce";
+import { router } from "./routes";
+import { socket } from "./state/connection";
+import { theme, variables } from "./theme";
+
+lendNonce();
+void socket.start();
+
+const root = document.getElementById("root");
+if (root) {
+  createRoot(root).render(
+    <MantineProvider
+      theme={theme}
+      cssVariablesResolver={variables}
+      defaultColorScheme="auto"
+      getStyleNonce={() => nonce}
+    >
+      <ModalsProvider>
+        <Notifications position="bottom-right" limit={4} />
+        <RouterProvider router={router} />
+      </ModalsProvider>
+    </MantineProvider>,
+  );
+}

@@ -1,0 +1,73 @@
+// An editor for JSON. CodeMirror comes with the first one; until then a plain field takes the text.
+import { useEffect, useRef, useState } from "react";
+import css from "./CodeEditor.module.css";
+import type { Editor } from "./codeEditor";
+
+type Module = typeof import("./codeEditor");
+let loaded: Module | null = null;
+
+/** Load the editor ahead of its use. */
+export const preloadEditor = async (): Promise<Module> => {
+  loaded ??= await import("./codeEditor");
+  return loaded;
+};
+
+interface Props {
+  label: string;
+  value: string;
+  onChange?(text: string): void;
+  height?: number | string;
+  hint?: string;
+}
+
+export function CodeEditor({ label, value, onChange, height = 200, hint = "" }: Props) {
+  const parent = useRef<HTMLDivElement>(null);
+  const editor = useRef<Editor | null>(null);
+  const latest = useRef({ value, onChange });
+  latest.current = { value, onChange };
+  const [module, setModule] = useState(loaded);
+  const isReadOnly = !onChange;
+
+  useEffect(() => {
+    let isGone = false;
+    void preloadEditor().then((it) => !isGone && setModule(it));
+    return () => {
+      isGone = true;
+    };
+  }, []);
+  useEffect(() => {
+    if (!module || !parent.current) return;
+    const made = module.makeEditor({
+      parent: parent.current,
+      text: latest.current.value,
+      label,
+      isReadOnly,
+      hint,
+      onChange: (text) => latest.current.onChange?.(text),
+    });
+    editor.current = made;
+    return () => {
+      editor.current = null;
+      made.destroy();
+    };
+  }, [module, label, isReadOnly, hint]);
+  useEffect(() => {
+    const view = editor.current;
+    if (!view || view.state.doc.toString() === value) return;
+    view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: value } });
+  }, [value]);
+
+  return (
+    <div ref={parent} className={css.editor} style={{ height }}>
+      {!module && (
+        <textarea
+          className={css.plain}
+          aria-label={label}
+          value={value}
+          readOnly={isReadOnly}
+          onChange={(event) => onChange?.(event.currentTarget.value)}
+        />
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,60 @@
+// An error that stays, in place: cut short, with all of it one click away and a help page.
+import { Anchor, Button } from "@mantine/core";
+import { type ReactNode, useState } from "react";
+import type { ErrorView } from "../api/types";
+import css from "./ErrorNote.module.css";
+import { cut } from "./format";
+import { Icon } from "./icons";
+import { copy, pretty } from "./text";
+
+// About what fits two lines of a card.
+const SHORT = 100;
+
+interface Props {
+  error: ErrorView;
+  title?: string;
+  note?: ReactNode;
+  action?: ReactNode;
+}
+
+export function ErrorNote({ error, title, note, action }: Props) {
+  const [isOpen, setOpen] = useState(false);
+  const hasMore = error.message.length > SHORT || Object.keys(error.details).length > 0;
+  return (
+    <div className={css.note} role="alert">
+      <Icon name="alert" />
+      <div className={`stack tight ${css.body}`}>
+        {title && <strong>{title}</strong>}
+        <span className={css.message}>{isOpen ? error.message : cut(error.message, SHORT)}</span>
+        {note && <span className="dim">{note}</span>}
+        {isOpen && <pre className="block">{pretty({ code: error.code, ...error.details })}</pre>}
+        <div className="row wrap">
+          {action}
+          {hasMore && (
+            <Button
+              size="compact-xs"
+              variant="subtle"
+              color="gray"
+              onClick={() => setOpen(!isOpen)}
+            >
+              {isOpen ? "Show less" : "Show full error"}
+            </Button>
+          )}
+          {isOpen && (
+            <Button
+              size="compact-xs"
+              variant="subtle"
+              color="gray"
+              onClick={() => copy(pretty(error))}
+            >
+              Copy
+            </Button>
+          )}
+          <Anchor href={error.helpUrl} target="_blank" rel="noreferrer" size="xs">
+            Troubleshooting guide
+          </Anchor>
+        </div>
+      </div>
+    </div>
+  );
+}

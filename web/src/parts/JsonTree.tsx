@@ -1,0 +1,179 @@
+// JSON as a tree that opens piece by piece, with search; smooth for millions of values, since
+// only the rows on the screen are drawn.
+import { ActionIcon } from "@mantine/core";
+import { useVirtualizer } from "@tanstack/react-virtual";
+import { type KeyboardEvent, useEffect, useMemo, useRef, useState } from "react";
+import { bytes, cut } from "./format";
+import { Icon } from "./icons";
+import css from "./JsonTree.module.css";
+import { above, findIn, isContainer, type JsonRow, openAtFirst, rowsOf } from "./jsonRows";
+import { SearchField } from "./SearchField";
+import { copy, pretty } from "./text";
+
+const ROW_PX = 20;
+// Longer strings are cut in the row and shown whole when copied.
+const LONGEST = 300;
+
+function kindOf(value: unknown): string | undefined {
+  if (typeof value === "string") return css.string;
+  if (typeof value === "number") return css.number;
+  return css.word;
+}
+
+function Value({ row }: { row: JsonRow }) {
+  if (row.size >= 0) {
+    const [start, end] = Array.isArray(row.value) ? ["[", "]"] : ["{", "}"];
+    if (row.size === 0) return <span className={css.mark}>{start + end}</span>;
+    return (
+      <span className={css.mark}>
+        {row.isOpen ? start : `${start}…${end}`} <span className={css.size}>{row.size}</span>
+      </span>
+    );
+  }
+  const text = JSON.stringify(row.value) ?? "undefined";
+  return (
+    <span className={kindOf(row.value)}>
+      {cut(text, LONGEST)}
+      {text.length > LONGEST && <span className={css.size}> {bytes(text.length)}</span>}
+    </span>
+  );
+}
+
+interface Props {
+  value: unknown;
+  label: string;
+  /** Grow with the content up to this many pixels instead of filling the place. */
+  most?: number;
+  withSearch?: boolean;
+}
+
+export function JsonTree({ value, label, most, withSearch = true }: Props) {
+  const [open, setOpen] = useState(() => openAtFirst(value, 200));
+  const [chosen, setChosen] = useState<string | null>(null);
+  const [text, setText] = useState("");
+  const scroller = useRef<HTMLDivElement>(null);
+  const rows = useMemo(() => rowsOf(value, open), [value, open]);
+  const found = useMemo(() => (text.length > 1 ? findIn(value, text) : []), [value, text]);
+  const virtual = useVirtualizer({
+    count: rows.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => ROW_PX,
+    overscan: 20,
+    initialRect: { width: 400, height: 600 },
+  });
+  useEffect(() => setOpen(openAtFirst(value, 200)), [value]);
+
+  const toggle = (row: JsonRow): void => {
+    const next = new Set(open);
+    if (row.isOpen) next.delete(row.pointer);
+    else next.add(row.pointer);
+    setOpen(next);
+  };
+  const go = (pointer: string): void => {
+    const next = new Set([...open, ...above(pointer)]);
+    setOpen(next);
+    setChosen(pointer);
+    const index = rowsOf(value, next).findIndex((row) => row.pointer === pointer);
+    requestAnimationFrame(() => virtual.scrollToIndex(index, { align: "center" }));
+  };
+  const step = (by: number): void => {
+    if (!found.length) return;
+    const at = found.indexOf(chosen ?? "");
+    const next = found[(at + by + found.length) % found.length];
+    if (next !== undefined) go(next);
+  };
+  const onKeyDown = (event: KeyboardEvent): void => {
+    const at = rows.findIndex((row) => row.pointer === chosen);
+    const row = rows[at];
+    const moves: Record<string, number> = {
+      ArrowDown: at + 1,
+      ArrowUp: at - 1,
+      Home: 0,
+      End: rows.length - 1,
+    };
+    let next = moves[event.key];
+    if (row && event.key === "ArrowRight" && row.size > 0) {
+      if (row.isOpen) next = at + 1;
+      else toggle(row);
+    } else if (row && event.key === "ArrowLeft") {
+      if (row.isOpen) toggle(row);
+      else next = rows.findIndex((one) => one.pointer === above(row.pointer).at(-1));
+    } else if (next === undefined) return;
+    event.preventDefault();
+    const target = next === undefined ? undefined : rows[next];
+    if (!target || next === undefined) return;
+    setChosen(target.pointer);
+    virtual.scrollToIndex(next);
+  };
+  const height = most === undefined ? undefined : Math.min(most, rows.length * ROW_PX + 8);
+  return (
+    <div className={css.tree}>
+      {withSearch && rows.length > 24 && (
+        <div className={css.tools}>
+          <SearchField label="Search in JSON" value={text} onChange={setText} className="grow" />
+          {text.length > 1 && <span className="dim">{found.length} found</span>}
+          <ActionIcon aria-label="Previous match" disabled={!found.length} onClick={() => step(-1)}>
+            <Icon name="up" size={14} />
+          </ActionIcon>
+          <ActionIcon aria-label="Next match" disabled={!found.length} onClick={() => step(1)}>
+            <Icon name="down" size={14} />
+          </ActionIcon>
+        </div>
+      )}
+      <div
+        ref={scroller}
+        className={css.scroller}
+        style={{ height }}
+        role="tree"
+        aria-label={label}
+        tabIndex={0}
+        onKeyDown={onKeyDown}
+      >
+        <div style={{ height: virtual.getTotalSize(), position: "relative" }} role="presentation">
+          {virtual.getVirtualItems().map((item) => {
+            const row = rows[item.index];
+            if (!row) return null;
+            return (
+              // biome-ignore lint/a11y/useKeyWithClickEvents: the tree itself handles the keys
+              <div
+                key={row.pointer}
+                role="treeitem"
+                tabIndex={-1}
+                aria-level={row.depth + 1}
+                aria-expanded={row.size > 0 ? row.isOpen : undefined}
+                aria-selected={row.pointer === chosen}
+                className={css.row}
+                style={{
+                  transform: `translateY(${item.start}px)`,
+                  paddingLeft: 4 + row.depth * 14,
+                }}
+                onClick={() => {
+                  setChosen(row.pointer);
+                  if (row.size > 0 && !getSelection()?.toString()) toggle(row);
+                }}
+              >
+                <span className={css.twist} data-open={row.isOpen}>
+                  {row.size > 0 && <Icon name="chevron" size={10} />}
+                </span>
+                {row.name !== null && <span className={css.name}>{row.name}</span>}
+                <Value row={row} />
+                <button
+                  type="button"
+                  tabIndex={-1}
+                  className={`plain ${css.copy}`}
+                  aria-label="Copy this value"
+                  onClick={(event) => {
+                    event.stopPropagation();
+                    void copy(isContainer(row.value) ? pretty(row.value) : String(row.value));
+                  }}
+                >
+                  <Icon name="copy" size={12} />
+                </button>
+              </div>
+            );
+          })}
+        </div>
+      </div>
+    </div>
+  );
+}

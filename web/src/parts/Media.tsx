@@ -1,0 +1,72 @@
+// Pictures and sounds of a result, shown from our own origin; all else can only be saved.
+import { Anchor } from "@mantine/core";
+import { bytes } from "./format";
+import { HexView } from "./HexView";
+import css from "./Media.module.css";
+import { bytesOfBase64 } from "./text";
+
+const PICTURE = /^image\/(png|jpe?g|gif|webp|avif|bmp)$/i;
+
+export interface Place {
+  callId: string | null;
+  /** JSON pointer of the base64 text within the result. */
+  pointer: string;
+}
+
+const blobPath = (place: Place): string | null =>
+  place.callId === null
+    ? null
+    : `/api/blob/${encodeURIComponent(place.callId)}?${new URLSearchParams({ pointer: place.pointer })}`;
+
+interface Props {
+  data: string;
+  mime: string;
+  place: Place;
+}
+
+export function Media({ data, mime, place }: Props) {
+  const path = blobPath(place);
+  const size = Math.floor((data.length * 3) / 4);
+  const about = (
+    <div className="row dim">
+      <span>
+        {mime || "no MIME type"}, {bytes(size)}
+      </span>
+      {path && (
+        <Anchor href={path} download size="xs">
+          Download
+        </Anchor>
+      )}
+    </div>
+  );
+  const isPicture = PICTURE.test(mime);
+  const isSound = mime.startsWith("audio/");
+  if (isPicture) {
+    return (
+      <figure className={css.figure}>
+        <img
+          className={css.picture}
+          src={path ?? `data:${mime};base64,${data}`}
+          alt={`Content of type ${mime}`}
+        />
+        {about}
+      </figure>
+    );
+  }
+  if (isSound && path) {
+    return (
+      <figure className={css.figure}>
+        {/* biome-ignore lint/a11y/useMediaCaption: what a server sends has no captions */}
+        <audio controls src={path} />
+        {about}
+      </figure>
+    );
+  }
+  const raw = bytesOfBase64(data);
+  return (
+    <div className="stack tight">
+      {about}
+      {raw ? <HexView data={raw} most={240} /> : <p className="dim">This is not valid base64.</p>}
+    </div>
+  );
+}

@@ -1,0 +1,57 @@
+// What a work screen shows of a server that is not connected, or that does not offer this.
+import { Button } from "@mantine/core";
+import { Link } from "react-router";
+import type { ServerView } from "../api/types";
+import { toggle } from "../screens/servers/ServerCard";
+import { pathToServer } from "../state/selection";
+import { Empty } from "./Empty";
+import { ErrorNote } from "./ErrorNote";
+import type { IconName } from "./icons";
+import { stateWords } from "./StateDot";
+
+export function NotConnected({ server, icon }: { server: ServerView | undefined; icon: IconName }) {
+  if (!server) {
+    return (
+      <Empty
+        icon="servers"
+        title="There is no such server"
+        action={
+          <Button component={Link} to="/servers">
+            Choose a server
+          </Button>
+        }
+      >
+        It may have been removed, or mcplens was started with another configuration.
+      </Empty>
+    );
+  }
+  const isConnecting = server.state === "CONNECTING";
+  return (
+    <Empty
+      icon={icon}
+      title={`${server.title ?? server.server_id}: ${stateWords(server).toLowerCase()}`}
+      action={
+        <div className="row">
+          <Button onClick={() => toggle(server)} variant={isConnecting ? "default" : "filled"}>
+            {isConnecting ? "Cancel" : "Connect"}
+          </Button>
+          <Button component={Link} to={pathToServer(server.server_id)} variant="default">
+            Details
+          </Button>
+        </div>
+      }
+    >
+      {server.error ? (
+        <ErrorNote error={server.error} />
+      ) : isConnecting ? (
+        server.waiting_for ? (
+          `Waiting for ${server.waiting_for}.`
+        ) : (
+          "One moment."
+        )
+      ) : (
+        "Connect it to see what it offers."
+      )}
+    </Empty>
+  );
+}

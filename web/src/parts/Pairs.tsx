@@ -1,0 +1,56 @@
+// Names and values, one pair a row: headers, environment variables.
+import { ActionIcon, Button, TextInput } from "@mantine/core";
+import { Icon } from "./icons";
+
+interface Props {
+  label: string;
+  noun: string;
+  value: [string, string][];
+  onChange(value: [string, string][]): void;
+}
+
+export function Pairs({ label, noun, value, onChange }: Props) {
+  const put = (at: number, pair: [string, string]): void =>
+    onChange(value.map((one, index) => (index === at ? pair : one)));
+  return (
+    <fieldset style={{ border: 0, margin: 0, padding: 0 }} className="stack tight">
+      <legend className="section-title" style={{ padding: 0, marginBottom: 4 }}>
+        {label}
+      </legend>
+      {value.map(([name, text], index) => (
+        <div key={index} className="row">
+          <TextInput
+            aria-label={`Name of ${noun} ${index + 1}`}
+            placeholder="Name"
+            value={name}
+            onChange={(event) => put(index, [event.currentTarget.value, text])}
+            w={200}
+          />
+          <TextInput
+            aria-label={`Value of ${noun} ${index + 1}`}
+            placeholder="Value"
+            className="grow"
+            value={text}
+            onChange={(event) => put(index, [name, event.currentTarget.value])}
+          />
+          <ActionIcon
+            aria-label={`Remove ${noun} ${index + 1}`}
+            onClick={() => onChange(value.filter((_, at) => at !== index))}
+          >
+            <Icon name="close" size={14} />
+          </ActionIcon>
+        </div>
+      ))}
+      <div>
+        <Button
+          size="compact-xs"
+          variant="subtle"
+          leftSection={<Icon name="add" size={12} />}
+          onClick={() => onChange([...value, ["", ""]])}
+        >
+          Add a {noun}
+        </Button>
+      </div>
+    </fieldset>
+  );
+}

@@ -1,0 +1,83 @@
+// A list of thousands: only what is on the screen is in the document. Arrow keys move through it.
+import { useVirtualizer } from "@tanstack/react-virtual";
+import { type KeyboardEvent, memo, type ReactNode, useEffect, useRef } from "react";
+import css from "./VirtualList.module.css";
+
+interface Props<T> {
+  label: string;
+  items: T[];
+  keyOf(item: T): string;
+  chosen: string | null;
+  onChoose(item: T): void;
+  draw(item: T): ReactNode;
+  rowHeight: number;
+}
+
+function List<T>({ label, items, keyOf, chosen, onChoose, draw, rowHeight }: Props<T>) {
+  const scroller = useRef<HTMLDivElement>(null);
+  const virtual = useVirtualizer({
+    count: items.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => rowHeight,
+    overscan: 12,
+    initialRect: { width: 300, height: 800 },
+  });
+  const at = items.findIndex((item) => keyOf(item) === chosen);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: scrolls when the choice moves, not when the list grows
+  useEffect(() => {
+    if (at >= 0) virtual.scrollToIndex(at, { align: "auto" });
+  }, [chosen]);
+
+  const onKeyDown = (event: KeyboardEvent): void => {
+    const page = Math.max(1, Math.floor((scroller.current?.clientHeight ?? 0) / rowHeight) - 1);
+    const steps: Record<string, number> = {
+      ArrowDown: 1,
+      ArrowUp: -1,
+      PageDown: page,
+      PageUp: -page,
+      Home: -items.length,
+      End: items.length,
+    };
+    const step = steps[event.key];
+    if (step === undefined || items.length === 0) return;
+    event.preventDefault();
+    const next =
+      items[Math.min(items.length - 1, Math.max(0, (at < 0 && step > 0 ? -1 : at) + step))];
+    if (next) onChoose(next);
+  };
+  return (
+    <div
+      ref={scroller}
+      className={css.scroller}
+      role="listbox"
+      aria-label={label}
+      aria-activedescendant={at >= 0 ? `${label}-${at}` : undefined}
+      tabIndex={0}
+      onKeyDown={onKeyDown}
+    >
+      <div className={css.space} style={{ height: virtual.getTotalSize() }}>
+        {virtual.getVirtualItems().map((row) => {
+          const item = items[row.index];
+          if (item === undefined) return null;
+          return (
+            // biome-ignore lint/a11y/useKeyWithClickEvents: the list itself handles the keys
+            <div
+              key={row.key}
+              id={`${label}-${row.index}`}
+              role="option"
+              tabIndex={-1}
+              aria-selected={row.index === at}
+              className={css.row}
+              style={{ transform: `translateY(${row.start}px)`, height: rowHeight }}
+              onClick={() => onChoose(item)}
+            >
+              {draw(item)}
+            </div>
+          );
+        })}
+      </div>
+    </div>
+  );
+}
+
+export const VirtualList = memo(List) as typeof List;

@@ -1,0 +1,78 @@
+import { describe, expect, it } from "vitest";
+import { bytes, clock, duration } from "./format";
+import { above, findIn, openAtFirst, rowsOf } from "./jsonRows";
+import { blocksOf, isWebLink, looksLikeMarkdown } from "./Markdown";
+import { iconOf, initials } from "./ServerIcon";
+import { linesOf } from "./TextView";
+import { rowsAt } from "./useWindow";
+
+describe("rowsAt", () => {
+  it("gives what is on the screen and a little beyond, within the list", () => {
+    expect(rowsAt(0, 100, 20, 1000)).toEqual({ first: 0, last: 15 });
+    expect(rowsAt(10_000, 100, 20, 1000)).toEqual({ first: 490, last: 515 });
+    expect(rowsAt(19_900, 100, 20, 1000).last).toBe(1000);
+    expect(rowsAt(5000, 100, 20, 3)).toEqual({ first: 2, last: 3 });
+    expect(rowsAt(0, 100, 20, 0)).toEqual({ first: 0, last: 0 });
+  });
+});
+
+describe("the rows of a tree", () => {
+  const value = { list: [1, { deep: "needle" }], "a/b": null };
+  it("walks only what is open", () => {
+    expect(rowsOf(value, new Set()).map((row) => row.pointer)).toEqual([""]);
+    expect(rowsOf(value, new Set(["", "/list"])).map((row) => row.pointer)).toEqual([
+      "",
+      "/list",
+      "/list/0",
+      "/list/1",
+      "/a~1b",
+    ]);
+  });
+  it("finds values and names, and knows what must be open to see them", () => {
+    expect(findIn(value, "NEEDLE")).toEqual(["/list/1/deep"]);
+    expect(findIn(value, "deep")).toEqual(["/list/1/deep"]);
+    expect(above("/list/1/deep")).toEqual(["", "/list", "/list/1"]);
+  });
+  it("opens at first what fits", () => {
+    expect(openAtFirst(value, 100)).toEqual(new Set(["", "/list", "/list/1"]));
+    expect(openAtFirst({ big: Array.from({ length: 1000 }, () => 0) }, 50)).toEqual(new Set([""]));
+  });
+});
+
+describe("Markdown", () => {
+  it("keeps a fence together and parts paragraphs", () => {
+    expect(blocksOf("# A\ntext\n\n```\na\n\nb\n```")).toEqual([
+      { isCode: false, lines: ["# A"] },
+      { isCode: false, lines: ["text"] },
+      { isCode: true, lines: ["a", "", "b"] },
+    ]);
+  });
+  it("is guessed only where it shows, and links only to the web", () => {
+    expect(looksLikeMarkdown("plain words, 2 * 3 * 4")).toBe(false);
+    expect(looksLikeMarkdown("# Title\n\n- one\n- two")).toBe(true);
+    expect(isWebLink("javascript:alert(1)")).toBe(false);
+    expect(isWebLink("https://example.com")).toBe(true);
+  });
+});
+
+describe("small things", () => {
+  it("writes sizes and times for people", () => {
+    expect([bytes(999), bytes(1500), bytes(5_000_000)]).toEqual(["999 B", "1.5 kB", "5.0 MB"]);
+    expect([duration(0.0001), duration(0.25), duration(75)]).toEqual([
+      "<1 ms",
+      "250 ms",
+      "1 min 15 s",
+    ]);
+    expect(clock(0)).toMatch(/^\d\d:\d\d:00\.000$/);
+  });
+  it("draws icons from data: only", () => {
+    expect(
+      iconOf([{ src: "https://example.com/a.png" }, { src: "data:image/png;base64,AA" }]),
+    ).toBe("data:image/png;base64,AA");
+    expect(iconOf([{ src: "data:text/html,<script>" }])).toBeNull();
+    expect(initials("my-server")).toBe("MS");
+  });
+  it("cuts an endless line", () => {
+    expect(linesOf("x".repeat(9000))).toHaveLength(3);
+  });
+});

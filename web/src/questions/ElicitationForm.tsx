@@ -1,0 +1,81 @@
+// A server asks a person to fill in a form. Three answers: accept, decline, cancel.
+import { Button } from "@mantine/core";
+import { useMemo, useState } from "react";
+import { type Arguments, ArgumentsEditor, NO_ARGUMENTS } from "../forms/ArgumentsEditor";
+import { validate } from "../forms/validate";
+import { Callout } from "../parts/Callout";
+import { parseJson } from "../parts/text";
+import { command } from "../state/connection";
+import { useDraft } from "../state/remembered";
+import type { AnswerProps } from "./QuestionPanel";
+import css from "./QuestionPanel.module.css";
+
+interface Params {
+  message?: unknown;
+  requestedSchema?: unknown;
+}
+
+export function ElicitationForm({ question, send }: AnswerProps) {
+  const { question_id, server_id, server_name } = question;
+  const params = (question.params ?? {}) as Params;
+  const [draft, setDraft] = useDraft<Arguments>(`question.${question_id}`, NO_ARGUMENTS);
+  const [isTried, setTried] = useState(false);
+  const parsed = useMemo(() => parseJson(draft.text ?? "{}"), [draft.text]);
+  const findings = useMemo(
+    () => (parsed.ok ? validate(params.requestedSchema ?? {}, parsed.value) : []),
+    [parsed, params.requestedSchema],
+  );
+  const text = draft.text ?? "{}";
+  const submit = (isForced: boolean): void => {
+    setTried(true);
+    if (!parsed.ok || (findings.length && !isForced)) return;
+    send((force) =>
+      command(
+        "AnswerElicitation",
+        { question_id, action: "accept", force: force || isForced },
+        { content: text },
+      ),
+    );
+  };
+  const answer = (action: "decline" | "cancel"): void =>
+    send((force) => command("AnswerElicitation", { question_id, action, force }));
+  return (
+    <div className="stack">
+      <p className={css.message}>{String(params.message ?? "")}</p>
+      <ArgumentsEditor
+        name={`answer-${question_id}`}
+        title="Your answer"
+        schema={params.requestedSchema ?? {}}
+        value={draft}
+        findings={isTried ? findings : []}
+        onChange={setDraft}
+      />
+      {!parsed.ok && <Callout>The JSON is not complete: {parsed.problem}</Callout>}
+      <Callout>
+        Server “{server_name || server_id}” asks for this data. Do not enter passwords or keys.
+      </Callout>
+      <div className={css.buttons}>
+        {isTried && findings.length > 0 && (
+          <Button variant="default" onClick={() => submit(true)}>
+            Send anyway
+          </Button>
+        )}
+        <Button
+          variant="subtle"
+          onClick={() => send(() => command("AutoRespond", { question_id, profile: "auto" }))}
+        >
+          Auto-respond
+        </Button>
+        <Button variant="default" onClick={() => answer("cancel")}>
+          Cancel
+        </Button>
+        <Button variant="default" onClick={() => answer("decline")}>
+          Decline
+        </Button>
+        <Button disabled={!parsed.ok} onClick={() => submit(false)}>
+          Submit
+        </Button>
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,60 @@
+// The tool calls that an answer of a model makes.
+import { ActionIcon, Button, Select, Textarea } from "@mantine/core";
+import { Icon } from "../parts/icons";
+import { parseJson } from "../parts/text";
+import type { ToolCall } from "./samplingAnswer";
+
+interface Props {
+  tools: string[];
+  calls: ToolCall[];
+  onChange(calls: ToolCall[]): void;
+}
+
+export function ToolCalls({ tools, calls, onChange }: Props) {
+  const put = (at: number, part: Partial<ToolCall>): void =>
+    onChange(calls.map((call, index) => (index === at ? { ...call, ...part } : call)));
+  return (
+    <div className="card stack tight">
+      <span className="section-title">Tool calls</span>
+      {calls.map((call, index) => {
+        const parsed = parseJson(call.input || "{}");
+        return (
+          <div key={index} className="row" style={{ alignItems: "flex-start" }}>
+            <Select
+              aria-label={`Tool of call ${index + 1}`}
+              data={[...new Set([...tools, call.name])].filter(Boolean)}
+              value={call.name}
+              onChange={(name) => put(index, { name: name ?? "" })}
+              w={180}
+            />
+            <Textarea
+              aria-label={`Input of call ${index + 1}`}
+              className="grow"
+              autosize
+              value={call.input}
+              error={parsed.ok ? undefined : "Not JSON"}
+              onChange={(event) => put(index, { input: event.currentTarget.value })}
+              styles={{ input: { fontFamily: "var(--mono)" } }}
+            />
+            <ActionIcon
+              aria-label={`Remove call ${index + 1}`}
+              onClick={() => onChange(calls.filter((_, at) => at !== index))}
+            >
+              <Icon name="close" size={14} />
+            </ActionIcon>
+          </div>
+        );
+      })}
+      <div>
+        <Button
+          size="compact-xs"
+          variant="subtle"
+          leftSection={<Icon name="add" size={12} />}
+          onClick={() => onChange([...calls, { name: tools[0] ?? "", input: "{}" }])}
+        >
+          Add
+        </Button>
+      </div>
+    </div>
+  );
+}

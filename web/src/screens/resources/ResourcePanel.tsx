@@ -1,0 +1,127 @@
+// One resource: read when it is opened, and again when it changes, if it is followed.
+import { Badge, Button, Switch, Tooltip } from "@mantine/core";
+import { useEffect, useRef, useState } from "react";
+import { Link } from "react-router";
+import type { ErrorView, ServerView } from "../../api/types";
+import { CallPanel } from "../../calls/CallPanel";
+import { Empty } from "../../parts/Empty";
+import { ErrorNote } from "../../parts/ErrorNote";
+import { bytes, clock } from "../../parts/format";
+import { Icon } from "../../parts/icons";
+import { copy } from "../../parts/text";
+import { telling, viewOf } from "../../state/actions";
+import { command, startCall } from "../../state/connection";
+import { pathTo } from "../../state/selection";
+import { useCallsOf } from "../tools/useToolCalls";
+import type { Resource } from "./Resources";
+
+function Facts({ resource }: { resource: Resource }) {
+  return (
+    <div className="row wrap">
+      {resource.mimeType && <Badge color="gray">{resource.mimeType}</Badge>}
+      {typeof resource.size === "number" && <Badge color="gray">{bytes(resource.size)}</Badge>}
+      {Object.entries(resource.annotations ?? {}).map(([name, value]) => (
+        <Badge key={name} color="gray">
+          {name}: {Array.isArray(value) ? value.join(", ") : String(value)}
+        </Badge>
+      ))}
+    </div>
+  );
+}
+
+export function ResourcePanel({
+  server,
+  uri,
+  resource,
+}: {
+  server: ServerView;
+  uri: string;
+  resource: Resource | null;
+}) {
+  const { server_id } = server;
+  const { current } = useCallsOf(server_id, "resource", uri);
+  const [error, setError] = useState<ErrorView | null>(null);
+  const followed = server.subscriptions.find((one) => one.uri === uri);
+  const canFollow =
+    (server.capabilities.resources as { subscribe?: unknown } | undefined)?.subscribe === true;
+  const isConnected = server.state === "CONNECTED";
+  const updates = followed?.updates ?? 0;
+  const seen = useRef<number | null>(null);
+  const read = (): void => {
+    setError(null);
+    startCall("ReadResource", { server_id, uri }).catch((thrown: unknown) =>
+      setError(viewOf(thrown)),
+    );
+  };
+  // biome-ignore lint/correctness/useExhaustiveDependencies: reads at first, and at each update
+  useEffect(() => {
+    const isNew = seen.current === null ? current === null : seen.current !== updates;
+    seen.current = updates;
+    if (isNew && isConnected) read();
+  }, [updates, isConnected]);
+  const follow = (): void => {
+    const kind = followed ? "Unsubscribe" : "Subscribe";
+    void telling("The subscription was not changed", command(kind, { server_id, uri }));
+  };
+  return (
+    <div className="pane">
+      <div className="stack tight" style={{ padding: "12px 16px" }}>
+        <Link to={pathTo(server_id, "resources")} className="dim">
+          All resources
+        </Link>
+        <div className="row wrap">
+          <h2 className="title grow">{resource?.title ?? resource?.name ?? uri}</h2>
+          <Tooltip
+            label={
+              canFollow
+                ? "Read it again whenever the server says that it changed"
+                : "This server does not offer subscriptions"
+            }
+          >
+            <div>
+              <Switch
+                label={
+                  followed
+                    ? `Following${followed.updated ? `, updated ${clock(followed.updated, false)}` : ""}`
+                    : "Follow"
+                }
+                checked={followed !== undefined}
+                disabled={!canFollow || !isConnected}
+                onChange={follow}
+              />
+            </div>
+          </Tooltip>
+          <Button
+            variant="default"
+            leftSection={<Icon name="refresh" size={13} />}
+            disabled={!isConnected}
+            onClick={read}
+          >
+            Read again
+          </Button>
+        </div>
+        <button
+          type="button"
+          className="plain mono dim"
+          onClick={() => void copy(uri)}
+          title="Copy"
+          style={{ overflowWrap: "anywhere" }}
+        >
+          {uri}
+        </button>
+        {resource?.description && <span>{resource.description}</span>}
+        {resource && <Facts resource={resource} />}
+        {error && <ErrorNote error={error} />}
+      </div>
+      <div className="grow" style={{ minHeight: 0 }}>
+        {current ? (
+          <CallPanel call={current} />
+        ) : (
+          <Empty icon="resources" title={isConnected ? "Reading" : "Not read"}>
+            {isConnected ? "Waiting for the server." : "Connect the server to read it."}
+          </Empty>
+        )}
+      </div>
+    </div>
+  );
+}

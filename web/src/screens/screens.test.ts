@@ -1,0 +1,97 @@
+import { describe, expect, it } from "vitest";
+import { python } from "../calls/copyAs";
+import { matching } from "../frame/Palette";
+import { pathTo, placeOf } from "../state/selection";
+import { anEvent } from "../testing/views";
+import { bytesToSend } from "./experimental/RawTester";
+import { expand, variablesOf } from "./resources/uriTemplate";
+import { formOf, problemOf, rawOf } from "./servers/entry";
+import { EVERYTHING, wantedBy } from "./traffic/filter";
+import { hexLine } from "./traffic/hex";
+
+describe("addresses", () => {
+  it("name the server, the screen and the item, whatever characters they have", () => {
+    expect(placeOf(pathTo("a/b c", "tools", "x/y?"))).toEqual({
+      server_id: "a/b c",
+      screen: "tools",
+      item: "x/y?",
+    });
+    expect(placeOf("/")).toEqual({ server_id: null, screen: "servers", item: null });
+  });
+});
+
+describe("URI templates", () => {
+  it.each([
+    ["demo://greeting/{name}", "demo://greeting/J%20Doe"],
+    ["demo://{+path}", "demo://a/b"],
+    ["demo://search{?query,limit}", "demo://search?query=x%26y"],
+    ["demo://search?fixed=1{&query}", "demo://search?fixed=1&query=x%26y"],
+    ["demo:/{/name,query}", "demo://J%20Doe/x%26y"],
+    ["demo://{name:1}{#path}", "demo://J#a/b"],
+  ])("expands %s", (template, uri) => {
+    expect(expand(template, { name: "J Doe", path: "a/b", query: "x&y" })).toBe(uri);
+  });
+  it("names each variable once", () => {
+    expect(variablesOf("a{x}{?y,x*}")).toEqual(["x", "y"]);
+  });
+});
+
+describe("a server's entry", () => {
+  it("comes out of the form as it went in", () => {
+    const raw = { command: "npx", args: ["-y", "a b"], env: { KEY: "1" }, unknown: { kept: true } };
+    expect(rawOf(formOf("x", raw))).toEqual(raw);
+    const remote = { url: "https://example.com/mcp", headers: { A: "b" }, requestTimeout: 5 };
+    expect(rawOf(formOf("y", remote))).toEqual(remote);
+  });
+  it("says what is missing", () => {
+    expect(problemOf(formOf("", {}))).toContain("name");
+    expect(problemOf(formOf("x", { url: "ftp://x" }))).toContain("URL");
+    expect(problemOf(formOf("x", { command: "npx" }))).toBeNull();
+  });
+});
+
+describe("traffic", () => {
+  it("is filtered by layer, direction, fault, id and text", () => {
+    const event = anEvent({
+      seq: 1,
+      kind: "FrameReceived",
+      status: "malformed",
+      malformed: "bad JSON",
+      head: "{oops",
+    });
+    expect(wantedBy({ ...EVERYTHING, only: "malformed" }, "demo")(event)).toBe(true);
+    expect(wantedBy({ ...EVERYTHING, direction: "out" }, "demo")(event)).toBe(false);
+    expect(wantedBy({ ...EVERYTHING, text: "OOPS malformed" }, null)(event)).toBe(true);
+    expect(wantedBy({ ...EVERYTHING, layer: "http" }, null)(event)).toBe(false);
+    expect(wantedBy({ ...EVERYTHING, request_id: "3" }, null)(event)).toBe(false);
+    expect(wantedBy(EVERYTHING, "other")(event)).toBe(false);
+  });
+  it("shows bytes in hexadecimal", () => {
+    expect(hexLine(new Uint8Array([0x7b, 0xff, 0x0a]), 0)).toMatchObject({
+      offset: "00000000",
+      text: "{··",
+    });
+  });
+});
+
+describe("other words for a call", () => {
+  it("writes JSON as Python", () => {
+    expect(python({ a: [true, null, "x"] })).toBe('{\n    "a": [True, None, "x"],\n}');
+  });
+  it("sends valid JSON in one line to a command, and anything else as it is", () => {
+    expect(bytesToSend('{\n  "a": 1\n}', true)).toBe('{ "a": 1 }');
+    expect(bytesToSend("{\n broken", true)).toBe("{\n broken");
+    expect(bytesToSend("{\n}", false)).toBe("{\n}");
+  });
+});
+
+describe("the palette", () => {
+  it("puts what begins with the word first", () => {
+    const entries = [
+      { label: "read-add", about: "" },
+      { label: "add", about: "" },
+      { label: "echo", about: "" },
+    ];
+    expect(matching(entries, "add").map((entry) => entry.label)).toEqual(["add", "read-add"]);
+  });
+});

@@ -1,0 +1,174 @@
+// The form of one server's entry.
+import {
+  Collapse,
+  NumberInput,
+  SegmentedControl,
+  Select,
+  Textarea,
+  TextInput,
+  UnstyledButton,
+} from "@mantine/core";
+import { useDisclosure } from "@mantine/hooks";
+import { Icon } from "../../parts/icons";
+import { Pairs } from "../../parts/Pairs";
+import type { EntryForm } from "./entry";
+
+const TRANSPORTS = [
+  { value: "", label: "Automatic" },
+  { value: "http", label: "Streamable HTTP" },
+  { value: "sse", label: "HTTP + SSE (older)" },
+  { value: "websocket", label: "WebSocket" },
+];
+const REVISIONS = [
+  { value: "", label: "Automatic" },
+  ...["2026-07-28", "2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"].map((value) => ({
+    value,
+    label: value,
+  })),
+];
+
+interface Props {
+  form: EntryForm;
+  onChange(form: EntryForm): void;
+}
+
+function Advanced({ form, onChange }: Props) {
+  const set = (part: Partial<EntryForm>): void => onChange({ ...form, ...part });
+  const time = (
+    label: string,
+    key: "connectionTimeout" | "requestTimeout" | "pingInterval",
+    hint: string,
+  ) => (
+    <NumberInput
+      label={label}
+      description={hint}
+      value={form[key]}
+      min={0}
+      onChange={(value) => set({ [key]: typeof value === "number" ? value : "" })}
+    />
+  );
+  return (
+    <div className="stack">
+      <div
+        style={{
+          display: "grid",
+          gridTemplateColumns: "repeat(auto-fit, minmax(170px, 1fr))",
+          gap: 12,
+        }}
+      >
+        <Select
+          label="Protocol revision"
+          description="To speak with this server"
+          data={REVISIONS}
+          allowDeselect={false}
+          value={form.protocolVersion}
+          onChange={(value) => set({ protocolVersion: value ?? "" })}
+        />
+        {time("Connecting, ms", "connectionTimeout", "For one attempt; 0: no limit")}
+        {time("Request, ms", "requestTimeout", "For an answer; 0: no limit")}
+        {time("Ping, ms", "pingInterval", "Between pings; 0: none")}
+        <NumberInput
+          label="Retries"
+          description="After a failed attempt"
+          value={form.maxRetries}
+          min={0}
+          onChange={(value) => set({ maxRetries: typeof value === "number" ? value : "" })}
+        />
+      </div>
+      <Textarea
+        label="_meta for every call"
+        description="A JSON object"
+        autosize
+        minRows={2}
+        value={form.meta}
+        onChange={(event) => set({ meta: event.currentTarget.value })}
+        styles={{ input: { fontFamily: "var(--mono)" } }}
+      />
+    </div>
+  );
+}
+
+export function EntryFields({ form, onChange }: Props) {
+  const [isOpen, { toggle }] = useDisclosure(false);
+  const set = (part: Partial<EntryForm>): void => onChange({ ...form, ...part });
+  return (
+    <div className="stack">
+      <TextInput
+        label="Name"
+        required
+        value={form.name}
+        onChange={(event) => set({ name: event.currentTarget.value })}
+      />
+      <SegmentedControl
+        aria-label="How the server is reached"
+        value={form.kind}
+        onChange={(kind) => set({ kind: kind === "url" ? "url" : "command" })}
+        data={[
+          { value: "command", label: "Command (stdio)" },
+          { value: "url", label: "URL" },
+        ]}
+      />
+      {form.kind === "command" ? (
+        <>
+          <TextInput
+            label="Program"
+            required
+            placeholder="npx, uvx, python, /path/to/server"
+            value={form.command}
+            onChange={(event) => set({ command: event.currentTarget.value })}
+          />
+          <Textarea
+            label="Arguments"
+            description="One per line"
+            autosize
+            minRows={2}
+            maxRows={8}
+            value={form.args}
+            onChange={(event) => set({ args: event.currentTarget.value })}
+            styles={{ input: { fontFamily: "var(--mono)" } }}
+          />
+          <Pairs
+            label="Environment"
+            noun="variable"
+            value={form.env}
+            onChange={(env) => set({ env })}
+          />
+          <TextInput
+            label="Working folder"
+            value={form.cwd}
+            onChange={(event) => set({ cwd: event.currentTarget.value })}
+          />
+        </>
+      ) : (
+        <>
+          <TextInput
+            label="URL"
+            required
+            placeholder="https://example.com/mcp"
+            value={form.url}
+            onChange={(event) => set({ url: event.currentTarget.value })}
+          />
+          <Select
+            label="Transport"
+            data={TRANSPORTS}
+            allowDeselect={false}
+            value={form.transport}
+            onChange={(value) => set({ transport: value ?? "" })}
+          />
+          <Pairs
+            label="Headers"
+            noun="header"
+            value={form.headers}
+            onChange={(headers) => set({ headers })}
+          />
+        </>
+      )}
+      <UnstyledButton onClick={toggle} aria-expanded={isOpen} className="disclosure">
+        <Icon name={isOpen ? "down" : "chevron"} size={12} /> Timeouts, revision and more
+      </UnstyledButton>
+      <Collapse expanded={isOpen}>
+        <Advanced form={form} onChange={onChange} />
+      </Collapse>
+    </div>
+  );
+}

@@ -1,0 +1,204 @@
+// One server: what it is, how it stands, and what can be done with it.
+import { ActionIcon, Badge, Button, Menu, Switch, Tooltip } from "@mantine/core";
+import { modals } from "@mantine/modals";
+import { Link, useNavigate } from "react-router";
+import type { ServerView } from "../../api/types";
+import { nameOf } from "../../frame/ServerSwitcher";
+import { ErrorNote } from "../../parts/ErrorNote";
+import { clock, duration } from "../../parts/format";
+import { Icon } from "../../parts/icons";
+import { ServerIcon } from "../../parts/ServerIcon";
+import { StateDot, stateWords } from "../../parts/StateDot";
+import { copy } from "../../parts/text";
+import { useNow } from "../../parts/useNow";
+import { telling } from "../../state/actions";
+import { command } from "../../state/connection";
+import { pathTo, pathToServer } from "../../state/selection";
+import { askToConfirm } from "./Confirmation";
+import css from "./ServerCard.module.css";
+
+export function toggle(server: ServerView): void {
+  const { server_id } = server;
+  const isOn = server.state === "CONNECTED" || server.state === "CONNECTING";
+  if (isOn) void telling("Could not disconnect", command("Disconnect", { server_id }));
+  else if (server.needs_confirmation) askToConfirm(server);
+  else void telling(`Could not connect ${nameOf(server)}`, command("Connect", { server_id }));
+}
+
+function Waiting({ server }: { server: ServerView }) {
+  const now = useNow(true, 500);
+  const { retry } = server;
+  const next = retry?.at ? Math.max(0, Math.ceil(retry.at - now)) : null;
+  return (
+    <div className={css.waiting} role="status">
+      <span className="grow">
+        {next !== null
+          ? `Next attempt in ${next} s`
+          : server.waiting_for
+            ? `Waiting for ${server.waiting_for}`
+            : "Connecting"}
+        <span className="dim"> · since {duration(Math.max(0, now - server.since))}</span>
+      </span>
+      <Button size="compact-xs" variant="default" onClick={() => toggle(server)}>
+        Cancel
+      </Button>
+    </div>
+  );
+}
+
+function More({ server, onEdit }: { server: ServerView; onEdit(copy: boolean): void }) {
+  const remove = (): void => {
+    modals.openConfirmModal({
+      title: `Remove ${nameOf(server)}?`,
+      children: server.is_editable
+        ? `It is taken out of ${server.source.path}; a backup of the file is kept.`
+        : "It is taken out of this page.",
+      labels: { confirm: "Remove", cancel: "Keep" },
+      confirmProps: { color: "red.9" },
+      onConfirm: () =>
+        void telling(
+          "It was not removed",
+          command("ServerRemove", { server_id: server.server_id }),
+        ),
+    });
+  };
+  return (
+    <Menu position="bottom-end" width={160}>
+      <Menu.Target>
+        <ActionIcon aria-label={`More for ${nameOf(server)}`}>
+          <Icon name="down" />
+        </ActionIcon>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <Menu.Item
+          leftSection={<Icon name="edit" size={14} />}
+          onClick={() => onEdit(false)}
+          disabled={!server.is_editable}
+        >
+          Edit
+        </Menu.Item>
+        <Menu.Item leftSection={<Icon name="duplicate" size={14} />} onClick={() => onEdit(true)}>
+          Duplicate
+        </Menu.Item>
+        <Menu.Divider />
+        <Menu.Item leftSection={<Icon name="trash" size={14} />} color="red" onClick={remove}>
+          Remove
+        </Menu.Item>
+      </Menu.Dropdown>
+    </Menu>
+  );
+}
+
+function Exit({ server }: { server: ServerView }) {
+  const { exit } = server;
+  if (!exit || server.state === "CONNECTED") return null;
+  return (
+    <div className="stack tight">
+      <span className="dim">
+        Process {exit.pid} ended at {clock(exit.at, false)} with{" "}
+        {exit.signal ? `signal ${exit.signal}` : `exit code ${exit.exit_code ?? "unknown"}`}
+      </span>
+      {server.stderr_tail.length > 0 && (
+        <pre className={`block ${css.tail}`}>{server.stderr_tail.slice(-6).join("\n")}</pre>
+      )}
+    </div>
+  );
+}
+
+export function ServerCard({
+  server,
+  onEdit,
+}: {
+  server: ServerView;
+  onEdit(copy: boolean): void;
+}) {
+  const navigate = useNavigate();
+  const name = nameOf(server);
+  const isOn = server.state === "CONNECTED" || server.state === "CONNECTING";
+  const error = server.error ?? server.problem;
+  const version =
+    typeof server.server_info.version === "string" ? server.server_info.version : null;
+  return (
+    <article className={css.card} aria-label={name} data-state={server.state}>
+      <div className="row">
+        <ServerIcon name={name} icons={server.server_info.icons} />
+        <div className="grow">
+          <h2 className={`cut ${css.name}`}>
+            <Link
+              to={
+                server.state === "CONNECTED"
+                  ? pathTo(server.server_id, "tools")
+                  : pathToServer(server.server_id)
+              }
+            >
+              {name}
+            </Link>
+          </h2>
+          <div className={`row ${css.state}`}>
+            <StateDot state={server.state} />
+            <span>{stateWords(server)}</span>
+            {server.state === "CONNECTED" && server.latency_s !== null && (
+              <span className="dim">{duration(server.latency_s)}</span>
+            )}
+          </div>
+        </div>
+        <Switch
+          size="sm"
+          aria-label={isOn ? `Disconnect ${name}` : `Connect ${name}`}
+          checked={isOn}
+          disabled={server.state === "DISCONNECTING"}
+          onChange={() => toggle(server)}
+        />
+      </div>
+      <div className={`row ${css.target}`}>
+        <span className="mono cut grow" title={server.shown}>
+          {server.shown}
+        </span>
+        <Tooltip label="Copy">
+          <ActionIcon
+            size="sm"
+            aria-label={`Copy how ${name} is reached`}
+            onClick={() => void copy(server.shown)}
+          >
+            <Icon name="copy" size={13} />
+          </ActionIcon>
+        </Tooltip>
+      </div>
+      {server.state === "CONNECTING" && <Waiting server={server} />}
+      {error && server.state !== "CONNECTED" && (
+        <ErrorNote
+          error={error}
+          note={
+            server.retry && server.retry.count > 0
+              ? `Tried ${server.retry.count} of ${server.retry.most} times again`
+              : undefined
+          }
+          action={
+            server.state === "ERROR" ? (
+              <Button size="compact-xs" variant="default" onClick={() => toggle(server)}>
+                Try again
+              </Button>
+            ) : undefined
+          }
+        />
+      )}
+      <Exit server={server} />
+      <div className={`row ${css.foot}`}>
+        <Badge color="gray">{server.transport ?? "unknown"}</Badge>
+        {version && <span className="dim cut">v{version}</span>}
+        {server.protocol_version && <span className="dim mono">{server.protocol_version}</span>}
+        {server.needs_confirmation && <Badge color="yellow">not confirmed yet</Badge>}
+        <span className="grow" />
+        <Button
+          size="compact-xs"
+          variant="subtle"
+          color="gray"
+          onClick={() => void navigate(pathToServer(server.server_id))}
+        >
+          Info
+        </Button>
+        <More server={server} onEdit={onEdit} />
+      </div>
+    </article>
+  );
+}

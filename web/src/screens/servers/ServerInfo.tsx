@@ -1,0 +1,218 @@
+// All that is known of one server; its roots and the experimental tester have their own addresses.
+import { Button, Select, Tabs } from "@mantine/core";
+import { useNavigate, useParams } from "react-router";
+import type { ServerView } from "../../api/types";
+import { nameOf } from "../../frame/ServerSwitcher";
+import { Callout } from "../../parts/Callout";
+import { ErrorNote } from "../../parts/ErrorNote";
+import { duration, moment } from "../../parts/format";
+import { JsonTree } from "../../parts/JsonTree";
+import { isWebLink, Markdown } from "../../parts/Markdown";
+import { NotConnected } from "../../parts/NotConnected";
+import { ServerIcon } from "../../parts/ServerIcon";
+import { StateDot, stateWords } from "../../parts/StateDot";
+import { useNow } from "../../parts/useNow";
+import { telling } from "../../state/actions";
+import { command } from "../../state/connection";
+import { pathToServer } from "../../state/selection";
+import { useInspector } from "../../state/store";
+import { Experimental } from "../experimental/Experimental";
+import { Roots } from "./Roots";
+import { toggle } from "./ServerCard";
+
+function Facts({ server }: { server: ServerView }) {
+  const now = useNow(server.state === "CONNECTED");
+  const info = server.server_info;
+  const website = typeof info.websiteUrl === "string" ? info.websiteUrl : null;
+  const facts: [string, React.ReactNode][] = [
+    ["Name", [info.title, info.name].filter(Boolean).map(String).join(" · ")],
+    ["Version", info.version === undefined ? "" : String(info.version)],
+    [
+      "Website",
+      website && isWebLink(website) ? (
+        <a key="site" href={website} target="_blank" rel="noreferrer noopener">
+          {website}
+        </a>
+      ) : (
+        website
+      ),
+    ],
+    ["Revision", server.protocol_version],
+    ["Transport", server.transport],
+    [
+      server.url ? "URL" : "Command",
+      <span key="shown" className="mono">
+        {server.shown}
+      </span>,
+    ],
+    ["Working folder", server.cwd],
+    ["Environment", server.env_names.join(", ")],
+    ["Headers", server.header_names.join(", ")],
+    ["Latency", server.latency_s === null ? "" : duration(server.latency_s)],
+    [
+      server.state === "CONNECTED" ? "Connected for" : "Since",
+      server.state === "CONNECTED"
+        ? duration(Math.max(0, now - server.since))
+        : moment(server.since),
+    ],
+    [
+      "Requests",
+      `${server.queue.completed} done, ${server.queue.failed} failed, ${server.queue.cancelled} cancelled, ${server.queue.in_progress} in flight, ${server.queue.pending} waiting`,
+    ],
+    ["From", server.source.path || server.source.kind],
+  ];
+  return (
+    <dl className="facts">
+      {facts.map(([name, value]) =>
+        value ? (
+          <div key={name} style={{ display: "contents" }}>
+            <dt>{name}</dt>
+            <dd>{value}</dd>
+          </div>
+        ) : null,
+      )}
+    </dl>
+  );
+}
+
+/** Who answers what this server asks. */
+function Answering({ server }: { server: ServerView }) {
+  const profiles = useInspector((state) => state.profiles);
+  const names = profiles.map((one) => ({
+    value: one.name,
+    label: one.problem ? `${one.name} (${one.problem})` : one.name,
+    disabled: one.problem !== null,
+  }));
+  const isKnown = server.profile === null || profiles.some((one) => one.name === server.profile);
+  return (
+    <Select
+      label="Who answers its questions"
+      description="A testing profile, or you"
+      placeholder="You do"
+      clearable
+      w={260}
+      data={
+        isKnown
+          ? names
+          : [
+              ...names,
+              { value: server.profile ?? "", label: server.profile ?? "", disabled: false },
+            ]
+      }
+      value={server.profile}
+      onChange={(profile) =>
+        void telling(
+          "The profile was not set",
+          command("SetProfile", { server_id: server.server_id, profile }),
+        )
+      }
+    />
+  );
+}
+
+function Overview({ server }: { server: ServerView }) {
+  const error = server.error ?? server.problem;
+  const counts = server.lists
+    .map((list) => `${list.count} ${list.kind.replace("_", " ")}`)
+    .join(", ");
+  return (
+    <div className="stack">
+      {error && server.state !== "CONNECTED" && <ErrorNote error={error} />}
+      <Facts server={server} />
+      <Answering server={server} />
+      {server.remarks.map((remark) => (
+        <p key={remark} className="dim" style={{ margin: 0 }}>
+          {remark}
+        </p>
+      ))}
+      {server.instructions && (
+        <section className="stack tight">
+          <h2 className="section-title">Instructions</h2>
+          <Markdown text={server.instructions} />
+        </section>
+      )}
+      <section className="stack tight">
+        <h2 className="section-title">What the server can do{counts ? ` (${counts})` : ""}</h2>
+        <JsonTree
+          value={server.capabilities}
+          label="Capabilities of the server"
+          most={360}
+          withSearch={false}
+        />
+      </section>
+      <section className="stack tight">
+        <h2 className="section-title">What we told it that we can do</h2>
+        {server.needs_reconnect && (
+          <Callout tone="info">
+            This changed since it was connected. Connect again to tell it.
+          </Callout>
+        )}
+        <JsonTree
+          value={server.declared_capabilities ?? server.client_capabilities}
+          label="Capabilities of the client"
+          most={280}
+          withSearch={false}
+        />
+      </section>
+      <section className="stack tight">
+        <h2 className="section-title">Connection</h2>
+        <JsonTree value={server.channel} label="Connection" most={280} withSearch={false} />
+      </section>
+      {server.stderr_tail.length > 0 && (
+        <section className="stack tight">
+          <h2 className="section-title">Last lines of stderr</h2>
+          <pre className="block">{server.stderr_tail.join("\n")}</pre>
+        </section>
+      )}
+    </div>
+  );
+}
+
+export function ServerInfo() {
+  const { server: serverId = "", part } = useParams();
+  const navigate = useNavigate();
+  const server = useInspector((state) => state.servers.get(serverId));
+  if (!server) return <NotConnected server={undefined} icon="servers" />;
+  const isOn = server.state === "CONNECTED" || server.state === "CONNECTING";
+  return (
+    <div className="pane">
+      <div className="toolbar">
+        <ServerIcon name={nameOf(server)} icons={server.server_info.icons} />
+        <h1 className="title">{nameOf(server)}</h1>
+        <StateDot state={server.state} />
+        <span>{stateWords(server)}</span>
+        <span className="grow" />
+        <Button variant="default" onClick={() => toggle(server)}>
+          {isOn ? "Disconnect" : "Connect"}
+        </Button>
+      </div>
+      <Tabs
+        value={part ?? "info"}
+        onChange={(next) =>
+          void navigate(
+            next === "roots" || next === "experimental"
+              ? pathToServer(serverId, next)
+              : pathToServer(serverId),
+          )
+        }
+        keepMounted={false}
+        className="pane"
+      >
+        <Tabs.List>
+          <Tabs.Tab value="info">Info</Tabs.Tab>
+          <Tabs.Tab value="roots">Roots</Tabs.Tab>
+          <Tabs.Tab value="experimental">Experimental and raw JSON-RPC</Tabs.Tab>
+        </Tabs.List>
+        <Tabs.Panel value="info" className="scroll pad">
+          <Overview server={server} />
+        </Tabs.Panel>
+        <Tabs.Panel value="roots" className="scroll pad">
+          <Roots server={server} />
+        </Tabs.Panel>
+        <Tabs.Panel value="experimental" className="scroll pad">
+          <Experimental server={server} />
+        </Tabs.Panel>
+      </Tabs>
+    </div>
+  );
+}

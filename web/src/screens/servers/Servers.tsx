@@ -1,0 +1,89 @@
+// All servers as cards, and the ways to add one.
+import { Button } from "@mantine/core";
+import { useState } from "react";
+import { useSearchParams } from "react-router";
+import type { ServerView } from "../../api/types";
+import { Empty } from "../../parts/Empty";
+import { counted } from "../../parts/format";
+import { Icon } from "../../parts/icons";
+import { SearchField } from "../../parts/SearchField";
+import { lazyModule, useModule } from "../../parts/useModule";
+import { useInspector } from "../../state/store";
+import { ExportButton } from "./ExportButton";
+import { ServerCard } from "./ServerCard";
+import css from "./Servers.module.css";
+
+const dialogs = lazyModule(() => import("./AddServer"));
+
+function Dialog({
+  edited,
+  onClose,
+}: {
+  edited: { server: ServerView; isCopy: boolean } | null;
+  onClose(): void;
+}) {
+  const module = useModule(dialogs);
+  return module ? <module.AddServer edited={edited} onClose={onClose} /> : null;
+}
+
+export function Servers() {
+  const servers = useInspector((state) => state.servers);
+  const link = useInspector((state) => state.link);
+  const [query, setQuery] = useSearchParams();
+  const [text, setText] = useState("");
+  const [edited, setEdited] = useState<{ server: ServerView; isCopy: boolean } | null>(null);
+  const isAdding = query.has("add");
+  const add = (): void => setQuery({ add: "" });
+  const needle = text.toLowerCase();
+  const shown = [...servers.values()].filter((server) =>
+    `${server.server_id} ${server.title ?? ""} ${server.shown}`.toLowerCase().includes(needle),
+  );
+  const connected = [...servers.values()].filter((server) => server.state === "CONNECTED").length;
+  return (
+    <div className="pane">
+      <div className="toolbar">
+        <h1 className="title">Servers</h1>
+        <span className="dim">
+          {counted(servers.size, "server")}, {connected} connected
+        </span>
+        <span className="grow" />
+        {servers.size > 6 && <SearchField label="Filter servers" value={text} onChange={setText} />}
+        {servers.size > 0 && <ExportButton />}
+        <Button leftSection={<Icon name="add" size={14} />} onClick={add}>
+          Add a server
+        </Button>
+      </div>
+      <div className="scroll">
+        {servers.size === 0 && link.state === "open" ? (
+          <Empty
+            icon="servers"
+            title="No servers yet"
+            action={<Button onClick={add}>Add a server</Button>}
+          >
+            Paste a command line or a URL, import the configuration of another tool, or start
+            mcplens with a server: <code>mcplens demo</code>.
+          </Empty>
+        ) : (
+          <div className={css.grid}>
+            {shown.map((server) => (
+              <ServerCard
+                key={server.server_id}
+                server={server}
+                onEdit={(isCopy) => setEdited({ server, isCopy })}
+              />
+            ))}
+          </div>
+        )}
+      </div>
+      {(isAdding || edited) && (
+        <Dialog
+          edited={edited}
+          onClose={() => {
+            setEdited(null);
+            setQuery({}, { replace: true });
+          }}
+        />
+      )}
+    </div>
+  );
+}

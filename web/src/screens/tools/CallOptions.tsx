@@ -1,0 +1,74 @@
+// What a call may carry besides its arguments.
+import { Collapse, NumberInput, Switch, Textarea, UnstyledButton } from "@mantine/core";
+import { useDisclosure } from "@mantine/hooks";
+import { Icon } from "../../parts/icons";
+import { Pairs } from "../../parts/Pairs";
+
+export interface Options {
+  meta: string;
+  headers: [string, string][];
+  timeout_s: number | "";
+  as_task: boolean;
+}
+
+export const NO_OPTIONS: Options = { meta: "", headers: [], timeout_s: "", as_task: false };
+
+interface Props {
+  value: Options;
+  onChange(value: Options): void;
+  taskSupport: string | undefined;
+  isHttp: boolean;
+}
+
+export function CallOptions({ value, onChange, taskSupport, isHttp }: Props) {
+  const isUsed = value.meta !== "" || value.headers.length > 0 || value.timeout_s !== "";
+  const [isOpen, { toggle }] = useDisclosure(isUsed);
+  const set = (part: Partial<Options>): void => onChange({ ...value, ...part });
+  const canTask = taskSupport === "optional" || taskSupport === "required";
+  return (
+    <div className="stack">
+      {canTask && (
+        <Switch
+          label={
+            taskSupport === "required" ? "Run as a task (required by this tool)" : "Run as a task"
+          }
+          checked={value.as_task || taskSupport === "required"}
+          disabled={taskSupport === "required"}
+          onChange={(event) => set({ as_task: event.currentTarget.checked })}
+        />
+      )}
+      <UnstyledButton onClick={toggle} aria-expanded={isOpen} className="disclosure">
+        <Icon name={isOpen ? "down" : "chevron"} size={12} /> _meta, headers, timeout
+      </UnstyledButton>
+      <Collapse expanded={isOpen}>
+        <div className="stack">
+          <Textarea
+            label="_meta"
+            description="A JSON object sent with this call"
+            autosize
+            minRows={2}
+            value={value.meta}
+            onChange={(event) => set({ meta: event.currentTarget.value })}
+            styles={{ input: { fontFamily: "var(--mono)" } }}
+          />
+          {isHttp && (
+            <Pairs
+              label="Headers of this call"
+              noun="header"
+              value={value.headers}
+              onChange={(headers) => set({ headers })}
+            />
+          )}
+          <NumberInput
+            label="Timeout, seconds"
+            description="Empty: the server's own"
+            min={0}
+            w={180}
+            value={value.timeout_s}
+            onChange={(next) => set({ timeout_s: typeof next === "number" ? next : "" })}
+          />
+        </div>
+      </Collapse>
+    </div>
+  );
+}

@@ -1,0 +1,194 @@
+// One tool: what it is, its arguments, and what its calls gave.
+import { Badge, Button, Select, Tabs, Tooltip } from "@mantine/core";
+import { useHotkeys } from "@mantine/hooks";
+import { Link } from "react-router";
+import type { ServerView } from "../../api/types";
+import { CallPanel } from "../../calls/CallPanel";
+import { ArgumentsEditor } from "../../forms/ArgumentsEditor";
+import { Callout } from "../../parts/Callout";
+import { Empty } from "../../parts/Empty";
+import { ErrorNote } from "../../parts/ErrorNote";
+import { clock } from "../../parts/format";
+import { Icon } from "../../parts/icons";
+import { JsonTree } from "../../parts/JsonTree";
+import { looksLikeMarkdown, Markdown } from "../../parts/Markdown";
+import { Split } from "../../parts/Split";
+import { pathTo } from "../../state/selection";
+import { CallOptions } from "./CallOptions";
+import css from "./ToolPanel.module.css";
+import { hintsOf, type Tool, titleOf } from "./tool";
+import { useRun } from "./useRun";
+import { useCallsOf } from "./useToolCalls";
+
+interface Props {
+  server: ServerView;
+  tool: Tool;
+  problem: string | null;
+}
+
+function About({
+  tool,
+  problem,
+  serverId,
+}: {
+  tool: Tool;
+  problem: string | null;
+  serverId: string;
+}) {
+  return (
+    <header className="stack tight">
+      <div className="row wrap">
+        <Link to={pathTo(serverId, "tools")} className={css.back}>
+          All tools
+        </Link>
+        <h2 className="title">{titleOf(tool)}</h2>
+        {hintsOf(tool).map((hint) => (
+          <Tooltip key={hint.label} label={hint.about}>
+            <Badge color={hint.color}>{hint.label}</Badge>
+          </Tooltip>
+        ))}
+      </div>
+      {titleOf(tool) !== tool.name && <span className="mono dim">{tool.name}</span>}
+      {tool.description &&
+        (looksLikeMarkdown(tool.description) ? (
+          <Markdown text={tool.description} />
+        ) : (
+          <p className={css.description}>{tool.description}</p>
+        ))}
+      {problem && (
+        <Callout>
+          The definition of this tool is broken: {problem} It can be called all the same.
+        </Callout>
+      )}
+    </header>
+  );
+}
+
+function Schemas({ tool }: { tool: Tool }) {
+  return (
+    <div className="stack">
+      <h3 className="section-title">Input schema</h3>
+      <JsonTree value={tool.inputSchema ?? null} label="Input schema" most={320} />
+      {tool.outputSchema !== undefined && (
+        <>
+          <h3 className="section-title">Output schema</h3>
+          <JsonTree value={tool.outputSchema} label="Output schema" most={320} />
+        </>
+      )}
+      <h3 className="section-title">Definition as listed</h3>
+      <JsonTree value={tool} label="Definition" most={320} />
+    </div>
+  );
+}
+
+export function ToolPanel({ server, tool, problem }: Props) {
+  const name = tool.name ?? "";
+  const { calls, current, show } = useCallsOf(server.server_id, "tool", name);
+  const run = useRun(server, tool, show);
+  useHotkeys([["mod+Enter", () => run.start(false)]], []);
+  const isConnected = server.state === "CONNECTED";
+  const left = (
+    <div className="pane">
+      <div className="scroll pad">
+        <div className="stack">
+          <About tool={tool} problem={problem} serverId={server.server_id} />
+          <Tabs defaultValue="arguments" keepMounted={false}>
+            <Tabs.List mb="md">
+              <Tabs.Tab value="arguments">Call</Tabs.Tab>
+              <Tabs.Tab value="schema">Schema</Tabs.Tab>
+            </Tabs.List>
+            <Tabs.Panel value="arguments">
+              <div className="stack">
+                <ArgumentsEditor
+                  name={`${server.server_id}-${name}`}
+                  schema={tool.inputSchema ?? {}}
+                  value={run.draft}
+                  findings={run.isTried ? run.findings : []}
+                  onChange={run.setDraft}
+                />
+                <CallOptions
+                  value={run.options}
+                  onChange={run.setOptions}
+                  taskSupport={tool.execution?.taskSupport}
+                  isHttp={server.url !== null}
+                />
+                {run.problem && <Callout>{run.problem}</Callout>}
+                {run.error && <ErrorNote error={run.error} title="The call was not sent" />}
+              </div>
+            </Tabs.Panel>
+            <Tabs.Panel value="schema">
+              <Schemas tool={tool} />
+            </Tabs.Panel>
+          </Tabs>
+        </div>
+      </div>
+      <div className={css.foot}>
+        {run.isTried && run.findings.length > 0 && (
+          <span className="dim grow" role="status">
+            {run.findings.length === 1
+              ? "1 argument breaks"
+              : `${run.findings.length} arguments break`}{" "}
+            the schema
+          </span>
+        )}
+        {(run.canForce || (run.isTried && run.findings.length > 0)) && (
+          <Button variant="default" disabled={!isConnected} onClick={() => run.start(true)}>
+            Send anyway
+          </Button>
+        )}
+        <Tooltip label={isConnected ? "Ctrl Enter" : "The server is not connected"}>
+          <Button
+            leftSection={<Icon name="play" size={13} />}
+            data-disabled={!isConnected || undefined}
+            aria-disabled={!isConnected}
+            onClick={() => isConnected && run.start(false)}
+          >
+            Run
+          </Button>
+        </Tooltip>
+      </div>
+    </div>
+  );
+  const right = (
+    <div className="pane">
+      {calls.length > 1 && (
+        <div className={css.calls}>
+          <Select
+            aria-label="Which call"
+            className="grow"
+            allowDeselect={false}
+            data={calls.map((call) => ({
+              value: call.call_id,
+              label: `${clock(call.started, false)} · ${call.status.replace("_", " ")}${call.request_id === null ? "" : ` · id ${call.request_id}`}`,
+            }))}
+            value={current?.call_id ?? null}
+            onChange={(id) => id && show(id)}
+          />
+          <span className="dim">{calls.length} calls</span>
+        </div>
+      )}
+      {current ? (
+        <CallPanel
+          key={current.call_id}
+          call={current}
+          hasSchema={tool.outputSchema !== undefined}
+          onReplay={isConnected ? () => run.replay(current) : undefined}
+        />
+      ) : (
+        <Empty icon="play" title="Not called yet">
+          Fill in the arguments and press Run, or Ctrl Enter.
+        </Empty>
+      )}
+    </div>
+  );
+  return (
+    <Split
+      name="tools.call"
+      label="Width of the form"
+      initial={460}
+      least={280}
+      first={left}
+      second={right}
+    />
+  );
+}

@@ -1,0 +1,88 @@
+// Running a tool: what was typed, whether it fits, and sending it.
+import { useMemo, useState } from "react";
+import type { CallView, ErrorView, ServerView } from "../../api/types";
+import { type Arguments, NO_ARGUMENTS } from "../../forms/ArgumentsEditor";
+import { type Finding, validate } from "../../forms/validate";
+import { parseJson, pretty } from "../../parts/text";
+import { viewOf } from "../../state/actions";
+import { startCall } from "../../state/connection";
+import { useDraft } from "../../state/remembered";
+import { NO_OPTIONS, type Options } from "./CallOptions";
+import type { Tool } from "./tool";
+
+export interface Run {
+  draft: Arguments;
+  setDraft(draft: Arguments): void;
+  options: Options;
+  setOptions(options: Options): void;
+  findings: Finding[];
+  isTried: boolean;
+  problem: string | null;
+  error: ErrorView | null;
+  /** The backend refused the arguments by the schema. */
+  canForce: boolean;
+  start(isForced: boolean): void;
+  replay(call: CallView): void;
+}
+
+export function useRun(server: ServerView, tool: Tool, show: (callId: string) => void): Run {
+  const key = `${server.server_id}/${tool.name}`;
+  const [draft, setDraft] = useDraft<Arguments>(`tool.${key}`, NO_ARGUMENTS);
+  const [options, setOptions] = useDraft<Options>(`tool.${key}.options`, NO_OPTIONS);
+  const [isTried, setTried] = useState(false);
+  const [problem, setProblem] = useState<string | null>(null);
+  const [error, setError] = useState<ErrorView | null>(null);
+  const text = draft.text ?? "{}";
+  const parsed = useMemo(() => parseJson(text), [text]);
+  const findings = useMemo(
+    () => (parsed.ok ? validate(tool.inputSchema ?? {}, parsed.value) : []),
+    [parsed, tool.inputSchema],
+  );
+
+  const send = async (args: string, isForced: boolean): Promise<void> => {
+    const meta = options.meta.trim() ? parseJson(options.meta) : { ok: true as const, value: {} };
+    if (!meta.ok) return setProblem(`_meta is not JSON: ${meta.problem}`);
+    try {
+      const call = await startCall(
+        "CallTool",
+        {
+          server_id: server.server_id,
+          name: tool.name ?? "",
+          meta: meta.value as Record<string, unknown>,
+          headers: Object.fromEntries(options.headers.filter(([name]) => name.trim())),
+          timeout_s: options.timeout_s === "" ? null : options.timeout_s,
+          as_task: options.as_task || tool.execution?.taskSupport === "required",
+          send_anyway: isForced,
+        },
+        { arguments: args },
+      );
+      show(call.call_id);
+    } catch (thrown) {
+      setError(viewOf(thrown));
+    }
+  };
+  const start = (isForced: boolean): void => {
+    setTried(true);
+    setError(null);
+    setProblem(parsed.ok ? null : `The arguments are not JSON: ${parsed.problem}`);
+    if (parsed.ok && (isForced || findings.length === 0)) void send(text, isForced);
+  };
+  const replay = (call: CallView): void => {
+    const request = (call.request ?? {}) as { params?: { arguments?: unknown } };
+    void send(pretty(request.params?.arguments ?? {}), true);
+  };
+  const canForce = error?.code === "INVALID_REQUEST" && "findings" in error.details;
+  return {
+    draft,
+    setDraft,
+    options,
+    setOptions,
+    findings,
+    isTried,
+    problem,
+    error,
+    canForce,
+    start,
+    replay,
+  };
+}

@@ -1,0 +1,163 @@
+// One event, whole: its message as a tree, as text, as bytes, its HTTP exchange, its fields.
+import { ActionIcon, Button, Tabs, Tooltip } from "@mantine/core";
+import { useEffect, useMemo, useState } from "react";
+import { useLocation, useNavigate } from "react-router";
+import { bytesPath, fetchBytes, fetchEvent } from "../../api/http";
+import type { EventView, WholeEvent } from "../../api/types";
+import { Callout } from "../../parts/Callout";
+import { bytes, clock, duration, words } from "../../parts/format";
+import { HexView } from "../../parts/HexView";
+import { Icon } from "../../parts/icons";
+import { JsonTree } from "../../parts/JsonTree";
+import { TextView } from "../../parts/TextView";
+import { copy, parseJson } from "../../parts/text";
+import { useRing } from "../../state/events";
+import { pathTo } from "../../state/selection";
+import { describe } from "./describe";
+import css from "./EventDetail.module.css";
+import { HttpExchange } from "./HttpExchange";
+import { ReplayButton } from "./ReplayButton";
+
+type Loaded = { whole: WholeEvent } | { problem: string } | null;
+
+function useWhole(event: EventView): Loaded {
+  const [loaded, setLoaded] = useState<Loaded>(null);
+  const { run_id, seq } = event;
+  useEffect(() => {
+    let isGone = false;
+    setLoaded(null);
+    fetchEvent(run_id, seq).then(
+      (whole) => !isGone && setLoaded({ whole }),
+      (thrown) => !isGone && setLoaded({ problem: words(thrown) }),
+    );
+    return () => {
+      isGone = true;
+    };
+  }, [run_id, seq]);
+  return loaded;
+}
+
+function Bytes({ event }: { event: EventView }) {
+  const [data, setData] = useState<Uint8Array | null>(null);
+  const { run_id, seq } = event;
+  useEffect(() => {
+    let isGone = false;
+    fetchBytes(run_id, seq).then(
+      (got) => !isGone && setData(got),
+      () => !isGone && setData(new Uint8Array()),
+    );
+    return () => {
+      isGone = true;
+    };
+  }, [run_id, seq]);
+  return data ? <HexView data={data} /> : <p className="dim">Loading…</p>;
+}
+
+function Heading({ event, onClose }: { event: EventView; onClose(): void }) {
+  const navigate = useNavigate();
+  const { search } = useLocation();
+  const { elapsed_s, other_seq } = useRing().joined(event);
+  return (
+    <div className="toolbar">
+      <strong className="cut">{describe(event)}</strong>
+      <span className="dim">{clock(event.wall)}</span>
+      {event.size_bytes > 0 && <span className="dim">{bytes(event.size_bytes)}</span>}
+      {elapsed_s !== null && <span className="dim">{duration(elapsed_s)}</span>}
+      <span className="grow" />
+      {other_seq !== null && (
+        <Button
+          variant="default"
+          size="compact-xs"
+          onClick={() => void navigate(`${pathTo(event.server_id, "traffic", other_seq)}${search}`)}
+        >
+          {event.status === "request" ? "Go to the answer" : "Go to the request"}
+        </Button>
+      )}
+      {event.kind === "FrameSent" && event.status === "request" && <ReplayButton event={event} />}
+      <Tooltip label="Download the bytes">
+        <ActionIcon
+          component="a"
+          href={bytesPath(event.run_id, event.seq)}
+          download
+          aria-label="Download the bytes"
+        >
+          <Icon name="download" />
+        </ActionIcon>
+      </Tooltip>
+      <ActionIcon aria-label="Close the details" onClick={onClose}>
+        <Icon name="close" />
+      </ActionIcon>
+    </div>
+  );
+}
+
+export function EventDetail({ event, onClose }: { event: EventView; onClose(): void }) {
+  const loaded = useWhole(event);
+  const text = loaded && "whole" in loaded ? loaded.whole.text : null;
+  const parsed = useMemo(() => (text ? parseJson(text) : null), [text]);
+  const isWire = event.size_bytes > 0;
+  const first = event.malformed || !isWire ? (isWire ? "raw" : "fields") : "message";
+  const [tab, setTab] = useState<string | null>(first);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another event begins with its own best tab
+  useEffect(() => setTab(first), [event.seq]);
+  return (
+    <div className="pane">
+      <Heading event={event} onClose={onClose} />
+      {event.malformed && (
+        <div className={css.note}>
+          <Callout>Malformed: {event.malformed}</Callout>
+        </div>
+      )}
+      {loaded && "problem" in loaded && (
+        <div className={css.note}>
+          <Callout>{loaded.problem} What follows is how it begins.</Callout>
+        </div>
+      )}
+      <Tabs value={tab} onChange={setTab} className={css.tabs} keepMounted={false}>
+        <Tabs.List>
+          {isWire && <Tabs.Tab value="message">Message</Tabs.Tab>}
+          {isWire && <Tabs.Tab value="raw">Raw</Tabs.Tab>}
+          {isWire && <Tabs.Tab value="hex">Hex</Tabs.Tab>}
+          <Tabs.Tab value="http">HTTP</Tabs.Tab>
+          <Tabs.Tab value="fields">Event</Tabs.Tab>
+        </Tabs.List>
+        <Tabs.Panel value="message" className={css.panel}>
+          {parsed?.ok ? (
+            <JsonTree value={parsed.value} label="Message" />
+          ) : (
+            <TextView text={text ?? event.head} label="Message" />
+          )}
+        </Tabs.Panel>
+        <Tabs.Panel value="raw" className={css.panel}>
+          <TextView text={text ?? event.head} label="Message as it was sent" />
+          {loaded && "whole" in loaded && loaded.whole.text_is_cut && (
+            <p className="dim">Cut short; download the bytes for all of it.</p>
+          )}
+        </Tabs.Panel>
+        <Tabs.Panel value="hex" className={css.panel}>
+          <Bytes event={event} />
+        </Tabs.Panel>
+        <Tabs.Panel value="http" className={css.panel}>
+          <HttpExchange event={event} />
+        </Tabs.Panel>
+        <Tabs.Panel value="fields" className={css.panel}>
+          <JsonTree
+            value={loaded && "whole" in loaded ? loaded.whole.event : event}
+            label="Event"
+          />
+        </Tabs.Panel>
+      </Tabs>
+      <div className={css.foot}>
+        <Button
+          variant="subtle"
+          color="gray"
+          size="compact-xs"
+          disabled={!text}
+          onClick={() => copy(text ?? "")}
+        >
+          Copy the message
+        </Button>
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,27 @@
+// Commands whose failure is told as a toast, since the place they were given from shows no error.
+import { notifications } from "@mantine/notifications";
+import { CommandError } from "../api/socket";
+import type { ErrorView } from "../api/types";
+import { words } from "../parts/format";
+
+/** Wait for something; if it fails, say what could not be done. */
+export async function telling<T>(title: string, work: Promise<T>): Promise<T | null> {
+  try {
+    return await work;
+  } catch (thrown) {
+    notifications.show({ color: "red", title, message: words(thrown) });
+    return null;
+  }
+}
+
+export const viewOf = (thrown: unknown): ErrorView =>
+  thrown instanceof CommandError
+    ? thrown.view
+    : {
+        code: "INTERNAL_ERROR",
+        message: words(thrown),
+        category: "protocol",
+        retryable: false,
+        details: {},
+        helpUrl: "/docs/errors/internal-error",
+      };

@@ -1,0 +1,39 @@
+// The socket of this page, wired to the store.
+import { type Fields, Socket } from "../api/socket";
+import type { CallView, Command, Replies } from "../api/types";
+import { ring } from "./events";
+import { apply, useInspector } from "./store";
+
+export const socket = new Socket({
+  message: apply,
+  link: (link) => useInspector.setState({ link }),
+  place: () => ({ run_id: useInspector.getState().run_id, seq: ring.lastSeq }),
+});
+
+/** Give a command; rejects with a CommandError. */
+export function command<T extends keyof Replies & Command["type"]>(
+  type: T,
+  fields: Fields<T>,
+  raw?: Record<string, string>,
+): Promise<Replies[T]> {
+  return socket.command(type, fields, raw);
+}
+
+/** Give a command that starts a call, and know the call at once. */
+export async function startCall<
+  T extends
+    | "CallTool"
+    | "ReadResource"
+    | "GetPrompt"
+    | "Request"
+    | "SendRaw"
+    | "ReplayCall"
+    | "GetTaskResult",
+>(type: T, fields: Fields<T>, raw?: Record<string, string>): Promise<CallView> {
+  const call: CallView = await command(type, fields, raw);
+  useInspector.setState((state) =>
+    // Its end may have come before this reply was looked at.
+    state.calls.has(call.call_id) ? {} : { calls: new Map(state.calls).set(call.call_id, call) },
+  );
+  return call;
+}

@@ -1,0 +1,149 @@
+// The newest events, outside React: a bounded list with a version that ticks at most once a
+// frame. Each event is joined with the request that it answers when it comes in.
+import { createContext, useContext, useSyncExternalStore } from "react";
+import type { EventView } from "../api/types";
+
+// About 60 MB of rows at most; older ones are in the recording.
+export const CAPACITY = 100_000;
+// Cut in pieces of this size, so that a full list is not moved for every event.
+const SLACK = 5_000;
+
+/** What is known of a row beside its event. */
+export interface Joined {
+  elapsed_s: number | null;
+  /** The answer of a request, the request of an answer. */
+  other_seq: number | null;
+  /** 1 for what the server sent of its own while a request of ours was open, else 0. */
+  depth: number;
+}
+
+const NOTHING: Joined = { elapsed_s: null, other_seq: null, depth: 0 };
+
+export class EventRing {
+  items: EventView[] = [];
+  /** How many events were cut off at the front since the start. */
+  dropped = 0;
+  version = 0;
+  private joins = new WeakMap<EventView, Joined>();
+  private open = new Map<string, EventView>();
+  private waiting = new Map<string, number>();
+  private readonly listeners = new Set<() => void>();
+  private isScheduled = false;
+
+  constructor(
+    readonly capacity = CAPACITY,
+    private readonly schedule: (run: () => void) => void = (run) => requestAnimationFrame(run),
+  ) {}
+
+  get lastSeq(): number | null {
+    return this.items.at(-1)?.seq ?? null;
+  }
+
+  append(events: EventView[]): void {
+    const last = this.lastSeq ?? -1;
+    for (const event of events) {
+      if (event.seq <= last) continue;
+      this.items.push(event);
+      this.join(event);
+    }
+    if (this.items.length > this.capacity + SLACK) this.cut(this.items.length - this.capacity);
+    this.tick();
+  }
+
+  clear(): void {
+    this.cut(this.items.length);
+    this.open.clear();
+    this.tick();
+  }
+
+  /** Forget everything: the events of another run follow. */
+  restart(): void {
+    this.items = [];
+    this.dropped = 0;
+    this.open.clear();
+    this.waiting.clear();
+    this.tick();
+  }
+
+  joined(event: EventView): Joined {
+    return this.joins.get(event) ?? NOTHING;
+  }
+
+  find(seq: number): EventView | undefined {
+    let low = 0;
+    let high = this.items.length - 1;
+    while (low <= high) {
+      const middle = (low + high) >> 1;
+      const event = this.items[middle];
+      if (!event) return undefined;
+      if (event.seq === seq) return event;
+      if (event.seq < seq) low = middle + 1;
+      else high = middle - 1;
+    }
+    return undefined;
+  }
+
+  subscribe = (listener: () => void): (() => void) => {
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
+  };
+
+  getVersion = (): number => this.version;
+
+  private join(event: EventView): void {
+    if (event.kind !== "FrameSent" && event.kind !== "FrameReceived") return;
+    const isSent = event.kind === "FrameSent";
+    // A request and its answer go in opposite directions; the ids 1 and "1" are two.
+    const key = (asked: boolean) =>
+      `${event.server_id} ${asked} ${typeof event.request_id} ${event.request_id}`;
+    const depth = this.waiting.get(event.server_id) ? 1 : 0;
+    if (event.status === "request") {
+      this.open.set(key(isSent), event);
+      // A stream that stays open for good is no call that anything happens during.
+      if (isSent && event.method !== "subscriptions/listen") this.count(event.server_id, 1);
+      else this.joins.set(event, { ...NOTHING, depth });
+      return;
+    }
+    if (event.status === "notification") this.joins.set(event, { ...NOTHING, depth });
+    if (event.status !== "result" && event.status !== "error") return;
+    const request = this.open.get(key(!isSent));
+    if (!request) return;
+    this.open.delete(key(!isSent));
+    const elapsed_s = event.mono - request.mono;
+    if (!isSent) this.count(event.server_id, -1);
+    const { depth: nested } = this.joined(request);
+    this.joins.set(event, { elapsed_s, other_seq: request.seq, depth: nested });
+    this.joins.set(request, { elapsed_s, other_seq: event.seq, depth: nested });
+  }
+
+  private count(serverId: string, by: number): void {
+    this.waiting.set(serverId, Math.max(0, (this.waiting.get(serverId) ?? 0) + by));
+  }
+
+  private cut(count: number): void {
+    this.items = this.items.slice(count);
+    this.dropped += count;
+  }
+
+  private tick(): void {
+    if (this.isScheduled) return;
+    this.isScheduled = true;
+    this.schedule(() => {
+      this.isScheduled = false;
+      this.version += 1;
+      for (const listener of this.listeners) listener();
+    });
+  }
+}
+
+/** What happens now. */
+export const ring = new EventRing();
+
+/** The events that a screen shows: those of now, or those of an earlier run. */
+const RingContext = createContext(ring);
+export const RingProvider = RingContext.Provider;
+export const useRing = (): EventRing => useContext(RingContext);
+
+/** Redraws at most once a frame, when events came. */
+export const useRingVersion = (of: EventRing): number =>
+  useSyncExternalStore(of.subscribe, of.getVersion);

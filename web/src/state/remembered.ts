@@ -1,0 +1,47 @@
+// What the browser remembers: preferences for good, half-typed input for this tab's session.
+// Neither is ever sent or recorded.
+import { useCallback, useState } from "react";
+
+function read<T>(storage: Storage, key: string, initial: T): T {
+  try {
+    const text = storage.getItem(key);
+    return text === null ? initial : (JSON.parse(text) as T);
+  } catch {
+    return initial;
+  }
+}
+
+function write(storage: Storage, key: string, value: unknown): void {
+  try {
+    if (value === undefined) storage.removeItem(key);
+    else storage.setItem(key, JSON.stringify(value));
+  } catch {
+    // A full storage only costs the memory of what was typed.
+  }
+}
+
+function useStored<T>(storage: Storage, key: string, initial: T): [T, (value: T) => void] {
+  const [held, hold] = useState({ key, value: read(storage, key, initial) });
+  let value = held.value;
+  if (held.key !== key) {
+    value = read(storage, key, initial);
+    hold({ key, value });
+  }
+  const set = useCallback(
+    (next: T) => {
+      write(storage, key, next);
+      hold({ key, value: next });
+    },
+    [storage, key],
+  );
+  return [value, set];
+}
+
+export const usePreference = <T>(key: string, initial: T): [T, (value: T) => void] =>
+  useStored(localStorage, `mcplens.${key}`, initial);
+
+export const useDraft = <T>(key: string, initial: T): [T, (value: T) => void] =>
+  useStored(sessionStorage, `mcplens.draft.${key}`, initial);
+
+export const dropDraft = (key: string): void =>
+  write(sessionStorage, `mcplens.draft.${key}`, undefined);

@@ -1,0 +1,67 @@
+// Which server and screen the address names, and how addresses are made.
+import { useLocation, useNavigate } from "react-router";
+import type { ServerView } from "../api/types";
+import { useInspector } from "./store";
+
+export const SCREENS = [
+  "tools",
+  "resources",
+  "prompts",
+  "tasks",
+  "logs",
+  "traffic",
+  "auth",
+] as const;
+export type Screen = (typeof SCREENS)[number];
+
+export const pathTo = (serverId: string, screen: Screen, item?: string | number): string =>
+  `/s/${encodeURIComponent(serverId)}/${screen}${item === undefined ? "" : `/${encodeURIComponent(item)}`}`;
+
+export const pathToServer = (
+  serverId: string,
+  part?: "roots" | "experimental" | "settings",
+): string => `/servers/${encodeURIComponent(serverId)}${part ? `/${part}` : ""}`;
+
+export interface Place {
+  server_id: string | null;
+  screen: string;
+  item: string | null;
+}
+
+export function placeOf(pathname: string): Place {
+  const [first = "", second, third, fourth] = pathname.split("/").slice(1).map(decodeURIComponent);
+  if (first === "s")
+    return { server_id: second || null, screen: third || "tools", item: fourth || null };
+  if (first === "servers")
+    return { server_id: second || null, screen: "servers", item: third || null };
+  return { server_id: null, screen: first || "servers", item: second || null };
+}
+
+export const usePlace = (): Place => placeOf(useLocation().pathname);
+
+let last: string | null = null;
+
+/** The server that work screens show: the address's, else the one looked at last, else the first. */
+export function useCurrentServer(): ServerView | null {
+  const { server_id } = usePlace();
+  if (server_id) last = server_id;
+  return useInspector((state) => {
+    const wanted = [server_id, last, state.first_server_id];
+    for (const id of wanted) {
+      const found = id ? state.servers.get(id) : undefined;
+      if (found) return found;
+    }
+    for (const server of state.servers.values()) if (server.state === "CONNECTED") return server;
+    return state.servers.values().next().value ?? null;
+  });
+}
+
+/** Go to the same screen of another server. */
+export function useSwitchServer(): (serverId: string) => void {
+  const { screen } = usePlace();
+  const navigate = useNavigate();
+  return (serverId) => {
+    const known = SCREENS.find((one) => one === screen);
+    void navigate(known ? pathTo(serverId, known) : pathTo(serverId, "tools"));
+  };
+}

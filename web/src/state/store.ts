@@ -1,0 +1,141 @@
+// What the backend told of servers, calls, questions, tasks and settings: the newest view of each.
+// A newer view replaces the older one; there is no state machine here.
+import { create } from "zustand";
+import type { Link } from "../api/socket";
+import type {
+  CallView,
+  Changed,
+  Hello,
+  ListSummary,
+  ProfileView,
+  QuestionView,
+  ServerMessage,
+  ServerView,
+  SettingView,
+  TaskView,
+} from "../api/types";
+import { ring } from "./events";
+
+export interface Inspector {
+  link: Link;
+  run_id: string | null;
+  version: string;
+  first_server_id: string | null;
+  recording_problem: string | null;
+  is_restarted: boolean;
+  servers: Map<string, ServerView>;
+  calls: Map<string, CallView>;
+  questions: Map<string, QuestionView>;
+  tasks: Map<string, TaskView>;
+  settings: Map<string, SettingView>;
+  profiles: ProfileView[];
+  missed: { first_seq: number; last_seq: number } | null;
+}
+
+export const emptyInspector = (): Inspector => ({
+  link: { state: "connecting", retryAt: null, attempts: 0 },
+  run_id: null,
+  version: "",
+  first_server_id: null,
+  recording_problem: null,
+  is_restarted: false,
+  servers: new Map(),
+  calls: new Map(),
+  questions: new Map(),
+  tasks: new Map(),
+  settings: new Map(),
+  profiles: [],
+  missed: null,
+});
+
+export const useInspector = create<Inspector>()(emptyInspector);
+
+const byKey = <T>(items: T[], key: (item: T) => string): Map<string, T> =>
+  new Map(items.map((item) => [key(item), item]));
+
+const taskKey = (task: TaskView): string => `${task.role}/${task.task_id}`;
+
+function greeted(state: Inspector, hello: Hello): Partial<Inspector> {
+  return {
+    run_id: hello.run_id,
+    version: hello.version,
+    first_server_id: hello.first_server_id,
+    recording_problem: hello.recording_problem,
+    is_restarted: state.run_id !== null && state.run_id !== hello.run_id,
+    servers: byKey(hello.servers, (server) => server.server_id),
+    calls: byKey(hello.calls, (call) => call.call_id),
+    questions: byKey(hello.questions, (question) => question.question_id),
+    tasks: byKey(hello.tasks, taskKey),
+    settings: byKey(hello.settings, (setting) => setting.name),
+    profiles: hello.profiles,
+    missed: null,
+  };
+}
+
+function replaced<T>(map: Map<string, T>, key: string, value: T | null): Map<string, T> {
+  const next = new Map(map);
+  if (value === null) next.delete(key);
+  else next.set(key, value);
+  return next;
+}
+
+function withList(state: Inspector, changed: Changed): Partial<Inspector> {
+  const server = state.servers.get(changed.server_id);
+  const summary = changed.value as ListSummary | null;
+  if (!server || !summary) return {};
+  const lists = [...server.lists.filter((list) => list.kind !== summary.kind), summary];
+  return { servers: replaced(state.servers, changed.server_id, { ...server, lists }) };
+}
+
+function withTask(state: Inspector, changed: Changed): Partial<Inspector> {
+  const task = changed.value as TaskView | null;
+  if (task) return { tasks: replaced(state.tasks, taskKey(task), task) };
+  const isGone = (one: TaskView): boolean => `${one.server_id}/${taskKey(one)}` === changed.key;
+  const tasks = new Map([...state.tasks].filter(([, one]) => !isGone(one)));
+  return { tasks };
+}
+
+export function changed(state: Inspector, change: Changed): Partial<Inspector> {
+  const { key, value } = change;
+  switch (change.what) {
+    case "servers":
+      return { servers: replaced(state.servers, key, value as ServerView | null) };
+    case "calls":
+      return { calls: replaced(state.calls, key, value as CallView | null) };
+    case "questions":
+      return { questions: replaced(state.questions, key, value as QuestionView | null) };
+    case "settings":
+      return { settings: replaced(state.settings, key, value as SettingView | null) };
+    case "tasks":
+      return withTask(state, change);
+    case "lists":
+      return withList(state, change);
+  }
+}
+
+/** Take in one message of the backend. */
+export function apply(message: ServerMessage): void {
+  switch (message.type) {
+    case "Hello":
+      if (!message.is_resumed) ring.restart();
+      useInspector.setState((state) => greeted(state, message));
+      return;
+    case "Events":
+      ring.append(message.events);
+      return;
+    case "Missed":
+      useInspector.setState({
+        missed: { first_seq: message.first_seq, last_seq: message.last_seq },
+      });
+      return;
+    case "Changed":
+      useInspector.setState((state) => changed(state, message));
+      return;
+    case "Reply":
+    case "Failure":
+      return;
+    default: {
+      message satisfies never;
+    }
+  }
+}

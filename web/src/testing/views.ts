@@ -1,0 +1,89 @@
+// Views as the backend would send them, for tests.
+import type { EventView, Hello, ServerView } from "../api/types";
+
+export function anEvent(part: Partial<EventView> & { seq: number }): EventView {
+  return {
+    run_id: "run",
+    wall: 1_700_000_000 + part.seq,
+    mono: part.seq,
+    server_id: "demo",
+    kind: "FrameSent",
+    method: null,
+    request_id: null,
+    status: null,
+    size_bytes: 10,
+    head: "{}",
+    malformed: null,
+    detail: {},
+    is_cut: false,
+    ...part,
+  };
+}
+
+export function aServer(part: Partial<ServerView> = {}): ServerView {
+  return {
+    server_id: "demo",
+    title: null,
+    source: { kind: "built-in", path: "", scope: "given" },
+    transport: "stdio",
+    shown: "python demo",
+    command: ["python", "demo"],
+    url: null,
+    cwd: null,
+    env_names: [],
+    header_names: [],
+    is_enabled: true,
+    is_editable: false,
+    needs_confirmation: false,
+    problem: null,
+    remarks: [],
+    inputs: [],
+    state: "CONNECTED",
+    since: 0,
+    waiting_for: null,
+    error: null,
+    retry: null,
+    latency_s: null,
+    protocol_version: "2025-11-25",
+    server_info: {},
+    capabilities: {},
+    client_capabilities: {},
+    declared_capabilities: null,
+    needs_reconnect: false,
+    is_saved: true,
+    instructions: null,
+    channel: {},
+    exit: null,
+    stderr_tail: [],
+    queue: { pending: 0, in_progress: 0, completed: 0, failed: 0, cancelled: 0 },
+    lists: [],
+    subscriptions: [],
+    log_level: null,
+    roots: [],
+    profile: null,
+    ...part,
+  };
+}
+
+export function aHello(part: Partial<Hello> = {}): Hello {
+  return {
+    type: "Hello",
+    id: 1,
+    run_id: "run",
+    version: "1",
+    seq: 0,
+    oldest_seq: 0,
+    after_seq: 0,
+    is_resumed: false,
+    is_recording: true,
+    recording_problem: null,
+    first_server_id: null,
+    servers: [],
+    calls: [],
+    questions: [],
+    tasks: [],
+    settings: [],
+    profiles: [],
+    ...part,
+  };
+}
