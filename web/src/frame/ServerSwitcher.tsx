@@ -3,7 +3,7 @@ import { Menu, UnstyledButton } from "@mantine/core";
 import { useNavigate } from "react-router";
 import type { ServerView } from "../api/types";
 import { Icon } from "../parts/icons";
-import { StateDot, stateWords } from "../parts/StateDot";
+import { StateDot, shownState, stateWords } from "../parts/StateDot";
 import { useSwitchServer } from "../state/selection";
 import { useInspector } from "../state/store";
 import css from "./ServerSwitcher.module.css";
@@ -21,7 +21,7 @@ export function ServerSwitcher({ server }: { server: ServerView | null }) {
           className={css.switch}
           aria-label={server ? `Server: ${nameOf(server)}, ${stateWords(server)}` : "No server"}
         >
-          {server ? <StateDot state={server.state} /> : <Icon name="servers" />}
+          {server ? <StateDot state={shownState(server)} /> : <Icon name="servers" />}
           <span className="cut">{server ? nameOf(server) : "No server"}</span>
           <Icon name="down" size={12} />
         </UnstyledButton>
@@ -30,7 +30,7 @@ export function ServerSwitcher({ server }: { server: ServerView | null }) {
         {[...servers.values()].map((one) => (
           <Menu.Item
             key={one.server_id}
-            leftSection={<StateDot state={one.state} />}
+            leftSection={<StateDot state={shownState(one)} />}
             aria-current={one.server_id === server?.server_id || undefined}
             onClick={() => switchTo(one.server_id)}
           >

@@ -4,7 +4,7 @@ import type { ServerView } from "../api/types";
 import { toggle } from "../screens/servers/ServerCard";
 import { cut } from "./format";
 import css from "./LostNote.module.css";
-import { StateDot, stateWords } from "./StateDot";
+import { StateDot, shownState, stateWords } from "./StateDot";
 
 export function LostNote({ server }: { server: ServerView }) {
   if (server.state === "CONNECTED") return null;
@@ -17,7 +17,7 @@ export function LostNote({ server }: { server: ServerView }) {
   const why = ended ?? (server.error ? cut(server.error.message, 140) : null);
   return (
     <div className={css.note} role="status">
-      <StateDot state={server.state} />
+      <StateDot state={shownState(server)} />
       <span className="grow">
         {server.title ?? server.server_id}: {stateWords(server).toLowerCase()}
         {why ? `, ${why}` : ""}. What you see is as it was.

@@ -20,12 +20,16 @@ const TONES: Record<State, string | undefined> = {
 export const needsSignIn = (server: ServerView): boolean =>
   server.state === "ERROR" && server.error?.code === "AUTHENTICATION_FAILED";
 
+/** A connection that was given up because of an error has failed, whatever it is called. */
+export const shownState = (server: ServerView): State =>
+  server.state === "DISCONNECTED" && server.error !== null ? "ERROR" : server.state;
+
 export function stateWords(server: ServerView): string {
   if (needsSignIn(server)) return "Sign-in needed";
   if (server.state === "CONNECTING" && server.retry) {
     return `Connecting, attempt ${server.retry.count + 1} of ${server.retry.most + 1}`;
   }
-  return WORDS[server.state];
+  return WORDS[shownState(server)];
 }
 
 export function StateDot({ state }: { state: State }) {

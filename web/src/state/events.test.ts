@@ -18,7 +18,8 @@ describe("EventRing", () => {
     });
     const other = anEvent({ seq: 3, kind: "FrameReceived", request_id: "1", status: "result" });
     const answer = anEvent({ seq: 5, kind: "FrameReceived", request_id: 1, status: "result" });
-    ring.append([request, theirs, other, answer]);
+    const started = anEvent({ seq: 0, kind: "RequestStarted", method: "tools/call" });
+    ring.append([started, request, theirs, other, answer]);
     expect(ring.joined(answer)).toMatchObject({ elapsed_s: 4, other_seq: 1 });
     expect(ring.joined(request).other_seq).toBe(5);
     expect(ring.joined(other).other_seq).toBeNull();

@@ -91,6 +91,7 @@ export class EventRing {
   getVersion = (): number => this.version;
 
   private join(event: EventView): void {
+    this.count(event);
     if (event.kind !== "FrameSent" && event.kind !== "FrameReceived") return;
     const isSent = event.kind === "FrameSent";
     // A request and its answer go in opposite directions; the ids 1 and "1" are two.
@@ -99,9 +100,7 @@ export class EventRing {
     const depth = this.waiting.get(event.server_id) ? 1 : 0;
     if (event.status === "request") {
       this.open.set(key(isSent), event);
-      // A stream that stays open for good is no call that anything happens during.
-      if (isSent && event.method !== "subscriptions/listen") this.count(event.server_id, 1);
-      else this.joins.set(event, { ...NOTHING, depth });
+      if (!isSent) this.joins.set(event, { ...NOTHING, depth });
       return;
     }
     if (event.status === "notification") this.joins.set(event, { ...NOTHING, depth });
@@ -110,14 +109,18 @@ export class EventRing {
     if (!request) return;
     this.open.delete(key(!isSent));
     const elapsed_s = event.mono - request.mono;
-    if (!isSent) this.count(event.server_id, -1);
     const { depth: nested } = this.joined(request);
     this.joins.set(event, { elapsed_s, other_seq: request.seq, depth: nested });
     this.joins.set(request, { elapsed_s, other_seq: event.seq, depth: nested });
   }
 
-  private count(serverId: string, by: number): void {
-    this.waiting.set(serverId, Math.max(0, (this.waiting.get(serverId) ?? 0) + by));
+  /** How many requests of ours are open; a stream that stays open for good is none of them. */
+  private count({ kind, method, server_id }: EventView): void {
+    const open = this.waiting.get(server_id) ?? 0;
+    if (kind === "StateChanged") this.waiting.set(server_id, 0);
+    if (method === "subscriptions/listen") return;
+    if (kind === "RequestStarted") this.waiting.set(server_id, open + 1);
+    if (kind === "RequestEnded") this.waiting.set(server_id, Math.max(0, open - 1));
   }
 
   private cut(count: number): void {

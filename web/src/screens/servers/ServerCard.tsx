@@ -8,7 +8,7 @@ import { ErrorNote } from "../../parts/ErrorNote";
 import { clock, duration } from "../../parts/format";
 import { Icon } from "../../parts/icons";
 import { ServerIcon } from "../../parts/ServerIcon";
-import { StateDot, stateWords } from "../../parts/StateDot";
+import { StateDot, shownState, stateWords } from "../../parts/StateDot";
 import { copy } from "../../parts/text";
 import { useNow } from "../../parts/useNow";
 import { telling } from "../../state/actions";
@@ -119,7 +119,7 @@ export function ServerCard({
   const version =
     typeof server.server_info.version === "string" ? server.server_info.version : null;
   return (
-    <article className={css.card} aria-label={name} data-state={server.state}>
+    <article className={css.card} aria-label={name} data-state={shownState(server)}>
       <div className="row">
         <ServerIcon name={name} icons={server.server_info.icons} />
         <div className="grow">
@@ -135,7 +135,7 @@ export function ServerCard({
             </Link>
           </h2>
           <div className={`row ${css.state}`}>
-            <StateDot state={server.state} />
+            <StateDot state={shownState(server)} />
             <span>{stateWords(server)}</span>
             {server.state === "CONNECTED" && server.latency_s !== null && (
               <span className="dim">{duration(server.latency_s)}</span>
@@ -174,7 +174,7 @@ export function ServerCard({
               : undefined
           }
           action={
-            server.state === "ERROR" ? (
+            shownState(server) === "ERROR" ? (
               <Button size="compact-xs" variant="default" onClick={() => toggle(server)}>
                 Try again
               </Button>

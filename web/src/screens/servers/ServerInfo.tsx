@@ -10,7 +10,7 @@ import { JsonTree } from "../../parts/JsonTree";
 import { isWebLink, Markdown } from "../../parts/Markdown";
 import { NotConnected } from "../../parts/NotConnected";
 import { ServerIcon } from "../../parts/ServerIcon";
-import { StateDot, stateWords } from "../../parts/StateDot";
+import { StateDot, shownState, stateWords } from "../../parts/StateDot";
 import { useNow } from "../../parts/useNow";
 import { telling } from "../../state/actions";
 import { command } from "../../state/connection";
@@ -179,7 +179,7 @@ export function ServerInfo() {
       <div className="toolbar">
         <ServerIcon name={nameOf(server)} icons={server.server_info.icons} />
         <h1 className="title">{nameOf(server)}</h1>
-        <StateDot state={server.state} />
+        <StateDot state={shownState(server)} />
         <span>{stateWords(server)}</span>
         <span className="grow" />
         <Button variant="default" onClick={() => toggle(server)}>

@@ -1,5 +1,5 @@
 // Every message and HTTP exchange in order, both ways.
-import { Button, Menu, SegmentedControl, Select, Switch } from "@mantine/core";
+import { ActionIcon, Button, Menu, SegmentedControl, Select, Switch, Tooltip } from "@mantine/core";
 import { useCallback, useDeferredValue, useMemo } from "react";
 import { useNavigate, useParams, useSearchParams } from "react-router";
 import { exportPath } from "../../api/http";
@@ -110,9 +110,16 @@ function Toolbar({ filter, onFilter, isAll, onAll, count }: BarProps) {
         </Menu.Dropdown>
       </Menu>
       <ImportButton />
-      <Button variant="default" onClick={() => ring.clear()}>
-        Clear the view
-      </Button>
+      <Tooltip label="Clear the view; the recording keeps everything">
+        <ActionIcon
+          variant="default"
+          size={30}
+          aria-label="Clear the view"
+          onClick={() => ring.clear()}
+        >
+          <Icon name="clear" />
+        </ActionIcon>
+      </Tooltip>
     </div>
   );
 }
