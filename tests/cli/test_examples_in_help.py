@@ -14,7 +14,7 @@ from tests.cli.shell import TIMEOUT_S, Shell
 
 # These go on until they are stopped.
 ENDLESS = ("mcplens subscribe", "mcplens watch")
-SERVING = "mcplens web"
+SERVING = ("mcplens web", "mcplens demo")
 
 
 def examples() -> list[str]:
@@ -38,8 +38,8 @@ def test_it_works_when_it_is_pasted(line: str, shell: Shell) -> None:
     (shell.home / "message.json").write_text('{"jsonrpc":"2.0","id":7,"method":"ping"}')
     if line.startswith(ENDLESS):
         line += " --for 0.1"
-    if line.startswith(SERVING):
-        line = f"timeout --preserve-status 3 {line} --no-open"
+    if line.startswith(SERVING) and "--list" not in line:
+        line = f"timeout --preserve-status 5 {line} --no-open"
     environment = shell.environment
     environment["PATH"] = f"{Path(sys.executable).parent}:{environment['PATH']}"
     done = subprocess.run(
