@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from mcplens.cli import exits
+from mcplens.cli.asking import described_sampling
 from tests.cli.shell import Shell
 from tests.cli.terminal import Terminal, terminal
 
@@ -321,6 +322,13 @@ def test_what_a_server_writes_cannot_draw_on_the_terminal(shell: Shell) -> None:
         assert screen.end() == exits.DONE
     assert "  x\\x1b[2J\\x07" in shown
     assert "  ? fake" in shown
+
+
+def test_half_a_character_in_a_question_is_shown_all_the_same() -> None:
+    content = [{"odd": "\ud800"}]
+    assert described_sampling({"messages": [{"role": "user", "content": content}]}) == [
+        '[user] {"odd":"\ud800"}'
+    ]
 
 
 # -- meanwhile ---------------------------------------------------------------------------------

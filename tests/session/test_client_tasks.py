@@ -9,7 +9,9 @@ from typing import Any
 import pytest
 
 from mcplens.errors import CancelledRequest, InspectorError, ProtocolError, ServerError
-from mcplens.events import ClientTaskChanged, InputRoundStarted, ProgressReceived
+from mcplens.events import ClientTaskChanged, InputRoundStarted, ProgressReceived, Remark
+from mcplens.protocol.lifecycle import ConnectionState
+from mcplens.session.following import MOST_POLLS_AFTER
 from mcplens.session.handler import ServerRequest
 
 from .scripted import (
@@ -222,6 +224,52 @@ async def test_a_task_without_a_wish_for_its_life_leaves_that_to_the_server() ->
     async with Rig(server) as rig:
         await rig.client.start_tool_task("slow", ttl_s=None)
         assert server.sent("tools/call")[0]["params"]["task"] == {}
+
+
+async def test_a_second_task_of_the_same_id_does_not_get_the_result_of_the_first() -> None:
+    server = TaskServer()
+    async with Rig(server) as rig:
+        for words in ("first", "second"):
+            server.task, server.result = task(), result(words)
+            call = await rig.started(rig.client.call_tool("slow", task=True))
+            server.move("completed")
+            await rig.advance(2)
+            assert (await call).content[0].text == words
+        assert changes(rig)[-3:] == [("t1", "gone"), ("t1", "working"), ("t1", "completed")]
+        assert "the id t1 to a second task" in rig.events(Remark)[-1].message
+
+
+async def test_a_call_that_becomes_a_task_while_we_leave_keeps_nobody_waiting() -> None:
+    async with Rig(TaskServer()) as rig:
+        calls = [await rig.started(rig.client.call_tool("slow", task=True))]
+        await rig.settle()
+        end = rig.client._client_tasks.end
+
+        async def end_and_begin_one_more() -> None:
+            await end()
+            if rig.client.state is ConnectionState.CONNECTED:
+                calls.append(await rig.started(rig.client.call_tool("slow", task=True)))
+                await rig.settle()
+
+        rig.client._client_tasks.end = end_and_begin_one_more  # type: ignore[method-assign]
+        await rig.client.disconnect()
+        await rig.settle()
+        assert [type(failure(call)) for call in calls] == [CancelledRequest] * 2
+        assert rig.client.tracked_client_tasks == []
+
+
+async def test_a_task_that_gave_its_result_and_never_ends_is_not_polled_for_ever() -> None:
+    server = TaskServer()
+    server.move("input_required")
+    async with Rig(server) as rig:
+        call = await rig.started(rig.client.call_tool("slow", task=True))
+        await rig.settle()
+        assert (await call).content[0].text == "done"
+        for _ in range(MOST_POLLS_AFTER + 5):
+            await rig.advance(2)
+        assert server.polls() == MOST_POLLS_AFTER
+        assert changes(rig)[-1] == ("t1", "gone")
+        assert "is still input_required" in rig.events(Remark)[-1].message
 
 
 async def test_a_result_breaks_its_promise_as_that_of_any_call() -> None:

@@ -7,12 +7,18 @@ from typing import Any
 
 import pytest
 
-from mcplens.errors import ConfigurationError, InspectorError, ServerError
-from mcplens.events import ElicitationCompleted, QuestionClosed, QuestionOpened, RootsChanged
+from mcplens.errors import CancelledRequest, ConfigurationError, InspectorError, ServerError
+from mcplens.events import (
+    ElicitationCompleted,
+    QuestionClosed,
+    QuestionOpened,
+    Remark,
+    RootsChanged,
+)
 from mcplens.session.config import HandlerConfig
 from mcplens.session.handler import Forced, ServerRequest
 
-from .scripted import SILENT, STATELESS, Rig, ScriptedServer, text
+from .scripted import SILENT, STATELESS, Rig, ScriptedServer, failure, text
 
 SAMPLE = "sampling/createMessage"
 ELICIT = "elicitation/create"
@@ -172,7 +178,8 @@ async def test_the_limit_can_be_changed_or_switched_off() -> None:
     async with everything(handler=HandlerConfig(auto_reject_on_timeout=False)) as rig:
         rig.server.ask("q1", ELICIT, FORM)
         await rig.advance(3_000)
-        assert len(rig.client.elicitation.get_pending()) == 1
+        (pending,) = rig.client.elicitation.get_pending()
+        assert pending.left_s(3_000) is None
         assert rig.events(QuestionOpened)[0].timeout_s is None
 
 
@@ -272,6 +279,27 @@ async def test_tools_that_were_not_declared_are_refused() -> None:
         await rig.settle()
         assert result_of(rig, "q1")["code"] == -32602
         assert rig.client.sampling.get_pending() == []
+
+
+@pytest.mark.parametrize(
+    ("method", "right", "wrong", "told"),
+    [
+        (SAMPLE, HELLO, HELLO | {"maxTokens": "many"}, "maxTokens"),
+        (ELICIT, FORM, FORM | {"requestedSchema": {"type": "array"}}, "object"),
+    ],
+)
+async def test_a_question_that_breaks_the_rules_is_told_of_and_can_be_answered(
+    method: str, right: Any, wrong: Any, told: str
+) -> None:
+    async with everything() as rig:
+        rig.server.ask("q1", method, right)
+        await rig.settle()
+        assert rig.events(Remark) == []
+        rig.server.ask("q2", method, wrong)
+        await rig.settle()
+        assert told in rig.events(Remark)[-1].message
+        handler = rig.client.sampling if method == SAMPLE else rig.client.elicitation
+        assert len(handler.get_pending()) == 2
 
 
 async def test_a_conversation_that_is_out_of_balance_is_refused() -> None:
@@ -390,6 +418,16 @@ async def test_agreeing_to_a_url_carries_no_content() -> None:
         assert (event.elicitation_id, event.is_known) == ("e1", True)
 
 
+async def test_whoever_waits_for_a_page_hears_that_the_connection_is_over() -> None:
+    async with everything() as rig:
+        rig.server.ask("q1", ELICIT, LINK)
+        await rig.settle()
+        waiting = await rig.started(rig.client.elicitation.wait_completed("e1"))
+        await rig.client.disconnect()
+        await rig.settle()
+        assert isinstance(failure(waiting), CancelledRequest)
+
+
 async def test_a_url_that_is_completed_before_it_was_answered_counts_as_accepted() -> None:
     async with everything() as rig:
         rig.server.ask("q1", ELICIT, LINK)
@@ -488,6 +526,23 @@ async def test_what_was_chosen_word_for_word_wins_and_is_handled() -> None:
         rig.server.ask("q1", SAMPLE, HELLO)
         await rig.settle()
         assert result_of(rig, "q1")["code"] == -32601
+
+
+@pytest.mark.parametrize(
+    ("options", "requests"),
+    [
+        ({"sampling": False}, {"elicitation": {"create": {}}}),
+        ({"capabilities": {"elicitation": None}}, {"sampling": {"createMessage": {}}}),
+        ({"sampling": False, "elicitation": False}, None),
+    ],
+)
+async def test_what_nobody_answers_is_not_offered_as_a_task(
+    options: dict[str, Any], requests: Any
+) -> None:
+    async with everything(receiver_tasks=True, **options) as rig:
+        (initialize,) = rig.server.sent("initialize")
+        tasks = initialize["params"]["capabilities"].get("tasks")
+        assert tasks == (requests and {"list": {}, "cancel": {}, "requests": requests})
 
 
 async def test_other_capabilities_are_declared_with_the_next_connection() -> None:

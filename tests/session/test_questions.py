@@ -14,7 +14,7 @@ from mcplens.events import (
     ServerRequestEnded,
     ServerRequestReceived,
 )
-from mcplens.session.questions import ServerRequest
+from mcplens.session.questions import MOST_QUESTIONS, ServerRequest
 
 from .scripted import SILENT, ExchangeTransport, Rig, ScriptedServer, failure, text
 
@@ -169,6 +169,23 @@ async def test_two_open_questions_with_one_id_are_not_mixed_up() -> None:
         refusal = rig.server.answer_to(1)
         assert refusal is not None
         assert "in use" in refusal["error"]["message"]
+
+
+async def test_more_questions_than_anybody_can_answer_are_refused_until_there_is_room() -> None:
+    person = Person()
+    async with Rig(handlers={ASK: person}) as rig:
+        for number in range(MOST_QUESTIONS + 1):
+            rig.server.ask(f"q{number}", ASK)
+        await rig.settle()
+        assert len(person.asked) == MOST_QUESTIONS
+        refusal = rig.server.answer_to(f"q{MOST_QUESTIONS}")
+        assert refusal is not None
+        assert refusal["error"] == {"code": -32603, "message": "refused: too many questions wait"}
+        person.answer(0)
+        await rig.settle()
+        rig.server.ask("late", ASK)
+        await rig.settle()
+        assert person.asked[-1].id == "late"
 
 
 async def test_a_question_may_have_the_id_of_a_request_of_ours() -> None:

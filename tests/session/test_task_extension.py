@@ -298,6 +298,43 @@ async def test_questions_that_the_task_no_longer_asks_are_withdrawn() -> None:
             assert server.sent("tasks/update") == []
 
 
+async def test_a_question_that_was_withdrawn_is_asked_again_when_the_task_wants_it_after_all() -> (
+    None
+):
+    person = Person()
+    server = TaskServer()
+    asking = {"inputRequests": {"a": FORM}}
+    server.move("input_required", **asking)
+    async with extended(server, handlers={ELICIT: person}) as rig:
+        await rig.client.start_tool_task("slow")
+        await rig.settle()
+        server.move("working")
+        await rig.advance(2)
+        assert person.withdrawn == 1
+        server.move("input_required", **asking)
+        await rig.advance(2)
+        assert len(person.asked) == 2
+        person.answer(ACCEPTED)
+        await rig.advance(2)  # the server still lists it: an answer is given once
+        assert len(person.asked) == 2
+        assert server.responses == {"a": ACCEPTED}
+
+
+async def test_a_status_that_leaves_the_questions_out_withdraws_none() -> None:
+    person = Person()
+    server = TaskServer(listens=True)
+    server.move("input_required", inputRequests={"a": FORM})
+    async with extended(server, handlers={ELICIT: person}) as rig:
+        await rig.client.start_tool_task("slow")
+        await rig.settle()
+        server.tell("notifications/tasks", task("input_required"))
+        await rig.settle()
+        assert person.withdrawn == 0
+        person.answer(ACCEPTED)
+        await rig.settle()
+        assert server.responses == {"a": ACCEPTED}
+
+
 async def test_a_task_that_expires_while_it_is_being_answered_withdraws_the_question() -> None:
     person = Person()
     server = TaskServer()

@@ -7,6 +7,7 @@ about again, never sent. A question that nobody waits for any more ends at once,
 from __future__ import annotations
 
 import asyncio
+import json
 import textwrap
 from functools import cache
 from typing import Any, Final
@@ -299,7 +300,10 @@ def described_field(field: Field) -> list[str]:
 
 
 def _brief(value: Any) -> str:
-    return _cut(value if isinstance(value, str) else msgspec.json.encode(value).decode())
+    # Not msgspec: it refuses a lone surrogate, which JSON may have.
+    if not isinstance(value, str):
+        value = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return _cut(value)
 
 
 def _cut(text: str) -> str:

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from importlib import import_module
@@ -50,7 +51,11 @@ class _LazyGroup(click.Group):
         if cmd_name not in COMMANDS:
             return None
         module, attribute, _ = COMMANDS[cmd_name]
-        command = getattr(import_module(f"mcplens.cli.{module}"), attribute)
+        gc.disable()  # loading leaves no garbage, and looking for it costs a twentieth
+        try:
+            command = getattr(import_module(f"mcplens.cli.{module}"), attribute)
+        finally:
+            gc.enable()
         assert isinstance(command, click.Command)
         for one in (command, *getattr(command, "commands", {}).values()):
             one.context_class = Context

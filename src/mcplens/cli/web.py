@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gc
 import os
 import signal
 import sys
@@ -78,6 +79,7 @@ async def _serve(
     from mcplens.web.server import open_web
     from mcplens.workspace.workspace import Workspace
 
+    _calm_collector()
     stop = asyncio.Event()
     if os.name == "posix":
         asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stop.set)
@@ -100,6 +102,12 @@ async def _serve(
                 _connect(workspace, server_id)
             _tell(opened, no_open=no_open)
             await stop.wait()
+
+
+def _calm_collector() -> None:
+    """A large answer is a hundred thousand objects; looking for cycles doubles its cost."""
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 50)
 
 
 def _tell(opened: Opened, *, no_open: bool) -> None:

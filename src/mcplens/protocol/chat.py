@@ -41,7 +41,7 @@ def chat_request(params: Any, model: str) -> dict[str, Any]:
         body["tools"] = [_chat_tool(tool) for tool in tools]
         choice = params.get("toolChoice")
         mode = choice.get("mode") if isinstance(choice, dict) else None
-        if mode in _TOOL_CHOICES:
+        if isinstance(mode, str) and mode in _TOOL_CHOICES:
             body["tool_choice"] = _TOOL_CHOICES[mode]
     return body
 

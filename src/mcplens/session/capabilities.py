@@ -37,13 +37,26 @@ def declared(
 
     `handled` are those of the client's own handlers that are on, `foreign` those that a handler of
     the user's amounts to. What was chosen word for word wins; None takes a capability away.
+    Nothing is offered as a task that is not offered at all.
     """
     found: dict[str, Any] = {
         name: {"form": {}} if name == "elicitation" else {} for name in sorted(foreign)
     }
     found |= handled
     found |= chosen
+    if "tasks" in handled and "tasks" not in chosen:
+        found["tasks"] = _tasks_of(handled["tasks"], found)
     return {name: value for name, value in found.items() if value is not None}
+
+
+def _tasks_of(tasks: Mapping[str, Any], capabilities: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Those of the requests that are answered at all; None if there is none."""
+    requests = {
+        name: methods
+        for name, methods in tasks["requests"].items()
+        if capabilities.get(name) is not None
+    }
+    return {**tasks, "requests": requests} if requests else None
 
 
 def declares_tasks(capabilities: Mapping[str, Any], method: str) -> bool:

@@ -9,11 +9,9 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
 from typing import Any, Final
 
-import msgspec
-
 from mcplens.bus import Bus, Publisher
 from mcplens.clock import Clock
-from mcplens.errors import InspectorError, ProtocolError, classify
+from mcplens.errors import CancelledRequest, InspectorError, ProtocolError, classify
 from mcplens.events import Event
 from mcplens.protocol.eras import why_not_allowed
 from mcplens.protocol.frames import Frame, Kind, RequestId, decode_value, parse
@@ -30,21 +28,13 @@ from mcplens.session.operations import OnProgress, Operations
 from mcplens.session.questions import Questions, RequestHandler
 from mcplens.session.queue import QueueEntry, RequestQueue, RequestStatus
 from mcplens.session.receiver_tasks import ReceiverTasks
-from mcplens.session.results import check_reply
+from mcplens.session.results import Reply, check_reply
 from mcplens.session.roots import Roots
 from mcplens.session.sampling import SamplingHandler
 from mcplens.session.task_calls import TaskCalls
 from mcplens.transports.base import Closing, Transport
 
 _CONNECTED: Final = ConnectionState.CONNECTED  # every call asks for it
-
-
-class Reply(msgspec.Struct, frozen=True):
-    """What `request` gives: the value, the bytes, and what is wrong with them."""
-
-    value: Any
-    raw: bytes
-    findings: tuple[str, ...] = ()
 
 
 class Client(Operations):
@@ -202,6 +192,8 @@ class Client(Operations):
             await self._client_tasks.end()  # a task that was just cancelled is to hear of it
         finally:
             await self._connection.disconnect(closing)
+        await self._client_tasks.end()  # a call may have become one meanwhile
+        self.elicitation.end(CancelledRequest("disconnected"))
         await self._questions.end_all()
         await self.receiver_tasks.end()
         await self._notifications.end()
@@ -248,6 +240,8 @@ class Client(Operations):
         self.receiver_tasks.clear()
         self._catalog.disconnected(error)
         self._client_tasks.disconnected(error)
+        if self.state is ConnectionState.DISCONNECTED:
+            self.elicitation.end(error)
 
     # -- raw operations ------------------------------------------------------------------------
 

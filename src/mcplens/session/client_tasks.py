@@ -71,13 +71,24 @@ class ClientTasks:
     def follow(self, follower: Follower) -> Follower:
         """Begin to follow a task; one that is followed already has its follower."""
         known = self._followers.get(follower.id)
-        if known is not None:
+        if known is not None and not self._is_another(known, follower):
             return known
         self._followers[follower.id] = follower
         self._tell(follower.task)
         follower.start()
         self._forget_old()
         return follower
+
+    def _is_another(self, known: Follower, follower: Follower) -> bool:
+        """A call was given the id of a task that is over: what that gave is not its result."""
+        asked = follower.origin.request_id
+        if asked is None or asked == known.origin.request_id:
+            return False
+        self.remark(f"the server gave the id {known.id} to a second task")
+        if not known.task.is_terminal or not known.outcome.done():
+            return False
+        self.drop(known)
+        return True
 
     async def result_of(self, follower: Follower) -> Frame:
         """The result of a call that became a task; if the caller is cancelled, so is the task."""
@@ -308,7 +319,7 @@ class ClientTasks:
                     self.drop(follower)
 
     async def end(self) -> None:
-        """Before the connection is left: nothing is followed any more."""
+        """The connection is left: nothing is followed any more."""
         cancels = [entry.future for entry in self._cancels]
         if cancels and self.is_connected:
             try:

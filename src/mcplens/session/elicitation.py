@@ -11,11 +11,12 @@ from collections import OrderedDict
 from typing import Any, ClassVar, Final
 
 from mcplens.errors import InspectorError, ServerError
-from mcplens.events import ElicitationCompleted
+from mcplens.events import ElicitationCompleted, Remark
 from mcplens.session.handler import INVALID_PARAMS, Handler, PendingRequest, ServerRequest
 
 # Ids of URL elicitations that are remembered, answered ones included.
 _MOST_KNOWN: Final = 1_000
+_SCHEMA: Final = "requestedSchema"
 
 
 class ElicitationHandler(Handler):
@@ -26,7 +27,7 @@ class ElicitationHandler(Handler):
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
-        self._known: OrderedDict[str, asyncio.Event] = OrderedDict()
+        self._known: OrderedDict[str, asyncio.Future[None]] = OrderedDict()
 
     # -- three different answers ---------------------------------------------------------------
 
@@ -53,30 +54,42 @@ class ElicitationHandler(Handler):
 
     def completed(self, elicitation_id: Any) -> None:
         """The server says that what a person did at a URL is done."""
-        event = self._known.get(elicitation_id) if isinstance(elicitation_id, str) else None
+        known = self._known.get(elicitation_id) if isinstance(elicitation_id, str) else None
         publish = self._connection().publish
-        publish(ElicitationCompleted, str(elicitation_id), event is not None and not event.is_set())
-        if event is None:
+        publish(ElicitationCompleted, str(elicitation_id), known is not None and not known.done())
+        if known is None:
             return
-        event.set()
+        if not known.done():
+            known.set_result(None)
         for pending in self.get_pending():
             if pending.params.get("elicitationId") == elicitation_id:
                 self._settle(pending, {"action": "accept"}, "person")
 
     def is_completed(self, elicitation_id: str) -> bool:
-        event = self._known.get(elicitation_id)
-        return event is not None and event.is_set()
+        known = self._known.get(elicitation_id)
+        return known is not None and known.done()
 
     async def wait_completed(self, elicitation_id: str) -> None:
         """Wait until the server says that it is done.
 
         Raises:
-            InspectorError: QUESTION_GONE; no such elicitation was seen.
+            InspectorError: QUESTION_GONE; no such elicitation was seen. Or the connection ended.
         """
-        event = self._known.get(elicitation_id)
-        if event is None:
+        known = self._known.get(elicitation_id)
+        if known is None:
             raise InspectorError("QUESTION_GONE", f"there is no elicitation {elicitation_id!r}")
-        await event.wait()
+        await asyncio.shield(known)
+
+    def end(self, error: InspectorError) -> None:
+        """The connection is over: nobody will say that anything is done."""
+        while self._known:
+            self._forget_oldest(error)
+
+    def _forget_oldest(self, error: InspectorError) -> None:
+        _, known = self._known.popitem(last=False)
+        if not known.done():
+            known.set_exception(error.copy())
+            known.exception()  # perhaps nobody waits for it
 
     # -- what the kinds differ in --------------------------------------------------------------
 
@@ -89,11 +102,14 @@ class ElicitationHandler(Handler):
         mode = elicitation.mode_of(params)
         if mode not in (self._declared() or {"form": {}}):
             raise ServerError(INVALID_PARAMS, f"this client did not declare the mode {mode!r}")
+        if mode == "form" and (findings := elicitation.schema_findings(params.get(_SCHEMA))):
+            # The form can be answered all the same; whoever tests a server wants to know.
+            self._connection().publish(Remark, f"{self.method}: {'; '.join(findings)}")
         identity = params.get("elicitationId")
         if mode == "url" and isinstance(identity, str) and identity not in self._known:
-            self._known[identity] = asyncio.Event()
-            while len(self._known) > _MOST_KNOWN:
-                self._known.popitem(last=False)
+            self._known[identity] = asyncio.get_running_loop().create_future()
+            if len(self._known) > _MOST_KNOWN:
+                self._forget_oldest(InspectorError("QUESTION_GONE", "too many others came since"))
 
     def _completed(self, pending: PendingRequest, result: Any) -> Any:
         """Defaults stand for what an accepted form leaves out."""
@@ -107,9 +123,7 @@ class ElicitationHandler(Handler):
             or not isinstance(result.get("content", {}), dict)
         ):
             return result
-        content = elicitation.with_defaults(
-            params.get("requestedSchema"), result.get("content", {})
-        )
+        content = elicitation.with_defaults(params.get(_SCHEMA), result.get("content", {}))
         return {**result, "content": content}
 
     def _findings(self, pending: PendingRequest, result: Any) -> tuple[str, ...]:

@@ -17,6 +17,7 @@ from mcplens.errors import CancelledRequest, InspectorError, ServerError, classi
 from mcplens.protocol.deadlines import NEVER
 from mcplens.protocol.frames import Frame, RequestId
 from mcplens.protocol.tasks import Task, TaskProblem, read_task
+from mcplens.session.handler import INVALID_PARAMS
 from mcplens.session.queue import Progress, QueueEntry
 from mcplens.session.results import invalid
 
@@ -28,8 +29,8 @@ DEFAULT_POLL_S: Final = 1.0
 SHORTEST_POLL_S: Final = 0.1
 # Polls that may fail in a row before the task is given up.
 MOST_FAILURES: Final = 3
-
-INVALID_PARAMS: Final = -32602  # the specification's answer to an unknown task
+# Polls for the end of a task whose result has come; a server needs a moment to say so.
+MOST_POLLS_AFTER: Final = 10
 
 
 class Origin(msgspec.Struct, frozen=True):
@@ -55,6 +56,7 @@ class Follower:
         self._seen_at = self._clock.monotonic()
         self._next_poll = self._seen_at + self._interval_s
         self._failures = 0
+        self._polls_after = 0
         self._wake = asyncio.Event()
         self._work: asyncio.Task[None] | None = None
 
@@ -172,9 +174,20 @@ class Follower:
             self.heard(task, frame)
             self._next_poll = self._clock.monotonic() + self._interval_s
             self._check()
+            if self.outcome.done() and not self.task.is_terminal:
+                self._linger()
+
+    def _linger(self) -> None:
+        """Its result is here, and yet it is not over: that is looked at for a while."""
+        self._polls_after += 1
+        if self._polls_after >= MOST_POLLS_AFTER:
+            text = f"the task {self.id} gave its result and is still {self.task.status}"
+            self._tasks.remark(f"{text}: it is no longer followed")
+            raise CancelledRequest(text)
 
     async def _poll_failed(self, error: InspectorError) -> None:
         if self._tasks.is_connected:
+            # basic/utilities/tasks#protocol-errors: what an unknown task is answered with.
             if isinstance(error, ServerError) and error.rpc_code == INVALID_PARAMS:
                 raise self._forgotten(error)
             self._count(error, "tasks/get")

@@ -198,16 +198,18 @@ class Handler:
             request.caused_by,
             request.origin,
             request.task_id,
-            pending.timeout_s if self.config.auto_reject_on_timeout else None,
+            pending.timeout_s,
         )
         return pending
 
     def _timeout_s(self, request: ServerRequest) -> float | None:
+        if not self.config.auto_reject_on_timeout:
+            return None
         limits = [self.config.request_timeout_s, request.expires_in_s]
         return min((limit for limit in limits if limit is not None), default=None)
 
     def _start_timer(self, pending: PendingRequest) -> Timer | None:
-        if pending.timeout_s is None or not self.config.auto_reject_on_timeout:
+        if pending.timeout_s is None:
             return None
 
         def expire() -> None:

@@ -25,7 +25,7 @@ from mcplens.events import (
 from mcplens.protocol.eras import Era
 from mcplens.protocol.frames import Frame, RequestId
 from mcplens.session.capabilities import declares_tasks
-from mcplens.session.handler import ServerRequest
+from mcplens.session.handler import INTERNAL_ERROR, INVALID_PARAMS, ServerRequest
 
 if TYPE_CHECKING:
     from mcplens.session.connection import Connection
@@ -34,8 +34,6 @@ if TYPE_CHECKING:
     from mcplens.session.session import Session
 
 METHOD_NOT_FOUND: Final = -32601
-INVALID_PARAMS: Final = -32602
-INTERNAL_ERROR: Final = -32603
 # Questions that may wait at once; a server that asks more is refused.
 MOST_QUESTIONS: Final = 1_000
 

@@ -38,6 +38,15 @@ LIST_KEYS: Final = {
 
 RESULT_TYPES: Final = ("complete", "input_required", "task")
 
+
+class Reply(msgspec.Struct, frozen=True):
+    """What `request` gives: the value, the bytes, and what is wrong with them."""
+
+    value: Any
+    raw: bytes
+    findings: tuple[str, ...] = ()
+
+
 _SHAPES: Final[dict[str, type[Any]]] = {
     "initialize": InitializeResult,
     "server/discover": DiscoverResult,

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from mcplens.errors import ServerError
+from mcplens.events import Remark
 from mcplens.session.handler import INVALID_PARAMS, Handler, PendingRequest, ServerRequest
 
 
@@ -29,6 +30,9 @@ class SamplingHandler(Handler):
         unbalanced = sampling.balance_findings(request.params)
         if unbalanced:
             raise ServerError(INVALID_PARAMS, "; ".join(unbalanced))
+        # Whatever else is wrong with it, it can be answered; whoever tests a server wants to know.
+        if findings := sampling.request_findings(request.params):
+            self._connection().publish(Remark, f"{self.method}: {'; '.join(findings)}")
 
     def _completed(self, pending: PendingRequest, result: Any) -> Any:
         from mcplens.protocol import sampling

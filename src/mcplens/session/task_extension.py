@@ -35,7 +35,7 @@ class ExtensionFollower(Follower):
     def __init__(self, tasks: ClientTasks, task: Task, origin: Origin, frame: Frame) -> None:
         super().__init__(tasks, task, origin)
         self._frame = frame  # the last that told of the task
-        self._asked: set[str] = set()  # keys are unique for the task's whole life
+        self._asked: set[str] = set()  # keys are unique for the task's whole life: none twice
         self._asking: dict[str, asyncio.Task[None]] = {}
         self._problem: InspectorError | None = None
 
@@ -57,6 +57,8 @@ class ExtensionFollower(Follower):
         except InputProblem as problem:
             self._problem = invalid("tasks/get", str(problem), frame)
             return
+        if wanted is None:
+            return
         self._withdraw({each.key for each in wanted})
         for each in wanted:
             if each.key not in self._asked and not self.is_called_off:
@@ -66,8 +68,10 @@ class ExtensionFollower(Follower):
                 task = asyncio.get_running_loop().create_task(work, name=name)
                 self._asking[each.key] = task
 
-    def _questions(self, frame: Frame) -> tuple[InputRequest, ...]:
-        return read_input_requests(members(frame.body, "the task").get("inputRequests"))
+    def _questions(self, frame: Frame) -> tuple[InputRequest, ...] | None:
+        """What it asks; None where that is left out, and the questions stay as they were."""
+        asked = members(frame.body, "the task").get("inputRequests")
+        return None if asked is None else read_input_requests(asked)
 
     async def _answer(self, request: InputRequest) -> None:
         question = ServerRequest(
@@ -80,8 +84,10 @@ class ExtensionFollower(Follower):
             task_id=self.id,
             expires_in_s=self.left_s,
         )
+        is_answered = False
         try:
             answer = await self._tasks.rounds.response(request.key, question)
+            is_answered = True
             # What somebody has answered is not lost with the connection.
             responses = {**self.params, "inputResponses": {request.key: answer}}
             await self._tasks.request_surely("tasks/update", responses)
@@ -90,6 +96,10 @@ class ExtensionFollower(Follower):
                 self._problem = error
             else:
                 self._asked.discard(request.key)  # it is asked again once we are back
+        except asyncio.CancelledError:
+            if not is_answered:
+                self._asked.discard(request.key)  # if the server wants it after all
+            raise
         finally:
             if self._asking.get(request.key) is asyncio.current_task():
                 del self._asking[request.key]
