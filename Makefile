@@ -58,7 +58,7 @@ types: .venv/dev.stamp ## Write the page's types from the backend's structs
 	@$(BIN)/python -m mcplens.web.typescript web/src/api/types.ts
 
 .PHONY: bench
-bench: .venv/dev.stamp $(BENCH_NODE_MODULES)/.stamp ## Measure mcplens beside the SDKs and a hand-written floor
+bench: .venv/dev.stamp $(BENCH_NODE_MODULES)/.stamp web ## Measure mcplens beside the SDKs and a hand-written floor
 	@$(BIN)/python -m bench
 
 .PHONY: soak
@@ -66,8 +66,10 @@ soak: .venv/dev.stamp $(NODE_MODULES)/.stamp ## Run the tests that take minutes
 	@$(BIN)/python -m pytest -m soak --timeout=0 -o faulthandler_timeout=0
 
 .PHONY: pictures
-pictures: .venv/dev.stamp ## Draw the README's picture of the terminal again
+pictures: .venv/dev.stamp ## Draw the pictures of the docs again
 	@$(BIN)/python -m tests.docs.picture
+	@$(MAKE) web chromium
+	@$(BIN)/python -m tests.e2e.pictures
 
 .PHONY: lock
 lock: .venv/dev.stamp ## Resolve the locks again (UPGRADE=--upgrade for newer versions)

@@ -6,6 +6,7 @@ import argparse
 import os
 
 from bench import command_line, million, recording
+from bench import page as browser_page
 from bench.cold_start import run_cold
 from bench.flood import HEADINGS as FLOOD_HEADINGS
 from bench.flood import flood_rows, run_flood
@@ -29,6 +30,7 @@ _COLD_WIDTHS = (23, 13, 8, 10, 13, 21, 20)
 _COMMAND_WIDTHS = (23, 13, 9, 16, 15, 18, 15, 18, 18)
 _RECORDING_WIDTHS = (10, 6, 9, 6, 6, 10, 19, 16)
 _MILLION_WIDTHS = (36, 7, 15, 14)
+_PAGE_WIDTHS = (44, 9, 9, 4, 14)
 
 
 def main() -> None:
@@ -86,6 +88,12 @@ def main() -> None:
     report.flood = run_flood(effort.flood_calls)
     for row in flood_rows(report.flood):
         print(plain(row, _FLOOD_WIDTHS))
+
+    print("\nThe web UI in a browser")
+    print(plain(browser_page.HEADINGS, _PAGE_WIDTHS), flush=True)
+    report.page = browser_page.run_page(effort)
+    for row in browser_page.page_rows(report.page, effort):
+        print(plain(row, _PAGE_WIDTHS))
 
     if not options.no_write:
         PAGE.parent.mkdir(parents=True, exist_ok=True)

@@ -15,11 +15,13 @@ from pathlib import Path
 from typing import Final
 
 from bench import command_line, million, recording
+from bench import page as browser_page
 from bench.cold_start import PROGRAMS, ColdResults, cold_ratio
 from bench.flood import HEADINGS as FLOOD_HEADINGS
 from bench.flood import FloodResults, flood_rows
 from bench.measure import HUGE, Case, Effort, Results, ratio
 from bench.million import MillionResults
+from bench.page import PageResults
 from bench.recording import RecordingResults
 
 PAGE: Final = Path(__file__).parent.parent / "docs" / "reference" / "performance.md"
@@ -78,6 +80,7 @@ class Report:
     recording: RecordingResults = field(default_factory=dict)
     million: MillionResults = field(default_factory=dict)
     flood: FloodResults = field(default_factory=dict)
+    page: PageResults = field(default_factory=dict)
 
 
 def headings() -> list[str]:
@@ -201,7 +204,8 @@ def page(report: Report) -> str:
     recordings = recording.recording_rows(report.recording)
     millions = million.million_rows(report.million)
     floods = flood_rows(report.flood)
-    judged_rows = (*cases, *colds, *commands, *recordings, *millions, *floods)
+    pages = browser_page.page_rows(report.page, effort)
+    judged_rows = (*cases, *colds, *commands, *recordings, *millions, *floods, *pages)
     cells = [cell for row in judged_rows for cell in row]
     missed = sum("NO)" in cell for cell in cells)
     held = sum("yes)" in cell for cell in cells)
@@ -226,6 +230,8 @@ def page(report: Report) -> str:
         _table(million.HEADINGS, millions),
         "## While another server floods",
         _table(FLOOD_HEADINGS, floods),
+        "## The web UI",
+        _table(browser_page.HEADINGS, pages),
         "## Method",
         _METHOD.format(
             rounds=effort.rounds, round_s=effort.round_s, speed_rounds=effort.speed_rounds
@@ -235,6 +241,7 @@ def page(report: Report) -> str:
         recording.recording_method(effort),
         million.METHOD.format(frames=effort.frames),
         _FLOOD_METHOD.format(calls=effort.flood_calls),
+        browser_page.page_method(effort),
     ]
     return "\n\n".join(parts) + "\n"
 

@@ -2,12 +2,41 @@
 // fresh nonce for each response; nothing else in the output changes between responses.
 import { fileURLToPath } from "node:url";
 import react from "@vitejs/plugin-react";
+import type { Plugin } from "vite";
 import { defineConfig } from "vitest/config";
 
 const backend = process.env.MCPLENS_BACKEND ?? "http://127.0.0.1:6280";
 
+/** Lets the browser fetch the Tools screen beside the entry, since that is where most people go. */
+const preloadTools: Plugin = {
+  name: "preload-tools",
+  transformIndexHtml: {
+    order: "post",
+    handler(html, { bundle = {} }) {
+      const chunks = Object.values(bundle).filter((file) => file.type === "chunk");
+      const tools = chunks.find((chunk) => chunk.facadeModuleId?.endsWith("/tools/Tools.tsx"));
+      const needed = new Set<string>();
+      const need = (fileName: string): void => {
+        if (needed.has(fileName)) return;
+        needed.add(fileName);
+        for (const one of chunks.find((chunk) => chunk.fileName === fileName)?.imports ?? [])
+          need(one);
+      };
+      if (tools) need(tools.fileName);
+      return [...needed]
+        .map((fileName) => `/${fileName}`)
+        .filter((href) => !html.includes(`"${href}"`))
+        .map((href) => ({
+          tag: "link",
+          attrs: { rel: "modulepreload", crossorigin: true, href },
+          injectTo: "head" as const,
+        }));
+    },
+  },
+};
+
 export default defineConfig({
-  plugins: [react()],
+  plugins: [react(), preloadTools],
   resolve: {
     alias: {
       "@rjsf/validator-ajv8": fileURLToPath(new URL("src/forms/noAjv.ts", import.meta.url)),

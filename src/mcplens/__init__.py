@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from mcplens.protocol.shapes import ToolResult as ToolResult
     from mcplens.protocol.tasks import Task as Task
     from mcplens.session.client import Client as Client
-    from mcplens.session.client import Reply as Reply
     from mcplens.session.config import VERSION as __version__
     from mcplens.session.config import ConnectionConfig as ConnectionConfig
     from mcplens.session.config import HandlerConfig as HandlerConfig
@@ -46,6 +45,7 @@ if TYPE_CHECKING:
     from mcplens.session.queue import QueueStatus as QueueStatus
     from mcplens.session.queue import RequestQueue as RequestQueue
     from mcplens.session.queue import create_request_queue as create_request_queue
+    from mcplens.session.results import Reply as Reply
     from mcplens.session.sampling import SamplingHandler as SamplingHandler
 
 _HOMES = {
@@ -66,7 +66,7 @@ _HOMES = {
     "ProtocolError": "errors",
     "QueueEntry": "session.queue",
     "QueueStatus": "session.queue",
-    "Reply": "session.client",
+    "Reply": "session.results",
     "RequestQueue": "session.queue",
     "RetryConfig": "session.config",
     "Root": "protocol.roots",

@@ -12,12 +12,12 @@ import pytest
 ROOT = Path(__file__).parents[2]
 
 
-@pytest.mark.timeout(240)  # a dozen programs start, one after the other
+@pytest.mark.timeout(330)  # a dozen programs start, one after the other
 async def test_a_quick_run_prints_every_row() -> None:
     process = await asyncio.create_subprocess_exec(
         sys.executable, "-m", "bench", "--quick", "--no-write", cwd=ROOT, stdout=-1, stderr=-1
     )
-    async with asyncio.timeout(230):
+    async with asyncio.timeout(320):
         out, err = await process.communicate()
     assert process.returncode == 0, err.decode()
     lines = out.decode().splitlines()
@@ -40,6 +40,12 @@ async def test_a_quick_run_prints_every_row() -> None:
     assert_rows(lines, r"mcplens history search +\d\.\d\d +s ", count=1, figures=1)
     for transport in ("stdio", "http", "sse", "ws"):
         assert_rows(lines, rf"{transport} +\d+\.\d +\d+\.\d ", count=1)
+    assert_rows(lines, r"JavaScript of the first screen +\d+ .* kB ", count=1, figures=2)
+    for what in ("from navigation to rows", "memory of the page", "reload"):
+        assert_rows(lines, rf"100 tools: {what} +[\d.,]+ ", count=1, figures=2)
+    for what in ("from navigation to all there", "memory of the page"):
+        assert_rows(lines, rf"50 frames: {what} +[\d.,]+ ", count=1, figures=2)
+    assert_rows(lines, r"5 MB of JSON shown +[\d,]+ .* ms ", count=1, figures=2)
 
 
 def assert_rows(lines: list[str], pattern: str, count: int = 2, figures: int = 4) -> None:

@@ -4,7 +4,7 @@ from elsewhere, nothing that axe calls serious."""
 from __future__ import annotations
 
 import pytest
-from playwright.sync_api import Browser
+from playwright.sync_api import Browser, expect
 
 from .browser import watched
 from .site import Site
@@ -55,3 +55,22 @@ def test_a_screen_is_clean_in_each_theme_and_width(
             assert wide <= 0, f"{name} is {wide} px too wide"
         window.assert_clean()
     assert findings == {}
+
+
+@pytest.mark.parametrize("width", [360, 3840])
+def test_a_screen_fits_the_narrowest_and_the_widest_window(
+    browser: Browser, demo: Site, width: int
+) -> None:
+    size = {"width": width, "height": 640 if width < 500 else 2160}
+    with watched(browser, demo, viewport=size) as window:
+        page = window.enter("/servers")
+        for name in ("servers", "info", "tool", "resource", "traffic", "settings"):
+            path, words = SCREENS[name]
+            window.goto(path)
+            page.get_by_text(words, exact=False).first.wait_for(state="attached")
+            window.shoot(f"{name}-{width}")
+            wide = page.evaluate("document.documentElement.scrollWidth - innerWidth")
+            assert wide <= 0, f"{name} is {wide} px too wide"
+        chosen = page.get_by_role("navigation", name="Screens").locator(".active")
+        expect(chosen).to_be_in_viewport()
+        window.assert_clean()

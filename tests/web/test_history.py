@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import sqlite3
 from typing import Any
 
 from .harness import PATIENCE_S, Page, Site
@@ -59,6 +60,25 @@ async def test_an_event_is_had_whole_before_and_after_it_is_recorded(web: Site, 
     assert (status, len(data)) == (200, event["size_bytes"])
 
 
+async def test_a_text_deep_in_a_message_is_found_in_memory_and_in_the_recording(
+    web: Site, page: Page
+) -> None:
+    await called(page, f"{'x' * 2_000} Deep-Needle")
+    run_id = web.workspace.bus.run_id
+    query = {"run": run_id, "text": "deep-needle", "ignore_case": "1"}
+    live = await web.get_json("/api/history/matches", **query)
+    frames = [e["seq"] for e in await recorded(web, text="Deep-Needle", kind="FrameSent")]
+    assert set(frames) <= set(live["seqs"])
+    assert live["last_seq"] >= max(live["seqs"])
+    later = await web.get_json("/api/history/matches", **query, after=str(live["last_seq"]))
+    assert (later["seqs"], later["is_cut"]) == ([], False)
+    # As if memory had moved on: the same events, now from the recording.
+    web.workspace.bus._ring.clear()
+    stored = await web.get_json("/api/history/matches", **query)
+    assert set(frames) <= set(stored["seqs"])
+    assert (await web.get("/api/history/matches", text="x"))[0] == 400
+
+
 async def test_a_recorded_request_is_sent_again_with_a_new_id(web: Site, page: Page) -> None:
     call = await called(page, "once more")
 
@@ -97,3 +117,23 @@ async def test_a_question_that_cannot_be_understood_is_an_error_like_any_other(w
         assert json.loads(body)["code"] == "INVALID_REQUEST"
     assert (await web.get("/api/nothing"))[0] == 404
     assert (await web.get("/api/calls/c99/result"))[0] == 400
+
+
+async def test_a_pinned_event_is_listed_with_its_label_and_kept(web: Site, page: Page) -> None:
+    await called(page, "needle-3")
+    (found, *_) = await recorded(web, text="needle-3", kind="FrameSent")
+    place = {"run_id": found["run_id"], "seq": found["seq"]}
+    (pinned,) = await page.ask("Pin", **place, label="look at this")
+    assert (pinned["label"], pinned["event"]["seq"]) == ("look at this", found["seq"])
+    (pinned,) = await page.ask("Pin", **place, label="again")
+    assert pinned == (await page.ask("ListPins"))[0]
+    assert pinned["label"] == "again"
+    # As if its run had been forgotten.
+    web.workspace.bus._ring.clear()
+    connection = sqlite3.connect(web.workspace.recording_path)
+    with connection:
+        connection.execute("UPDATE runs SET is_forgotten = 1")
+    connection.close()
+    whole = await web.get_json(f"/api/event/{found['run_id']}/{found['seq']}")
+    assert "needle-3" in whole["text"]
+    assert await page.ask("Unpin", **place) == []

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 from mcplens.bus import Bus
 from mcplens.clock import ManualClock
 from mcplens.events import LogReceived, Remark, StderrLine
@@ -125,7 +127,10 @@ def test_an_event_of_any_size_and_text_becomes_a_short_row() -> None:
     assert rows[2]["kind"] == "LogReceived"
 
 
-async def test_a_page_that_does_not_read_slows_nobody(web: Site) -> None:
+async def test_a_page_that_does_not_read_slows_nobody(
+    web: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(feeds, "MOST_EVENTS", 20_000)
     async with web.socket() as stuck, web.page() as page:
         stuck.transport.pause_reading()
         await stuck.send(json.dumps({"type": "Resume", "id": 1}))

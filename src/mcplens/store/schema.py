@@ -54,10 +54,21 @@ _VERSION_1: Final = (
          data BLOB NOT NULL)""",
 )
 
+# A pin holds a copy of its event: it outlives the run, whatever retention forgets.
+_VERSION_2: Final = (
+    """CREATE TABLE pins (
+         run_id TEXT NOT NULL,
+         seq INTEGER NOT NULL,
+         label TEXT NOT NULL,
+         pinned REAL NOT NULL,
+         data BLOB NOT NULL,
+         PRIMARY KEY (run_id, seq))""",
+)
+
 Migration = tuple[str, ...] | Callable[["sqlite3.Connection"], None]
 
 # What brings a file from each version to the next; PRAGMA user_version counts them.
-MIGRATIONS: Final[list[Migration]] = [_VERSION_1]
+MIGRATIONS: Final[list[Migration]] = [_VERSION_1, _VERSION_2]
 
 
 class Unusable(Exception):

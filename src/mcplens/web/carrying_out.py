@@ -10,7 +10,13 @@ from collections.abc import Awaitable, Callable
 from typing import Any, Final
 
 from mcplens.errors import InspectorError
-from mcplens.web import call_commands, question_commands, server_commands, task_commands
+from mcplens.web import (
+    call_commands,
+    pin_commands,
+    question_commands,
+    server_commands,
+    task_commands,
+)
 from mcplens.workspace.workspace import Workspace
 
 Carry = Callable[[Workspace, Any], Awaitable[Any]]
@@ -20,6 +26,7 @@ CARRIERS: Final[dict[type, Carry]] = {
     **call_commands.CARRIERS,
     **question_commands.CARRIERS,
     **task_commands.CARRIERS,
+    **pin_commands.CARRIERS,
 }
 
 

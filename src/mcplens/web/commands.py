@@ -345,6 +345,26 @@ class GetTaskResult(_Command, frozen=True, kw_only=True):
     role: Literal["client", "receiver"] = "client"
 
 
+# -- pins: each replies all pins, newest first ---------------------------------------------------
+
+
+class Pin(_Command, frozen=True, kw_only=True):
+    """Keep an event, under a label; one that is pinned gets the new label."""
+
+    run_id: str
+    seq: int
+    label: str = ""
+
+
+class Unpin(_Command, frozen=True, kw_only=True):
+    run_id: str
+    seq: int
+
+
+class ListPins(_Command, frozen=True, kw_only=True):
+    """All pins, of this run and of others."""
+
+
 # -- the rest ----------------------------------------------------------------------------------
 
 
@@ -362,5 +382,5 @@ AnyCommand = (
     | ReadResource | GetPrompt | Request | SendRaw | ReplayCall | CancelCall | ForgetCalls
     | AnswerSampling | AnswerElicitation | RejectQuestion | AutoRespond | ListProfiles
     | SetProfile | AddRoot | RemoveRoot | BrowseFolder | ListTasks | CancelTask | GetTaskResult
-    | SetSetting
+    | Pin | Unpin | ListPins | SetSetting
 )  # fmt: skip

@@ -18,8 +18,8 @@ from mcplens.bus import Bus, Published
 from mcplens.web.rows import EventEncoder
 from mcplens.workspace.following import Follower
 
-# As many as the bus keeps; encoded they are short.
-MOST_EVENTS: Final = 20_000
+# So far a browser may fall behind in a flood before it misses something; encoded they are short.
+MOST_EVENTS: Final = 100_000
 MOST_BYTES: Final = 32 * 1024 * 1024
 # One message to the page: quick to parse, so that typing stays smooth.
 BATCH_EVENTS: Final = 1_000

@@ -153,5 +153,8 @@ REPLIES: Final[dict[type, Any]] = {
     commands.ListTasks: list[TaskView],
     commands.CancelTask: TaskView,
     commands.GetTaskResult: views.CallView,
+    commands.Pin: list[views.PinView],
+    commands.Unpin: list[views.PinView],
+    commands.ListPins: list[views.PinView],
     commands.SetSetting: views.SettingView,
 }

@@ -1,16 +1,20 @@
 """The page itself, and the assets that it loads: built into `static/`, served under a strict CSP.
 
-Each answer has a nonce of its own for styles, so that index.html is no static file.
+Each answer has a nonce of its own for styles, so that index.html is no static file. Assets are sent
+compressed, which is done once for each while the process runs.
 """
 
 from __future__ import annotations
 
+import asyncio
+import gzip
 import secrets
 from pathlib import Path
 from typing import Final
 
+from starlette.datastructures import Headers
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, Response
+from starlette.responses import FileResponse, HTMLResponse, Response
 from starlette.staticfiles import StaticFiles
 from starlette.types import Scope
 
@@ -18,6 +22,11 @@ STATIC: Final = Path(__file__).with_name("static")
 NONCE_MARK: Final = "__CSP_NONCE__"
 # Assets have their content's hash in their names.
 _FOR_EVER: Final = "public, max-age=31536000, immutable"
+_PACKED: Final = frozenset({".js", ".css", ".svg"})
+# 3 % larger than the best there is, in a third of the time.
+_LEVEL: Final = 6
+
+_SAME: Final = ("cache-control", "last-modified", "vary")
 
 _POLICY: Final = (
     "default-src 'none'; script-src 'self'; style-src 'self' 'nonce-{nonce}'; "
@@ -62,9 +71,32 @@ class Assets(StaticFiles):
 
     def __init__(self) -> None:
         super().__init__(directory=STATIC / "assets", check_dir=False)
+        self._packed: dict[str, bytes] = {}
+
+    def __repr__(self) -> str:
+        return f"<Assets, {len(self._packed)} compressed>"
 
     async def get_response(self, path: str, scope: Scope) -> Response:
         response = await super().get_response(path, scope)
         if response.status_code == 200:
             response.headers["Cache-Control"] = _FOR_EVER
-        return response
+        if not isinstance(response, FileResponse) or Path(path).suffix not in _PACKED:
+            return response
+        response.headers["Vary"] = "Accept-Encoding"
+        if "gzip" not in Headers(scope=scope).get("accept-encoding", ""):
+            return response
+        return await self._compressed(path, response)
+
+    async def _compressed(self, path: str, plain: FileResponse) -> Response:
+        data = self._packed.get(path)
+        if data is None:
+            data = await asyncio.to_thread(_compress, Path(plain.path))
+            self._packed[path] = data
+        headers = {name: plain.headers[name] for name in _SAME if name in plain.headers}
+        # Weak: the same content in other bytes than the file's.
+        headers |= {"Content-Encoding": "gzip", "ETag": f"W/{plain.headers['etag']}"}
+        return Response(data, headers=headers, media_type=plain.media_type)
+
+
+def _compress(path: Path) -> bytes:
+    return gzip.compress(path.read_bytes(), _LEVEL, mtime=0)

@@ -7,27 +7,32 @@ memory of this run is answered from there. Called by the HTTP routes and by `Rep
 from __future__ import annotations
 
 import asyncio
+from collections import deque
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final, TypeVar
 
 import msgspec
 
-from mcplens.errors import InspectorError
+from mcplens.errors import ConfigurationError, InspectorError
 from mcplens.protocol.frames import ABSENT, Frame, Kind, decode_value
-from mcplens.store.filters import Filter
+from mcplens.store.filters import Filter, Sieve
 from mcplens.store.history import History, Place
-from mcplens.store.rows import RowEncoder, Stored, decode_row, to_json
+from mcplens.store.pins import find_pin
+from mcplens.store.rows import Row, RowEncoder, Stored, decode_row, to_json
 from mcplens.web.rows import event_view
-from mcplens.web.views import EventPage, EventView, RunPage, RunView
+from mcplens.web.views import EventPage, EventView, MatchesView, RunPage, RunView
 from mcplens.workspace.workspace import Workspace
 
 T = TypeVar("T")
 
 # One long export must not keep a page of Traffic waiting.
 _threads: Final = ThreadPoolExecutor(4, thread_name_prefix="mcplens history")
-MOST_EVENTS: Final = 1_000
+# 2 MB as events usually are; a page reads 200,000 of them.
+MOST_EVENTS: Final = 5_000
 MOST_RUNS: Final = 200
+# As many as a page keeps rows.
+MOST_MATCHES: Final = 100_000
 
 
 class RecordedRequest(msgspec.Struct, frozen=True):
@@ -104,8 +109,48 @@ async def events(
     return await read(workspace, page)
 
 
-async def event(workspace: Workspace, run_id: str, seq: int) -> tuple[EventView, Stored, bytes]:
-    """One event: as a row, as it was published, and its bytes.
+async def matches(workspace: Workspace, wanted: Filter, after_seq: int) -> MatchesView:
+    """Which events of one run are wanted, by their whole bytes.
+
+    What is in memory is looked through there, what is older in the recording.
+
+    Raises:
+        InspectorError: no run is named, or the recording of another run cannot be read.
+    """
+    run_id = wanted.run_id
+    if run_id is None:
+        raise InspectorError("INVALID_REQUEST", "name the run to search")
+    is_live = run_id == workspace.bus.run_id
+    kept = workspace.bus.since(after_seq) if is_live else []
+    is_whole = bool(kept) and kept[0][2] == after_seq + 1
+    is_done = is_live and (is_whole or not workspace.bus.last_seq > after_seq)
+
+    def look(history: History) -> MatchesView:
+        before = (run_id, kept[0][2]) if kept else None
+        rows = history.scan(wanted, after=(run_id, after_seq), before=before)
+        seqs = deque((row[0] for _, row in rows), MOST_MATCHES + 1)
+        run = history.run(run_id)
+        return MatchesView(list(seqs), after_seq if run is None else run.last_seq, False)
+
+    older = MatchesView([], after_seq, False)
+    if not is_done:
+        try:
+            older = await read(workspace, look)
+        except ConfigurationError:
+            if not is_live:
+                raise
+
+    def look_in_memory() -> list[int]:
+        sieve = Sieve(wanted)
+        return [row[0] for row in RowEncoder().encode(kept) if sieve.lets_through(row)]
+
+    seqs = older.seqs + (await beside(look_in_memory) if kept else [])
+    last_seq = kept[-1][2] if kept else older.last_seq
+    return MatchesView(seqs[-MOST_MATCHES:], last_seq, len(seqs) > MOST_MATCHES)
+
+
+async def row_of(workspace: Workspace, run_id: str, seq: int) -> Row:
+    """One event as it is recorded: from memory, from its run, or from its pin.
 
     Raises:
         InspectorError: it is not there, or no longer.
@@ -114,19 +159,32 @@ async def event(workspace: Workspace, run_id: str, seq: int) -> tuple[EventView,
         for published in workspace.bus.since(seq - 1)[:1]:
             if published[2] == seq:
                 (row,) = RowEncoder().encode([published])
-                return event_view(run_id, row), decode_row(run_id, row), row[9] or b""
+                return row
 
-    def find(history: History) -> tuple[EventView, Stored, bytes] | None:
-        for _, row in history.scan(Filter(run_id=run_id), after=(run_id, seq - 1)):
-            if row[0] != seq:
-                return None
-            return event_view(run_id, row), decode_row(run_id, row), row[9] or b""
-        return None
+    def find() -> Row | None:
+        path = workspace.recording_path
+        with History(path) as history:
+            for _, row in history.scan(Filter(run_id=run_id), after=(run_id, seq - 1)):
+                if row[0] == seq:
+                    return row
+                break
+        pinned = find_pin(path, run_id, seq)
+        return None if pinned is None else pinned.row
 
-    found = await read(workspace, find)
+    found = await beside(find)
     if found is None:
         raise InspectorError("INVALID_REQUEST", f"the event {run_id}/{seq} is not recorded")
     return found
+
+
+async def event(workspace: Workspace, run_id: str, seq: int) -> tuple[EventView, Stored, bytes]:
+    """One event: as a row, as it was published, and its bytes.
+
+    Raises:
+        InspectorError: it is not there, or no longer.
+    """
+    row = await row_of(workspace, run_id, seq)
+    return event_view(run_id, row), decode_row(run_id, row), row[9] or b""
 
 
 async def recorded_request(workspace: Workspace, run_id: str, seq: int) -> RecordedRequest:

@@ -61,6 +61,7 @@ class Routes:
             get("/api/history", self._runs),
             get("/api/history/events", self._events),
             get("/api/history/search", self._events),
+            get("/api/history/matches", self._matches),
             get("/api/event/{run}/{seq:int}", self._event),
             get("/api/event/{run}/{seq:int}/bytes", self._event_bytes),
             get("/api/calls/{call_id}/result", self._result),
@@ -110,6 +111,12 @@ class Routes:
             limit=queries.limit(query, 200),
         )
         return _json(page)
+
+    async def _matches(self, request: Request) -> Response:
+        query = request.query_params
+        after = queries.place(query, "after")
+        wanted = queries.wanted(query)
+        return _json(await recorded.matches(self._workspace, wanted, after[1] if after else 0))
 
     async def _event(self, request: Request) -> Response:
         row, stored, data = await self._recorded(request)

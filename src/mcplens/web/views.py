@@ -328,6 +328,25 @@ class EventPage(msgspec.Struct, frozen=True):
     has_more: bool
 
 
+class PinView(msgspec.Struct, frozen=True):
+    """An event that somebody pinned; it is kept when its run is forgotten."""
+
+    label: str
+    pinned: float
+    event: EventView
+
+
+class MatchesView(msgspec.Struct, frozen=True):
+    """Which events of a run hold a text, in order; all up to `last_seq` were looked at.
+
+    `is_cut` says that there are older ones that are not told.
+    """
+
+    seqs: list[int]
+    last_seq: int
+    is_cut: bool
+
+
 class RunView(msgspec.Struct, frozen=True):
     """One run of mcplens that was recorded."""
 

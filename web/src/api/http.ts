@@ -1,6 +1,6 @@
 // What is fetched over HTTP: whole events, large results, the recording, exports.
 import { CommandError } from "./socket";
-import type { ErrorView, EventPage, ImportedView, RunPage, WholeEvent } from "./types";
+import type { ErrorView, EventPage, ImportedView, MatchesView, RunPage, WholeEvent } from "./types";
 
 async function ask(path: string, init?: RequestInit): Promise<Response> {
   const response = await fetch(path, init);
@@ -39,6 +39,9 @@ export const fetchRuns = async (): Promise<RunPage> => (await ask("/api/history"
 
 export const fetchHistory = async (query: Record<string, string>): Promise<EventPage> =>
   (await ask(`/api/history/events?${new URLSearchParams(query)}`)).json();
+
+export const fetchMatches = async (query: Record<string, string>): Promise<MatchesView> =>
+  (await ask(`/api/history/matches?${new URLSearchParams(query)}`)).json();
 
 export const exportPath = (format: "jsonl" | "har", runId?: string): string =>
   `/api/export?${new URLSearchParams({ format, ...(runId ? { run: runId } : {}) })}`;

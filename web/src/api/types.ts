@@ -445,6 +445,14 @@ export interface List {
 }
 
 /**
+ * All pins, of this run and of others.
+ */
+export interface ListPins {
+  type: "ListPins";
+  id: number;
+}
+
+/**
  * The testing profiles that there are now.
  */
 export interface ListProfiles {
@@ -486,6 +494,17 @@ export interface ListView {
 }
 
 /**
+ * Which events of a run hold a text, in order; all up to `last_seq` were looked at.
+ *
+ * `is_cut` says that there are older ones that are not told.
+ */
+export interface MatchesView {
+  seqs: number[];
+  last_seq: number;
+  is_cut: boolean;
+}
+
+/**
  * This page was too slow for these events; the recording has them.
  */
 export interface Missed {
@@ -501,6 +520,26 @@ export interface ParseTarget {
   type: "ParseTarget";
   id: number;
   text: string;
+}
+
+/**
+ * Keep an event, under a label; one that is pinned gets the new label.
+ */
+export interface Pin {
+  type: "Pin";
+  id: number;
+  run_id: string;
+  seq: number;
+  label?: string;
+}
+
+/**
+ * An event that somebody pinned; it is kept when its run is forgotten.
+ */
+export interface PinView {
+  label: string;
+  pinned: number;
+  event: EventView;
 }
 
 export interface Ping {
@@ -932,6 +971,13 @@ export interface TaskView {
   is_gone: boolean;
 }
 
+export interface Unpin {
+  type: "Unpin";
+  id: number;
+  run_id: string;
+  seq: number;
+}
+
 export interface Unsubscribe {
   type: "Unsubscribe";
   id: number;
@@ -999,6 +1045,9 @@ export type Command =
   | ListTasks
   | CancelTask
   | GetTaskResult
+  | Pin
+  | Unpin
+  | ListPins
   | SetSetting;
 
 export type ServerMessage =
@@ -1052,6 +1101,9 @@ export interface Replies {
   ListTasks: TaskView[];
   CancelTask: TaskView;
   GetTaskResult: CallView;
+  Pin: PinView[];
+  Unpin: PinView[];
+  ListPins: PinView[];
   SetSetting: SettingView;
 }
 

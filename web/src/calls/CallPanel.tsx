@@ -130,10 +130,12 @@ export function CallPanel({
   call,
   hasSchema,
   onReplay,
+  isConnected = true,
 }: {
   call: CallView;
   hasSchema?: boolean;
   onReplay?(): void;
+  isConnected?: boolean;
 }) {
   const all = useInspector((state) => state.questions);
   const questions = [...all.values()].filter(
@@ -185,7 +187,7 @@ export function CallPanel({
               action={
                 onReplay && (
                   <Button size="compact-xs" variant="default" onClick={onReplay}>
-                    Send it again
+                    {isConnected ? "Send it again" : "Connect and send it again"}
                   </Button>
                 )
               }

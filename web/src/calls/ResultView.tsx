@@ -1,6 +1,6 @@
 // What a call gave: its content, its structured part beside what is wrong with it, its errors.
 import { Badge, SegmentedControl } from "@mantine/core";
-import { useState } from "react";
+import { useMemo, useState } from "react";
 import type { CallView } from "../api/types";
 import { Callout } from "../parts/Callout";
 import { bytes } from "../parts/format";
@@ -117,6 +117,7 @@ function Shown({ call, value, hasSchema }: { call: CallView; value: Shape; hasSc
 export function ResultView({ call, hasSchema = false }: { call: CallView; hasSchema?: boolean }) {
   const { value, isLoading, problem } = useResult(call);
   const [form, setForm] = useState("shown");
+  const raw = useMemo(() => (form === "raw" ? pretty(value) : ""), [form, value]);
   if (isLoading) return <p className="dim">Loading {bytes(call.result_size_bytes)}…</p>;
   if (problem) return <Callout>{problem}</Callout>;
   if (value === undefined) return <p className="dim">There is no result.</p>;
@@ -138,7 +139,7 @@ export function ResultView({ call, hasSchema = false }: { call: CallView; hasSch
         <Shown call={call} value={(value ?? {}) as Shape} hasSchema={hasSchema} />
       )}
       {form === "tree" && <JsonTree value={value} label="Result" most={640} />}
-      {form === "raw" && <TextView text={pretty(value)} label="Result as JSON" most={640} />}
+      {form === "raw" && <TextView text={raw} label="Result as JSON" most={640} />}
     </div>
   );
 }

@@ -5,6 +5,7 @@ import { useEffect, useMemo } from "react";
 import { JsonField } from "./JsonField";
 import { isWithoutFields, JSON_FIELD, prepare, type Schema } from "./prepare";
 import css from "./SchemaForm.module.css";
+import { templates } from "./templates";
 import type { Finding } from "./validate";
 import { errorSchemaOf, validator } from "./validator";
 
@@ -46,6 +47,7 @@ export function SchemaForm({ schema, name, value, findings, onChange }: SchemaFo
       uiSchema={LOOK}
       validator={validator}
       fields={FIELDS}
+      templates={templates}
       formData={value ?? {}}
       extraErrors={errors}
       experimental_defaultFormStateBehavior={DEFAULTS}

@@ -1,6 +1,7 @@
 // The bar that is always there: which server, how it stands, where to go, what waits.
 import { ActionIcon, Indicator, Menu, Tooltip, useMantineColorScheme } from "@mantine/core";
-import { NavLink, useNavigate } from "react-router";
+import { useEffect, useRef } from "react";
+import { NavLink, useLocation, useNavigate } from "react-router";
 import type { ServerView } from "../api/types";
 import { duration } from "../parts/format";
 import { Icon, type IconName } from "../parts/icons";
@@ -122,13 +123,22 @@ interface BarProps {
 
 export function TopBar({ isDockOpen, onDock, onHelp }: BarProps) {
   const server = useCurrentServer();
+  const { pathname } = useLocation();
+  const tabs = useRef<HTMLElement>(null);
+  // Nine screens are wider than a phone.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the chosen tab follows the address
+  useEffect(() => {
+    tabs.current
+      ?.querySelector(".active")
+      ?.scrollIntoView?.({ inline: "nearest", block: "nearest" });
+  }, [pathname]);
   return (
     <header className={css.bar}>
       <div className={css.left}>
         <ServerSwitcher server={server} />
         {server && <Status server={server} />}
       </div>
-      <nav className={css.tabs} aria-label="Screens">
+      <nav className={css.tabs} aria-label="Screens" ref={tabs}>
         {TABS.map((tab) => {
           const count = countOf(server, tab.screen);
           return (

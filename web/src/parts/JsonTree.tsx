@@ -30,11 +30,14 @@ function Value({ row }: { row: JsonRow }) {
       </span>
     );
   }
-  const text = JSON.stringify(row.value) ?? "undefined";
+  const { value } = row;
+  const length = typeof value === "string" ? value.length : 0;
+  // A string of megabytes is not escaped for the sake of its first line.
+  const text = JSON.stringify(length > LONGEST ? String(value).slice(0, LONGEST) : value);
   return (
-    <span className={kindOf(row.value)}>
-      {cut(text, LONGEST)}
-      {text.length > LONGEST && <span className={css.size}> {bytes(text.length)}</span>}
+    <span className={kindOf(value)}>
+      {cut(text ?? "undefined", LONGEST)}
+      {length > LONGEST && <span className={css.size}> {bytes(length)}</span>}
     </span>
   );
 }

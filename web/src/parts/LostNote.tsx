@@ -1,10 +1,15 @@
 // Above a work screen whose server is gone: what happened, and one button to connect again.
 import { Button } from "@mantine/core";
+import { Link } from "react-router";
 import type { ServerView } from "../api/types";
 import { toggle } from "../screens/servers/ServerCard";
+import { pathTo } from "../state/selection";
 import { cut } from "./format";
 import css from "./LostNote.module.css";
 import { StateDot, shownState, stateWords } from "./StateDot";
+
+// Enough for an exception's last words.
+const LINES = 6;
 
 export function LostNote({ server }: { server: ServerView }) {
   if (server.state === "CONNECTED") return null;
@@ -15,6 +20,7 @@ export function LostNote({ server }: { server: ServerView }) {
       : `ended with exit code ${exit.exit_code}`
     : null;
   const why = ended ?? (server.error ? cut(server.error.message, 140) : null);
+  const said = server.stderr_tail.slice(-LINES);
   return (
     <div className={css.note} role="status">
       <StateDot state={shownState(server)} />
@@ -25,6 +31,13 @@ export function LostNote({ server }: { server: ServerView }) {
       <Button size="compact-xs" variant="default" onClick={() => toggle(server)}>
         {server.state === "CONNECTING" ? "Cancel" : "Connect again"}
       </Button>
+      {ended && said.length > 0 && (
+        <details className={css.said} open>
+          <summary>Last lines of stderr</summary>
+          <pre className="block">{said.join("\n")}</pre>
+          <Link to={pathTo(server.server_id, "logs")}>All of them</Link>
+        </details>
+      )}
     </div>
   );
 }

@@ -1,6 +1,6 @@
 // Rows of events: one line each, windowed, followed at the end until somebody scrolls up.
 import { Button } from "@mantine/core";
-import { type KeyboardEvent, type ReactNode, useEffect } from "react";
+import { type HTMLAttributes, type KeyboardEvent, type ReactNode, useEffect } from "react";
 import type { EventView } from "../api/types";
 import { Icon } from "./icons";
 import css from "./RowList.module.css";
@@ -8,13 +8,24 @@ import { useWindow } from "./useWindow";
 
 const ROW_PX = 24;
 
+/** Rows that lie beneath others. */
+export interface Outline {
+  levelOf(event: EventView): number;
+  /** Undefined for a row that has nothing beneath it. */
+  isOpen(event: EventView): boolean | undefined;
+  toggle(event: EventView): void;
+}
+
 interface Props {
   label: string;
   rows: EventView[];
   chosen?: number | null;
   onChoose?(event: EventView): void;
-  draw(event: EventView): ReactNode;
+  /** `visible` is what is drawn at the same time. */
+  draw(event: EventView, visible: EventView[]): ReactNode;
   tone?(event: EventView): string | undefined;
+  /** Makes the list a tree: its rows need not be in order. */
+  outline?: Outline;
 }
 
 /** Where an event stands in rows that are in order. */
@@ -31,9 +42,38 @@ export function indexOf(rows: EventView[], seq: number): number {
   return -1;
 }
 
-export function RowList({ label, rows, chosen = null, onChoose, draw, tone }: Props) {
+function placeOf(rows: EventView[], seq: number, isTree: boolean): number {
+  const at = indexOf(rows, seq);
+  return at < 0 && isTree ? rows.findIndex((row) => row.seq === seq) : at;
+}
+
+/** What a key does to the row that is chosen in a tree: the row to go to, or true if it is done. */
+function walk(rows: EventView[], at: number, key: string, outline: Outline): EventView | boolean {
+  const row = rows[at];
+  if (!row || (key !== "ArrowRight" && key !== "ArrowLeft")) return false;
+  const isOpen = outline.isOpen(row);
+  if (isOpen === (key === "ArrowLeft")) outline.toggle(row);
+  else if (key === "ArrowRight") return (isOpen && rows[at + 1]) || true;
+  else {
+    const level = outline.levelOf(row);
+    return rows.slice(0, at).findLast((one) => outline.levelOf(one) < level) ?? true;
+  }
+  return true;
+}
+
+/** What a row of a tree is in place of an option of a list. */
+const spoken = (event: EventView, outline?: Outline): HTMLAttributes<HTMLDivElement> =>
+  outline
+    ? {
+        role: "treeitem",
+        "aria-level": outline.levelOf(event) + 1,
+        "aria-expanded": outline.isOpen(event),
+      }
+    : {};
+
+export function RowList({ label, rows, chosen = null, onChoose, draw, tone, outline }: Props) {
   const window = useWindow(rows.length, ROW_PX, true);
-  const at = chosen === null ? -1 : indexOf(rows, chosen);
+  const at = chosen === null ? -1 : placeOf(rows, chosen, outline !== undefined);
   // biome-ignore lint/correctness/useExhaustiveDependencies: scrolls when the choice moves, not when rows come
   useEffect(() => {
     if (at < 0) return;
@@ -49,6 +89,9 @@ export function RowList({ label, rows, chosen = null, onChoose, draw, tone }: Pr
       Home: -rows.length,
       End: rows.length,
     };
+    const walked = outline ? walk(rows, at, event.key, outline) : false;
+    if (walked) event.preventDefault();
+    if (typeof walked === "object") onChoose?.(walked);
     const step = steps[event.key];
     if (step === undefined || !onChoose) return;
     event.preventDefault();
@@ -67,6 +110,7 @@ export function RowList({ label, rows, chosen = null, onChoose, draw, tone }: Pr
         role="listbox"
         aria-label={label}
         tabIndex={0}
+        {...(outline && { role: "tree" })}
       >
         <div style={{ height: window.height }} className={css.space} role="presentation">
           <div style={{ transform: `translateY(${window.first * ROW_PX}px)` }} role="presentation">
@@ -79,9 +123,10 @@ export function RowList({ label, rows, chosen = null, onChoose, draw, tone }: Pr
                 aria-selected={event.seq === chosen}
                 className={css.row}
                 data-tone={tone?.(event)}
+                {...spoken(event, outline)}
                 onClick={() => onChoose?.(event)}
               >
-                {draw(event)}
+                {draw(event, visible)}
               </div>
             ))}
           </div>

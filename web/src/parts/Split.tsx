@@ -16,7 +16,7 @@ interface Props {
   first: ReactNode;
   second: ReactNode;
   /** On narrow screens only this one is shown. */
-  narrow?: "first" | "second" | "both";
+  narrow?: "first" | "second" | "both" | "mostly first";
 }
 
 const STEP = 24;

@@ -29,6 +29,8 @@ export function stateWords(server: ServerView): string {
   if (server.state === "CONNECTING" && server.retry) {
     return `Connecting, attempt ${server.retry.count + 1} of ${server.retry.most + 1}`;
   }
+  if (server.state === "ERROR" && typeof server.retry?.at === "number")
+    return `Failed, attempt ${server.retry.count + 1} of ${server.retry.most + 1} follows`;
   return WORDS[shownState(server)];
 }
 

@@ -23,6 +23,11 @@ function List<T>({ label, items, keyOf, chosen, onChoose, draw, rowHeight }: Pro
     initialRect: { width: 300, height: 800 },
   });
   const at = items.findIndex((item) => keyOf(item) === chosen);
+  // Keys may come faster than the choice is drawn: they move on from where the last one went.
+  const place = useRef(at);
+  useEffect(() => {
+    place.current = at;
+  }, [at]);
   // biome-ignore lint/correctness/useExhaustiveDependencies: scrolls when the choice moves, not when the list grows
   useEffect(() => {
     if (at >= 0) virtual.scrollToIndex(at, { align: "auto" });
@@ -41,9 +46,11 @@ function List<T>({ label, items, keyOf, chosen, onChoose, draw, rowHeight }: Pro
     const step = steps[event.key];
     if (step === undefined || items.length === 0) return;
     event.preventDefault();
-    const next =
-      items[Math.min(items.length - 1, Math.max(0, (at < 0 && step > 0 ? -1 : at) + step))];
-    if (next) onChoose(next);
+    const to = Math.min(items.length - 1, Math.max(0, place.current + step));
+    const next = items[to];
+    if (!next) return;
+    place.current = to;
+    onChoose(next);
   };
   return (
     <div

@@ -23,6 +23,7 @@ const PATHS = {
   logs: "M3 3.5h10M3 6.5h7M3 9.5h10M3 12.5h5",
   minus: "M3 8h10",
   moon: "M13 9.5A5.5 5.5 0 0 1 6.5 3a5.5 5.5 0 1 0 6.5 6.5",
+  pin: "M6 2h4l-.5 4.5 2.5 2V10H4V8.5l2.5-2ZM8 10v4.5",
   play: "M4.5 3v10l8-5Z",
   prompts: "M2 3h12v8H7l-3 3v-3H2Z",
   refresh: "M13 5.5A5.5 5.5 0 1 0 13.5 9M13.5 2.5v3.2h-3.2",

@@ -1,5 +1,6 @@
 // Commands whose failure is told as a toast, since the place they were given from shows no error.
 import { notifications } from "@mantine/notifications";
+import { createElement } from "react";
 import { CommandError } from "../api/socket";
 import type { ErrorView } from "../api/types";
 import { words } from "../parts/format";
@@ -9,7 +10,10 @@ export async function telling<T>(title: string, work: Promise<T>): Promise<T | n
   try {
     return await work;
   } catch (thrown) {
-    notifications.show({ color: "red", title, message: words(thrown) });
+    const link = { href: viewOf(thrown).helpUrl, target: "_blank", rel: "noreferrer" };
+    const help = createElement("a", link, "View documentation");
+    const message = createElement("span", null, `${words(thrown)} `, help);
+    notifications.show({ color: "red", title, message });
     return null;
   }
 }

@@ -2,9 +2,11 @@
 // frame. Each event is joined with the request that it answers when it comes in.
 import { createContext, useContext, useSyncExternalStore } from "react";
 import type { EventView } from "../api/types";
+import { Causes } from "./causes";
 
-// About 60 MB of rows at most; older ones are in the recording.
-export const CAPACITY = 100_000;
+// 100,000 messages, each of which brings another event (a log line, a request's start or end): 80 MB
+// as servers usually talk; older ones are in the recording.
+export const CAPACITY = 200_000;
 // Cut in pieces of this size, so that a full list is not moved for every event.
 const SLACK = 5_000;
 
@@ -18,12 +20,14 @@ export interface Joined {
 }
 
 const NOTHING: Joined = { elapsed_s: null, other_seq: null, depth: 0 };
+const NESTED: Joined = { ...NOTHING, depth: 1 };
 
 export class EventRing {
   items: EventView[] = [];
   /** How many events were cut off at the front since the start. */
   dropped = 0;
   version = 0;
+  private readonly causes = new Causes();
   private joins = new WeakMap<EventView, Joined>();
   private open = new Map<string, EventView>();
   private waiting = new Map<string, number>();
@@ -61,6 +65,7 @@ export class EventRing {
     this.items = [];
     this.dropped = 0;
     this.open.clear();
+    this.causes.clear();
     this.waiting.clear();
     this.tick();
   }
@@ -68,6 +73,12 @@ export class EventRing {
   joined(event: EventView): Joined {
     return this.joins.get(event) ?? NOTHING;
   }
+
+  /** The request that an event belongs beneath, as long as it is kept. */
+  parentOf = (event: EventView): EventView | undefined => {
+    const parent = this.causes.parentOf(event);
+    return parent && parent.seq >= (this.items[0]?.seq ?? 0) ? parent : undefined;
+  };
 
   find(seq: number): EventView | undefined {
     let low = 0;
@@ -92,6 +103,9 @@ export class EventRing {
 
   private join(event: EventView): void {
     this.count(event);
+    this.causes.take(event);
+    if (event.kind === "RequestEnded") this.end(event);
+    if (event.kind === "QuestionOpened" || event.kind === "QuestionClosed") this.pair(event);
     if (event.kind !== "FrameSent" && event.kind !== "FrameReceived") return;
     const isSent = event.kind === "FrameSent";
     // A request and its answer go in opposite directions; the ids 1 and "1" are two.
@@ -103,7 +117,7 @@ export class EventRing {
       if (!isSent) this.joins.set(event, { ...NOTHING, depth });
       return;
     }
-    if (event.status === "notification") this.joins.set(event, { ...NOTHING, depth });
+    if (event.status === "notification" && depth) this.joins.set(event, NESTED);
     if (event.status !== "result" && event.status !== "error") return;
     const request = this.open.get(key(!isSent));
     if (!request) return;
@@ -112,6 +126,27 @@ export class EventRing {
     const { depth: nested } = this.joined(request);
     this.joins.set(event, { elapsed_s, other_seq: request.seq, depth: nested });
     this.joins.set(request, { elapsed_s, other_seq: event.seq, depth: nested });
+  }
+
+  /** A request that is over without an answer lasted until then. */
+  private end({ server_id, request_id, detail }: EventView): void {
+    const request = this.open.get(`${server_id} true ${typeof request_id} ${request_id}`);
+    if (request && typeof detail.elapsed_s === "number")
+      this.joins.set(request, { ...this.joined(request), elapsed_s: detail.elapsed_s });
+  }
+
+  /** A question that came without a message of its own, and its end. */
+  private pair(event: EventView): void {
+    const key = `question ${event.detail.question_id}`;
+    const opened = this.open.get(key);
+    if (event.kind === "QuestionOpened") {
+      this.open.set(key, event);
+    } else if (opened) {
+      this.open.delete(key);
+      const elapsed_s = event.mono - opened.mono;
+      this.joins.set(event, { elapsed_s, other_seq: opened.seq, depth: 0 });
+      this.joins.set(opened, { elapsed_s, other_seq: event.seq, depth: 0 });
+    }
   }
 
   /** How many requests of ours are open; a stream that stays open for good is none of them. */

@@ -2,9 +2,10 @@
 import { useEffect, useState } from "react";
 import { fetchHistory } from "../api/http";
 import { words } from "../parts/format";
-import { CAPACITY, EventRing, ring } from "./events";
+import { EventRing, ring } from "./events";
 
-const PAGE = 2000;
+// As many as the backend gives at once: parsed within a frame, and few enough trips.
+const PAGE = 5000;
 
 export interface Recorded {
   ring: EventRing;
@@ -14,14 +15,19 @@ export interface Recorded {
 
 const LIVE: Recorded = { ring, isLoading: false, problem: null };
 
+const pageAfter = (runId: string, seq: number) =>
+  fetchHistory({ run: runId, after: String(seq), limit: String(PAGE) });
+
 async function fill(into: EventRing, runId: string, isGone: () => boolean): Promise<void> {
-  let after = 0;
-  while (!isGone() && into.items.length < CAPACITY) {
-    const query = { run: runId, after: String(after), limit: String(PAGE) };
-    const { events, has_more } = await fetchHistory(query);
-    into.append(events);
-    after = into.lastSeq ?? after;
-    if (!has_more || events.length === 0) return;
+  let page = await pageAfter(runId, 0);
+  while (!isGone()) {
+    const last = page.events.at(-1);
+    const isMore = page.has_more && into.items.length + page.events.length < into.capacity;
+    // The next page comes while this one is drawn.
+    const next = last && isMore ? pageAfter(runId, last.seq) : null;
+    into.append(page.events);
+    if (!next) return;
+    page = await next;
   }
 }
 

@@ -45,3 +45,7 @@ export const useDraft = <T>(key: string, initial: T): [T, (value: T) => void] =>
 
 export const dropDraft = (key: string): void =>
   write(sessionStorage, `mcplens.draft.${key}`, undefined);
+
+/** Fill in what a screen that is not shown now begins with. */
+export const keepDraft = (key: string, value: unknown): void =>
+  write(sessionStorage, `mcplens.draft.${key}`, value);

@@ -66,7 +66,7 @@ export function ResourcePanel({
   return (
     <div className="pane">
       <div className="stack tight" style={{ padding: "12px 16px" }}>
-        <Link to={pathTo(server_id, "resources")} className="dim">
+        <Link to={pathTo(server_id, "resources")} className="narrow-only">
           All resources
         </Link>
         <div className="row wrap">

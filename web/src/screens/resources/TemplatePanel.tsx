@@ -26,7 +26,7 @@ export function TemplatePanel({ server, template }: { server: ServerView; templa
           void navigate(pathTo(server.server_id, "resources", uri));
         }}
       >
-        <Link to={pathTo(server.server_id, "resources")} className="dim">
+        <Link to={pathTo(server.server_id, "resources")} className="narrow-only">
           All resources
         </Link>
         <h2 className="title">{template.title ?? template.name ?? text}</h2>

@@ -25,9 +25,13 @@ export function toggle(server: ServerView): void {
   else void telling(`Could not connect ${nameOf(server)}`, command("Connect", { server_id }));
 }
 
+/** Between two attempts: it failed, and tries again by itself. */
+export const isRetrying = (server: ServerView): boolean =>
+  server.state === "ERROR" && typeof server.retry?.at === "number";
+
 function Waiting({ server }: { server: ServerView }) {
   const now = useNow(true, 500);
-  const { retry } = server;
+  const { retry, server_id } = server;
   const next = retry?.at ? Math.max(0, Math.ceil(retry.at - now)) : null;
   return (
     <div className={css.waiting} role="status">
@@ -39,7 +43,20 @@ function Waiting({ server }: { server: ServerView }) {
             : "Connecting"}
         <span className="dim"> · since {duration(Math.max(0, now - server.since))}</span>
       </span>
-      <Button size="compact-xs" variant="default" onClick={() => toggle(server)}>
+      {isRetrying(server) && (
+        <Button
+          size="compact-xs"
+          variant="default"
+          onClick={() => void telling("Could not connect", command("Connect", { server_id }))}
+        >
+          Try now
+        </Button>
+      )}
+      <Button
+        size="compact-xs"
+        variant="default"
+        onClick={() => void telling("Could not cancel", command("Disconnect", { server_id }))}
+      >
         Cancel
       </Button>
     </div>
@@ -164,17 +181,17 @@ export function ServerCard({
           </ActionIcon>
         </Tooltip>
       </div>
-      {server.state === "CONNECTING" && <Waiting server={server} />}
+      {(server.state === "CONNECTING" || isRetrying(server)) && <Waiting server={server} />}
       {error && server.state !== "CONNECTED" && (
         <ErrorNote
           error={error}
           note={
-            server.retry && server.retry.count > 0
+            server.retry && server.retry.count > 0 && !isRetrying(server)
               ? `Tried ${server.retry.count} of ${server.retry.most} times again`
               : undefined
           }
           action={
-            shownState(server) === "ERROR" ? (
+            shownState(server) === "ERROR" && !isRetrying(server) ? (
               <Button size="compact-xs" variant="default" onClick={() => toggle(server)}>
                 Try again
               </Button>

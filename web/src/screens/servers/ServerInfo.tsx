@@ -198,7 +198,7 @@ export function ServerInfo() {
         keepMounted={false}
         className="pane"
       >
-        <Tabs.List>
+        <Tabs.List pt="xs">
           <Tabs.Tab value="info">Info</Tabs.Tab>
           <Tabs.Tab value="roots">Roots</Tabs.Tab>
           <Tabs.Tab value="experimental">Experimental and raw JSON-RPC</Tabs.Tab>

@@ -84,7 +84,7 @@ export function Settings() {
               .
             </p>
           )}
-          <table className="plain">
+          <table className="plain stacking">
             <thead>
               <tr>
                 <th>Setting</th>

@@ -172,7 +172,8 @@ export function ToolPanel({ server, tool, problem }: Props) {
           key={current.call_id}
           call={current}
           hasSchema={tool.outputSchema !== undefined}
-          onReplay={isConnected ? () => run.replay(current) : undefined}
+          onReplay={() => void run.replay(current)}
+          isConnected={isConnected}
         />
       ) : (
         <Empty icon="play" title="Not called yet">
@@ -187,6 +188,7 @@ export function ToolPanel({ server, tool, problem }: Props) {
       label="Width of the form"
       initial={460}
       least={280}
+      narrow={current ? "both" : "mostly first"}
       first={left}
       second={right}
     />

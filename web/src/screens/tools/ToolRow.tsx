@@ -21,7 +21,7 @@ export function ToolRow({ item }: { item: Item<Tool> }) {
         </span>
         {hintsOf(tool).map((hint) => (
           <Tooltip key={hint.label} label={`${hint.label}: ${hint.about}`}>
-            <Badge size="xs" color={hint.color} aria-label={hint.label}>
+            <Badge size="xs" style={{ flex: "none" }} color={hint.color} aria-label={hint.label}>
               {hint.short}
             </Badge>
           </Tooltip>

@@ -16,6 +16,8 @@ import { ToolRow } from "./ToolRow";
 import { type Tool, titleOf } from "./tool";
 
 const keyOf = (item: Item<Tool>): string => item.value.name ?? "";
+const searched = (tool: Tool): string =>
+  `${tool.name ?? ""} ${titleOf(tool)} ${tool.description ?? ""}`.toLowerCase();
 
 function ToolList({ serverId, chosen }: { serverId: string; chosen: string | null }) {
   const navigate = useNavigate();
@@ -23,15 +25,12 @@ function ToolList({ serverId, chosen }: { serverId: string; chosen: string | nul
   const items = useItems<Tool>(held);
   const [text, setText] = useState("");
   const wanted = useDeferredValue(text.toLowerCase());
+  const texts = useMemo(() => items.map(({ value }) => searched(value)), [items]);
   const shown = useMemo(() => {
     const words = wanted.split(/\s+/).filter(Boolean);
     if (!words.length) return items;
-    return items.filter(({ value }) => {
-      const whole =
-        `${value.name ?? ""} ${titleOf(value)} ${value.description ?? ""}`.toLowerCase();
-      return words.every((word) => whole.includes(word));
-    });
-  }, [items, wanted]);
+    return items.filter((_, index) => words.every((word) => texts[index]?.includes(word)));
+  }, [items, texts, wanted]);
   const choose = useMemo(
     () => (item: Item<Tool>) => void navigate(pathTo(serverId, "tools", keyOf(item))),
     [navigate, serverId],

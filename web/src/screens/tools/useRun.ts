@@ -6,6 +6,7 @@ import { type Finding, validate } from "../../forms/validate";
 import { parseJson, pretty } from "../../parts/text";
 import { viewOf } from "../../state/actions";
 import { startCall } from "../../state/connection";
+import { reconnect } from "../../state/reconnect";
 import { useDraft } from "../../state/remembered";
 import { NO_OPTIONS, type Options } from "./CallOptions";
 import type { Tool } from "./tool";
@@ -22,7 +23,7 @@ export interface Run {
   /** The backend refused the arguments by the schema. */
   canForce: boolean;
   start(isForced: boolean): void;
-  replay(call: CallView): void;
+  replay(call: CallView): Promise<void>;
 }
 
 export function useRun(server: ServerView, tool: Tool, show: (callId: string) => void): Run {
@@ -67,9 +68,14 @@ export function useRun(server: ServerView, tool: Tool, show: (callId: string) =>
     setProblem(parsed.ok ? null : `The arguments are not JSON: ${parsed.problem}`);
     if (parsed.ok && (isForced || findings.length === 0)) void send(text, isForced);
   };
-  const replay = (call: CallView): void => {
+  const replay = async (call: CallView): Promise<void> => {
     const request = (call.request ?? {}) as { params?: { arguments?: unknown } };
-    void send(pretty(request.params?.arguments ?? {}), true);
+    try {
+      if (!(await reconnect(server.server_id))) return;
+    } catch (thrown) {
+      return setError(viewOf(thrown));
+    }
+    await send(pretty(request.params?.arguments ?? {}), true);
   };
   const canForce = error?.code === "INVALID_REQUEST" && "findings" in error.details;
   return {

@@ -13,9 +13,12 @@ import { TextView } from "../../parts/TextView";
 import { copy, parseJson } from "../../parts/text";
 import { useRing } from "../../state/events";
 import { pathTo } from "../../state/selection";
+import { DiffView } from "./DiffView";
 import { describe } from "./describe";
+import { EditButton } from "./EditButton";
 import css from "./EventDetail.module.css";
 import { HttpExchange } from "./HttpExchange";
+import { PinButton } from "./PinButton";
 import { ReplayButton } from "./ReplayButton";
 
 type Loaded = { whole: WholeEvent } | { problem: string } | null;
@@ -53,7 +56,15 @@ function Bytes({ event }: { event: EventView }) {
   return data ? <HexView data={data} /> : <p className="dim">Loading…</p>;
 }
 
-function Heading({ event, onClose }: { event: EventView; onClose(): void }) {
+interface Props {
+  event: EventView;
+  /** The message that it is compared with. */
+  base?: EventView;
+  onCompare(): void;
+  onClose(): void;
+}
+
+function Heading({ event, onCompare, onClose }: Props) {
   const navigate = useNavigate();
   const { search } = useLocation();
   const { elapsed_s, other_seq } = useRing().joined(event);
@@ -73,7 +84,16 @@ function Heading({ event, onClose }: { event: EventView; onClose(): void }) {
           {event.status === "request" ? "Go to the answer" : "Go to the request"}
         </Button>
       )}
-      {event.kind === "FrameSent" && event.status === "request" && <ReplayButton event={event} />}
+      {event.kind === "FrameSent" && event.status === "request" && (
+        <>
+          <ReplayButton event={event} />
+          <EditButton event={event} />
+        </>
+      )}
+      <Button variant="default" size="compact-xs" onClick={onCompare}>
+        Compare
+      </Button>
+      <PinButton key={event.seq} event={event} />
       <Tooltip label="Download the bytes">
         <ActionIcon
           component="a"
@@ -91,18 +111,20 @@ function Heading({ event, onClose }: { event: EventView; onClose(): void }) {
   );
 }
 
-export function EventDetail({ event, onClose }: { event: EventView; onClose(): void }) {
+export function EventDetail(props: Props) {
+  const { event, base } = props;
   const loaded = useWhole(event);
   const text = loaded && "whole" in loaded ? loaded.whole.text : null;
   const parsed = useMemo(() => (text ? parseJson(text) : null), [text]);
   const isWire = event.size_bytes > 0;
-  const first = event.malformed || !isWire ? (isWire ? "raw" : "fields") : "message";
+  const best = event.malformed || !isWire ? (isWire ? "raw" : "fields") : "message";
+  const first = base ? "diff" : best;
   const [tab, setTab] = useState<string | null>(first);
   // biome-ignore lint/correctness/useExhaustiveDependencies: another event begins with its own best tab
-  useEffect(() => setTab(first), [event.seq]);
+  useEffect(() => setTab(first), [event.seq, base?.seq]);
   return (
     <div className="pane">
-      <Heading event={event} onClose={onClose} />
+      <Heading {...props} />
       {event.malformed && (
         <div className={css.note}>
           <Callout>Malformed: {event.malformed}</Callout>
@@ -118,6 +140,7 @@ export function EventDetail({ event, onClose }: { event: EventView; onClose(): v
           {isWire && <Tabs.Tab value="message">Message</Tabs.Tab>}
           {isWire && <Tabs.Tab value="raw">Raw</Tabs.Tab>}
           {isWire && <Tabs.Tab value="hex">Hex</Tabs.Tab>}
+          {base && <Tabs.Tab value="diff">Diff</Tabs.Tab>}
           <Tabs.Tab value="http">HTTP</Tabs.Tab>
           <Tabs.Tab value="fields">Event</Tabs.Tab>
         </Tabs.List>
@@ -137,6 +160,11 @@ export function EventDetail({ event, onClose }: { event: EventView; onClose(): v
         <Tabs.Panel value="hex" className={css.panel}>
           <Bytes event={event} />
         </Tabs.Panel>
+        {base && (
+          <Tabs.Panel value="diff" className={css.panel} tabIndex={0}>
+            <DiffView base={base} event={event} />
+          </Tabs.Panel>
+        )}
         <Tabs.Panel value="http" className={css.panel}>
           <HttpExchange event={event} />
         </Tabs.Panel>

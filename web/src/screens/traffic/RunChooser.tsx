@@ -35,7 +35,7 @@ export function RunChooser() {
   return (
     <Select
       aria-label="Which run"
-      w={150}
+      w={110}
       comboboxProps={{ width: 380, position: "bottom-start" }}
       allowDeselect={false}
       data={[

@@ -1,133 +1,33 @@
-// Every message and HTTP exchange in order, both ways.
-import { ActionIcon, Button, Menu, SegmentedControl, Select, Switch, Tooltip } from "@mantine/core";
-import { useCallback, useDeferredValue, useMemo } from "react";
+// Every message and HTTP exchange in order, both ways, as a list or as a tree of requests.
+import { Button } from "@mantine/core";
+import { useCallback, useDeferredValue, useMemo, useState } from "react";
 import { useNavigate, useParams, useSearchParams } from "react-router";
-import { exportPath } from "../../api/http";
 import type { EventView } from "../../api/types";
 import { Empty } from "../../parts/Empty";
-import { counted } from "../../parts/format";
-import { Icon } from "../../parts/icons";
 import { RowList } from "../../parts/RowList";
-import { SearchField } from "../../parts/SearchField";
 import { Split } from "../../parts/Split";
-import { RingProvider, useRing } from "../../state/events";
+import { RingProvider } from "../../state/events";
 import { useFiltered } from "../../state/filtered";
 import { type Recorded, useRecorded } from "../../state/recorded";
 import { useDraft, usePreference } from "../../state/remembered";
 import { pathTo } from "../../state/selection";
 import { useInspector } from "../../state/store";
-import type { Layer } from "./describe";
+import { describe } from "./describe";
 import { EventDetail } from "./EventDetail";
 import { EVERYTHING, type TrafficFilter, wantedBy } from "./filter";
-import { ImportButton } from "./ImportButton";
-import { RunChooser } from "./RunChooser";
+import { useFound } from "./found";
+import { useLoadedPins, usePins } from "./pins";
+import css from "./Traffic.module.css";
+import { TrafficBar } from "./TrafficBar";
 import { TrafficRow, toneOf } from "./TrafficRow";
-
-const LAYERS = [
-  { value: "messages", label: "Messages" },
-  { value: "http", label: "HTTP" },
-  { value: "connection", label: "Connection" },
-  { value: "everything", label: "All events" },
-];
-const WAYS = [
-  { value: "both", label: "Both ways" },
-  { value: "out", label: "Sent" },
-  { value: "in", label: "Received" },
-];
-const ONLY = [
-  { value: "all", label: "Good and bad" },
-  { value: "errors", label: "Errors only" },
-  { value: "malformed", label: "Malformed only" },
-];
-
-interface BarProps {
-  filter: TrafficFilter;
-  onFilter(filter: TrafficFilter): void;
-  isAll: boolean;
-  onAll(on: boolean): void;
-  count: number;
-}
-
-function Toolbar({ filter, onFilter, isAll, onAll, count }: BarProps) {
-  const [query] = useSearchParams();
-  const now = useInspector((state) => state.run_id) ?? undefined;
-  const runId = query.get("run") ?? now;
-  const ring = useRing();
-  const set = (part: Partial<TrafficFilter>): void => onFilter({ ...filter, ...part });
-  return (
-    <div className="toolbar">
-      <SearchField
-        label="Filter traffic"
-        placeholder="Method, id or text"
-        value={filter.text}
-        onChange={(text) => set({ text })}
-      />
-      <SegmentedControl
-        aria-label="What to show"
-        data={LAYERS}
-        value={filter.layer}
-        onChange={(layer) => set({ layer: layer as Layer })}
-      />
-      <Select
-        aria-label="Direction"
-        w={110}
-        data={WAYS}
-        allowDeselect={false}
-        value={filter.direction}
-        onChange={(way) => set({ direction: (way ?? "both") as TrafficFilter["direction"] })}
-      />
-      <Select
-        aria-label="Good or bad"
-        w={130}
-        data={ONLY}
-        allowDeselect={false}
-        value={filter.only}
-        onChange={(only) => set({ only: (only ?? "all") as TrafficFilter["only"] })}
-      />
-      <Switch
-        label="All servers"
-        checked={isAll}
-        onChange={(event) => onAll(event.currentTarget.checked)}
-      />
-      <RunChooser />
-      <span className="grow" />
-      <span className="dim" role="status">
-        {counted(count, "row")}
-      </span>
-      <Menu position="bottom-end">
-        <Menu.Target>
-          <Button variant="default" leftSection={<Icon name="download" size={14} />}>
-            Export
-          </Button>
-        </Menu.Target>
-        <Menu.Dropdown>
-          <Menu.Item component="a" href={exportPath("jsonl", runId)} download>
-            Trace (JSON Lines)
-          </Menu.Item>
-          <Menu.Item component="a" href={exportPath("har", runId)} download>
-            HTTP archive (HAR)
-          </Menu.Item>
-        </Menu.Dropdown>
-      </Menu>
-      <ImportButton />
-      <Tooltip label="Clear the view; the recording keeps everything">
-        <ActionIcon
-          variant="default"
-          size={30}
-          aria-label="Clear the view"
-          onClick={() => ring.clear()}
-        >
-          <Icon name="clear" />
-        </ActionIcon>
-      </Tooltip>
-    </div>
-  );
-}
+import { Tree } from "./tree";
+import { useAxis } from "./useAxis";
 
 /** The traffic of now, or of the run that the address names. */
 export function Traffic() {
   const [query] = useSearchParams();
   const recorded = useRecorded(query.get("run"));
+  useLoadedPins();
   return (
     <RingProvider value={recorded.ring}>
       <Rows recorded={recorded} />
@@ -135,26 +35,44 @@ export function Traffic() {
   );
 }
 
+/** An event by its number: from the rows, or kept by a pin. */
+function useEvent({ ring }: Recorded, runId: string | null, seq: number | null) {
+  const pins = usePins((state) => state.list);
+  if (seq === null) return undefined;
+  const isIt = ({ event }: { event: EventView }) => event.seq === seq && event.run_id === runId;
+  return ring.find(seq) ?? pins.find(isIt)?.event;
+}
+
+const numberIn = (text: string | null | undefined): number | null => (text ? Number(text) : null);
+
 function Rows({ recorded }: { recorded: Recorded }) {
   const { server, item } = useParams();
   const navigate = useNavigate();
   const { ring } = recorded;
   const [filter, setFilter] = useDraft<TrafficFilter>("traffic.filter", EVERYTHING);
   const [isAll, setAll] = usePreference("traffic.all", false);
+  const [isTree, setTree] = usePreference("traffic.tree", false);
+  const [closed, setClosed] = useState<ReadonlySet<number>>(new Set());
   const [query, setQuery] = useSearchParams();
-  const isRecorded = query.has("run");
-  const serverId = isAll || isRecorded || server === undefined ? null : server;
+  const current = useInspector((state) => state.run_id);
+  const runId = query.get("run") ?? current;
+  const serverId = isAll || query.has("run") || server === undefined ? null : server;
   const calm = useDeferredValue(filter);
   const requestId = query.get("id");
-  const run = query.get("run");
-  const search = run === null ? "" : `?run=${encodeURIComponent(run)}`;
+  const search = query.size ? `?${query}` : "";
+  const { found, isSearching } = useFound(filter.text, runId, ring);
   const wanted = useMemo(
-    () => wantedBy({ ...calm, request_id: requestId }, serverId),
-    [calm, serverId, requestId],
+    () => wantedBy({ ...calm, request_id: requestId }, serverId, found),
+    [calm, serverId, requestId, found],
   );
-  const { rows } = useFiltered(wanted);
-  const seq = item ? Number(item) : null;
-  const chosen = seq === null ? undefined : ring.find(seq);
+  const flat = useFiltered(wanted).rows;
+  const whole = useMemo(() => new Tree(ring.parentOf, closed), [ring, closed]);
+  const tree = isTree ? whole.refresh(flat) : null;
+  const rows = tree?.rows ?? flat;
+  const axis = useAxis(ring, tree);
+  const seq = numberIn(item);
+  const chosen = useEvent(recorded, runId, seq);
+  const base = useEvent(recorded, runId, numberIn(query.get("compare")));
   const choose = useCallback(
     (event: EventView) => {
       const path = server ? pathTo(server, "traffic", event.seq) : `/traffic/${event.seq}`;
@@ -164,8 +82,22 @@ function Rows({ recorded }: { recorded: Recorded }) {
   );
   const close = (): void =>
     void navigate((server ? pathTo(server, "traffic") : "/traffic") + search, { replace: true });
+  const change = (name: string, value: string | null): void =>
+    setQuery(
+      (old) => {
+        if (value === null) old.delete(name);
+        else old.set(name, value);
+        return old;
+      },
+      { replace: true },
+    );
+  const toggle = (event: EventView): void => {
+    const next = new Set(closed);
+    if (!next.delete(event.seq)) next.add(event.seq);
+    setClosed(next);
+  };
   const list = (
-    <div className="pane">
+    <div className={`pane ${css.rows}`}>
       {rows.length === 0 ? (
         <Empty
           icon="traffic"
@@ -182,7 +114,23 @@ function Rows({ recorded }: { recorded: Recorded }) {
           chosen={seq}
           onChoose={choose}
           tone={toneOf}
-          draw={(event) => <TrafficRow event={event} withServer={serverId === null} />}
+          outline={tree ? { levelOf: tree.levelOf, isOpen: tree.isOpen, toggle } : undefined}
+          draw={(event, visible) => (
+            <TrafficRow
+              event={event}
+              withServer={serverId === null}
+              bar={axis(event, visible)}
+              nesting={
+                tree
+                  ? {
+                      level: tree.levelOf(event),
+                      isOpen: tree.isOpen(event),
+                      toggle: () => toggle(event),
+                    }
+                  : undefined
+              }
+            />
+          )}
         />
       )}
     </div>
@@ -190,20 +138,38 @@ function Rows({ recorded }: { recorded: Recorded }) {
   return (
     <div className="pane">
       <h1 className="sr">Traffic</h1>
-      <Toolbar
-        filter={filter}
-        onFilter={setFilter}
-        isAll={serverId === null}
-        onAll={setAll}
-        count={rows.length}
-      />
+      {/* A narrow screen shows the details in place of the rows. */}
+      <div className={chosen && "wide-only"}>
+        <TrafficBar
+          filter={filter}
+          onFilter={setFilter}
+          isAll={serverId === null}
+          onAll={setAll}
+          isTree={isTree}
+          onTree={setTree}
+          onFold={(isClosed) => setClosed(new Set(isClosed ? tree?.children.keys() : []))}
+          count={rows.length}
+          isSearching={isSearching}
+        />
+      </div>
       {recorded.isLoading && <div className="toolbar dim">Reading the recording…</div>}
       {recorded.problem && <div className="toolbar">{recorded.problem}</div>}
       {requestId && (
         <div className="toolbar">
           <span>Only what has the id {requestId}</span>
-          <Button variant="default" size="compact-xs" onClick={() => setQuery({})}>
+          <Button variant="default" size="compact-xs" onClick={() => change("id", null)}>
             Show all
+          </Button>
+        </div>
+      )}
+      {base && (
+        <div className="toolbar">
+          <span className="cut">
+            Comparing with {describe(base)} {base.request_id}
+            {(!chosen || chosen.seq === base.seq) && ": choose another row"}
+          </span>
+          <Button variant="default" size="compact-xs" onClick={() => change("compare", null)}>
+            Stop comparing
           </Button>
         </div>
       )}
@@ -214,7 +180,14 @@ function Rows({ recorded }: { recorded: Recorded }) {
           sized="second"
           initial={520}
           first={list}
-          second={<EventDetail event={chosen} onClose={close} />}
+          second={
+            <EventDetail
+              event={chosen}
+              base={base && base.seq !== chosen.seq ? base : undefined}
+              onCompare={() => change("compare", String(chosen.seq))}
+              onClose={close}
+            />
+          }
           narrow="second"
         />
       ) : (

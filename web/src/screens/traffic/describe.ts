@@ -38,7 +38,9 @@ export function isOf(event: EventView, layer: Layer): boolean {
   if (layer === "everything") return true;
   if (layer === "http") return HTTP.has(event.kind);
   if (layer === "connection") return CONNECTION.has(event.kind);
-  return FRAMES.has(event.kind) || CONNECTION.has(event.kind);
+  // A question within a result has no message of its own.
+  const isAsked = event.kind === "QuestionOpened" && event.request_id === null;
+  return isAsked || FRAMES.has(event.kind) || CONNECTION.has(event.kind);
 }
 
 export function directionOf(event: EventView): Direction {
@@ -75,6 +77,8 @@ export function describe(event: EventView): string {
       return `revision ${text(detail.protocol_version)}`;
     case "SubscriptionChanged":
       return `subscription stream ${text(detail.state)}`;
+    case "QuestionOpened":
+      return `${method ?? "?"} question`;
     case "ReplyUnmatched":
       return "reply that fits no request";
     case "LateReply":

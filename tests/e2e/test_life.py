@@ -1,0 +1,138 @@
+"""Connections that do not go well: slow, dying, restarted, from somebody else."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from .browser import Watched, watched
+from .site import configure, site
+
+DEMO = {"command": sys.executable, "args": ["-m", "mcplens.demo"]}
+# Starts and never says a word.
+MUTE = {"command": sys.executable, "args": ["-c", "import sys; sys.stdin.read()"]}
+GONE = {"url": "http://127.0.0.1:9/mcp", "maxRetries": 3, "retryBackoff": [60_000]}
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder: Path = tmp_path_factory.mktemp("home")
+    configure(folder, {"dying": {**DEMO, "maxRetries": 0}, "mute": MUTE, "gone": GONE})
+    project = {"mcpServers": {"theirs": {**DEMO, "env": {"THEIR_NAME": "1"}}}}
+    (folder / "mcp.json").write_text(json.dumps(project))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def opened(browser: Browser, home: Path) -> Iterator[Watched]:
+    with site(home) as running, watched(browser, running) as window:
+        window.enter("/servers")
+        yield window
+
+
+def test_a_server_that_dies_in_a_call_leaves_its_last_words_and_a_way_back(
+    opened: Watched,
+) -> None:
+    page = opened.goto("/servers")
+    page.get_by_role("switch", name="Connect dying").click(force=True)
+    expect(page.get_by_role("article", name="dying")).to_contain_text("Connected")
+    opened.goto("/s/dying/tools/wait")
+    page.get_by_label("seconds", exact=True).fill("60")
+    page.keyboard.press("Control+Enter")
+    expect(page.get_by_text("Running")).to_be_visible()
+    page.keyboard.press("Control+k")
+    page.get_by_placeholder("Find a server, tool").fill("broken-crash")
+    expect(page.get_by_label("Found").get_by_role("option").first).to_contain_text("broken-crash")
+    page.keyboard.press("Enter")
+    page.get_by_role("heading", name="broken-crash").wait_for()
+    page.keyboard.press("Control+Enter")
+    expect(page.get_by_text("ended with exit code 3")).to_be_visible()
+    expect(page.get_by_text("demo: crashing, as asked")).to_be_visible()
+    expect(page.get_by_label("Call of broken-crash")).to_contain_text("The call failed")
+    assert opened.axe() == []
+    opened.shoot("died in a call")
+
+    # What was in flight failed too; one button has it sent again, by a new process.
+    opened.goto("/s/dying/tools/wait")
+    call = page.get_by_label("Call of wait")
+    expect(call).to_contain_text("The call failed")
+    call.get_by_role("button", name="Connect and send it again").click()
+    expect(page.get_by_text("Running")).to_be_visible()
+    call.get_by_role("button", name="Cancel", exact=True).click()
+    expect(page.get_by_text("Cancelled").first).to_be_visible()
+    opened.assert_clean()
+
+
+def test_connecting_is_cancelled(opened: Watched) -> None:
+    page = opened.goto("/servers")
+    card = page.get_by_role("article", name="mute")
+    page.get_by_role("switch", name="Connect mute").click(force=True)
+    expect(card).to_contain_text("Waiting for")
+    card.get_by_role("button", name="Cancel").click()
+    expect(card).to_contain_text("Disconnected")
+    opened.assert_clean()
+
+
+def test_retries_are_counted_down_and_cancelled(opened: Watched) -> None:
+    page = opened.goto("/servers")
+    card = page.get_by_role("article", name="gone")
+    page.get_by_role("switch", name="Connect gone").click(force=True)
+    expect(card).to_contain_text("attempt 2 of 4")
+    expect(card).to_contain_text(re.compile(r"Next attempt in 5\d s"))
+    assert opened.axe() == []
+    opened.shoot("retries")
+    card.get_by_role("button", name="Cancel").click()
+    expect(card.get_by_role("button", name="Cancel")).to_be_hidden()
+    opened.assert_clean()
+
+
+def test_a_server_of_a_project_is_started_only_after_its_command_was_confirmed(
+    opened: Watched,
+) -> None:
+    page = opened.goto("/servers")
+    card = page.get_by_role("article", name="theirs")
+    expect(card).to_contain_text("not confirmed yet")
+    page.get_by_role("switch", name="Connect theirs").click(force=True)
+    dialog = page.get_by_role("dialog", name="Start theirs?")
+    for words in (DEMO["command"], "mcplens.demo", "THEIR_NAME", "mcp.json"):
+        expect(dialog).to_contain_text(str(words))
+    assert opened.axe() == []
+    opened.shoot("confirmation")
+    dialog.get_by_role("button", name="Not now").click()
+    expect(dialog).to_be_hidden()
+    expect(card).to_contain_text("Disconnected")
+    page.get_by_role("switch", name="Connect theirs").click(force=True)
+    dialog.get_by_role("button", name="Start it").click()
+    expect(card).to_contain_text("Connected")
+    expect(card).not_to_contain_text("not confirmed yet")
+    opened.assert_clean()
+
+
+def test_lists_and_calls_need_no_mouse(opened: Watched) -> None:
+    page = opened.goto("/servers")
+    card = page.get_by_role("article", name="theirs")
+    expect(card).to_contain_text("onnected")
+    if "Disconnected" in card.inner_text():
+        card.get_by_role("switch").click(force=True)
+        page.get_by_role("dialog").get_by_role("button", name="Start it").click()
+        expect(card).to_contain_text("Connected")
+    opened.goto("/s/theirs/tools")
+    page.get_by_text("Gives back the text").wait_for()
+    page.keyboard.press("/")
+    page.keyboard.type("form-")
+    expect(page.get_by_role("option")).to_have_count(7)
+    page.keyboard.press("Escape")
+    expect(page.get_by_label("Search tools")).to_have_value("")
+    page.get_by_role("listbox", name="Tools").focus()
+    for tool in ("echo", "add"):
+        page.keyboard.press("ArrowDown")
+        expect(page).to_have_url(re.compile(f"/s/theirs/tools/{tool}$"))
+    page.keyboard.press("7")
+    expect(page).to_have_url(re.compile("/s/theirs/traffic"))
+    opened.assert_clean()

@@ -1,0 +1,191 @@
+"""Traffic: what is deep in a message, what caused what, again, against another, and kept."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Locator, Page, expect
+
+from .browser import Watched, watched
+from .site import Site, site
+
+
+def run(page: Page) -> None:
+    page.get_by_role("button", name="Run", exact=True).click()
+
+
+def field(page: Page) -> Locator:
+    return page.get_by_role("textbox", name=re.compile("^text", re.I))
+
+
+def echo(window: Watched, text: str) -> None:
+    """Call a tool, and see its answer."""
+    page = window.goto("/s/demo/tools/echo")
+    field(page).fill(text)
+    run(page)
+    expect(page.get_by_label("Call of echo")).to_contain_text(text[-20:])
+
+
+def rows(page: Page, text: str) -> Locator:
+    return page.get_by_role("option").filter(has_text=text)
+
+
+def find(window: Watched, text: str) -> Page:
+    page = window.goto("/s/demo/traffic")
+    page.get_by_label("Filter traffic").fill(text)
+    return page
+
+
+def test_a_word_deep_in_a_message_is_found_and_so_are_those_that_come(window: Watched) -> None:
+    window.enter("/s/demo/tools")
+    echo(window, f"{'long ' * 400}deep-needle")
+    page = find(window, "DEEP-needle")
+    expect(page.get_by_role("option")).to_have_count(2)
+    expect(rows(page, "tools/call")).to_have_count(2)
+    page.get_by_label("Filter traffic").fill("deep-needle nowhere")
+    expect(page.get_by_text("No row fits this filter")).to_be_visible()
+    window.assert_clean()
+
+
+def test_a_call_is_a_tree_of_what_it_caused_with_offsets_and_bars(window: Watched) -> None:
+    page = window.enter("/s/demo/tools/elicit-form")
+    run(page)
+    form = page.get_by_label("Question: elicitation/create")
+    form.get_by_role("button", name="Decline", exact=True).click()
+    expect(page.get_by_label("Call of elicit-form")).to_contain_text("decline")
+    page = find(window, "elicit-form")
+    page.get_by_role("switch", name="Tree").click()
+    tree = page.get_by_role("tree", name="Traffic")
+    call = tree.get_by_role("treeitem", level=1).filter(has_text="tools/call")
+    expect(call).to_have_count(1)
+    page.get_by_label("Filter traffic").fill("")
+    question = tree.get_by_role("treeitem", level=2).filter(has_text="elicitation/create")
+    expect(question.first).to_contain_text("+")
+    assert window.axe() == []
+    window.shoot("traffic-tree")
+    # By keyboard: left folds the call, right unfolds it, right again goes into it.
+    call = tree.get_by_role("treeitem", level=1).filter(has_text="elicit-form")
+    call.click()
+    expect(call).to_have_attribute("aria-selected", "true")
+    tree.focus()
+    page.keyboard.press("ArrowLeft")
+    expect(call).to_have_attribute("aria-expanded", "false")
+    expect(question).to_have_count(0)
+    page.keyboard.press("ArrowRight")
+    expect(call).to_have_attribute("aria-expanded", "true")
+    page.keyboard.press("ArrowRight")
+    expect(call).to_have_attribute("aria-selected", "false")
+    page.keyboard.press("ArrowLeft")
+    expect(call).to_have_attribute("aria-selected", "true")
+    page.get_by_role("button", name="Fold all", exact=True).click()
+    expect(tree.get_by_role("treeitem", level=2)).to_have_count(0)
+    window.assert_clean()
+
+
+def test_a_request_is_sent_again_as_it_was_and_edited(window: Watched) -> None:
+    window.enter("/s/demo/tools")
+    echo(window, "again-and-again")
+    page = find(window, "again-and-again")
+    rows(page, "→").filter(has_text="tools/call").first.click()
+    page.get_by_role("button", name="Edit and send").click()
+    expect(page).to_have_url(re.compile("/s/demo/tools/echo"))
+    expect(field(page)).to_have_value("again-and-again")
+    field(page).fill("other")
+    page = find(window, "again-and-again")
+    # Looking and editing sent nothing.
+    expect(page.get_by_role("option")).to_have_count(2)
+    rows(page, "→").filter(has_text="tools/call").first.click()
+    page.get_by_role("button", name="Send again").click()
+    expect(page.get_by_text("tools/call was sent again.")).to_be_visible()
+    expect(page.get_by_role("option")).to_have_count(4)
+    page.get_by_label("Filter traffic").fill("tools/list")
+    rows(page, "→").filter(has_text="tools/list").first.click()
+    page.get_by_role("button", name="Edit and send").click()
+    expect(page).to_have_url(re.compile("/servers/demo/experimental"))
+    expect(page.get_by_label("Message to send")).to_contain_text('"method": "tools/list"')
+    window.assert_clean()
+
+
+def test_two_messages_are_compared(window: Watched) -> None:
+    window.enter("/s/demo/tools")
+    echo(window, "compare-one")
+    echo(window, "compare-two")
+    page = find(window, "compare-")
+    requests = rows(page, "→").filter(has_text="tools/call")
+    requests.first.click()
+    page.get_by_role("button", name="Compare", exact=True).click()
+    expect(page.get_by_text("choose another row")).to_be_visible()
+    requests.last.click()
+    differences = page.get_by_label("Differences", exact=True)
+    expect(differences).to_contain_text("compare-one")
+    expect(differences).to_contain_text("compare-two")
+    assert window.axe() == []
+    window.shoot("traffic-diff")
+    page.reload()
+    expect(page.get_by_label("Differences", exact=True)).to_contain_text("compare-two")
+    page.get_by_role("button", name="Stop comparing").click()
+    expect(page.get_by_role("tab", name="Diff")).to_have_count(0)
+    window.assert_clean()
+
+
+def test_a_pin_and_its_label_are_there_after_a_restart(browser: Browser, tmp_path: Path) -> None:
+    with site(tmp_path, "demo") as first, watched(browser, first) as window:
+        window.enter("/s/demo/tools")
+        echo(window, "worth keeping")
+        page = find(window, "worth keeping")
+        rows(page, "tools/call").first.click()
+        page.get_by_role("button", name="Pin", exact=True).click()
+        page.get_by_label("Label").fill("look at this")
+        page.keyboard.press("Enter")
+        expect(rows(page, "look at this")).to_have_count(1)
+        expect(page.get_by_role("button", name="Pinned")).to_be_visible()
+        window.assert_clean()
+    with site(tmp_path, "demo") as second, watched(browser, second) as window:
+        page = window.enter("/s/demo/traffic")
+        page.get_by_role("button", name="Pins 1").click()
+        page.get_by_role("list", name="Pins").get_by_text("look at this").wait_for()
+        page.wait_for_timeout(300)
+        assert window.axe() == []
+        window.shoot("traffic-pins")
+        page.get_by_role("list", name="Pins").get_by_text("look at this").click()
+        expect(page.get_by_role("tree", name="Message")).to_contain_text("worth keeping")
+        page.get_by_role("button", name="Pins 1").click()
+        page.get_by_role("button", name="Unpin look at this").click()
+        expect(page.get_by_text("Nothing is pinned")).to_be_visible()
+        window.assert_clean()
+
+
+@pytest.mark.parametrize("width", [1440, 390])
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_tree_details_and_differences_are_clean_in_each_theme_and_width(
+    browser: Browser, demo: Site, theme: str, width: int
+) -> None:
+    size = {"width": width, "height": 900 if width > 500 else 844}
+    with watched(browser, demo, viewport=size, color_scheme=theme) as window:
+        window.enter("/s/demo/tools")
+        echo(window, f"one {theme} {width}")
+        echo(window, f"two {theme} {width}")
+        page = window.goto("/s/demo/traffic")
+        page.get_by_role("switch", name="Tree").click()
+        calls = page.get_by_role("treeitem", level=1).filter(has_text="tools/call")
+        calls.last.wait_for()
+        page.wait_for_timeout(300)
+        assert window.axe() == []
+        window.shoot(f"traffic-tree-{theme}-{width}")
+        calls.last.click()
+        page.get_by_role("button", name="Compare", exact=True).click()
+        page.keyboard.press("ArrowUp")
+        window.shoot(f"traffic-detail-{theme}-{width}")
+        assert window.axe() == []
+        base = re.search(r"/traffic/(\d+)", page.url)
+        assert base is not None
+        window.goto(f"/s/demo/traffic/{int(base[1]) + 1}?compare={base[1]}")
+        page.get_by_label("Differences", exact=True).wait_for()
+        page.wait_for_timeout(300)
+        assert window.axe() == []
+        window.shoot(f"traffic-diff-{theme}-{width}")
+        wide = page.evaluate("document.documentElement.scrollWidth - innerWidth")
+        assert wide <= 0
+        window.assert_clean()

@@ -1,0 +1,213 @@
+// How lists and objects are drawn: in a frame with their name, each item with its number, and
+// buttons that say what they do.
+import { ActionIcon, Button } from "@mantine/core";
+import {
+  type ArrayFieldItemTemplateProps,
+  type ArrayFieldTemplateProps,
+  buttonId,
+  canExpand,
+  type DescriptionFieldProps,
+  type IconButtonProps,
+  type ObjectFieldTemplateProps,
+} from "@rjsf/utils";
+import type { ReactNode } from "react";
+import { type IconName, Icon as Sign } from "../parts/icons";
+import css from "./SchemaForm.module.css";
+
+function Add({ id, label, onClick, isOff }: AddProps) {
+  return (
+    <div>
+      <Button
+        id={id}
+        size="compact-xs"
+        variant="default"
+        leftSection={<Sign name="add" size={12} />}
+        disabled={isOff}
+        onClick={onClick}
+      >
+        {label}
+      </Button>
+    </div>
+  );
+}
+
+interface AddProps {
+  id: string;
+  label: string;
+  onClick(): void;
+  isOff: boolean | undefined;
+}
+
+interface FrameProps {
+  id: string;
+  title: string;
+  required: boolean | undefined;
+  description: ReactNode;
+  children: ReactNode;
+}
+
+function Frame({ id, title, required, description, children }: FrameProps) {
+  return (
+    <fieldset id={id} className={css.frame}>
+      <legend className={css.name}>
+        {title}
+        {required && <span className={css.required}> *</span>}
+      </legend>
+      {description && <div className={css.about}>{description}</div>}
+      {children}
+    </fieldset>
+  );
+}
+
+function List(props: ArrayFieldTemplateProps) {
+  const { items, canAdd, onAddClick, fieldPathId, title, required, schema } = props;
+  return (
+    <Frame
+      id={fieldPathId.$id}
+      title={title}
+      required={required}
+      description={schema.description ?? null}
+    >
+      {items.length === 0 && <span className="dim">No items.</span>}
+      {items}
+      {canAdd && (
+        <Add
+          id={buttonId(fieldPathId, "add")}
+          label="Add an item"
+          onClick={() => onAddClick()}
+          isOff={props.disabled || props.readonly}
+        />
+      )}
+    </Frame>
+  );
+}
+
+function IconOf({ name, label, isOff, isHidden, onClick }: IconProps) {
+  return (
+    <ActionIcon
+      aria-label={label}
+      title={label}
+      size="sm"
+      disabled={isOff}
+      onClick={onClick}
+      style={isHidden ? { visibility: "hidden" } : undefined}
+    >
+      <Sign name={name} size={14} />
+    </ActionIcon>
+  );
+}
+
+interface IconProps {
+  name: IconName;
+  label: string;
+  isOff: boolean | undefined;
+  /** Keeps its place, so that the others do not move. */
+  isHidden?: boolean;
+  onClick: IconButtonProps["onClick"];
+}
+
+function ListItem({
+  children,
+  buttonsProps: does,
+  index,
+  hasToolbar,
+}: ArrayFieldItemTemplateProps) {
+  const isOff = does.disabled || does.readonly;
+  const nth = `item ${index + 1}`;
+  return (
+    <div className={css.item}>
+      <span className={css.number}>{index + 1}</span>
+      <div className="grow">{children}</div>
+      {hasToolbar && (
+        <div className={css.buttons}>
+          {(does.hasMoveUp || does.hasMoveDown) && (
+            <>
+              <IconOf
+                name="up"
+                label={`Move ${nth} up`}
+                isOff={isOff}
+                isHidden={!does.hasMoveUp}
+                onClick={does.onMoveUpItem}
+              />
+              <IconOf
+                name="down"
+                label={`Move ${nth} down`}
+                isOff={isOff}
+                isHidden={!does.hasMoveDown}
+                onClick={does.onMoveDownItem}
+              />
+            </>
+          )}
+          {does.hasRemove && (
+            <IconOf
+              name="close"
+              label={`Remove ${nth}`}
+              isOff={isOff}
+              onClick={does.onRemoveItem}
+            />
+          )}
+        </div>
+      )}
+    </div>
+  );
+}
+
+function Fields(props: ObjectFieldTemplateProps) {
+  const { properties, schema, uiSchema, formData, fieldPathId, title, required } = props;
+  const fields = (
+    <div className={css.fields}>
+      {properties.filter((one) => !one.hidden).map((one) => one.content)}
+      {canExpand(schema, uiSchema, formData) && (
+        <Add
+          id={buttonId(fieldPathId, "add")}
+          label="Add a key"
+          onClick={() => props.onAddProperty()}
+          isOff={props.disabled || props.readonly}
+        />
+      )}
+    </div>
+  );
+  // The form itself needs no frame; neither does an item of a list, which has its number.
+  const isItem = typeof fieldPathId.path.at(-1) === "number";
+  if (fieldPathId.path.length === 0 || isItem || !title)
+    return <div id={fieldPathId.$id}>{fields}</div>;
+  return (
+    <Frame
+      id={fieldPathId.$id}
+      title={title}
+      required={required}
+      description={props.description ?? null}
+    >
+      {fields}
+    </Frame>
+  );
+}
+
+function RemoveButton({ id, disabled, onClick }: IconButtonProps) {
+  return (
+    <ActionIcon
+      id={id}
+      aria-label="Remove this key"
+      title="Remove this key"
+      disabled={disabled}
+      onClick={onClick}
+    >
+      <Sign name="close" size={14} />
+    </ActionIcon>
+  );
+}
+
+const Description = ({ id, description }: DescriptionFieldProps) =>
+  description ? (
+    <div id={id} className={css.about}>
+      {description}
+    </div>
+  ) : null;
+
+export const templates = {
+  DescriptionFieldTemplate: Description,
+  ArrayFieldTemplate: List,
+  ArrayFieldItemTemplate: ListItem,
+  ObjectFieldTemplate: Fields,
+  ButtonTemplates: { RemoveButton },
+};

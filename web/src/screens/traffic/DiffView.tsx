@@ -1,0 +1,107 @@
+// One message against another: what was taken away and what was added, line by line.
+import { useEffect, useState } from "react";
+import { fetchEvent } from "../../api/http";
+import type { EventView } from "../../api/types";
+import { Callout } from "../../parts/Callout";
+import { clock, counted, words } from "../../parts/format";
+import { parseJson, pretty } from "../../parts/text";
+import css from "./DiffView.module.css";
+import { describe } from "./describe";
+import { type Diff, diffOf, type Hunk, hunksOf } from "./diff";
+
+// Lines that are drawn; more differ too much to be read.
+const MOST_DRAWN = 2_000;
+
+type State = { diff: Diff; hunks: Hunk[] } | { problem: string } | null;
+
+async function textOf({ run_id, seq }: EventView): Promise<string> {
+  const { event, text } = await fetchEvent(run_id, seq);
+  const parsed = text === null ? null : parseJson(text);
+  if (parsed?.ok) return pretty(parsed.value);
+  return text || pretty(event.detail);
+}
+
+function drawn(hunks: Hunk[]): Hunk[] {
+  let left = MOST_DRAWN;
+  return hunks.flatMap(({ skipped, lines }) => {
+    if (left <= 0) return [];
+    const some = lines.slice(0, left);
+    left -= some.length;
+    return [{ skipped, lines: some }];
+  });
+}
+
+/** Not while drawing: two large messages take a moment. */
+function useDiff(base: EventView, event: EventView): State {
+  const [state, setState] = useState<State>(null);
+  useEffect(() => {
+    let isGone = false;
+    setState(null);
+    Promise.all([textOf(base), textOf(event)]).then(
+      ([before, after]) => {
+        setTimeout(() => {
+          if (isGone) return;
+          const diff = diffOf(before, after);
+          setState({ diff, hunks: hunksOf(diff.lines) });
+        });
+      },
+      (thrown) => !isGone && setState({ problem: words(thrown) }),
+    );
+    return () => {
+      isGone = true;
+    };
+  }, [base, event]);
+  return state;
+}
+
+const nameOf = (event: EventView): string =>
+  `${describe(event)}${event.request_id === null ? "" : ` ${event.request_id}`} of ${clock(event.wall)}`;
+
+export function DiffView({ base, event }: { base: EventView; event: EventView }) {
+  const state = useDiff(base, event);
+  if (state === null) return <p className="dim">Comparing…</p>;
+  if ("problem" in state) return <Callout>{state.problem}</Callout>;
+  const { diff, hunks } = state;
+  const shown = drawn(hunks);
+  const count = hunks.reduce((sum, hunk) => sum + hunk.lines.length, 0);
+  return (
+    <div>
+      <p className={css.summary} role="status">
+        <span>
+          <span aria-hidden="true">−</span>
+          <span className="sr">Without: </span> {nameOf(base)}
+        </span>
+        <span>
+          <span aria-hidden="true">+</span>
+          <span className="sr">With: </span> {nameOf(event)}
+        </span>
+        <span className="dim">
+          {hunks.length
+            ? `${counted(diff.removed, "line")} removed, ${counted(diff.added, "line")} added`
+            : "No difference"}
+        </span>
+      </p>
+      {hunks.length > 0 && (
+        <section className={css.lines} aria-label="Differences">
+          {shown.map((hunk, index) => (
+            <div key={index}>
+              {hunk.skipped > 0 && (
+                <div className={css.skipped}>{counted(hunk.skipped, "equal line")}</div>
+              )}
+              {hunk.lines.map((line, at) => (
+                <div key={at} className={css.line} data-sign={line.sign}>
+                  <span className={css.sign}>{line.sign}</span>
+                  <span>{line.text}</span>
+                </div>
+              ))}
+            </div>
+          ))}
+        </section>
+      )}
+      {count > MOST_DRAWN && (
+        <p className="dim">The first {counted(MOST_DRAWN, "line")} of this are shown.</p>
+      )}
+      {diff.is_cut && <p className="dim">The messages are too long to be compared to their end.</p>}
+    </div>
+  );
+}

@@ -1,0 +1,68 @@
+// Pins one event, with a label.
+import { Button, Popover, TextInput } from "@mantine/core";
+import { type FormEvent, useState } from "react";
+import type { EventView } from "../../api/types";
+import { Icon } from "../../parts/icons";
+import { keyOf, pin, unpin, usePins } from "./pins";
+
+// The backend keeps no more.
+const LONGEST = 200;
+
+export function PinButton({ event }: { event: EventView }) {
+  const label = usePins((state) => state.labels.get(keyOf(event)));
+  const [isOpen, setOpen] = useState(false);
+  const [text, setText] = useState("");
+  const isPinned = label !== undefined;
+  const open = (on: boolean): void => {
+    setText(label ?? "");
+    setOpen(on);
+  };
+  const submit = (form: FormEvent): void => {
+    form.preventDefault();
+    setOpen(false);
+    void pin(event, text);
+  };
+  return (
+    <Popover opened={isOpen} onChange={open} trapFocus position="bottom-end" width={260}>
+      <Popover.Target>
+        <Button
+          variant="default"
+          size="compact-xs"
+          leftSection={<Icon name="pin" size={12} />}
+          onClick={() => open(!isOpen)}
+        >
+          {isPinned ? "Pinned" : "Pin"}
+        </Button>
+      </Popover.Target>
+      <Popover.Dropdown>
+        <form className="stack" onSubmit={submit}>
+          <TextInput
+            label="Label"
+            placeholder="Why it is kept"
+            maxLength={LONGEST}
+            value={text}
+            onChange={(change) => setText(change.currentTarget.value)}
+            data-autofocus
+          />
+          <div className="row">
+            <Button type="submit" size="compact-sm">
+              {isPinned ? "Save" : "Pin it"}
+            </Button>
+            {isPinned && (
+              <Button
+                variant="default"
+                size="compact-sm"
+                onClick={() => {
+                  setOpen(false);
+                  void unpin(event);
+                }}
+              >
+                Unpin
+              </Button>
+            )}
+          </div>
+        </form>
+      </Popover.Dropdown>
+    </Popover>
+  );
+}

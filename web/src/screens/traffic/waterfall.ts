@@ -1,0 +1,67 @@
+// When each request began and how long it took, beside the others that are on the screen. Time in
+// which nothing was going on is drawn short: a person thinks longer than a server works.
+import type { EventView } from "../../api/types";
+import type { EventRing } from "../../state/events";
+
+export interface Span {
+  start: number;
+  end: number;
+}
+
+/** From a moment to its place, 0 to 1. */
+export type Axis = (mono: number) => number;
+
+// An idle time is never drawn longer than this share of the time that was not idle.
+const IDLE_SHARE = 0.06;
+
+/** When an event that lasts began and ended; null for one that does not last. */
+export function spanOf(event: EventView, ring: EventRing, below?: EventView[]): Span | null {
+  if (event.status !== "request" && event.kind !== "QuestionOpened") return null;
+  // A stream that stays open for good would make everything else short.
+  if (event.method === "subscriptions/listen") return null;
+  const now = ring.items.at(-1)?.mono ?? event.mono;
+  const endOf = (one: EventView): number => {
+    const { elapsed_s } = ring.joined(one);
+    if (elapsed_s === null) return one.status === "request" ? now : one.mono;
+    return one.status === "request" || one.kind === "QuestionOpened"
+      ? one.mono + elapsed_s
+      : one.mono;
+  };
+  const start = event.mono;
+  return { start, end: Math.max(start, endOf(event), ...(below ?? []).map(endOf)) };
+}
+
+export function axisOf(spans: Span[]): Axis {
+  const busy = merged(spans);
+  const work = busy.reduce((sum, { start, end }) => sum + end - start, 0);
+  const most = work * IDLE_SHARE;
+  const marks: { mono: number; at: number }[] = [];
+  let at = 0;
+  busy.forEach(({ start, end }, index) => {
+    const before = busy[index - 1];
+    if (before) at += Math.min(start - before.end, most);
+    marks.push({ mono: start, at });
+    at += end - start;
+    marks.push({ mono: end, at });
+  });
+  const whole = at || 1;
+  return (mono) => {
+    const next = marks.findIndex((mark) => mark.mono >= mono);
+    const to = marks[next];
+    if (!to) return marks.length ? at / whole : 0;
+    const from = marks[next - 1];
+    if (!from || to.mono === from.mono) return to.at / whole;
+    const share = (mono - from.mono) / (to.mono - from.mono);
+    return (from.at + share * (to.at - from.at)) / whole;
+  };
+}
+
+function merged(spans: Span[]): Span[] {
+  const result: Span[] = [];
+  for (const span of [...spans].sort((one, other) => one.start - other.start)) {
+    const last = result.at(-1);
+    if (last && span.start <= last.end) last.end = Math.max(last.end, span.end);
+    else result.push({ ...span });
+  }
+  return result;
+}
