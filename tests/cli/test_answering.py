@@ -152,7 +152,7 @@ def test_a_server_is_told_of_the_capabilities_that_were_chosen(shell: Shell) -> 
     assert declared["elicitation"] == {"form": {}}
     assert declared["experimental"] == {"x": {}}
     assert declared["roots"] == {"listChanged": True}
-    assert "createMessage" in declared["tasks"]["requests"]["sampling"]
+    assert declared["tasks"]["requests"] == {"elicitation": {"create": {}}}
 
 
 # -- forms -------------------------------------------------------------------------------------

@@ -337,7 +337,10 @@ async def test_a_list_that_was_never_fetched_is_not_fetched_for_a_change(door: D
             await ear.hear(NotificationReceived, lambda e: e.method.endswith("list_changed"))
         await client.ping()
         assert client.catalog.known(kind) is None
-        assert not [sent for sent in ear.heard(FrameSent) if b"/list" in sent.message.raw]
+        sent = [event.message.raw for event in ear.heard(FrameSent)]
+        if "tasks" in client.capabilities:  # how a tool is called depends on what its list says
+            sent = [raw for raw in sent if b"tools/list" not in raw]
+        assert not [raw for raw in sent if b"/list" in raw]
 
 
 @over("burst")

@@ -170,7 +170,8 @@ def _wrapped(text: str, indent: str, room: int) -> None:
 
 
 def _wrap(text: str, room: int) -> list[str]:
-    return textwrap.wrap(text, max(20, room), break_on_hyphens=False)
+    # A path or a URL stays in one piece, so that it can be copied.
+    return textwrap.wrap(text, max(20, room), break_on_hyphens=False, break_long_words=False)
 
 
 def fitted(text: str, stream: TextIO, indent: int = 0) -> list[str]:
