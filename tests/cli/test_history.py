@@ -38,6 +38,15 @@ def test_text_is_found_in_what_was_sent_and_received(shell: Shell) -> None:
     assert shell.run("history", "search", "never-said").text == ""
 
 
+def test_a_line_of_a_search_shows_what_was_found(shell: Shell) -> None:
+    call(shell, "é" * 4000 + "the-needle-at-the-end")
+    found = shell.run("history", "search", "needle-at", "--method", "tools/call")
+    lines = found.text.splitlines()
+    assert len(lines) == 2
+    assert all("…" in line and "the-needle-at-the-end" in line for line in lines)
+    assert "\\x" not in found.text
+
+
 def test_one_event_is_shown_byte_for_byte(shell: Shell) -> None:
     call(shell, "exact")
     found = shell.run("history", "search", '"exact"', "--method", "tools/call", "--json")

@@ -62,7 +62,7 @@ def report(error: InspectorError, evidence: Evidence, *, is_json: bool, is_quiet
         ("came", came),
         *_stderr_rows(evidence, is_shown_above=not is_quiet),
         ("try", step.hint),
-        ("help", f"docs/errors/{help_slug(error.code)}.md"),
+        ("help", f"mcplens help {help_slug(error.code)}"),
     ]
     for label, text in rows:
         if text:

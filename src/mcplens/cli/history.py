@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 import click
+import msgspec
 
 from mcplens.cli import output
 from mcplens.cli.exits import Refusal, refusing
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from mcplens.store.history import Entry, History, RunSummary
 
 _ARROWS = {"FrameSent": "->", "FrameReceived": "<-"}
+# Bytes that are shown before what a search found.
+_LEAD = 24
 
 
 @click.group("history", context_settings={"help_option_names": ["-h", "--help"]})
@@ -120,7 +123,10 @@ def search(
             method=method,
             run_id=run_of(history, run_id).run_id if run_id else None,
         )
-        _print_all(history.events(wanted, newest_first=True, limit=limit), is_json)
+        found = history.events(wanted, newest_first=True, limit=limit)
+        if not is_json:
+            found = [_around(history, entry, text, ignore_case=ignore_case) for entry in found]
+        _print_all(found, is_json)
 
 
 command.add_command(export)
@@ -187,6 +193,22 @@ def _line(entry: Entry) -> str:
     about = entry.reason and f"[malformed: {entry.reason}] "
     label = "" if entry.kind in _ARROWS else f"{entry.method or entry.status or ''} "
     return f"{entry.run_id[:8]} {entry.seq:>5} {time} {what} {about}{label}{text}"
+
+
+def _around(history: History, entry: Entry, text: str, *, ignore_case: bool) -> Entry:
+    """The entry, beginning a few words before what was found in it."""
+    stored = history.event(entry.run_id, entry.seq)
+    message = getattr(stored and stored.event, "message", None)
+    raw = entry.head if message is None else bytes(message.raw)
+    wanted = text.encode("utf-8", "surrogateescape")
+    at = raw.lower().find(wanted.lower()) if ignore_case else raw.find(wanted)
+    if at <= _LEAD:
+        return entry
+    start = at - _LEAD
+    while raw[start] & 0xC0 == 0x80:  # not in the middle of a character
+        start += 1
+    head = "…".encode() + raw[start : at + len(wanted) + len(entry.head)]
+    return msgspec.structs.replace(entry, head=head)
 
 
 def _print_whole(history: History, run_id: str, seq: int, is_json: bool) -> None:

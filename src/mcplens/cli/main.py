@@ -38,6 +38,7 @@ COMMANDS = {
     "history": ("history", "command", "What earlier runs sent and received."),
     "servers": ("servers", "command", "List, add, remove, import, export configured servers."),
     "demo": ("demo", "command", "Open the web UI on the bundled demo server."),
+    "help": ("help_command", "command", "What an error means, or how a command is used."),
 }
 
 

@@ -1,4 +1,4 @@
-"""The help pages of errors as HTML: `docs/errors/*.md`, which are shipped with the package.
+"""The help pages of errors as HTML.
 
 Knows just the Markdown that those pages use. Everything is escaped first.
 """
@@ -7,16 +7,14 @@ from __future__ import annotations
 
 import re
 from html import escape
-from pathlib import Path
 from typing import Final
 
 from starlette.requests import Request
 from starlette.responses import Response
 
+from mcplens import help_pages
 from mcplens.web.page import new_nonce, page_response
 
-_PACKAGE: Final = Path(__file__).parents[1]
-_SLUG: Final = re.compile(r"[a-z0-9-]+")
 _ITEM: Final = re.compile(r"(?:- |\d+\. )(.*)")
 
 _FRAME: Final = """<!doctype html>
@@ -35,23 +33,16 @@ code {{ font: .9em ui-monospace, monospace; }}
 """
 
 
-def folder() -> Path:
-    """Where the pages are: in the package, or beside its sources."""
-    shipped = _PACKAGE / "docs" / "errors"
-    return shipped if shipped.is_dir() else _PACKAGE.parents[1] / "docs" / "errors"
-
-
 async def show_help(request: Request) -> Response:
     """The help page of an error code."""
     slug = request.path_params["slug"].removesuffix(".md")
     nonce = new_nonce()
-    path = folder() / f"{slug}.md"
-    if not _SLUG.fullmatch(slug) or not path.is_file():
+    text = help_pages.text_of(slug)
+    if text is None:
         body = "<h1>There is no such page</h1>"
         response = page_response(_FRAME.format(title="Help", nonce=nonce, body=body), nonce)
         response.status_code = 404
         return response
-    text = path.read_text(encoding="utf-8")
     title = escape(text.partition("\n")[0].removeprefix("# "))
     return page_response(_FRAME.format(title=title, nonce=nonce, body=render(text)), nonce)
 
