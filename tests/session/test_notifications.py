@@ -82,6 +82,20 @@ async def test_a_change_during_the_refetch_is_not_missed() -> None:
         assert [tool.name for tool in rig.client.catalog.known("tools") or []] == ["newest"]
 
 
+async def test_a_change_during_the_first_fetch_is_not_missed() -> None:
+    async with Rig(ScriptedServer({"tools/list": SILENT})) as rig:
+        fetching = await rig.started(rig.client.list_tools())
+        rig.server.notify("notifications/tools/list_changed")
+        await rig.settle()
+        (first,) = rig.server.sent("tools/list")
+        rig.server.answers["tools/list"] = {"tools": [{"name": "newest", "inputSchema": {}}]}
+        rig.server.reply(first["id"], {"tools": []})
+        assert await fetching == []
+        await rig.settle()
+        assert len(rig.server.sent("tools/list")) == 2
+        assert [tool.name for tool in rig.client.catalog.known("tools") or []] == ["newest"]
+
+
 async def test_a_refetch_takes_all_pages() -> None:
     def pages(request: dict[str, Any]) -> Any:
         if "cursor" in request.get("params", {}):

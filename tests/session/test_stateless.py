@@ -192,6 +192,21 @@ async def test_fetching_a_list_begins_to_listen_for_its_changes() -> None:
         assert [event.kind for event in rig.events(ListRefreshed)] == ["tools"]
 
 
+async def test_changes_are_listened_for_while_the_first_list_is_on_its_way() -> None:
+    server = ListeningServer({"tools/list": SILENT})
+    async with stateless(server) as rig:
+        fetching = await rig.started(rig.client.list_tools())
+        assert server.wanted() == {"toolsListChanged": True}
+        server.tell("notifications/tools/list_changed")
+        await rig.settle()
+        (first,) = server.sent("tools/list")
+        server.answers["tools/list"] = {"resultType": "complete", "tools": []}
+        server.reply(first["id"], {"resultType": "complete", "tools": []})
+        await fetching
+        await rig.settle()
+        assert [event.kind for event in rig.events(ListRefreshed)] == ["tools"]
+
+
 async def test_only_one_stream_is_open_and_the_old_one_is_cancelled() -> None:
     server = ListeningServer()
     async with stateless(server) as rig:

@@ -59,6 +59,7 @@ class Catalog:
     def __init__(self, client: Client) -> None:
         self._client = client
         self._lists: dict[str, list[Any]] = {}
+        self._changed_meanwhile: dict[str, bool] = {}  # of each list that is on its way first
         self._tools: dict[str, Tool] = {}
         self.output_schemas = OutputSchemas()
         self.dropped_tools: list[Tool] = []  # left out because of a bad x-mcp-header annotation
@@ -88,6 +89,19 @@ class Catalog:
 
     async def fetch(self, kind: str, shape: type[I], **options: Any) -> list[I]:
         """A whole list, all pages."""
+        self._listen_for(kind)
+        if kind not in self._lists:
+            self._changed_meanwhile.setdefault(kind, False)
+        try:
+            items = await self._fetch_pages(kind, shape, **options)
+        finally:
+            has_changed = self._changed_meanwhile.pop(kind, False)
+        self._keep(kind, items)
+        if has_changed:
+            self._refetch(kind)
+        return items
+
+    async def _fetch_pages(self, kind: str, shape: type[I], **options: Any) -> list[I]:
         items: list[I] = []
         seen: set[str] = set()
         cursor: str | None = None
@@ -101,7 +115,6 @@ class Catalog:
                 self._remark(f"{kind}: the server gave the cursor {cursor!r} twice; stopped there")
                 break
             seen.add(cursor)
-        self._keep(kind, items)
         return items
 
     async def fetch_page(self, kind: str, cursor: str | None = None, **options: Any) -> ListPage:
@@ -125,6 +138,9 @@ class Catalog:
         if kind == "tools":
             self._tools = {tool.name: tool for tool in items}
             self.output_schemas.forget()
+
+    def _listen_for(self, kind: str) -> None:
+        """Before the list is asked for, so that no change falls between the two."""
         session = self._client.connection.session
         if session is not None and session.era is Era.STATELESS:
             self.listening.want_list("resources" if kind == "resource_templates" else kind)
@@ -155,9 +171,11 @@ class Catalog:
         self._remark(f"the tool {tool.name} is left out: {tool.problem}")
 
     def list_changed(self, kind: str) -> None:
-        """The server says so; fetched again only if it was fetched before."""
+        """The server says so; fetched again only if it was fetched before, or is being."""
         if kind in self._lists:
             self._refetch(kind)
+        elif kind in self._changed_meanwhile:
+            self._changed_meanwhile[kind] = True
 
     def _refetch(self, kind: str | None) -> None:
         if kind is None:
