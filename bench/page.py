@@ -25,6 +25,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from bench import in_page
 from bench.command_line import inspector_version
 from bench.measure import Effort
 
@@ -58,9 +59,10 @@ messages that the server sends at once after the handshake; the time runs until 
 still for 1.5 s, less that time, and what it then says that it holds is the row "frames shown".
 Memory is what the page's JavaScript holds after a garbage collection (`Runtime.getHeapUsage`).
 JavaScript is what was loaded up to the first painted list of tools, each file compressed by gzip.
-The last rows are mcplens alone: a reload while the server stays connected, a key in the search
-field until the next frame is done, results of 5 MB of JSON and of 20 MB of text from the click on
-Run to the paint, and the recorded frames opened from the history. Median of {rounds} runs."""
+The last rows are mcplens alone: a reload while the server stays connected, the screen of the
+tools opened from another one, a key in the search field until the next frame is done, results of
+5 MB of JSON and of 20 MB of text from the click on Run to the paint, and the recorded frames opened
+from the history, then scrolled and searched. Median of {rounds} runs."""
 
 PageResults = dict[str, dict[str, float]]
 # Why a figure of the Inspector's is missing, from the run itself.
@@ -79,77 +81,6 @@ def scale_of(effort: Effort) -> _Scale:
     is_quick = effort.frames < _FRAMES
     tools, frames = (_QUICK_TOOLS, _QUICK_FRAMES) if is_quick else (_TOOLS, _FRAMES)
     return _Scale(min(_MOST_ROUNDS, effort.cold_rounds), tools, frames)
-
-
-# -- in the page -------------------------------------------------------------------------------
-
-# Waits for each step's element and clicks it, then for the text; gives the time since navigation.
-_GO: Final = """async ({ steps, text, patience }) => {
-  const frame = () => new Promise((done, fail) => {
-    if (performance.now() > patience) fail(new Error(`waited in vain for ${steps} ${text}`));
-    requestAnimationFrame(done);
-  });
-  for (const step of steps) {
-    let found;
-    while (!(found = document.querySelector(step))) await frame();
-    found.click();
-  }
-  const wanted = text && new RegExp(text);
-  while (wanted && !wanted.test(document.body.textContent)) await frame();
-  let last = performance.now();
-  for (;;) {
-    await frame();
-    const now = performance.now();
-    if (now - last < 100) return now;
-    last = now;
-  }
-}"""
-# The time since navigation at which the page became still.
-_SETTLE: Final = """async ({ still, patience }) => {
-  let seen = "", since = performance.now();
-  for (;;) {
-    await new Promise((done) => setTimeout(done, 50));
-    const text = document.body.textContent;
-    const now = performance.now();
-    if (text !== seen) [seen, since] = [text, now];
-    else if (now - since > still) return since;
-    if (now > patience) throw new Error("the page never came to rest");
-  }
-}"""
-_KEYS: Final = """() => {
-  window.__keys = [];
-  addEventListener("keydown", () => {
-    const began = performance.now(), { port1, port2 } = new MessageChannel();
-    port1.onmessage = () => __keys.push(performance.now() - began);
-    requestAnimationFrame(() => port2.postMessage(0));
-  }, true);
-}"""
-# From the click on Run until what matches is new in the page.
-_RUN: Final = """async ({ selector, patience }) => {
-  const frame = () => new Promise((done, fail) => {
-    if (performance.now() > patience) fail(new Error(`waited in vain for ${selector}`));
-    requestAnimationFrame(done);
-  });
-  const run = () => [...document.querySelectorAll("button")]
-    .find((one) => one.textContent.trim().startsWith("Run") && !one.disabled);
-  while (!run()) await frame();
-  const before = new Set(document.querySelectorAll(selector));
-  const began = performance.now();
-  run().click();
-  while (![...document.querySelectorAll(selector)].some((one) => !before.has(one))) await frame();
-  await frame();
-  return performance.now() - began;
-}"""
-
-
-# Starts a script and keeps how it ended where it can be waited for from outside.
-_BEGIN: Final = """async (given) => {
-  while (!document.body) await new Promise((done) => setTimeout(done));
-  const root = document.documentElement;
-  delete root.dataset.benchEnded;
-  const end = (answer) => { root.dataset.benchEnded = JSON.stringify(answer); };
-  (%s)(given).then((value) => end({ value }), (thrown) => end({ problem: String(thrown) }));
-}"""
 
 
 def _heap_mb(page: Page) -> float:
@@ -370,7 +301,7 @@ def _measure_frames(browser: Browser, name: str, scale: _Scale) -> dict[str, flo
             steps = [running.program.connect, running.program.frames]
             page.goto(running.address(running.program.start), wait_until="commit")
             _go(page, steps, "")
-            found["frames_s"] = _do(page, _SETTLE, {"still": 1500}) / 1000
+            found["frames_s"] = _do(page, in_page.SETTLE, {"still": 1500}) / 1000
             found["frames_mb"] = _heap_mb(page)
             if shown := _shown(page, running.program.shown):
                 found["frames"] = shown
@@ -381,12 +312,12 @@ def _measure_frames(browser: Browser, name: str, scale: _Scale) -> dict[str, flo
 
 
 def _go(page: Page, steps: list[str], text: str) -> float:
-    return _do(page, _GO, {"steps": steps, "text": text})
+    return _do(page, in_page.GO, {"steps": steps, "text": text})
 
 
 def _do(page: Page, script: str, given: dict[str, Any]) -> float:
     """Run a script in the page; given up even when the page is too busy to give up itself."""
-    page.evaluate(_BEGIN % script, {"patience": _PATIENCE_MS, **given})
+    page.evaluate(in_page.BEGIN % script, {"patience": _PATIENCE_MS, **given})
     ended = page.locator("html[data-bench-ended]")
     ended.wait_for(state="attached", timeout=_PATIENCE_MS)
     answer = json.loads(ended.get_attribute("data-bench-ended") or "{}")
@@ -410,16 +341,16 @@ def _ours_alone(page: Page, running: _Running) -> dict[str, float]:
     found = {}
     page.goto(f"{running.url}/s/many/tools", wait_until="commit")
     found["reload_ms"] = _go(page, [], "Tool number 0")
-    page.evaluate(_KEYS)
-    page.get_by_label("Search tools").click()
-    for key in "number 42":
-        page.keyboard.press(key if key != " " else "Space")
-        page.wait_for_timeout(100)
-    found["key_ms"] = statistics.median(page.evaluate("__keys"))
+    page.get_by_role("link", name="Settings").first.click()
+    page.get_by_text("Default").first.wait_for()
+    found["open_ms"] = _do(
+        page, in_page.OPEN, {"step": running.program.tools, "text": "Tool number 0"}
+    )
+    found["key_ms"] = _key_ms(page, "Search tools", "number 42")
     for tool, selector in (("json", "[role=treeitem]"), ("text", "[aria-label=Text]")):
         page.goto(f"{running.url}/s/many/tools/{tool}")
-        _do(page, _RUN, {"selector": selector})  # the first time the server makes it
-        found[f"{tool}_ms"] = _do(page, _RUN, {"selector": selector})
+        _do(page, in_page.RUN, {"selector": selector})  # the first time the server makes it
+        found[f"{tool}_ms"] = _do(page, in_page.RUN, {"selector": selector})
     return found
 
 
@@ -432,7 +363,22 @@ def _recorded(page: Page, running: _Running) -> dict[str, float]:
     page.goto(f"{running.url}/s/many/traffic?run={run}", wait_until="commit")
     first = _go(page, [], "notifications/message")
     page.get_by_text("Reading the recording").wait_for(state="hidden")
-    return {"recorded_ms": first, "recorded_all_s": page.evaluate("performance.now()") / 1000}
+    return {
+        "recorded_ms": first,
+        "recorded_all_s": page.evaluate("performance.now()") / 1000,
+        "scroll_ms": _do(page, in_page.SCROLL, {"selector": "[aria-label=Traffic]"}),
+        "filter_ms": _key_ms(page, "Filter traffic", "number 42"),
+    }
+
+
+def _key_ms(page: Page, label: str, text: str) -> float:
+    """A key in a search field, until the next frame is done; the median of them."""
+    page.evaluate(in_page.KEYS)
+    page.get_by_label(label).click()
+    for key in text:
+        page.keyboard.press(key if key != " " else "Space")
+        page.wait_for_timeout(100)
+    return statistics.median(page.evaluate("__keys"))
 
 
 # -- how it is shown ---------------------------------------------------------------------------
@@ -453,11 +399,14 @@ def page_rows(results: PageResults, effort: Effort) -> list[list[str]]:
         (f"{frames}: memory of the page", "frames_mb", "MB", None),
         (f"{frames}: frames shown", "frames", "", None),
         (f"{tools}: reload", "reload_ms", "ms", None),
+        (f"{tools}: the screen opened", "open_ms", "ms", 300.0 if is_whole else None),
         (f"{tools}: a key in the search", "key_ms", "ms", 30.0 if is_whole else None),
         ("5 MB of JSON shown", "json_ms", "ms", 1000.0),
         ("20 MB of text shown", "text_ms", "ms", None),
         (f"{frames} recorded: first rows", "recorded_ms", "ms", None),
         (f"{frames} recorded: all rows", "recorded_all_s", "s", None),
+        (f"{frames} recorded: a step of scrolling", "scroll_ms", "ms", 30.0 if is_whole else None),
+        (f"{frames} recorded: a key in the filter", "filter_ms", "ms", 30.0 if is_whole else None),
     ]
     return [_row(results, *row) for row in rows]
 
