@@ -6,6 +6,7 @@ import { Media } from "../parts/Media";
 import { RichText } from "../parts/RichText";
 import { pathTo } from "../state/selection";
 import css from "./Content.module.css";
+import { ToolResult, ToolUse } from "./ToolBlocks";
 
 export interface Block {
   type?: unknown;
@@ -125,6 +126,10 @@ function Body({ block, callId, pointer, serverId }: Props) {
       );
     case "resource_link":
       return <Link block={block} serverId={serverId} />;
+    case "tool_use":
+      return <ToolUse block={block} />;
+    case "tool_result":
+      return <ToolResult block={block} serverId={serverId} />;
     default:
       return <JsonTree value={block} label="Content" most={300} />;
   }

@@ -37,7 +37,16 @@ function useEntries(): Entry[] {
       about: "screen",
       path: tabPath(tab, server),
     }));
-    const found: Entry[] = [...screens];
+    const found: Entry[] = [
+      ...screens,
+      {
+        key: "screen questions",
+        icon: "bell",
+        label: "Questions",
+        about: "screen",
+        path: "/questions",
+      },
+    ];
     for (const { server_id, title } of servers.values()) {
       found.push({
         key: `server ${server_id}`,

@@ -36,24 +36,54 @@ export function bytesToSend(text: string, isLine: boolean): string {
   return parseJson(text).ok ? text.replace(/\r?\n\s*/g, " ") : text;
 }
 
-function History({ calls, onChoose }: { calls: CallView[]; onChoose(call: CallView): void }) {
+/** What is said of line breaks beside the button; null where they go as typed. */
+export function aboutLines(text: string, isLine: boolean): string | null {
+  if (!isLine || !text.includes("\n")) return null;
+  return parseJson(text).ok
+    ? "A stdio server reads one line as one message: line breaks become spaces."
+    : "A stdio server reads each of these lines as a message.";
+}
+
+/** What a call sent, to be edited and sent again; null if that is not kept. */
+export function messageOf(call: CallView): string | null {
+  if (typeof call.request === "string") return call.request;
+  return call.request === null ? null : asJsonRpc(call);
+}
+
+interface HistoryProps {
+  calls: CallView[];
+  onChoose(call: CallView): void;
+  onLoad(text: string): void;
+}
+
+function History({ calls, onChoose, onLoad }: HistoryProps) {
   if (!calls.length) return null;
   return (
-    <section className="stack tight">
+    <section className="stack tight" aria-label="Request history">
       <h2 className="section-title">Request history</h2>
-      {calls.slice(0, 20).map((call) => (
-        <button
-          key={call.call_id}
-          type="button"
-          className="plain row"
-          onClick={() => onChoose(call)}
-        >
-          <span className="mono dim">{clock(call.started, false)}</span>
-          <span className="mono cut">{call.method || "raw"}</span>
-          <StatusBadge call={call} />
-          {call.elapsed_s !== null && <span className="dim">{duration(call.elapsed_s)}</span>}
-        </button>
-      ))}
+      {calls.slice(0, 20).map((call) => {
+        const message = messageOf(call);
+        const at = clock(call.started, false);
+        return (
+          <div key={call.call_id} className="row">
+            <button type="button" className="plain row" onClick={() => onChoose(call)}>
+              <span className="mono dim">{at}</span>
+              <span className="mono cut">{call.method || "raw"}</span>
+              <StatusBadge call={call} />
+              {call.elapsed_s !== null && <span className="dim">{duration(call.elapsed_s)}</span>}
+            </button>
+            <Button
+              size="compact-xs"
+              variant="subtle"
+              aria-label={`Load ${call.method || "raw"} of ${at}`}
+              disabled={message === null}
+              onClick={() => onLoad(message ?? "")}
+            >
+              Load
+            </Button>
+          </div>
+        );
+      })}
     </section>
   );
 }
@@ -86,8 +116,9 @@ export function RawTester({ server, text, onText }: Props) {
       (thrown: unknown) => setError(viewOf(thrown)),
     );
   };
-  useHotkeys([["mod+Enter", () => send(false)]], []);
+  useHotkeys([["mod+Enter", () => isConnected && send(false)]], [], true);
   const parsed = parseJson(text);
+  const linesNote = aboutLines(text, server.url === null);
   return (
     <div className="stack">
       <h2 className="title">Raw JSON-RPC</h2>
@@ -120,7 +151,8 @@ export function RawTester({ server, text, onText }: Props) {
           }
         />
       )}
-      <div className="row" style={{ justifyContent: "flex-end" }}>
+      <div className="row wrap" style={{ justifyContent: "flex-end" }}>
+        {linesNote && <span className="dim grow">{linesNote}</span>}
         <Menu>
           <Menu.Target>
             <Button
@@ -133,7 +165,11 @@ export function RawTester({ server, text, onText }: Props) {
           </Menu.Target>
           <Menu.Dropdown style={{ maxHeight: 360, overflow: "auto" }}>
             {calls.slice(0, 30).map((call) => (
-              <Menu.Item key={call.call_id} onClick={() => onText(asJsonRpc(call))}>
+              <Menu.Item
+                key={call.call_id}
+                disabled={messageOf(call) === null}
+                onClick={() => onText(messageOf(call) ?? "")}
+              >
                 <span className="mono">{clock(call.started, false)}</span> {call.method}{" "}
                 {cut(call.name, 40)}
               </Menu.Item>
@@ -151,7 +187,7 @@ export function RawTester({ server, text, onText }: Props) {
           <CallPanel key={current.call_id} call={current} />
         </section>
       )}
-      <History calls={raw} onChoose={(call) => setShown(call.call_id)} />
+      <History calls={raw} onChoose={(call) => setShown(call.call_id)} onLoad={onText} />
     </div>
   );
 }

@@ -3,7 +3,6 @@ import { Button, Select, Tabs } from "@mantine/core";
 import { useNavigate, useParams } from "react-router";
 import type { ServerView } from "../../api/types";
 import { nameOf } from "../../frame/ServerSwitcher";
-import { Callout } from "../../parts/Callout";
 import { ErrorNote } from "../../parts/ErrorNote";
 import { duration, moment } from "../../parts/format";
 import { JsonTree } from "../../parts/JsonTree";
@@ -17,6 +16,7 @@ import { command } from "../../state/connection";
 import { pathToServer } from "../../state/selection";
 import { useInspector } from "../../state/store";
 import { Experimental } from "../experimental/Experimental";
+import { Declared, Keeping } from "./Declared";
 import { Roots } from "./Roots";
 import { toggle } from "./ServerCard";
 
@@ -120,6 +120,7 @@ function Overview({ server }: { server: ServerView }) {
       {error && server.state !== "CONNECTED" && <ErrorNote error={error} />}
       <Facts server={server} />
       <Answering server={server} />
+      <Keeping server={server} />
       {server.remarks.map((remark) => (
         <p key={remark} className="dim" style={{ margin: 0 }}>
           {remark}
@@ -140,20 +141,18 @@ function Overview({ server }: { server: ServerView }) {
           withSearch={false}
         />
       </section>
-      <section className="stack tight">
-        <h2 className="section-title">What we told it that we can do</h2>
-        {server.needs_reconnect && (
-          <Callout tone="info">
-            This changed since it was connected. Connect again to tell it.
-          </Callout>
-        )}
-        <JsonTree
-          value={server.declared_capabilities ?? server.client_capabilities}
-          label="Capabilities of the client"
-          most={280}
-          withSearch={false}
-        />
-      </section>
+      <Declared server={server} />
+      {server.declared_capabilities && (
+        <section className="stack tight">
+          <h2 className="section-title">What we told it when it was connected</h2>
+          <JsonTree
+            value={server.declared_capabilities}
+            label="Capabilities of the client"
+            most={280}
+            withSearch={false}
+          />
+        </section>
+      )}
       <section className="stack tight">
         <h2 className="section-title">Connection</h2>
         <JsonTree value={server.channel} label="Connection" most={280} withSearch={false} />
