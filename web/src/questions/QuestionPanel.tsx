@@ -4,6 +4,7 @@ import { type KeyboardEvent, useState } from "react";
 import type { ErrorView, QuestionView } from "../api/types";
 import { ErrorNote } from "../parts/ErrorNote";
 import { duration } from "../parts/format";
+import { Guarded } from "../parts/Guarded";
 import { JsonTree } from "../parts/JsonTree";
 import { useNow } from "../parts/useNow";
 import { viewOf } from "../state/actions";
@@ -119,7 +120,9 @@ function Panel({ question }: { question: QuestionView }) {
             <Loader size={14} /> {question.answering_by} is answering
           </div>
         )}
-        <Body question={question} send={(work) => attempt(work, false)} />
+        <Guarded what="this question" raw={question.params}>
+          <Body question={question} send={(work) => attempt(work, false)} />
+        </Guarded>
         {error && (
           <ErrorNote
             error={error}

@@ -9,6 +9,7 @@ import {
   TextInput,
 } from "@mantine/core";
 import { useMemo } from "react";
+import { Guarded } from "../parts/Guarded";
 import { Icon } from "../parts/icons";
 import { copy, parseJson } from "../parts/text";
 import { command } from "../state/connection";
@@ -53,7 +54,9 @@ export function Sampling({ question, send }: AnswerProps) {
   };
   return (
     <div className="stack">
-      <SamplingRequest asked={asked} params={question.params} serverId={server_id} />
+      <Guarded what="this request" raw={question.params}>
+        <SamplingRequest asked={asked} params={question.params} serverId={server_id} />
+      </Guarded>
       {tools.length > 0 && (
         <div className="card stack tight">
           <span className="section-title">Tools ({tools.length})</span>

@@ -82,7 +82,10 @@ describe("resultOf", () => {
       { name: "add", input: "" },
       { name: "add", input: "" },
     ];
-    const result = resultOf({ ...draft, text: "", stopReason: "toolUse", toolCalls: calls }, { messages });
+    const result = resultOf(
+      { ...draft, text: "", stopReason: "toolUse", toolCalls: calls },
+      { messages },
+    );
     const ids = (result.content as { id: string }[]).map((block) => block.id);
     expect(ids).toEqual(["call_2", "call_4"]);
   });
