@@ -42,7 +42,9 @@ export function QuestionScreen() {
   const { question: id = "" } = useParams();
   const question = useInspector((state) => state.questions.get(id));
   const call = useInspector((state) => state.calls.get(question?.call_id ?? ""));
-  useEffect(() => document.getElementById(id)?.scrollIntoView?.({ block: "nearest" }), [id]);
+  useEffect(() => {
+    document.getElementById(id)?.scrollIntoView?.({ block: "nearest" });
+  }, [id]);
   if (!question || (question.is_done && !call)) {
     return (
       <Empty

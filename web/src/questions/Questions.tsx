@@ -40,7 +40,7 @@ function Row({ question, now }: { question: QuestionView; now: number }) {
       <td className="wide-only">{clock(question.opened, false)}</td>
       <td className="wide-only">
         {question.is_done
-          ? (question.answered_by ?? "")
+          ? question.answered_by && `by ${question.answered_by}`
           : question.deadline !== null
             ? `rejected in ${duration(Math.max(0, question.deadline - now))}`
             : ""}
@@ -78,7 +78,7 @@ export function Questions() {
               <th>Server</th>
               <th className="wide-only">Call</th>
               <th className="wide-only">Asked</th>
-              <th className="wide-only">Answered by</th>
+              <th className="wide-only">Answer</th>
             </tr>
           </thead>
           <tbody>

@@ -84,6 +84,7 @@ export function Declared({ server }: { server: ServerView }) {
           <div key={part.name} className={css.part}>
             <Switch
               label={part.label}
+              aria-label={part.label}
               description={part.about}
               checked={isOn(ours, part.name)}
               onChange={(event) =>

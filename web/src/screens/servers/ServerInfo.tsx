@@ -75,6 +75,9 @@ function Facts({ server }: { server: ServerView }) {
   );
 }
 
+// Stands for no profile, since a select needs a text.
+const PERSON = "";
+
 /** Who answers what this server asks. */
 function Answering({ server }: { server: ServerView }) {
   const profiles = useInspector((state) => state.profiles);
@@ -84,26 +87,19 @@ function Answering({ server }: { server: ServerView }) {
     disabled: one.problem !== null,
   }));
   const isKnown = server.profile === null || profiles.some((one) => one.name === server.profile);
+  const gone = isKnown ? [] : [{ value: server.profile ?? "", label: `${server.profile} (gone)` }];
   return (
     <Select
       label="Who answers its questions"
       description="A testing profile, or you"
-      placeholder="You do"
-      clearable
+      allowDeselect={false}
       w={260}
-      data={
-        isKnown
-          ? names
-          : [
-              ...names,
-              { value: server.profile ?? "", label: server.profile ?? "", disabled: false },
-            ]
-      }
-      value={server.profile}
+      data={[{ value: PERSON, label: "You do" }, ...names, ...gone]}
+      value={server.profile ?? PERSON}
       onChange={(profile) =>
         void telling(
           "The profile was not set",
-          command("SetProfile", { server_id: server.server_id, profile }),
+          command("SetProfile", { server_id: server.server_id, profile: profile || null }),
         )
       }
     />
