@@ -90,7 +90,7 @@ export function NamedCapabilities({ server, kind }: Props) {
   return (
     <div className="stack tight">
       {known.map((name) => (
-        <div key={name} className="row">
+        <div key={name} className="row wrap">
           <Checkbox
             label={name}
             description={name in offered ? "The server offers it" : undefined}
@@ -101,7 +101,7 @@ export function NamedCapabilities({ server, kind }: Props) {
         </div>
       ))}
       {custom.map((name) => (
-        <div key={name} className="row">
+        <div key={name} className="row wrap">
           <span className="mono">{name}</span>
           <Value name={name} value={own[name]} put={(value) => put(name, value)} />
           <ActionIcon

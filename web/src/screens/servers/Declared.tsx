@@ -76,8 +76,8 @@ export function Declared({ server }: { server: ServerView }) {
       command("SetCapabilities", { server_id, capabilities }),
     );
   return (
-    <section className="stack" aria-label="Capabilities we declare">
-      <h2 className="section-title">Capabilities we declare</h2>
+    <div className="stack">
+      <h3 className="section-title">Capabilities we declare</h3>
       <ConnectAgain server={server} />
       <div className={css.parts}>
         {PARTS.map((part) => (
@@ -109,6 +109,6 @@ export function Declared({ server }: { server: ServerView }) {
       <NamedCapabilities server={server} kind="extensions" />
       <h3 className="section-title">Experimental</h3>
       <NamedCapabilities server={server} kind="experimental" />
-    </section>
+    </div>
   );
 }

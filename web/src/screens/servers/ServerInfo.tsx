@@ -115,8 +115,6 @@ function Overview({ server }: { server: ServerView }) {
     <div className="stack">
       {error && server.state !== "CONNECTED" && <ErrorNote error={error} />}
       <Facts server={server} />
-      <Answering server={server} />
-      <Keeping server={server} />
       {server.remarks.map((remark) => (
         <p key={remark} className="dim" style={{ margin: 0 }}>
           {remark}
@@ -137,7 +135,12 @@ function Overview({ server }: { server: ServerView }) {
           withSearch={false}
         />
       </section>
-      <Declared server={server} />
+      <section className="stack" style={{ maxWidth: 980 }} aria-label="What it may ask of us">
+        <h2 className="section-title">What it may ask of us</h2>
+        <Keeping server={server} />
+        <Answering server={server} />
+        <Declared server={server} />
+      </section>
       {server.declared_capabilities && (
         <section className="stack tight">
           <h2 className="section-title">What we told it when it was connected</h2>
