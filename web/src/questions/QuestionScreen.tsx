@@ -66,7 +66,8 @@ export function QuestionScreen() {
       {call ? (
         <CallPanel key={call.call_id} call={call} />
       ) : (
-        <div className="scroll pad">
+        <div className="scroll pad stack">
+          <p className="dim">Which call this belongs to is not known: several may run.</p>
           <QuestionPanel key={id} question={question} />
         </div>
       )}
