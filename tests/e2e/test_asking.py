@@ -209,7 +209,10 @@ def test_all_questions_are_on_a_screen_of_their_own(window: Watched) -> None:
     waiting.first.get_by_role("link").click()
     page.get_by_role("button", name="Cancel tool execution").click()
     expect(page.get_by_text("Cancelled", exact=True).first).to_be_visible()
-    page.get_by_role("link", name="All questions").click()
+    page.keyboard.press("Control+k")
+    page.keyboard.type("Questions")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="Questions")).to_be_visible()
     expect(waiting).to_have_count(0)
     window.assert_clean()
 
