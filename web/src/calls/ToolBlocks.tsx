@@ -1,7 +1,7 @@
 // What a model wants of a tool, and what the tool said, as messages of a conversation carry it.
 import { Badge } from "@mantine/core";
 import { JsonTree } from "../parts/JsonTree";
-import { type Block, Content } from "./Content";
+import { Content } from "./Content";
 import css from "./ToolBlocks.module.css";
 
 type Fields = Record<string, unknown>;
@@ -12,7 +12,7 @@ const fieldsOf = (value: unknown): Fields =>
 const word = (value: unknown): string =>
   typeof value === "string" ? value : (JSON.stringify(value) ?? "none");
 
-export function ToolUse({ block }: { block: Block }) {
+export function ToolUse({ block }: { block: object }) {
   const { id, name, input } = block as Fields;
   return (
     <div className={css.tool}>
@@ -27,7 +27,7 @@ export function ToolUse({ block }: { block: Block }) {
 }
 
 interface ResultProps {
-  block: Block;
+  block: object;
   serverId: string;
 }
 

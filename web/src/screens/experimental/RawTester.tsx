@@ -53,7 +53,7 @@ export function messageOf(call: CallView): string | null {
 interface HistoryProps {
   calls: CallView[];
   onChoose(call: CallView): void;
-  onLoad(text: string): void;
+  onLoad(call: CallView): void;
 }
 
 function History({ calls, onChoose, onLoad }: HistoryProps) {
@@ -62,7 +62,6 @@ function History({ calls, onChoose, onLoad }: HistoryProps) {
     <section className="stack tight" aria-label="Request history">
       <h2 className="section-title">Request history</h2>
       {calls.slice(0, 20).map((call) => {
-        const message = messageOf(call);
         const at = clock(call.started, false);
         return (
           <div key={call.call_id} className="row">
@@ -76,8 +75,7 @@ function History({ calls, onChoose, onLoad }: HistoryProps) {
               size="compact-xs"
               variant="subtle"
               aria-label={`Load ${call.method || "raw"} of ${at}`}
-              disabled={message === null}
-              onClick={() => onLoad(message ?? "")}
+              onClick={() => onLoad(call)}
             >
               Load
             </Button>
@@ -115,6 +113,11 @@ export function RawTester({ server, text, onText }: Props) {
       (call) => setShown(call.call_id),
       (thrown: unknown) => setError(viewOf(thrown)),
     );
+  };
+  const load = (call: CallView): void => {
+    const message = messageOf(call);
+    if (message === null) setError(viewOf(new Error("What was sent is too large to be kept.")));
+    else onText(message);
   };
   useHotkeys([["mod+Enter", () => isConnected && send(false)]], [], true);
   const parsed = parseJson(text);
@@ -165,11 +168,7 @@ export function RawTester({ server, text, onText }: Props) {
           </Menu.Target>
           <Menu.Dropdown style={{ maxHeight: 360, overflow: "auto" }}>
             {calls.slice(0, 30).map((call) => (
-              <Menu.Item
-                key={call.call_id}
-                disabled={messageOf(call) === null}
-                onClick={() => onText(messageOf(call) ?? "")}
-              >
+              <Menu.Item key={call.call_id} onClick={() => load(call)}>
                 <span className="mono">{clock(call.started, false)}</span> {call.method}{" "}
                 {cut(call.name, 40)}
               </Menu.Item>
@@ -187,7 +186,7 @@ export function RawTester({ server, text, onText }: Props) {
           <CallPanel key={current.call_id} call={current} />
         </section>
       )}
-      <History calls={raw} onChoose={(call) => setShown(call.call_id)} onLoad={onText} />
+      <History calls={raw} onChoose={(call) => setShown(call.call_id)} onLoad={load} />
     </div>
   );
 }
