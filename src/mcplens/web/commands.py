@@ -239,6 +239,12 @@ class ReplayCall(_Command, frozen=True, kw_only=True):
     server_id: str | None = None
 
 
+class RepeatCall(_Command, frozen=True, kw_only=True):
+    """Make a call again, as it was made: its arguments, its `_meta`, headers, timeout and task."""
+
+    call_id: str
+
+
 class CancelCall(_Command, frozen=True, kw_only=True):
     """Call a call off, on the server too."""
 
@@ -379,7 +385,7 @@ AnyCommand = (
     Resume | Connect | Disconnect | Confirm | ServerEntryOf | ServerAdd | ServerEdit
     | ServerRemove | FoundServers | ServerRead | ServerImport | ServerExport | ParseTarget
     | SetCapabilities | List | Complete | Subscribe | Unsubscribe | SetLevel | Ping | CallTool
-    | ReadResource | GetPrompt | Request | SendRaw | ReplayCall | CancelCall | ForgetCalls
+    | ReadResource | GetPrompt | Request | SendRaw | ReplayCall | RepeatCall | CancelCall | ForgetCalls
     | AnswerSampling | AnswerElicitation | RejectQuestion | AutoRespond | ListProfiles
     | SetProfile | AddRoot | RemoveRoot | BrowseFolder | ListTasks | CancelTask | GetTaskResult
     | Pin | Unpin | ListPins | SetSetting

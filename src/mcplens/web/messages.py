@@ -139,6 +139,7 @@ REPLIES: Final[dict[type, Any]] = {
     commands.Request: views.CallView,
     commands.SendRaw: views.CallView,
     commands.ReplayCall: views.CallView,
+    commands.RepeatCall: views.CallView,
     commands.CancelCall: views.CallView,
     commands.ForgetCalls: None,
     commands.AnswerSampling: None,

@@ -642,6 +642,15 @@ export interface RemoveRoot {
 }
 
 /**
+ * Make a call again, as it was made: its arguments, its `_meta`, headers, timeout and task.
+ */
+export interface RepeatCall {
+  type: "RepeatCall";
+  id: number;
+  call_id: string;
+}
+
+/**
  * Send a recorded request again, with a new id: from this run, or from `run_id`.
  */
 export interface ReplayCall {
@@ -1031,6 +1040,7 @@ export type Command =
   | Request
   | SendRaw
   | ReplayCall
+  | RepeatCall
   | CancelCall
   | ForgetCalls
   | AnswerSampling
@@ -1087,6 +1097,7 @@ export interface Replies {
   Request: CallView;
   SendRaw: CallView;
   ReplayCall: CallView;
+  RepeatCall: CallView;
   CancelCall: CallView;
   ForgetCalls: null;
   AnswerSampling: null;

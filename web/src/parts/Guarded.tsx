@@ -45,9 +45,7 @@ export class Guarded extends Component<Props, State> {
         <Callout>
           This could not be drawn: {this.props.what} ({problem}).
         </Callout>
-        <pre className="block" aria-label={`Raw JSON of ${this.props.what}`}>
-          {asText(this.props.raw)}
-        </pre>
+        <pre className="block">{asText(this.props.raw)}</pre>
       </div>
     );
   }

@@ -37,7 +37,15 @@ interface Params {
   toolChoice?: { mode?: unknown };
 }
 
-function Request({ params, serverId }: { params: Params; serverId: string }) {
+function Request({
+  params,
+  serverId,
+  questionId,
+}: {
+  params: Params;
+  serverId: string;
+  questionId: string;
+}) {
   const preferences = params.modelPreferences ?? {};
   const facts: [string, unknown][] = [
     ["Max tokens", params.maxTokens],
@@ -61,7 +69,8 @@ function Request({ params, serverId }: { params: Params; serverId: string }) {
           role={message.role}
           content={message.content}
           callId={null}
-          pointer=""
+          questionId={questionId}
+          pointer={`/messages/${index}/content`}
           serverId={serverId}
         />
       ))}
@@ -125,7 +134,7 @@ export function Sampling({ question, send }: AnswerProps) {
   };
   return (
     <div className="stack">
-      <Request params={params} serverId={server_id} />
+      <Request params={params} serverId={server_id} questionId={question_id} />
       {tools.length > 0 && (
         <div className="card stack tight">
           <span className="section-title">Tools ({tools.length})</span>

@@ -2,17 +2,19 @@
 import { Button, Menu, Tooltip } from "@mantine/core";
 import { useHotkeys } from "@mantine/hooks";
 import { useMemo, useState } from "react";
+import { fetchRequest } from "../../api/http";
 import type { CallView, ErrorView, ServerView } from "../../api/types";
 import { CallPanel, StatusBadge } from "../../calls/CallPanel";
 import { asJsonRpc } from "../../calls/copyAs";
 import { Callout } from "../../parts/Callout";
 import { CodeEditor } from "../../parts/CodeEditor";
 import { ErrorNote } from "../../parts/ErrorNote";
+import { parseExactly } from "../../parts/exactJson";
 import { clock, cut, duration } from "../../parts/format";
 import { Icon } from "../../parts/icons";
 import { Pairs } from "../../parts/Pairs";
 import { parseJson } from "../../parts/text";
-import { viewOf } from "../../state/actions";
+import { telling, viewOf } from "../../state/actions";
 import { startCall } from "../../state/connection";
 import { useDraft } from "../../state/remembered";
 import { useInspector } from "../../state/store";
@@ -86,6 +88,13 @@ export function RawTester({ server, text, onText }: Props) {
       (thrown: unknown) => setError(viewOf(thrown)),
     );
   };
+  const load = (call: CallView): void => {
+    const asked = fetchRequest(call.call_id).then((sent) => parseExactly(sent).value);
+    void telling(
+      "It was not loaded",
+      asked.then((request) => onText(asJsonRpc(call, request))),
+    );
+  };
   useHotkeys([["mod+Enter", () => send(false)]], []);
   const parsed = parseJson(text);
   return (
@@ -133,7 +142,7 @@ export function RawTester({ server, text, onText }: Props) {
           </Menu.Target>
           <Menu.Dropdown style={{ maxHeight: 360, overflow: "auto" }}>
             {calls.slice(0, 30).map((call) => (
-              <Menu.Item key={call.call_id} onClick={() => onText(asJsonRpc(call))}>
+              <Menu.Item key={call.call_id} onClick={() => load(call)}>
                 <span className="mono">{clock(call.started, false)}</span> {call.method}{" "}
                 {cut(call.name, 40)}
               </Menu.Item>
@@ -148,7 +157,7 @@ export function RawTester({ server, text, onText }: Props) {
       </div>
       {current && (
         <section className="card" style={{ padding: 0, minHeight: 180 }}>
-          <CallPanel key={current.call_id} call={current} />
+          <CallPanel key={current.call_id} call={current} onRepeated={setShown} />
         </section>
       )}
       <History calls={raw} onChoose={(call) => setShown(call.call_id)} />

@@ -172,8 +172,7 @@ export function ToolPanel({ server, tool, problem }: Props) {
           key={current.call_id}
           call={current}
           hasSchema={tool.outputSchema !== undefined}
-          onReplay={() => void run.replay(current)}
-          isConnected={isConnected}
+          onRepeated={show}
         />
       ) : (
         <Empty icon="play" title="Not called yet">
