@@ -13,6 +13,7 @@ from mcplens.errors import InspectorError
 from mcplens.web import (
     call_commands,
     commands,
+    example_commands,
     pin_commands,
     question_commands,
     server_commands,
@@ -34,6 +35,7 @@ CARRIERS: Final[dict[type, Carry]] = {
     **question_commands.CARRIERS,
     **task_commands.CARRIERS,
     **pin_commands.CARRIERS,
+    **example_commands.CARRIERS,
     commands.RepeatCall: repeat,
 }
 

@@ -157,5 +157,8 @@ REPLIES: Final[dict[type, Any]] = {
     commands.Pin: list[views.PinView],
     commands.Unpin: list[views.PinView],
     commands.ListPins: list[views.PinView],
+    commands.SaveExample: list[views.ExampleView],
+    commands.DeleteExample: list[views.ExampleView],
+    commands.ListExamples: list[views.ExampleView],
     commands.SetSetting: views.SettingView,
 }

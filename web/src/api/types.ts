@@ -190,6 +190,14 @@ export interface Connect {
   server_id: string;
 }
 
+export interface DeleteExample {
+  type: "DeleteExample";
+  id: number;
+  server_id: string;
+  tool: string;
+  name: string;
+}
+
 /**
  * Disconnect, or call off connecting. Replied to when it is done.
  */
@@ -261,6 +269,16 @@ export interface Events {
   first_seq: number;
   last_seq: number;
   events: EventView[];
+}
+
+/**
+ * A call of a tool that somebody keeps under a name; `result` is null if it was large.
+ */
+export interface ExampleView {
+  name: string;
+  saved: number;
+  arguments: unknown;
+  result: unknown;
 }
 
 /**
@@ -442,6 +460,16 @@ export interface List {
   refresh?: boolean;
   one_page?: boolean;
   cursor?: string | null;
+}
+
+/**
+ * The examples of a tool, of this run and of others.
+ */
+export interface ListExamples {
+  type: "ListExamples";
+  id: number;
+  server_id: string;
+  tool: string;
 }
 
 /**
@@ -733,6 +761,16 @@ export interface RunView {
   size_bytes: number;
   last_seq: number;
   is_live: boolean;
+}
+
+/**
+ * Keep a call of a tool under a name, without what stands under the name of a secret.
+ */
+export interface SaveExample {
+  type: "SaveExample";
+  id: number;
+  call_id: string;
+  name: string;
 }
 
 /**
@@ -1058,6 +1096,9 @@ export type Command =
   | Pin
   | Unpin
   | ListPins
+  | SaveExample
+  | DeleteExample
+  | ListExamples
   | SetSetting;
 
 export type ServerMessage =
@@ -1115,6 +1156,9 @@ export interface Replies {
   Pin: PinView[];
   Unpin: PinView[];
   ListPins: PinView[];
+  SaveExample: ExampleView[];
+  DeleteExample: ExampleView[];
+  ListExamples: ExampleView[];
   SetSetting: SettingView;
 }
 

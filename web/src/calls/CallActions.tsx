@@ -7,6 +7,8 @@ import { Icon } from "../parts/icons";
 import { copy, pretty, save } from "../parts/text";
 import { useInspector } from "../state/store";
 import { asCommand, asCurl, asJsonRpc, asPython } from "./copyAs";
+import { ExampleButton } from "./ExampleButton";
+import { isRunning } from "./running";
 import { textOf } from "./textOf";
 import { useRequest } from "./useRequest";
 import { useResult } from "./useResult";
@@ -80,6 +82,7 @@ export function CallActions({ call }: { call: CallView }) {
           <Icon name="download" />
         </ActionIcon>
       </Tooltip>
+      {call.kind === "tool" && !isRunning(call) && <ExampleButton call={call} />}
       <CopyAs call={call} />
     </>
   );

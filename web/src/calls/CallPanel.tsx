@@ -16,9 +16,7 @@ import { Asked } from "./Asked";
 import { CallActions } from "./CallActions";
 import css from "./CallPanel.module.css";
 import { ResultView } from "./ResultView";
-
-export const isRunning = (call: CallView): boolean =>
-  call.status === "pending" || call.status === "in_progress";
+import { isRunning } from "./running";
 
 const TONES: Record<CallView["status"], string> = {
   pending: "gray",

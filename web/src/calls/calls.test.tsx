@@ -104,7 +104,7 @@ describe("a call in other words", () => {
   ).value;
   const given = aServer({
     server_id: "localhost",
-    source: { kind: "page", path: "", scope: "given" },
+    source: { kind: "command line", path: "", scope: "given" },
     command: null,
     url: "http://127.0.0.1:9/mcp",
     header_names: ["Authorization"],
@@ -119,7 +119,7 @@ describe("a call in other words", () => {
       `mcplens call http://127.0.0.1:9/mcp ${words} -H "Authorization: $AUTHORIZATION"`,
     );
     const typed = aServer({
-      source: { kind: "page", path: "", scope: "given" },
+      source: { kind: "command line", path: "", scope: "given" },
       command: ["node", "my server.js"],
     });
     expect(asCommand(aCall(), request, typed)).toBe(`mcplens call ${words} -- node 'my server.js'`);

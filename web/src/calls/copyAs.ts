@@ -37,8 +37,8 @@ const variable = (header: string): string => header.toUpperCase().replace(/[^A-Z
 
 /** A server as the command line knows it: what goes before the other words, and what after. */
 function target(call: CallView, server: Known): { before: string; after: string } {
-  if (server?.source.kind !== "page") {
-    const { scope, path } = server?.source ?? { scope: "user", path: "" };
+  const { kind, scope, path } = server?.source ?? { kind: "", scope: "user", path: "" };
+  if (!server || path || kind === "built-in") {
     const config = scope === "given" && path ? ` --config ${quoted(path)}` : "";
     return { before: ` ${quoted(call.server_id)}`, after: config };
   }

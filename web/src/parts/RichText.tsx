@@ -5,6 +5,7 @@ import { parseShown } from "./exactJson";
 import { Icon } from "./icons";
 import { JsonTree } from "./JsonTree";
 import { looksLikeMarkdown, Markdown } from "./Markdown";
+import css from "./RichText.module.css";
 import { TextView } from "./TextView";
 import { copy, save } from "./text";
 
@@ -38,31 +39,38 @@ export function RichText({ text, label, mime, uri }: { text: string; label: stri
   const [wanted, setWanted] = useState<Form | null>(null);
   const form = wanted && forms.includes(wanted) ? wanted : (forms[0] ?? "text");
   const name = `${label.toLowerCase()}.${ENDINGS[forms[0] ?? "text"]}`;
+  const tools = (
+    <div className={css.tools}>
+      <Tooltip label="Copy this text">
+        <ActionIcon aria-label="Copy this text" onClick={() => void copy(text)}>
+          <Icon name="copy" size={14} />
+        </ActionIcon>
+      </Tooltip>
+      <Tooltip label="Download this text">
+        <ActionIcon aria-label="Download this text" onClick={() => save(text, name, "text/plain")}>
+          <Icon name="download" size={14} />
+        </ActionIcon>
+      </Tooltip>
+    </div>
+  );
+  if (forms.length === 1)
+    return (
+      <div className={css.beside}>
+        <TextView text={text} label={label} most={560} />
+        {tools}
+      </div>
+    );
   return (
     <div className="stack tight">
       <div className="row">
-        {forms.length > 1 && (
-          <SegmentedControl
-            aria-label={`How to show ${label}`}
-            value={form}
-            onChange={(next) => setWanted(next as Form)}
-            data={forms.map((one) => ({ value: one, label: LABELS[one] }))}
-          />
-        )}
+        <SegmentedControl
+          aria-label={`How to show ${label}`}
+          value={form}
+          onChange={(next) => setWanted(next as Form)}
+          data={forms.map((one) => ({ value: one, label: LABELS[one] }))}
+        />
         <span className="grow" />
-        <Tooltip label="Copy this text">
-          <ActionIcon aria-label="Copy this text" onClick={() => void copy(text)}>
-            <Icon name="copy" size={14} />
-          </ActionIcon>
-        </Tooltip>
-        <Tooltip label="Download this text">
-          <ActionIcon
-            aria-label="Download this text"
-            onClick={() => save(text, name, "text/plain")}
-          >
-            <Icon name="download" size={14} />
-          </ActionIcon>
-        </Tooltip>
+        {tools}
       </div>
       {form === "json" ? (
         <JsonTree value={value} label={label} most={480} />

@@ -65,17 +65,20 @@ const showCurrent = (scroller: HTMLElement | null): void =>
 function Windowed({ text, label, most = 480, found }: Props & { found: Found }) {
   const starts = useMemo(() => rowStarts(text), [text]);
   const window = useWindow(starts.length, ROW_PX, false);
-  const { scrollTo, scroller } = window;
+  const { scroller } = window;
   const place = found.places[found.current];
   useLayoutEffect(() => {
     if (place === undefined) return;
-    scrollTo(lastNotAbove(starts, place));
+    const element = scroller.current;
+    if (!element) return;
+    // In the middle, so that what is around it can be read too.
+    element.scrollTop = lastNotAbove(starts, place) * ROW_PX - element.clientHeight / 2;
     // The row is drawn once the scrolling has been noticed.
     const frame = requestAnimationFrame(() =>
       requestAnimationFrame(() => showCurrent(scroller.current)),
     );
     return () => cancelAnimationFrame(frame);
-  }, [place, starts, scrollTo, scroller]);
+  }, [place, starts, scroller]);
   const rows = Array.from(
     { length: Math.max(0, window.last - window.first) },
     (_, index) => window.first + index,
