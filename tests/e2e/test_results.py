@@ -19,10 +19,28 @@ from .site import configure, site
 ODD = {"command": sys.executable, "args": [str(Path(__file__).with_name("odd_server.py"))]}
 
 
+SECRET = "Bearer s3cret"
+
+
 @pytest.fixture(scope="module")
-def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def wire() -> Iterator[dict[str, object]]:
+    """The entry of the demo server over HTTP, which wants a token."""
+    command = [sys.executable, "-m", "mcplens.demo", "--http", "--token", SECRET.split()[1]]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    try:
+        assert process.stderr is not None
+        url = process.stderr.readline().split()[-1]
+        yield {"url": url, "headers": {"Authorization": SECRET}}
+    finally:
+        process.terminate()
+        process.wait(15)
+        process.stderr.close()
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory, wire: dict[str, object]) -> Path:
     folder: Path = tmp_path_factory.mktemp("home")
-    configure(folder, {"odd": ODD})
+    configure(folder, {"odd": ODD, "wire": wire})
     return folder
 
 
@@ -35,8 +53,9 @@ def opened(browser: Browser, home: Path) -> Iterator[Watched]:
         watched(browser, running, permissions=allowed) as window,
     ):
         page = window.enter("/servers")
-        page.get_by_role("switch", name="Connect odd").click(force=True)
-        expect(page.get_by_role("article", name="odd")).to_contain_text("Connected")
+        for name in ("odd", "wire"):
+            page.get_by_role("switch", name=f"Connect {name}").click(force=True)
+            expect(page.get_by_role("article", name=name)).to_contain_text("Connected")
         yield window
 
 
@@ -44,9 +63,9 @@ def opened(browser: Browser, home: Path) -> Iterator[Watched]:
 def given(opened: Watched) -> str:
     """The name that the page has for the server of the command line."""
     articles = opened.goto("/servers").get_by_role("article")
-    expect(articles).to_have_count(3)
+    expect(articles).to_have_count(4)
     names = [one.get_attribute("aria-label") or "" for one in articles.all()]
-    (name,) = set(names) - {"odd", "demo"}
+    (name,) = set(names) - {"odd", "wire", "demo"}
     return name
 
 
@@ -83,9 +102,9 @@ def clipboard(page: Page) -> str:
     return str(page.evaluate("navigator.clipboard.readText()"))
 
 
-def output_of(command: list[str], home: Path) -> str:
+def output_of(command: list[str], home: Path, **variables: str) -> str:
     folders = {"HOME": home, "XDG_CONFIG_HOME": home / "config", "XDG_DATA_HOME": home / "data"}
-    environ = {**os.environ, **{name: str(path) for name, path in folders.items()}}
+    environ = {**os.environ, **{name: str(path) for name, path in folders.items()}, **variables}
     done = subprocess.run(
         command, cwd=home, env=environ, capture_output=True, text=True, timeout=60, check=False
     )
@@ -174,6 +193,16 @@ def test_what_is_copied_gives_the_same_result_elsewhere(
     command = copied(page, panel, "mcplens command")
     assert command.startswith("mcplens call odd give --args ")
     assert "it's me" in run_command(command, home)
+    opened.assert_clean()
+
+
+def test_what_is_copied_for_curl_works_and_has_no_secret(opened: Watched, home: Path) -> None:
+    panel = called(opened, "wire", "add", '{"a": 40, "b": 2}')
+    expect(panel).to_contain_text("42")
+    command = copied(opened.page, panel, "curl")
+    assert "s3cret" not in command
+    answer = output_of(["bash", "-c", command], home, AUTHORIZATION=SECRET)
+    assert '"text":"42"' in answer.replace(" ", "")
     opened.assert_clean()
 
 

@@ -6,7 +6,7 @@ import { indented } from "../parts/exactJson";
 import { Icon } from "../parts/icons";
 import { copy, pretty, save } from "../parts/text";
 import { useInspector } from "../state/store";
-import { asCommand, asCurl, asJsonRpc, asPython } from "./copyAs";
+import { asCommand, asCurl, asJsonRpc, asPython, canCurl } from "./copyAs";
 import { ExampleButton } from "./ExampleButton";
 import { isRunning } from "./running";
 import { textOf } from "./textOf";
@@ -35,7 +35,7 @@ function CopyAs({ call }: { call: CallView }) {
           Python
         </Menu.Item>
         <Menu.Item
-          disabled={!isReady || !server?.url}
+          disabled={!isReady || !canCurl(server)}
           onClick={() => void copy(asCurl(call, value, server))}
         >
           curl

@@ -163,6 +163,10 @@ function headersOf(call: CallView, server: ServerView): string[] {
   return [...lines, ...server.header_names.map((name) => `"${name}: $${variable(name)}"`)];
 }
 
+/** Whether a message can be sent by one HTTP request. */
+export const canCurl = (server: Known): boolean =>
+  /^https?:/.test(server?.url ?? "") && server?.transport !== "sse";
+
 export function asCurl(call: CallView, request: unknown, server: Known): string {
   if (!server?.url) return "";
   const params = server.protocol_version === STATELESS ? enveloped(request ?? {}, server) : request;

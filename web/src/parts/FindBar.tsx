@@ -31,7 +31,7 @@ export function FindBar({ label, text, onText, found, canStep, step }: Props) {
         className="grow"
         onEnter={(isShifted) => step(isShifted ? -1 : 1)}
       />
-      <span className="dim" role="status">
+      <span className={`dim ${css.found}`} role="status">
         {text.length >= SHORTEST && found}
       </span>
       <ActionIcon aria-label="Previous match" disabled={!canStep} onClick={() => step(-1)}>
