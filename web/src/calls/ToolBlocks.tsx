@@ -6,9 +6,6 @@ import css from "./ToolBlocks.module.css";
 
 type Fields = Record<string, unknown>;
 
-const fieldsOf = (value: unknown): Fields =>
-  typeof value === "object" && value !== null ? (value as Fields) : {};
-
 const word = (value: unknown): string =>
   typeof value === "string" ? value : (JSON.stringify(value) ?? "none");
 
@@ -28,10 +25,13 @@ export function ToolUse({ block }: { block: object }) {
 
 interface ResultProps {
   block: object;
+  callId: string | null;
+  questionId?: string;
+  pointer: string;
   serverId: string;
 }
 
-export function ToolResult({ block, serverId }: ResultProps) {
+export function ToolResult({ block, pointer, ...place }: ResultProps) {
   const { toolUseId, content, isError, structuredContent } = block as Fields;
   const parts = Array.isArray(content) ? content : [content];
   return (
@@ -42,7 +42,7 @@ export function ToolResult({ block, serverId }: ResultProps) {
         {isError === true && <Badge color="red">Tool error</Badge>}
       </div>
       {parts.map((part, index) => (
-        <Content key={index} block={fieldsOf(part)} callId={null} pointer="" serverId={serverId} />
+        <Content key={index} block={part} pointer={`${pointer}/content/${index}`} {...place} />
       ))}
       {structuredContent !== undefined && (
         <JsonTree

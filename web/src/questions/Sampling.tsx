@@ -55,7 +55,12 @@ export function Sampling({ question, send }: AnswerProps) {
   return (
     <div className="stack">
       <Guarded what="this request" raw={question.params}>
-        <SamplingRequest asked={asked} params={question.params} serverId={server_id} />
+        <SamplingRequest
+          asked={asked}
+          params={question.params}
+          serverId={server_id}
+          questionId={question_id}
+        />
       </Guarded>
       {tools.length > 0 && (
         <div className="card stack tight">

@@ -9,9 +9,10 @@ interface Props {
   asked: AskedSampling;
   params: unknown;
   serverId: string;
+  questionId: string;
 }
 
-export function SamplingRequest({ asked, params, serverId }: Props) {
+export function SamplingRequest({ asked, params, serverId, questionId }: Props) {
   return (
     <div className="stack">
       {asked.oddities.length > 0 && (
@@ -34,7 +35,8 @@ export function SamplingRequest({ asked, params, serverId }: Props) {
           role={message.role}
           content={message.content}
           callId={null}
-          pointer=""
+          questionId={questionId}
+          pointer={`/messages/${index}/content`}
           serverId={serverId}
         />
       ))}

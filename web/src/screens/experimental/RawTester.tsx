@@ -2,17 +2,19 @@
 import { Button, Menu, Tooltip } from "@mantine/core";
 import { useHotkeys } from "@mantine/hooks";
 import { useMemo, useState } from "react";
+import { fetchRequest } from "../../api/http";
 import type { CallView, ErrorView, ServerView } from "../../api/types";
 import { CallPanel, StatusBadge } from "../../calls/CallPanel";
 import { asJsonRpc } from "../../calls/copyAs";
 import { Callout } from "../../parts/Callout";
 import { CodeEditor } from "../../parts/CodeEditor";
 import { ErrorNote } from "../../parts/ErrorNote";
+import { parseExactly } from "../../parts/exactJson";
 import { clock, cut, duration } from "../../parts/format";
 import { Icon } from "../../parts/icons";
 import { Pairs } from "../../parts/Pairs";
 import { parseJson } from "../../parts/text";
-import { viewOf } from "../../state/actions";
+import { telling, viewOf } from "../../state/actions";
 import { startCall } from "../../state/connection";
 import { useDraft } from "../../state/remembered";
 import { useInspector } from "../../state/store";
@@ -42,12 +44,6 @@ export function aboutLines(text: string, isLine: boolean): string | null {
   return parseJson(text).ok
     ? "A stdio server reads one line as one message: line breaks become spaces."
     : "A stdio server reads each of these lines as a message.";
-}
-
-/** What a call sent, to be edited and sent again; null if that is not kept. */
-export function messageOf(call: CallView): string | null {
-  if (typeof call.request === "string") return call.request;
-  return call.request === null ? null : asJsonRpc(call);
 }
 
 interface HistoryProps {
@@ -115,9 +111,11 @@ export function RawTester({ server, text, onText }: Props) {
     );
   };
   const load = (call: CallView): void => {
-    const message = messageOf(call);
-    if (message === null) setError(viewOf(new Error("What was sent is too large to be kept.")));
-    else onText(message);
+    const asked = fetchRequest(call.call_id).then((sent) => parseExactly(sent).value);
+    void telling(
+      "It was not loaded",
+      asked.then((request) => onText(asJsonRpc(call, request))),
+    );
   };
   useHotkeys([["mod+Enter", () => isConnected && send(false)]], [], true);
   const parsed = parseJson(text);
@@ -183,7 +181,7 @@ export function RawTester({ server, text, onText }: Props) {
       </div>
       {current && (
         <section className="card" style={{ padding: 0, minHeight: 180 }}>
-          <CallPanel key={current.call_id} call={current} />
+          <CallPanel key={current.call_id} call={current} onRepeated={setShown} />
         </section>
       )}
       <History calls={raw} onChoose={(call) => setShown(call.call_id)} onLoad={load} />

@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { CallView } from "../../api/types";
 import { trialOf } from "./Experimental";
-import { aboutLines, bytesToSend, messageOf } from "./RawTester";
+import { aboutLines, bytesToSend } from "./RawTester";
 
 describe("the raw tester", () => {
   it("tries the first method that a capability names", () => {
@@ -18,16 +17,5 @@ describe("the raw tester", () => {
     expect(bytesToSend("{\n", true)).toBe("{\n");
     expect(aboutLines(text, false)).toBeNull();
     expect(aboutLines("{}", true)).toBeNull();
-  });
-  it("loads a raw call byte for byte, and any other as JSON-RPC", () => {
-    expect(messageOf({ request: "{broken" } as CallView)).toBe("{broken");
-    expect(messageOf({ request: null } as unknown as CallView)).toBeNull();
-    const call = { request: { cursor: "x" }, request_id: 7, method: "tools/list" };
-    expect(JSON.parse(messageOf(call as unknown as CallView) ?? "")).toEqual({
-      jsonrpc: "2.0",
-      id: 7,
-      method: "tools/list",
-      params: { cursor: "x" },
-    });
   });
 });
