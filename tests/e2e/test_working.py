@@ -82,6 +82,7 @@ def test_every_kind_of_content_is_shown(window: Watched) -> None:
     expect(page.locator("audio")).to_be_visible()
     window.goto("/s/demo/tools/content-markdown")
     run(page)
+    page.get_by_text("Rendered", exact=True).click()
     expect(page.get_by_role("table")).to_be_visible()
     window.goto("/s/demo/tools/fail-result")
     run(page)

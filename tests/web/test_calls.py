@@ -118,6 +118,40 @@ async def test_a_method_that_fails_is_an_error_with_its_help_page(page: Page) ->
     assert call["error"]["helpUrl"] == "/docs/errors/server-error"
 
 
+async def test_an_error_reply_to_raw_bytes_is_shown_whole(page: Page) -> None:
+    await page.connected("demo")
+    call = await page.call(
+        "SendRaw", server_id="demo", text='{"jsonrpc":"2.0","id":"mine","method":"no/such"}'
+    )
+    assert call["status"] == "completed"
+    assert call["is_error"]
+    assert call["result"]["id"] == "mine"
+    assert call["result"]["error"]["code"] == -32601
+
+
+async def test_a_call_is_repeated_as_it_was_made_by_another_connection(page: Page) -> None:
+    await page.connected("demo")
+    first = await page.call(
+        "CallTool", server_id="demo", name="add", arguments={"a": 2, "b": 12345678901234567},
+        meta={"why": "test"}, timeout_s=7,
+    )  # fmt: skip
+    raw = await page.call(
+        "SendRaw", server_id="demo", text='{"jsonrpc":"2.0","id":"mine","method":"ping"}'
+    )
+    await page.ask("Disconnect", server_id="demo")
+    with pytest.raises(Refusal) as refused:
+        await page.ask("RepeatCall", call_id=first["call_id"])
+    assert refused.value.error["code"] == "NOT_CONNECTED"
+    await page.connected("demo")
+    again = await page.call("RepeatCall", call_id=first["call_id"])
+    assert again["call_id"] != first["call_id"]
+    assert again["request"] == first["request"]
+    assert again["request"]["_meta"]["why"] == "test"
+    assert again["result"] == first["result"]
+    raw_again = await page.call("RepeatCall", call_id=raw["call_id"])
+    assert raw_again["result"]["id"] == "mine"
+
+
 async def test_a_server_that_is_not_connected_says_so(page: Page) -> None:
     with pytest.raises(Refusal) as refused:
         await page.ask("CallTool", server_id="demo", name="echo", arguments={})

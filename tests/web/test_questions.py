@@ -46,6 +46,28 @@ async def test_questions_that_wait_survive_a_reload_and_go_when_they_are_answere
         assert len(third.hello["questions"]) == 1
 
 
+async def test_the_pictures_and_sounds_of_a_question_are_served(web: Site) -> None:
+    image = {"type": "image", "data": "iVBORw0KGgo=", "mimeType": "image/png"}
+    page_in_it = {"type": "image", "data": "PHNjcmlwdD4=", "mimeType": "text/html"}
+    params = {"messages": [{"role": "user", "content": [image, page_in_it]}], "maxTokens": 1}
+    web.workspace.bus.publish(
+        QuestionOpened, "demo", 0, "sampling-1", "sampling/createMessage", params
+    )
+    web.workspace.follower.catch_up()
+    url = f"{web.origin}/api/questions/demo%2Fsampling-1/blob"
+    pointer = "/messages/0/content/{}/data"
+    async with web.http.get(url, params={"pointer": pointer.format(0)}) as answer:
+        assert answer.status == 200
+        assert answer.content_type == "image/png"
+        assert await answer.read() == b"\x89PNG\r\n\x1a\n"
+        assert answer.headers["X-Content-Type-Options"] == "nosniff"
+    async with web.http.get(url, params={"pointer": pointer.format(1)}) as answer:
+        assert answer.content_type == "application/octet-stream"
+        assert answer.headers["Content-Disposition"].startswith("attachment")
+    status, _ = await web.get("/api/questions/demo%2Fnone/blob", pointer="")
+    assert status == 400
+
+
 async def test_tasks_of_both_roles_are_told_apart(web: Site) -> None:
     task = {
         "taskId": "t", "status": "working", "ttl": 60_000, "pollInterval": 500,

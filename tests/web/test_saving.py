@@ -11,6 +11,8 @@ import pytest
 from .asking import HANDSHAKE, SERVER, write_demo
 from .harness import Refusal, good, machine, site, user_config
 
+TASKS = "io.modelcontextprotocol/tasks"
+
 
 def entry(home: Path, name: str = SERVER) -> dict[str, Any]:
     found: dict[str, Any] = json.loads(user_config(home).read_text())["mcpServers"][name]
@@ -59,6 +61,38 @@ async def test_what_is_not_ours_or_not_confirmed_is_not_written(tmp_path: Path) 
         view = await page.ask("AddRoot", server_id="theirs", path="~", save=True)
         assert not view["needs_confirmation"]
         assert json.loads(path.read_text())["mcpServers"]["theirs"]["roots"]
+
+
+async def test_what_could_not_be_written_counts_and_is_shown(tmp_path: Path) -> None:
+    async with site(tmp_path) as web, web.page() as page:
+        with pytest.raises(Refusal, match="not ours to change"):
+            await page.ask("AddRoot", server_id="demo", path="~", save=True)
+        view = await page.until(lambda: (one := page.things["servers", "demo"])["roots"] and one)
+        assert view["roots"] == [{"uri": tmp_path.as_uri(), "name": None}]
+        assert not view["is_saved"]
+
+
+async def test_choosing_what_is_declared_anyway_is_no_choice(tmp_path: Path) -> None:
+    write_demo(tmp_path, HANDSHAKE)
+    async with site(tmp_path) as web, web.page() as page:
+        before = page.hello["servers"][0]["client_capabilities"]
+
+        async def choose(**capabilities: Any) -> dict[str, Any]:
+            view = await page.ask(
+                "SetCapabilities", server_id=SERVER, capabilities=capabilities, save=True
+            )
+            found: dict[str, Any] = view["client_capabilities"]
+            return found
+
+        off = await choose(sampling=None, tasks=None, extensions={TASKS: None})
+        assert not {"sampling", "tasks"} & off.keys()
+        assert off["extensions"] == {}
+        assert entry(tmp_path)["capabilities"]["sampling"] is None
+        tasks = await choose(tasks=before["tasks"])
+        assert tasks["tasks"]["requests"].keys() == {"elicitation"}
+        on = await choose(sampling=before["sampling"], extensions=before["extensions"])
+        assert on == before
+        assert "capabilities" not in entry(tmp_path)
 
 
 async def test_a_profile_that_is_not_there_is_said_when_connecting(tmp_path: Path) -> None:

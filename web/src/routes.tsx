@@ -26,6 +26,10 @@ export const router = createBrowserRouter([
         lazy: async () => ({ Component: (await import("./screens/settings/Settings")).Settings }),
       },
       {
+        path: "questions",
+        lazy: async () => ({ Component: (await import("./questions/Questions")).Questions }),
+      },
+      {
         path: "questions/:question",
         lazy: async () => ({
           Component: (await import("./questions/QuestionScreen")).QuestionScreen,

@@ -22,6 +22,11 @@ def mask(value: str) -> str:
     return f"‹masked, {len(value)} characters›"
 
 
+def is_secret_name(name: str) -> bool:
+    """Whether what stands under this name must not be shown."""
+    return _SECRET_HEADER.search(name.replace("_", "-")) is not None
+
+
 def mask_headers(headers: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
     """Headers in their order, with what is secret in their values masked."""
     shown = []

@@ -104,22 +104,21 @@ async def call_tool(workspace: Workspace, command: c.CallTool) -> views.CallView
         task_ttl_s=_ttl_of(command),
         send_anyway=command.send_anyway,
     )
-    return await started(workspace, call)
+    return await started(workspace, call, command)
 
 
 async def read_resource(workspace: Workspace, command: c.ReadResource) -> views.CallView:
     server = workspace.find(command.server_id)
     options = Options(meta=command.meta, timeout_s=command.timeout_s)
-    return await started(
-        workspace, requests.read_resource(server, workspace.calls, command.uri, options)
-    )
+    call = requests.read_resource(server, workspace.calls, command.uri, options)
+    return await started(workspace, call, command)
 
 
 async def get_prompt(workspace: Workspace, command: c.GetPrompt) -> views.CallView:
     server = workspace.find(command.server_id)
     options = Options(meta=command.meta, timeout_s=command.timeout_s)
     call = requests.get_prompt(server, workspace.calls, command.name, command.arguments, options)
-    return await started(workspace, call)
+    return await started(workspace, call, command)
 
 
 async def request(workspace: Workspace, command: c.Request) -> views.CallView:
@@ -127,7 +126,7 @@ async def request(workspace: Workspace, command: c.Request) -> views.CallView:
     options = Options(headers=command.headers, timeout_s=command.timeout_s)
     params = _bytes(command.params)
     call = requests.request(server, workspace.calls, command.method, params, options)
-    return await started(workspace, call)
+    return await started(workspace, call, command)
 
 
 async def send_raw(workspace: Workspace, command: c.SendRaw) -> views.CallView:
@@ -144,14 +143,14 @@ async def send_raw(workspace: Workspace, command: c.SendRaw) -> views.CallView:
     server = workspace.find(command.server_id)
     options = Options(headers=command.headers, timeout_s=command.timeout_s)
     call = requests.send_raw(server, workspace.calls, data, options, force=command.force)
-    return await started(workspace, call)
+    return await started(workspace, call, command)
 
 
 async def replay(workspace: Workspace, command: c.ReplayCall) -> views.CallView:
     found = await recorded_request(workspace, command.run_id or workspace.bus.run_id, command.seq)
     server = workspace.find(command.server_id or found.server_id)
     call = requests.request(server, workspace.calls, found.method, found.params, Options())
-    return await started(workspace, call)
+    return await started(workspace, call, command)
 
 
 async def cancel(workspace: Workspace, command: c.CancelCall) -> views.CallView:
@@ -167,8 +166,9 @@ async def forget(workspace: Workspace, command: c.ForgetCalls) -> None:
     workspace.calls.forget(command.server_id, command.call_ids)
 
 
-async def started(workspace: Workspace, call: Call) -> views.CallView:
+async def started(workspace: Workspace, call: Call, command: Any) -> views.CallView:
     """The call as it stands once its request is in the queue."""
+    call.asked = command
     await workspace.clock.sleep(0)
     if call.is_running and call.kind != "raw":
         call.note_requests()

@@ -12,6 +12,8 @@ from typing import Any, Final
 from mcplens.errors import InspectorError
 from mcplens.web import (
     call_commands,
+    commands,
+    example_commands,
     pin_commands,
     question_commands,
     server_commands,
@@ -21,12 +23,20 @@ from mcplens.workspace.workspace import Workspace
 
 Carry = Callable[[Workspace, Any], Awaitable[Any]]
 
+
+async def repeat(workspace: Workspace, command: commands.RepeatCall) -> Any:
+    """As it was asked for: over the client of today, which may be a new one."""
+    return await carry_out(workspace, workspace.calls.find(command.call_id).asked)
+
+
 CARRIERS: Final[dict[type, Carry]] = {
     **server_commands.CARRIERS,
     **call_commands.CARRIERS,
     **question_commands.CARRIERS,
     **task_commands.CARRIERS,
     **pin_commands.CARRIERS,
+    **example_commands.CARRIERS,
+    commands.RepeatCall: repeat,
 }
 
 

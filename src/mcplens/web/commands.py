@@ -239,6 +239,12 @@ class ReplayCall(_Command, frozen=True, kw_only=True):
     server_id: str | None = None
 
 
+class RepeatCall(_Command, frozen=True, kw_only=True):
+    """Make a call again, as it was made: its arguments, its `_meta`, headers, timeout and task."""
+
+    call_id: str
+
+
 class CancelCall(_Command, frozen=True, kw_only=True):
     """Call a call off, on the server too."""
 
@@ -365,6 +371,29 @@ class ListPins(_Command, frozen=True, kw_only=True):
     """All pins, of this run and of others."""
 
 
+# -- examples: each replies all examples of the tool, by name -----------------------------------
+
+
+class SaveExample(_Command, frozen=True, kw_only=True):
+    """Keep a call of a tool under a name, without what stands under the name of a secret."""
+
+    call_id: str
+    name: str
+
+
+class DeleteExample(_Command, frozen=True, kw_only=True):
+    server_id: str
+    tool: str
+    name: str
+
+
+class ListExamples(_Command, frozen=True, kw_only=True):
+    """The examples of a tool, of this run and of others."""
+
+    server_id: str
+    tool: str
+
+
 # -- the rest ----------------------------------------------------------------------------------
 
 
@@ -379,8 +408,8 @@ AnyCommand = (
     Resume | Connect | Disconnect | Confirm | ServerEntryOf | ServerAdd | ServerEdit
     | ServerRemove | FoundServers | ServerRead | ServerImport | ServerExport | ParseTarget
     | SetCapabilities | List | Complete | Subscribe | Unsubscribe | SetLevel | Ping | CallTool
-    | ReadResource | GetPrompt | Request | SendRaw | ReplayCall | CancelCall | ForgetCalls
-    | AnswerSampling | AnswerElicitation | RejectQuestion | AutoRespond | ListProfiles
+    | ReadResource | GetPrompt | Request | SendRaw | ReplayCall | RepeatCall | CancelCall
+    | ForgetCalls | AnswerSampling | AnswerElicitation | RejectQuestion | AutoRespond | ListProfiles
     | SetProfile | AddRoot | RemoveRoot | BrowseFolder | ListTasks | CancelTask | GetTaskResult
-    | Pin | Unpin | ListPins | SetSetting
+    | Pin | Unpin | ListPins | SaveExample | DeleteExample | ListExamples | SetSetting
 )  # fmt: skip

@@ -139,6 +139,7 @@ REPLIES: Final[dict[type, Any]] = {
     commands.Request: views.CallView,
     commands.SendRaw: views.CallView,
     commands.ReplayCall: views.CallView,
+    commands.RepeatCall: views.CallView,
     commands.CancelCall: views.CallView,
     commands.ForgetCalls: None,
     commands.AnswerSampling: None,
@@ -156,5 +157,8 @@ REPLIES: Final[dict[type, Any]] = {
     commands.Pin: list[views.PinView],
     commands.Unpin: list[views.PinView],
     commands.ListPins: list[views.PinView],
+    commands.SaveExample: list[views.ExampleView],
+    commands.DeleteExample: list[views.ExampleView],
+    commands.ListExamples: list[views.ExampleView],
     commands.SetSetting: views.SettingView,
 }

@@ -109,10 +109,16 @@ async def browse_folder(workspace: Workspace, command: c.BrowseFolder) -> views.
 
 
 def _changed(workspace: Workspace, server: Server, save: bool) -> views.ServerView:
-    """The server as it is now; written to its file if that is wanted."""
-    if save:
-        workspace.save_answering(server)
-    workspace.changed("servers", server.server_id, server.server_id)
+    """The server as it is now; written to its file if that is wanted.
+
+    Raises:
+        InspectorError: it could not be written; it counts all the same, until mcplens ends.
+    """
+    try:
+        if save:
+            workspace.save_answering(server)
+    finally:
+        workspace.changed("servers", server.server_id, server.server_id)
     return server_view(workspace, server)
 
 

@@ -67,6 +67,7 @@ class Routes:
             get("/api/calls/{call_id}/result", self._result),
             get("/api/calls/{call_id}/request", self._request),
             get("/api/blob/{call_id}", self._blob),
+            get("/api/questions/{question_id:path}/blob", self._question_blob),
             get("/api/export", self._export),
             Route("/api/import", _telling_errors(self._import), methods=["POST"]),
             get("/api/{path:path}", _nothing_here),
@@ -187,6 +188,10 @@ class Routes:
         raw = self._raw_result(request)
         value = await recorded.beside(lambda: decode_value(raw)[0])
         return blob_response(value, request.query_params.get("pointer", ""))
+
+    async def _question_blob(self, request: Request) -> Response:
+        question = self._workspace.questions.find(request.path_params["question_id"])
+        return blob_response(question.params, request.query_params.get("pointer", ""))
 
     def _raw_result(self, request: Request) -> bytes:
         call = self._workspace.calls.find(request.path_params["call_id"])

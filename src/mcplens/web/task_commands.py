@@ -44,7 +44,7 @@ async def cancel_task(workspace: Workspace, command: c.CancelTask) -> TaskView:
 async def get_result(workspace: Workspace, command: c.GetTaskResult) -> views.CallView:
     server = workspace.find(command.server_id)
     get = requests.get_task_result if command.role == "client" else requests.get_held_result
-    return await started(workspace, get(server, workspace.calls, command.task_id))
+    return await started(workspace, get(server, workspace.calls, command.task_id), command)
 
 
 CARRIERS: Final[dict[type, Callable[[Workspace, Any], Awaitable[Any]]]] = {

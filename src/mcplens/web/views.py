@@ -336,6 +336,15 @@ class PinView(msgspec.Struct, frozen=True):
     event: EventView
 
 
+class ExampleView(msgspec.Struct, frozen=True):
+    """A call of a tool that somebody keeps under a name; `result` is null if it was large."""
+
+    name: str
+    saved: float
+    arguments: Raw
+    result: Raw
+
+
 class MatchesView(msgspec.Struct, frozen=True):
     """Which events of a run hold a text, in order; all up to `last_seq` were looked at.
 

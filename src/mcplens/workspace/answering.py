@@ -39,6 +39,8 @@ _HANDLED: Final[dict[str, Any]] = {
     "roots": ROOTS,
     "tasks": RECEIVER_TASKS,
 }
+# What is declared where nobody chose anything.
+_UNCHOSEN: Final[dict[str, Any]] = {**_HANDLED, "extensions": {TASKS_EXTENSION: {}}}
 # The keys of an entry that hold what is here.
 _KEYS: Final = ("capabilities", "profile", "roots")
 
@@ -89,8 +91,12 @@ class Answering:
         return declared(_HANDLED, set(), self._chosen())
 
     def choose(self, capabilities: dict[str, Any]) -> None:
-        """Declare these word for word, beside what was chosen before; None takes one away."""
-        self.chosen = {**self.chosen, **capabilities}
+        """Declare these word for word, beside what was chosen before; None takes one away.
+
+        What would be declared anyway is no choice, and follows what else is declared.
+        """
+        both = {**self.chosen, **capabilities}
+        self.chosen = {name: value for name, value in both.items() if value != _UNCHOSEN.get(name)}
 
     def _chosen(self) -> dict[str, Any]:
         """What was chosen, and the extension that cannot be told from the handlers."""

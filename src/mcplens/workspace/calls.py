@@ -73,6 +73,7 @@ class Call:
         self.size_bytes = 0  # of the result, also after it is no longer kept
         self.error: InspectorError | None = None
         self.task_id: str | None = None
+        self.asked: Any = None  # what a surface was asked for, to do it again
         self.question_ids: list[str] = []  # questions of the server's that wait, in their order
         self.running: asyncio.Task[None] | None = None
         self._client = client

@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from mcplens.errors import InspectorError, ProtocolError
+from mcplens.errors import InspectorError, ProtocolError, ServerError
 from mcplens.protocol.eras import Era
 from mcplens.protocol.frames import Frame, Kind, decode_value, parse
 from mcplens.protocol.schema import SchemaProblem, Validator
@@ -216,7 +216,13 @@ def send_raw(server: Server, calls: Calls, data: bytes, options: Options, *, for
 
     async def work(on_progress: OnProgress) -> Outcome:
         headers, timeout_s = options.headers or None, options.timeout_s
-        reply = await client.send_raw(data, timeout_s=timeout_s, headers=headers, force=force)
+        try:
+            reply = await client.send_raw(data, timeout_s=timeout_s, headers=headers, force=force)
+        except ServerError as error:
+            if not error.raw:
+                raise
+            # Whoever sends bytes wants to see the bytes of the answer.
+            return Outcome(error.raw, is_error=True)
         return Outcome(None if reply is None else reply.raw)
 
     shown = msgspec.json.encode(data.decode("utf-8", "backslashreplace"))

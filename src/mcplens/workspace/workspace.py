@@ -31,6 +31,7 @@ from mcplens.workspace.background import Background
 from mcplens.workspace.calls import Calls
 from mcplens.workspace.configured import BUILT_IN, Configured
 from mcplens.workspace.confirmation import Confirmations
+from mcplens.workspace.examples import Examples
 from mcplens.workspace.following import Follower
 from mcplens.workspace.questions import Questions
 from mcplens.workspace.relating import Relations
@@ -66,6 +67,7 @@ class Workspace:
         self.bus = Bus(self.clock)
         self.configured = Configured(here or current_surroundings(), config_path)
         self.confirmations = Confirmations(self.configured.here)
+        self.examples = Examples(self.configured.here)
         self.calls = Calls(self.clock, self._call_changed)
         self.questions = Questions(lambda key, server_id: self.changed("questions", key, server_id))
         self.tasks = Tasks(lambda key, server_id: self.changed("tasks", key, server_id))

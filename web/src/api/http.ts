@@ -35,6 +35,9 @@ export const bytesPath = (runId: string, seq: number): string =>
 export const fetchResult = async (callId: string): Promise<string> =>
   (await ask(`/api/calls/${segment(callId)}/result`)).text();
 
+export const fetchRequest = async (callId: string): Promise<string> =>
+  (await ask(`/api/calls/${segment(callId)}/request`)).text();
+
 export const fetchRuns = async (): Promise<RunPage> => (await ask("/api/history")).json();
 
 export const fetchHistory = async (query: Record<string, string>): Promise<EventPage> =>

@@ -190,6 +190,14 @@ export interface Connect {
   server_id: string;
 }
 
+export interface DeleteExample {
+  type: "DeleteExample";
+  id: number;
+  server_id: string;
+  tool: string;
+  name: string;
+}
+
 /**
  * Disconnect, or call off connecting. Replied to when it is done.
  */
@@ -261,6 +269,16 @@ export interface Events {
   first_seq: number;
   last_seq: number;
   events: EventView[];
+}
+
+/**
+ * A call of a tool that somebody keeps under a name; `result` is null if it was large.
+ */
+export interface ExampleView {
+  name: string;
+  saved: number;
+  arguments: unknown;
+  result: unknown;
 }
 
 /**
@@ -442,6 +460,16 @@ export interface List {
   refresh?: boolean;
   one_page?: boolean;
   cursor?: string | null;
+}
+
+/**
+ * The examples of a tool, of this run and of others.
+ */
+export interface ListExamples {
+  type: "ListExamples";
+  id: number;
+  server_id: string;
+  tool: string;
 }
 
 /**
@@ -642,6 +670,15 @@ export interface RemoveRoot {
 }
 
 /**
+ * Make a call again, as it was made: its arguments, its `_meta`, headers, timeout and task.
+ */
+export interface RepeatCall {
+  type: "RepeatCall";
+  id: number;
+  call_id: string;
+}
+
+/**
  * Send a recorded request again, with a new id: from this run, or from `run_id`.
  */
 export interface ReplayCall {
@@ -724,6 +761,16 @@ export interface RunView {
   size_bytes: number;
   last_seq: number;
   is_live: boolean;
+}
+
+/**
+ * Keep a call of a tool under a name, without what stands under the name of a secret.
+ */
+export interface SaveExample {
+  type: "SaveExample";
+  id: number;
+  call_id: string;
+  name: string;
 }
 
 /**
@@ -1031,6 +1078,7 @@ export type Command =
   | Request
   | SendRaw
   | ReplayCall
+  | RepeatCall
   | CancelCall
   | ForgetCalls
   | AnswerSampling
@@ -1048,6 +1096,9 @@ export type Command =
   | Pin
   | Unpin
   | ListPins
+  | SaveExample
+  | DeleteExample
+  | ListExamples
   | SetSetting;
 
 export type ServerMessage =
@@ -1087,6 +1138,7 @@ export interface Replies {
   Request: CallView;
   SendRaw: CallView;
   ReplayCall: CallView;
+  RepeatCall: CallView;
   CancelCall: CallView;
   ForgetCalls: null;
   AnswerSampling: null;
@@ -1104,6 +1156,9 @@ export interface Replies {
   Pin: PinView[];
   Unpin: PinView[];
   ListPins: PinView[];
+  SaveExample: ExampleView[];
+  DeleteExample: ExampleView[];
+  ListExamples: ExampleView[];
   SetSetting: SettingView;
 }
 

@@ -1,24 +1,22 @@
 // A call from its start to its end: what it waits for, its questions, its result.
-import { ActionIcon, Badge, Button, Loader, Menu, Progress, Tooltip } from "@mantine/core";
+import { Badge, Button, Loader, Progress } from "@mantine/core";
 import { Link } from "react-router";
 import type { CallView } from "../api/types";
 import { ErrorNote } from "../parts/ErrorNote";
 import { bytes, clock, duration } from "../parts/format";
-import { Icon } from "../parts/icons";
-import { copy, pretty, save } from "../parts/text";
+import { Guarded } from "../parts/Guarded";
 import { useNow } from "../parts/useNow";
 import { QuestionPanel } from "../questions/QuestionPanel";
 import { telling } from "../state/actions";
-import { command } from "../state/connection";
+import { command, startCall } from "../state/connection";
+import { reconnect } from "../state/reconnect";
 import { pathTo } from "../state/selection";
 import { useInspector } from "../state/store";
+import { Asked } from "./Asked";
+import { CallActions } from "./CallActions";
 import css from "./CallPanel.module.css";
-import { asCommand, asCurl, asJsonRpc, asPython } from "./copyAs";
 import { ResultView } from "./ResultView";
-import { useResult } from "./useResult";
-
-export const isRunning = (call: CallView): boolean =>
-  call.status === "pending" || call.status === "in_progress";
+import { isRunning } from "./running";
 
 const TONES: Record<CallView["status"], string> = {
   pending: "gray",
@@ -35,8 +33,12 @@ const WORDS: Record<CallView["status"], string> = {
   error: "Failed",
 };
 
+/** Its own answer was an error, though the call itself went well. */
+const errorWord = (call: CallView): string => (call.kind === "raw" ? "Error reply" : "Tool error");
+
 export function StatusBadge({ call }: { call: CallView }) {
-  if (call.status === "completed" && call.is_error) return <Badge color="red">Tool error</Badge>;
+  if (call.status === "completed" && call.is_error)
+    return <Badge color="red">{errorWord(call)}</Badge>;
   if (call.is_waiting_on_user) return <Badge color="orange">Waits for you</Badge>;
   return <Badge color={TONES[call.status]}>{WORDS[call.status]}</Badge>;
 }
@@ -78,64 +80,34 @@ function Running({ call }: { call: CallView }) {
   );
 }
 
-function Actions({ call }: { call: CallView }) {
-  const server = useInspector((state) => state.servers.get(call.server_id));
-  const { value } = useResult(call);
+/** Make a call again as it was made, by a new connection where the old one is gone. */
+function Again({ call, onRepeated }: { call: CallView; onRepeated?(callId: string): void }) {
+  const state = useInspector((all) => all.servers.get(call.server_id)?.state);
+  const repeat = async (): Promise<void> => {
+    if (!(await reconnect(call.server_id))) return;
+    const again = await startCall("RepeatCall", { call_id: call.call_id });
+    onRepeated?.(again.call_id);
+  };
   return (
-    <>
-      <Tooltip label="Copy the result">
-        <ActionIcon
-          aria-label="Copy the result"
-          disabled={value === undefined}
-          onClick={() => void copy(pretty(value))}
-        >
-          <Icon name="copy" />
-        </ActionIcon>
-      </Tooltip>
-      <Tooltip label="Download the result">
-        <ActionIcon
-          aria-label="Download the result"
-          disabled={value === undefined}
-          onClick={() =>
-            save(
-              pretty(value),
-              `${call.name || call.method}.json`.replaceAll("/", "-"),
-              "application/json",
-            )
-          }
-        >
-          <Icon name="download" />
-        </ActionIcon>
-      </Tooltip>
-      <Menu position="bottom-end">
-        <Menu.Target>
-          <Button size="compact-xs" variant="default" rightSection={<Icon name="down" size={12} />}>
-            Copy as
-          </Button>
-        </Menu.Target>
-        <Menu.Dropdown>
-          <Menu.Item onClick={() => void copy(asCommand(call))}>mcplens command</Menu.Item>
-          <Menu.Item onClick={() => void copy(asPython(call, server))}>Python</Menu.Item>
-          <Menu.Item disabled={!server?.url} onClick={() => void copy(asCurl(call, server))}>
-            curl
-          </Menu.Item>
-          <Menu.Item onClick={() => void copy(asJsonRpc(call))}>JSON-RPC request</Menu.Item>
-        </Menu.Dropdown>
-      </Menu>
-    </>
+    <Button
+      size="compact-xs"
+      variant="default"
+      onClick={() => void telling("It was not sent again", repeat())}
+    >
+      {state === "CONNECTED" ? "Send it again" : "Connect and send it again"}
+    </Button>
   );
 }
 
 export function CallPanel({
   call,
   hasSchema,
-  onReplay,
-  isConnected = true,
+  onRepeated,
 }: {
   call: CallView;
   hasSchema?: boolean;
-  onReplay?(): void;
-  isConnected?: boolean;
+  /** Where the call that repeats this one is to be shown. */
+  onRepeated?(callId: string): void;
 }) {
   const all = useInspector((state) => state.questions);
   const questions = [...all.values()].filter(
@@ -158,9 +130,10 @@ export function CallPanel({
           </Link>
         )}
         <span className="grow" />
-        <Actions call={call} />
+        <CallActions call={call} />
       </div>
       <div className="scroll pad">
+        <Asked call={call} />
         <div className="stack" aria-live="polite">
           {running && <Running call={call} />}
           {questions.length > 0 && (
@@ -173,7 +146,9 @@ export function CallPanel({
             </div>
           )}
           {questions.map((question) => (
-            <QuestionPanel key={question.question_id} question={question} />
+            <Guarded key={question.question_id} what="this question" raw={question.params}>
+              <QuestionPanel question={question} />
+            </Guarded>
           ))}
           {call.awaiting.map((link) => (
             <div key={link.url} className="row" role="status">
@@ -184,17 +159,13 @@ export function CallPanel({
             <ErrorNote
               error={call.error}
               title={call.status === "cancelled" ? "Cancelled" : "The call failed"}
-              action={
-                onReplay && (
-                  <Button size="compact-xs" variant="default" onClick={onReplay}>
-                    {isConnected ? "Send it again" : "Connect and send it again"}
-                  </Button>
-                )
-              }
+              action={<Again call={call} onRepeated={onRepeated} />}
             />
           )}
           {!running && call.status === "completed" && (
-            <ResultView call={call} hasSchema={hasSchema} />
+            <Guarded what="this result" raw={call.result}>
+              <ResultView call={call} hasSchema={hasSchema} />
+            </Guarded>
           )}
         </div>
       </div>

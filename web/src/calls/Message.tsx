@@ -1,18 +1,19 @@
 // A message of a conversation: who says it, and its content of every kind.
 import { Badge } from "@mantine/core";
-import { type Block, Content } from "./Content";
+import { Content } from "./Content";
 import css from "./Message.module.css";
 
 interface Props {
   role: unknown;
   content: unknown;
   callId: string | null;
+  questionId?: string;
   pointer: string;
   serverId: string;
 }
 
-export function Message({ role, content, callId, pointer, serverId }: Props) {
-  const blocks = (Array.isArray(content) ? content : [content]) as Block[];
+export function Message({ role, content, pointer, ...place }: Props) {
+  const blocks = (Array.isArray(content) ? content : [content]) as unknown[];
   const isList = Array.isArray(content);
   return (
     <div className={css.message} data-role={String(role)}>
@@ -21,10 +22,9 @@ export function Message({ role, content, callId, pointer, serverId }: Props) {
         {blocks.map((block, index) => (
           <Content
             key={index}
-            block={block ?? {}}
-            callId={callId}
+            block={block}
             pointer={isList ? `${pointer}/${index}` : pointer}
-            serverId={serverId}
+            {...place}
           />
         ))}
       </div>

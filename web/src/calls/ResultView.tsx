@@ -1,25 +1,20 @@
 // What a call gave: its content, its structured part beside what is wrong with it, its errors.
 import { Badge, SegmentedControl } from "@mantine/core";
-import { useMemo, useState } from "react";
+import { type ReactNode, useMemo, useState } from "react";
 import type { CallView } from "../api/types";
 import { Callout } from "../parts/Callout";
+import { indented } from "../parts/exactJson";
 import { bytes } from "../parts/format";
 import { JsonTree } from "../parts/JsonTree";
 import { TextView } from "../parts/TextView";
 import { pretty } from "../parts/text";
-import { type Block, Content, type Resource, ResourceView } from "./Content";
+import { brief, Content, ResourceView } from "./Content";
 import { Message } from "./Message";
+import { isObject, Remark, wrong } from "./Remark";
 import css from "./ResultView.module.css";
 import { useResult } from "./useResult";
 
-interface Shape {
-  content?: Block[];
-  structuredContent?: unknown;
-  isError?: boolean;
-  contents?: Resource[];
-  messages?: { role?: unknown; content?: unknown }[];
-  description?: unknown;
-}
+type Shape = Record<string, unknown>;
 
 function Structured({
   value,
@@ -61,9 +56,49 @@ function Findings({ findings }: { findings: string[] }) {
   );
 }
 
+/** A member that is a list, drawn one by one; anything else is shown with what is wrong. */
+function Listed({
+  of,
+  name,
+  draw,
+}: {
+  of: Shape;
+  name: string;
+  draw(item: unknown, index: number): ReactNode;
+}) {
+  const value = of[name];
+  if (value === undefined) return null;
+  if (!Array.isArray(value))
+    return <Remark text={wrong(name, value, "a list")} value={value} label={`Broken ${name}`} />;
+  return value.map(draw);
+}
+
+function ReadResource({
+  resource,
+  callId,
+  pointer,
+}: {
+  resource: unknown;
+  callId: string;
+  pointer: string;
+}) {
+  const about: Shape = isObject(resource) ? resource : {};
+  return (
+    <div className="stack tight">
+      <span className="row wrap mono dim">
+        {about.uri !== undefined && brief(about.uri)}{" "}
+        {about.mimeType !== undefined && <Badge color="gray">{brief(about.mimeType)}</Badge>}
+      </span>
+      <ResourceView resource={resource} callId={callId} pointer={pointer} />
+    </div>
+  );
+}
+
 function Shown({ call, value, hasSchema }: { call: CallView; value: Shape; hasSchema: boolean }) {
-  const { call_id, server_id, findings } = call;
-  const isKnown = value.content || value.contents || value.messages;
+  const { call_id: callId, server_id: serverId, findings } = call;
+  const isKnown = ["content", "contents", "messages", "structuredContent"].some(
+    (name) => value[name] !== undefined,
+  );
   return (
     <div className="stack">
       {value.isError === true && (
@@ -72,52 +107,71 @@ function Shown({ call, value, hasSchema }: { call: CallView; value: Shape; hasSc
         </div>
       )}
       {typeof value.description === "string" && <p className="dim">{value.description}</p>}
-      {(value.content ?? []).map((block, index) => (
-        <Content
-          key={index}
-          block={block ?? {}}
-          callId={call_id}
-          pointer={`/content/${index}`}
-          serverId={server_id}
-        />
-      ))}
-      {(value.contents ?? []).map((resource, index) => (
-        <div key={index} className="stack tight">
-          <span className="row wrap mono dim">
-            {String(resource.uri ?? "")}{" "}
-            {typeof resource.mimeType === "string" && (
-              <Badge color="gray">{resource.mimeType}</Badge>
-            )}
-          </span>
-          <ResourceView resource={resource} callId={call_id} pointer={`/contents/${index}`} />
-        </div>
-      ))}
-      {(value.messages ?? []).map((message, index) => (
-        <Message
-          key={index}
-          role={message.role}
-          content={message.content}
-          callId={call_id}
-          pointer={`/messages/${index}/content`}
-          serverId={server_id}
-        />
-      ))}
+      <Listed
+        of={value}
+        name="content"
+        draw={(block, index) => (
+          <Content
+            key={index}
+            block={block}
+            callId={callId}
+            pointer={`/content/${index}`}
+            serverId={serverId}
+          />
+        )}
+      />
+      <Listed
+        of={value}
+        name="contents"
+        draw={(resource, index) => (
+          <ReadResource
+            key={index}
+            resource={resource}
+            callId={callId}
+            pointer={`/contents/${index}`}
+          />
+        )}
+      />
+      <Listed
+        of={value}
+        name="messages"
+        draw={(message, index) =>
+          isObject(message) ? (
+            <Message
+              key={index}
+              role={message.role}
+              content={message.content}
+              callId={callId}
+              pointer={`/messages/${index}/content`}
+              serverId={serverId}
+            />
+          ) : (
+            <Remark
+              key={index}
+              text={wrong("This message", message, "an object")}
+              value={message}
+              label="Broken message"
+            />
+          )
+        }
+      />
       {value.structuredContent !== undefined ? (
         <Structured value={value.structuredContent} findings={findings} hasSchema={hasSchema} />
       ) : (
         <Findings findings={findings} />
       )}
-      {!isKnown && value.structuredContent === undefined && (
-        <JsonTree value={value} label="Result" most={600} />
-      )}
+      {!isKnown && <JsonTree value={value} label="Result" most={600} />}
     </div>
   );
 }
 
 export function ResultView({ call, hasSchema = false }: { call: CallView; hasSchema?: boolean }) {
-  const { value, isLoading, problem } = useResult(call);
+  const { value, text, isLoading, problem } = useResult(call);
   const [form, setForm] = useState("shown");
-  const raw = useMemo(() => (form === "raw" ? pretty(value) : ""), [form, value]);
+  const raw = useMemo(
+    () => (form === "raw" ? (text === null ? pretty(value) : indented(text)) : ""),
+    [form, text, value],
+  );
   if (isLoading) return <p className="dim">Loading {bytes(call.result_size_bytes)}…</p>;
   if (problem) return <Callout>{problem}</Callout>;
   if (value === undefined) return <p className="dim">There is no result.</p>;
@@ -135,9 +189,15 @@ export function ResultView({ call, hasSchema = false }: { call: CallView; hasSch
           ]}
         />
       </div>
-      {form === "shown" && (
-        <Shown call={call} value={(value ?? {}) as Shape} hasSchema={hasSchema} />
-      )}
+      {form === "shown" &&
+        (isObject(value) ? (
+          <Shown call={call} value={value} hasSchema={hasSchema} />
+        ) : (
+          <>
+            <Remark text={wrong("The result", value, "an object")} value={value} label="Result" />
+            <Findings findings={call.findings} />
+          </>
+        ))}
       {form === "tree" && <JsonTree value={value} label="Result" most={640} />}
       {form === "raw" && <TextView text={raw} label="Result as JSON" most={640} />}
     </div>

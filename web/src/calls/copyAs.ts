@@ -1,9 +1,20 @@
-// A call in other words: for a terminal, for Python, for curl, as JSON-RPC.
+// A call in other words: for a terminal, for Python, for curl, as JSON-RPC. No secret is in them:
+// where one is needed, the name of an environment variable stands.
 import type { CallView, ServerView } from "../api/types";
+import { ExactNumber } from "../parts/exactJson";
 import { pretty } from "../parts/text";
+
+type Params = Record<string, unknown>;
+type Known = ServerView | undefined;
 
 const quoted = (text: string): string =>
   /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+const json = (value: unknown): string => quoted(JSON.stringify(value));
+const isObject = (value: unknown): value is Params =>
+  typeof value === "object" &&
+  value !== null &&
+  !Array.isArray(value) &&
+  !(value instanceof ExactNumber);
 
 /** JSON as a Python literal: only the three words differ. */
 export function python(value: unknown, indent = ""): string {
@@ -11,7 +22,7 @@ export function python(value: unknown, indent = ""): string {
   if (value === true) return "True";
   if (value === false) return "False";
   if (Array.isArray(value)) return `[${value.map((one) => python(one, indent)).join(", ")}]`;
-  if (typeof value !== "object") return JSON.stringify(value);
+  if (!isObject(value)) return JSON.stringify(value);
   const inner = `${indent}    `;
   const lines = Object.entries(value).map(
     ([key, one]) => `${inner}${JSON.stringify(key)}: ${python(one, inner)},`,
@@ -19,50 +30,147 @@ export function python(value: unknown, indent = ""): string {
   return lines.length ? `{\n${lines.join("\n")}\n${indent}}` : "{}";
 }
 
-interface Params {
-  name?: unknown;
-  arguments?: unknown;
-}
+/** The environment variable that holds the value of a header: X-Api-Key is in X_API_KEY. */
+const variable = (header: string): string => header.toUpperCase().replace(/[^A-Z0-9]+/g, "_");
 
-const paramsOf = (call: CallView): Params => {
-  const request = (call.request ?? {}) as { params?: Params };
-  return request.params ?? (request as Params);
-};
+// -- a terminal ----------------------------------------------------------------------------------
 
-export function asCommand(call: CallView): string {
-  const params = paramsOf(call);
-  if (call.kind === "tool") {
-    return `mcplens call ${quoted(call.server_id)} ${quoted(call.name)} --args ${quoted(JSON.stringify(params.arguments ?? {}))}`;
+/** A server as the command line knows it: what goes before the other words, and what after. */
+function target(call: CallView, server: Known): { before: string; after: string } {
+  const { kind, scope, path } = server?.source ?? { kind: "", scope: "user", path: "" };
+  if (!server || path || kind === "built-in") {
+    const config = scope === "given" && path ? ` --config ${quoted(path)}` : "";
+    return { before: ` ${quoted(call.server_id)}`, after: config };
   }
-  if (call.kind === "resource")
-    return `mcplens read ${quoted(call.server_id)} ${quoted(call.name)}`;
-  return `mcplens request ${quoted(call.server_id)} ${quoted(call.method)} ${quoted(JSON.stringify(params))}`;
+  // It stands in no file, so that its name means nothing to another process.
+  const cwd = server.cwd ? ` --cwd ${quoted(server.cwd)}` : "";
+  if (!server.url)
+    return { before: "", after: `${cwd} -- ${(server.command ?? []).map(quoted).join(" ")}` };
+  const headers = server.header_names.map((name) => ` -H "${name}: $${variable(name)}"`);
+  return { before: ` ${quoted(server.url)}`, after: headers.join("") };
 }
 
-export function asPython(call: CallView, server: ServerView | undefined): string {
-  const target = server?.url
-    ? JSON.stringify(server.url)
-    : python(server?.command ?? call.server_id);
-  const { arguments: given } = paramsOf(call);
-  const line =
-    call.kind === "tool"
-      ? `await client.call_tool(${JSON.stringify(call.name)}, ${python(given ?? {}, "        ")})`
-      : `await client.request(${JSON.stringify(call.method)}, ${python(paramsOf(call), "        ")})`;
-  return `import asyncio\n\nimport mcplens\n\n\nasync def main() -> None:\n    async with mcplens.connect(${target}) as client:\n        result = ${line}\n        print(result)\n\n\nasyncio.run(main())\n`;
+/** The words of the command without the server: its name, and what follows. */
+function wordsOf(call: CallView, request: unknown): [string, string] {
+  if (call.kind === "raw") return ["raw", quoted(String(request))];
+  const params = isObject(request) ? request : {};
+  const meta = params._meta === undefined ? "" : ` --meta ${json(params._meta)}`;
+  const given = params.arguments ?? {};
+  if (call.kind === "tool" && isObject(given)) {
+    const ttl = isObject(params.task) ? Number(params.task.ttl) / 1000 : null;
+    const task = ttl === null ? "" : ` --task --ttl ${ttl}`;
+    return ["call", `${quoted(call.name)} --args ${json(given)}${meta}${task}`];
+  }
+  if (call.kind === "resource" && !meta) return ["read", quoted(call.name)];
+  if (call.kind === "prompt" && !meta)
+    return ["prompt", `${quoted(call.name)} --args ${json(given)}`];
+  return ["request", `${quoted(call.method)} ${json(params)}`];
 }
 
-export function asJsonRpc(call: CallView): string {
-  const request = (call.request ?? {}) as Record<string, unknown>;
-  if ("jsonrpc" in request) return pretty(request);
-  return pretty({
-    jsonrpc: "2.0",
-    id: call.request_id ?? 1,
-    method: call.method,
-    params: paramsOf(call),
-  });
+export function asCommand(call: CallView, request: unknown, server: Known): string {
+  const [name, words] = wordsOf(call, request);
+  const { before, after } = target(call, server);
+  return `mcplens ${name}${before} ${words}${after}`;
 }
 
-export function asCurl(call: CallView, server: ServerView | undefined): string {
-  const body = JSON.stringify(JSON.parse(asJsonRpc(call)));
-  return `curl -sS ${quoted(server?.url ?? "")} \\\n  -H 'Content-Type: application/json' \\\n  -H 'Accept: application/json, text/event-stream' \\\n  -d ${quoted(body)}`;
+// -- Python --------------------------------------------------------------------------------------
+
+function connecting(server: Known, serverId: string): { imports: string; text: string } {
+  const words = [server?.url ? JSON.stringify(server.url) : python(server?.command ?? serverId)];
+  const environ = (names: string[], nameOf: (name: string) => string): string =>
+    `{${names.map((name) => `${JSON.stringify(name)}: os.environ[${JSON.stringify(nameOf(name))}]`).join(", ")}}`;
+  const headers = (server?.url && server.header_names) || [];
+  const env = (!server?.url && server?.env_names) || [];
+  if (headers.length) words.push(`headers=${environ(headers, variable)}`);
+  if (env.length) words.push(`env=${environ(env, (name) => name)}`);
+  if (!server?.url && server?.cwd) words.push(`cwd=${JSON.stringify(server.cwd)}`);
+  return {
+    imports: headers.length || env.length ? "import asyncio\nimport os\n" : "import asyncio\n",
+    text: words.join(", "),
+  };
+}
+
+function asking(call: CallView, request: unknown): string {
+  const indent = "        ";
+  if (call.kind === "raw") return `client.send_raw(${JSON.stringify(String(request))}.encode())`;
+  const params = isObject(request) ? request : {};
+  const { arguments: given, _meta: meta, task } = params;
+  if (call.kind === "tool" && isObject(given)) {
+    const words = [JSON.stringify(call.name), python(given, indent)];
+    if (meta !== undefined) words.push(`meta=${python(meta, indent)}`);
+    if (isObject(task)) words.push(`task=${Number(task.ttl) / 1000}`);
+    return `client.call_tool(${words.join(", ")})`;
+  }
+  return `client.request(${JSON.stringify(call.method)}, ${python(params, indent)})`;
+}
+
+export function asPython(call: CallView, request: unknown, server: Known): string {
+  const { imports, text } = connecting(server, call.server_id);
+  const shown =
+    call.kind === "raw" ? 'result.raw.decode() if result else "no answer"' : "result.raw.decode()";
+  return `${imports}
+import mcplens
+
+
+async def main() -> None:
+    async with mcplens.connect(${text}) as client:
+        result = await ${asking(call, request)}
+        print(${shown})
+
+
+asyncio.run(main())
+`;
+}
+
+// -- JSON-RPC and curl ---------------------------------------------------------------------------
+
+function message(call: CallView, params: unknown): Params {
+  return { jsonrpc: "2.0", id: call.request_id ?? 1, method: call.method, params };
+}
+
+/** The message of a call; a raw one exactly as it was typed. */
+export function asJsonRpc(call: CallView, request: unknown): string {
+  return typeof request === "string" ? request : pretty(message(call, request ?? {}));
+}
+
+const STATELESS = "2026-07-28";
+const META = "io.modelcontextprotocol/";
+
+/** What every request of 2026-07-28 carries in its `_meta`. */
+function enveloped(params: unknown, server: ServerView): unknown {
+  if (!isObject(params)) return params;
+  const envelope = {
+    [`${META}protocolVersion`]: STATELESS,
+    [`${META}clientCapabilities`]: server.declared_capabilities ?? {},
+    [`${META}clientInfo`]: { name: "curl", version: "0" },
+  };
+  return { ...params, _meta: { ...envelope, ...(isObject(params._meta) ? params._meta : {}) } };
+}
+
+function headersOf(call: CallView, server: ServerView): string[] {
+  const { protocol_version: version, channel } = server;
+  const lines = [
+    "'Content-Type: application/json'",
+    "'Accept: application/json, text/event-stream'",
+  ];
+  if (version) lines.push(`'MCP-Protocol-Version: ${version}'`);
+  if (version === STATELESS) {
+    lines.push(quoted(`Mcp-Method: ${call.method}`));
+    if (["tool", "prompt", "resource"].includes(call.kind))
+      lines.push(quoted(`Mcp-Name: ${call.name}`));
+  }
+  if (channel.session_id) lines.push('"Mcp-Session-Id: $MCP_SESSION_ID"');
+  return [...lines, ...server.header_names.map((name) => `"${name}: $${variable(name)}"`)];
+}
+
+/** Whether a message can be sent by one HTTP request. */
+export const canCurl = (server: Known): boolean =>
+  /^https?:/.test(server?.url ?? "") && server?.transport !== "sse";
+
+export function asCurl(call: CallView, request: unknown, server: Known): string {
+  if (!server?.url) return "";
+  const params = server.protocol_version === STATELESS ? enveloped(request ?? {}, server) : request;
+  const body = typeof request === "string" ? request : JSON.stringify(message(call, params ?? {}));
+  const headers = headersOf(call, server).map((line) => `  -H ${line} \\\n`);
+  return `curl -sS ${quoted(server.url)} \\\n${headers.join("")}  --data-raw ${quoted(body)}`;
 }

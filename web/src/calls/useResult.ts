@@ -1,23 +1,33 @@
-// The result of a call: from its view when it is small, else fetched when somebody looks.
+// The result of a call as the server wrote it: from its view at once when it is small, and with
+// every digit as soon as its text has been fetched.
 import { useEffect, useState } from "react";
 import { fetchResult } from "../api/http";
 import type { CallView } from "../api/types";
+import { parseExactly } from "../parts/exactJson";
 import { words } from "../parts/format";
 
 export interface Result {
   value: unknown;
+  /** Its text as it came; null until it has been fetched. */
+  text: string | null;
   isLoading: boolean;
   problem: string | null;
 }
 
+interface Fetched {
+  value: unknown;
+  text: string;
+  isExact: boolean;
+}
+
 // Large results that were looked at last; the parts of a panel share one answer.
 const HELD = 3;
-const held = new Map<string, Promise<unknown>>();
+const held = new Map<string, Promise<Fetched>>();
 
-function fetched(callId: string): Promise<unknown> {
+function fetched(callId: string): Promise<Fetched> {
   const found = held.get(callId);
   if (found) return found;
-  const work = fetchResult(callId).then((text) => JSON.parse(text) as unknown);
+  const work = fetchResult(callId).then((text) => ({ text, ...parseExactly(text) }));
   held.set(callId, work);
   work.catch(() => held.delete(callId));
   for (const oldest of held.keys()) {
@@ -27,29 +37,31 @@ function fetched(callId: string): Promise<unknown> {
   return work;
 }
 
+type Far = { id: string } & ({ got: Fetched } | { problem: string });
+
 export function useResult(call: CallView): Result {
   const { call_id, status, result, result_size_bytes } = call;
-  const isFar = status === "completed" && result == null && result_size_bytes > 0;
-  const [far, setFar] = useState<Result & { id: string }>({
-    id: "",
-    value: undefined,
-    isLoading: false,
-    problem: null,
-  });
+  const isThere = status === "completed" && result_size_bytes > 0;
+  const [far, setFar] = useState<Far | null>(null);
   useEffect(() => {
-    if (!isFar) return;
+    if (!isThere) return;
     let isGone = false;
-    setFar({ id: call_id, value: undefined, isLoading: true, problem: null });
     fetched(call_id).then(
-      (value) => !isGone && setFar({ id: call_id, value, isLoading: false, problem: null }),
-      (thrown) =>
-        !isGone &&
-        setFar({ id: call_id, value: undefined, isLoading: false, problem: words(thrown) }),
+      (got) => !isGone && setFar({ id: call_id, got }),
+      (thrown) => !isGone && setFar({ id: call_id, problem: words(thrown) }),
     );
     return () => {
       isGone = true;
     };
-  }, [call_id, isFar]);
-  if (!isFar) return { value: result ?? undefined, isLoading: false, problem: null };
-  return far.id === call_id ? far : { value: undefined, isLoading: true, problem: null };
+  }, [call_id, isThere]);
+  const near = { value: result ?? undefined, text: null, isLoading: false, problem: null };
+  if (!isThere) return near;
+  const mine = far?.id === call_id ? far : null;
+  if (mine && "got" in mine) {
+    // The same value again would only close what was opened in a tree.
+    const value = mine.got.isExact || result == null ? mine.got.value : result;
+    return { value, text: mine.got.text, isLoading: false, problem: null };
+  }
+  if (result != null) return near;
+  return { value: undefined, text: null, isLoading: !mine, problem: mine?.problem ?? null };
 }

@@ -19,6 +19,15 @@ interface Entry {
   path: string;
 }
 
+// A screen that is in no tab: the bell leads there.
+const QUESTIONS: Entry = {
+  key: "screen questions",
+  icon: "bell",
+  label: "Questions",
+  about: "screen",
+  path: "/questions",
+};
+
 const KINDS = [
   { kind: "tools", icon: "tools", key: "name" },
   { kind: "prompts", icon: "prompts", key: "name" },
@@ -97,7 +106,7 @@ function Content() {
   const [text, setText] = useState("");
   const [at, setAt] = useState(0);
   const wanted = useDeferredValue(text);
-  const found = useMemo(() => matching(entries, wanted), [entries, wanted]);
+  const found = useMemo(() => matching([...entries, QUESTIONS], wanted), [entries, wanted]);
   const go = (entry: Entry | undefined): void => {
     if (!entry) return;
     closePalette();

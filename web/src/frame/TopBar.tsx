@@ -110,6 +110,8 @@ function Bell() {
             <div className="dim">{question.server_id}</div>
           </Menu.Item>
         ))}
+        <Menu.Divider />
+        <Menu.Item onClick={() => void navigate("/questions")}>All questions</Menu.Item>
       </Menu.Dropdown>
     </Menu>
   );

@@ -1,13 +1,13 @@
 // JSON as a tree that opens piece by piece, with search; smooth for millions of values, since
 // only the rows on the screen are drawn.
-import { ActionIcon } from "@mantine/core";
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { type KeyboardEvent, useEffect, useMemo, useRef, useState } from "react";
+import { ExactNumber } from "./exactJson";
+import { FindBar, SHORTEST, stepped } from "./FindBar";
 import { bytes, cut } from "./format";
 import { Icon } from "./icons";
 import css from "./JsonTree.module.css";
 import { above, findIn, isContainer, type JsonRow, openAtFirst, rowsOf } from "./jsonRows";
-import { SearchField } from "./SearchField";
 import { copy, pretty } from "./text";
 
 const ROW_PX = 20;
@@ -16,7 +16,7 @@ const LONGEST = 300;
 
 function kindOf(value: unknown): string | undefined {
   if (typeof value === "string") return css.string;
-  if (typeof value === "number") return css.number;
+  if (typeof value === "number" || value instanceof ExactNumber) return css.number;
   return css.word;
 }
 
@@ -33,7 +33,10 @@ function Value({ row }: { row: JsonRow }) {
   const { value } = row;
   const length = typeof value === "string" ? value.length : 0;
   // A string of megabytes is not escaped for the sake of its first line.
-  const text = JSON.stringify(length > LONGEST ? String(value).slice(0, LONGEST) : value);
+  const text =
+    value instanceof ExactNumber
+      ? value.text
+      : JSON.stringify(length > LONGEST ? String(value).slice(0, LONGEST) : value);
   return (
     <span className={kindOf(value)}>
       {cut(text ?? "undefined", LONGEST)}
@@ -56,7 +59,7 @@ export function JsonTree({ value, label, most, withSearch = true }: Props) {
   const [text, setText] = useState("");
   const scroller = useRef<HTMLDivElement>(null);
   const rows = useMemo(() => rowsOf(value, open), [value, open]);
-  const found = useMemo(() => (text.length > 1 ? findIn(value, text) : []), [value, text]);
+  const found = useMemo(() => (text.length >= SHORTEST ? findIn(value, text) : []), [value, text]);
   const virtual = useVirtualizer({
     count: rows.length,
     getScrollElement: () => scroller.current,
@@ -80,9 +83,7 @@ export function JsonTree({ value, label, most, withSearch = true }: Props) {
     requestAnimationFrame(() => virtual.scrollToIndex(index, { align: "center" }));
   };
   const step = (by: number): void => {
-    if (!found.length) return;
-    const at = found.indexOf(chosen ?? "");
-    const next = found[(at + by + found.length) % found.length];
+    const next = found[stepped(found.indexOf(chosen ?? ""), by, found.length)];
     if (next !== undefined) go(next);
   };
   const onKeyDown = (event: KeyboardEvent): void => {
@@ -112,16 +113,14 @@ export function JsonTree({ value, label, most, withSearch = true }: Props) {
   return (
     <div className={css.tree}>
       {withSearch && rows.length > 24 && (
-        <div className={css.tools}>
-          <SearchField label="Search in JSON" value={text} onChange={setText} className="grow" />
-          {text.length > 1 && <span className="dim">{found.length} found</span>}
-          <ActionIcon aria-label="Previous match" disabled={!found.length} onClick={() => step(-1)}>
-            <Icon name="up" size={14} />
-          </ActionIcon>
-          <ActionIcon aria-label="Next match" disabled={!found.length} onClick={() => step(1)}>
-            <Icon name="down" size={14} />
-          </ActionIcon>
-        </div>
+        <FindBar
+          label="Search in JSON"
+          text={text}
+          onText={setText}
+          found={`${found.length} found`}
+          canStep={found.length > 0}
+          step={step}
+        />
       )}
       <div
         ref={scroller}

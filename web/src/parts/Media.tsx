@@ -1,4 +1,4 @@
-// Pictures and sounds of a result, shown from our own origin; all else can only be saved.
+// Pictures and sounds of a result or a question, shown from our own origin; all else can only be saved.
 import { Anchor } from "@mantine/core";
 import { bytes } from "./format";
 import { HexView } from "./HexView";
@@ -9,14 +9,18 @@ const PICTURE = /^image\/(png|jpe?g|gif|webp|avif|bmp)$/i;
 
 export interface Place {
   callId: string | null;
-  /** JSON pointer of the base64 text within the result. */
+  /** Where it is a question's and not a result's. */
+  questionId?: string;
+  /** JSON pointer of the base64 text within the result, or within the question's params. */
   pointer: string;
 }
 
-const blobPath = (place: Place): string | null =>
-  place.callId === null
-    ? null
-    : `/api/blob/${encodeURIComponent(place.callId)}?${new URLSearchParams({ pointer: place.pointer })}`;
+function blobPath({ callId, questionId, pointer }: Place): string | null {
+  const query = new URLSearchParams({ pointer });
+  if (questionId !== undefined)
+    return `/api/questions/${encodeURIComponent(questionId)}/blob?${query}`;
+  return callId === null ? null : `/api/blob/${encodeURIComponent(callId)}?${query}`;
+}
 
 interface Props {
   data: string;

@@ -1,38 +1,77 @@
 // A text in the form that suits it: JSON as a tree, Markdown rendered, or as it is.
-import { SegmentedControl } from "@mantine/core";
+import { ActionIcon, SegmentedControl, Tooltip } from "@mantine/core";
 import { useMemo, useState } from "react";
+import { parseShown } from "./exactJson";
+import { Icon } from "./icons";
 import { JsonTree } from "./JsonTree";
 import { looksLikeMarkdown, Markdown } from "./Markdown";
+import css from "./RichText.module.css";
 import { TextView } from "./TextView";
-import { parseJson } from "./text";
+import { copy, save } from "./text";
 
 type Form = "json" | "markdown" | "text";
 const LABELS: Record<Form, string> = { json: "JSON", markdown: "Rendered", text: "Raw" };
 
-function formsOf(text: string, mime: string | undefined): { forms: Form[]; value: unknown } {
-  const start = text.trimStart()[0];
-  const parsed = start === "{" || start === "[" ? parseJson(text) : null;
-  if (parsed?.ok) return { forms: ["json", "text"], value: parsed.value };
-  const isMarkdown = mime === "text/markdown" || (!mime && looksLikeMarkdown(text));
-  return { forms: isMarkdown ? ["markdown", "text"] : ["text"], value: undefined };
+interface About {
+  mime?: string;
+  uri?: string;
 }
 
-export function RichText({ text, label, mime }: { text: string; label: string; mime?: string }) {
-  const { forms, value } = useMemo(() => formsOf(text, mime), [text, mime]);
+const isMarkdown = ({ mime, uri }: About): boolean =>
+  mime
+    ? /^text\/(x-)?markdown$/i.test((mime.split(";")[0] ?? "").trim())
+    : /\.(md|markdown)([?#].*)?$/i.test(uri ?? "");
+
+/** The forms that a text can be shown in; the first is what it is shown as. */
+export function formsOf(text: string, about: About): { forms: Form[]; value?: unknown } {
+  const json = /^\s*[[{]/.test(text) ? parseShown(text) : null;
+  if (json?.ok) return { forms: ["json", "text"], value: json.value };
+  if (isMarkdown(about)) return { forms: ["markdown", "text"] };
+  // Nobody said that it is Markdown, so that it is rendered only for who asks for it.
+  const isLikely = !about.mime && !about.uri && looksLikeMarkdown(text);
+  return { forms: isLikely ? ["text", "markdown"] : ["text"] };
+}
+
+const ENDINGS: Record<Form, string> = { json: "json", markdown: "md", text: "txt" };
+
+export function RichText({ text, label, mime, uri }: { text: string; label: string } & About) {
+  const { forms, value } = useMemo(() => formsOf(text, { mime, uri }), [text, mime, uri]);
   const [wanted, setWanted] = useState<Form | null>(null);
   const form = wanted && forms.includes(wanted) ? wanted : (forms[0] ?? "text");
+  const name = `${label.toLowerCase()}.${ENDINGS[forms[0] ?? "text"]}`;
+  const tools = (
+    <div className={css.tools}>
+      <Tooltip label="Copy this text">
+        <ActionIcon aria-label="Copy this text" onClick={() => void copy(text)}>
+          <Icon name="copy" size={14} />
+        </ActionIcon>
+      </Tooltip>
+      <Tooltip label="Download this text">
+        <ActionIcon aria-label="Download this text" onClick={() => save(text, name, "text/plain")}>
+          <Icon name="download" size={14} />
+        </ActionIcon>
+      </Tooltip>
+    </div>
+  );
+  if (forms.length === 1)
+    return (
+      <div className={css.beside}>
+        <TextView text={text} label={label} most={560} />
+        {tools}
+      </div>
+    );
   return (
     <div className="stack tight">
-      {forms.length > 1 && (
-        <div>
-          <SegmentedControl
-            aria-label={`How to show ${label}`}
-            value={form}
-            onChange={(next) => setWanted(next as Form)}
-            data={forms.map((one) => ({ value: one, label: LABELS[one] }))}
-          />
-        </div>
-      )}
+      <div className="row">
+        <SegmentedControl
+          aria-label={`How to show ${label}`}
+          value={form}
+          onChange={(next) => setWanted(next as Form)}
+          data={forms.map((one) => ({ value: one, label: LABELS[one] }))}
+        />
+        <span className="grow" />
+        {tools}
+      </div>
       {form === "json" ? (
         <JsonTree value={value} label={label} most={480} />
       ) : form === "markdown" ? (

@@ -8,10 +8,11 @@ interface Props {
   onChange(value: string): void;
   placeholder?: string;
   className?: string;
+  onEnter?(isShifted: boolean): void;
 }
 
 /** A field that filters what is beside it; Esc empties it. The key "/" goes to the first one. */
-export function SearchField({ label, value, onChange, placeholder, className }: Props) {
+export function SearchField({ label, value, onChange, placeholder, className, onEnter }: Props) {
   return (
     <TextInput
       data-search
@@ -23,6 +24,7 @@ export function SearchField({ label, value, onChange, placeholder, className }: 
       value={value}
       onChange={(event) => onChange(event.currentTarget.value)}
       onKeyDown={(event) => {
+        if (event.key === "Enter") onEnter?.(event.shiftKey);
         if (event.key === "Escape" && value) {
           event.stopPropagation();
           onChange("");

@@ -1,4 +1,5 @@
 // A JSON value as the rows of a tree: only what is open is walked. Pure.
+import { ExactNumber } from "./exactJson";
 
 export interface JsonRow {
   /** JSON pointer; the key of the row. */
@@ -15,7 +16,7 @@ export interface JsonRow {
 export const MOST_ROWS = 1_200_000;
 
 export const isContainer = (value: unknown): value is object =>
-  typeof value === "object" && value !== null;
+  typeof value === "object" && value !== null && !(value instanceof ExactNumber);
 const escaped = (name: string): string => name.replaceAll("~", "~0").replaceAll("/", "~1");
 
 export function childPointer(pointer: string, name: string | number): string {

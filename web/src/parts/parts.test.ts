@@ -3,7 +3,7 @@ import { bytes, clock, duration } from "./format";
 import { above, findIn, openAtFirst, rowsOf } from "./jsonRows";
 import { blocksOf, isWebLink, looksLikeMarkdown } from "./Markdown";
 import { iconOf, initials } from "./ServerIcon";
-import { linesOf } from "./TextView";
+import { rowStarts } from "./textRows";
 import { rowsAt } from "./useWindow";
 
 describe("rowsAt", () => {
@@ -73,6 +73,6 @@ describe("small things", () => {
     expect(initials("my-server")).toBe("MS");
   });
   it("cuts an endless line", () => {
-    expect(linesOf("x".repeat(9000))).toHaveLength(3);
+    expect(rowStarts("x".repeat(9000))).toHaveLength(3);
   });
 });

@@ -4,26 +4,28 @@ import { useMemo, useState } from "react";
 import { type Arguments, ArgumentsEditor, NO_ARGUMENTS } from "../forms/ArgumentsEditor";
 import { validate } from "../forms/validate";
 import { Callout } from "../parts/Callout";
+import { JsonTree } from "../parts/JsonTree";
 import { parseJson } from "../parts/text";
 import { command } from "../state/connection";
-import { useDraft } from "../state/remembered";
+import { fieldsOf, formOddity } from "./asked";
+import { useAnswerDraft } from "./drafts";
+import { FormGuard } from "./FormGuard";
 import type { AnswerProps } from "./QuestionPanel";
 import css from "./QuestionPanel.module.css";
+import { Said } from "./Said";
 
-interface Params {
-  message?: unknown;
-  requestedSchema?: unknown;
-}
+const AS_JSON: Arguments = { text: "{}", mode: "json" };
 
 export function ElicitationForm({ question, send }: AnswerProps) {
-  const { question_id, server_id, server_name } = question;
-  const params = (question.params ?? {}) as Params;
-  const [draft, setDraft] = useDraft<Arguments>(`question.${question_id}`, NO_ARGUMENTS);
+  const { question_id, server_id, server_name, params } = question;
+  const { requestedSchema } = fieldsOf(params);
+  const [failure, setFailure] = useState(() => formOddity(params));
+  const [draft, setDraft] = useAnswerDraft(question, failure ? AS_JSON : NO_ARGUMENTS);
   const [isTried, setTried] = useState(false);
   const parsed = useMemo(() => parseJson(draft.text ?? "{}"), [draft.text]);
   const findings = useMemo(
-    () => (parsed.ok ? validate(params.requestedSchema ?? {}, parsed.value) : []),
-    [parsed, params.requestedSchema],
+    () => (parsed.ok ? validate(requestedSchema ?? {}, parsed.value) : []),
+    [parsed, requestedSchema],
   );
   const text = draft.text ?? "{}";
   const submit = (isForced: boolean): void => {
@@ -41,16 +43,39 @@ export function ElicitationForm({ question, send }: AnswerProps) {
     send((force) => command("AnswerElicitation", { question_id, action, force }));
   return (
     <div className="stack">
-      <p className={css.message}>{String(params.message ?? "")}</p>
-      <ArgumentsEditor
-        name={`answer-${question_id}`}
-        title="Your answer"
-        schema={params.requestedSchema ?? {}}
-        value={draft}
-        findings={isTried ? findings : []}
-        onChange={setDraft}
-      />
+      <Said message={fieldsOf(params).message} />
+      {failure && (
+        <>
+          <Callout>{failure} Answer as JSON. This is what was asked:</Callout>
+          <JsonTree value={params} label="Request" most={260} withSearch={false} />
+        </>
+      )}
+      <FormGuard
+        key={draft.mode}
+        onFail={() => {
+          setFailure("This form cannot be drawn.");
+          setDraft({ text, mode: "json" });
+        }}
+      >
+        <ArgumentsEditor
+          name={`answer-${question_id}`}
+          title="Your answer"
+          schema={requestedSchema ?? {}}
+          value={draft}
+          findings={isTried ? findings : []}
+          onChange={setDraft}
+        />
+      </FormGuard>
       {!parsed.ok && <Callout>The JSON is not complete: {parsed.problem}</Callout>}
+      {isTried && draft.mode === "json" && findings.length > 0 && (
+        <Callout>
+          {findings.map(({ pointer, message }) => (
+            <div key={`${pointer} ${message}`}>
+              {pointer && <span className="mono">{pointer}</span>} {message}
+            </div>
+          ))}
+        </Callout>
+      )}
       <Callout>
         Server “{server_name || server_id}” asks for this data. Do not enter passwords or keys.
       </Callout>
@@ -62,7 +87,11 @@ export function ElicitationForm({ question, send }: AnswerProps) {
         )}
         <Button
           variant="subtle"
-          onClick={() => send(() => command("AutoRespond", { question_id, profile: "auto" }))}
+          onClick={() =>
+            send((force) =>
+              command("AutoRespond", { question_id, profile: "auto", options: { force } }),
+            )
+          }
         >
           Auto-respond
         </Button>
@@ -72,7 +101,7 @@ export function ElicitationForm({ question, send }: AnswerProps) {
         <Button variant="default" onClick={() => answer("decline")}>
           Decline
         </Button>
-        <Button disabled={!parsed.ok} onClick={() => submit(false)}>
+        <Button data-answer disabled={!parsed.ok} onClick={() => submit(false)}>
           Submit
         </Button>
       </div>

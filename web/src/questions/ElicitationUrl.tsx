@@ -2,29 +2,26 @@
 // by itself.
 import { Button, Loader } from "@mantine/core";
 import { Callout } from "../parts/Callout";
+import { JsonTree } from "../parts/JsonTree";
 import { copy } from "../parts/text";
 import { command } from "../state/connection";
-import { useDraft } from "../state/remembered";
+import { fieldsOf, shown } from "./asked";
+import { useAnswerDraft } from "./drafts";
 import type { AnswerProps } from "./QuestionPanel";
 import css from "./QuestionPanel.module.css";
+import { Said } from "./Said";
 import { inspectUrl } from "./urlWarnings";
 
-interface Params {
-  message?: unknown;
-  url?: unknown;
-  elicitationId?: unknown;
-}
-
 export function ElicitationUrl({ question, send }: AnswerProps) {
-  const { question_id } = question;
-  const params = (question.params ?? {}) as Params;
-  const { link } = question;
-  const url = link?.url ?? String(params.url ?? "");
+  const { question_id, link, server_id, server_name } = question;
+  const params = fieldsOf(question.params);
+  const isText = typeof params.url === "string";
+  const url = link?.url || (isText ? String(params.url) : "");
   const own = inspectUrl(url);
   // Two judges: what either of them finds odd is told.
   const warnings = [...new Set([...own.warnings, ...(link?.warnings ?? [])])];
   const isOpenable = own.isOpenable && (link?.is_openable ?? true);
-  const [isOpened, setOpened] = useDraft(`question.${question_id}`, false);
+  const [isOpened, setOpened] = useAnswerDraft(question, false);
   const answer = (action: "accept" | "decline" | "cancel"): void =>
     send((force) => command("AnswerElicitation", { question_id, action, force }));
   const open = (): void => {
@@ -33,10 +30,14 @@ export function ElicitationUrl({ question, send }: AnswerProps) {
   };
   return (
     <div className="stack">
-      <p className={css.message}>{String(params.message ?? "")}</p>
-      <pre className="block">{url}</pre>
+      <Said message={params.message} />
+      {url ? (
+        <pre className="block">{url}</pre>
+      ) : (
+        <JsonTree value={question.params} label="Request" most={260} withSearch={false} />
+      )}
       <div className="row" style={{ justifyContent: "flex-end" }}>
-        <Button variant="default" onClick={() => void copy(url)}>
+        <Button variant="default" disabled={!url} onClick={() => void copy(url)}>
           Copy
         </Button>
         <Button variant="default" disabled={!isOpenable} onClick={open}>
@@ -51,16 +52,17 @@ export function ElicitationUrl({ question, send }: AnswerProps) {
       </div>
       {params.elicitationId !== undefined && (
         <span className="dim">
-          Elicitation ID: <span className="mono">{String(params.elicitationId)}</span>
+          Elicitation ID: <span className="mono">{shown(params.elicitationId)}</span>
         </span>
       )}
       <Callout>
         {own.host ? (
           <>
-            Opening leads to <strong className="mono">{own.host}</strong>. Verify the domain.
+            Server “{server_name || server_id}” asks you to open{" "}
+            <strong className="mono">{own.host}</strong>. Verify the domain.
           </>
         ) : (
-          "Do not open this."
+          `Do not open what server “${server_name || server_id}” asks for.`
         )}
         {warnings.map((warning) => (
           <div key={warning}>{warning}</div>
@@ -73,7 +75,9 @@ export function ElicitationUrl({ question, send }: AnswerProps) {
         <Button variant="default" onClick={() => answer("decline")}>
           Decline
         </Button>
-        <Button onClick={() => answer("accept")}>Accept</Button>
+        <Button data-answer onClick={() => answer("accept")}>
+          Accept
+        </Button>
       </div>
     </div>
   );

@@ -1,14 +1,14 @@
 // A question of a server, with all that it asks and the ways to answer.
 import { Badge, Button, Loader } from "@mantine/core";
-import { useState } from "react";
+import { type KeyboardEvent, useState } from "react";
 import type { ErrorView, QuestionView } from "../api/types";
 import { ErrorNote } from "../parts/ErrorNote";
 import { duration } from "../parts/format";
+import { Guarded } from "../parts/Guarded";
 import { JsonTree } from "../parts/JsonTree";
 import { useNow } from "../parts/useNow";
 import { viewOf } from "../state/actions";
 import { command } from "../state/connection";
-import { dropDraft } from "../state/remembered";
 import { ElicitationForm } from "./ElicitationForm";
 import { ElicitationUrl } from "./ElicitationUrl";
 import css from "./QuestionPanel.module.css";
@@ -17,7 +17,21 @@ import { Sampling } from "./Sampling";
 export interface AnswerProps {
   question: QuestionView;
   /** Send an answer; what goes wrong is shown by the panel. */
-  send(work: (force: boolean) => Promise<unknown>): void;
+  send(work: Work): void;
+}
+
+type Work = (force: boolean) => Promise<unknown>;
+
+/** Whether the answer was judged, and may be sent as it is all the same. */
+const isJudged = (error: ErrorView): boolean =>
+  error.code === "INVALID_ANSWER" && Array.isArray(error.details.findings);
+
+/** Ctrl-Enter answers; the screen behind must not take it as a call to run again. */
+function answerByKey(event: KeyboardEvent<HTMLElement>): void {
+  if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
+  event.preventDefault();
+  event.stopPropagation();
+  event.currentTarget.querySelector<HTMLButtonElement>("[data-answer]:not(:disabled)")?.click();
 }
 
 function Countdown({ deadline }: { deadline: number }) {
@@ -62,21 +76,28 @@ const kindOf = (question: QuestionView): string => {
   return `${question.method} (${isAtUrl(question) ? "URL" : "form"})`;
 };
 
+/** Ids come again after a restart; the moment tells two questions apart. */
 export function QuestionPanel({ question }: { question: QuestionView }) {
+  return <Panel key={`${question.question_id} ${question.opened}`} question={question} />;
+}
+
+function Panel({ question }: { question: QuestionView }) {
   const [error, setError] = useState<ErrorView | null>(null);
-  const [again, setAgain] = useState<((force: boolean) => Promise<unknown>) | null>(null);
-  const attempt = (work: (force: boolean) => Promise<unknown>, force: boolean): void => {
+  const [again, setAgain] = useState<Work | null>(null);
+  const attempt = (work: Work, force: boolean): void => {
     setError(null);
-    work(force).then(
-      () => dropDraft(`question.${question.question_id}`),
-      (thrown: unknown) => {
-        setError(viewOf(thrown));
-        setAgain(() => work);
-      },
-    );
+    work(force).catch((thrown: unknown) => {
+      setError(viewOf(thrown));
+      setAgain(() => work);
+    });
   };
   return (
-    <section className={css.panel} aria-label={`Question: ${question.method}`}>
+    <section
+      className={css.panel}
+      id={question.question_id}
+      aria-label={`Question: ${question.method}`}
+      onKeyDown={answerByKey}
+    >
       <header className={css.head}>
         <span className="mono">{kindOf(question)}</span>
         <span className="dim">from {question.server_id}</span>
@@ -99,13 +120,16 @@ export function QuestionPanel({ question }: { question: QuestionView }) {
             <Loader size={14} /> {question.answering_by} is answering
           </div>
         )}
-        <Body question={question} send={(work) => attempt(work, false)} />
+        <Guarded what="this question" raw={question.params}>
+          <Body question={question} send={(work) => attempt(work, false)} />
+        </Guarded>
         {error && (
           <ErrorNote
             error={error}
             title="The answer was not sent"
             action={
-              again && (
+              again &&
+              isJudged(error) && (
                 <Button size="compact-xs" variant="default" onClick={() => attempt(again, true)}>
                   Send anyway
                 </Button>

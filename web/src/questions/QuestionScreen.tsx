@@ -1,23 +1,58 @@
-// A question on a screen of its own, reached from the bell.
+// A question on a screen of its own, reached from the bell: with the call that waits for it, so
+// that what follows (the next question, the wait for a page, the result) is seen here too.
 import { Button } from "@mantine/core";
+import { useEffect } from "react";
 import { Link, useParams } from "react-router";
+import type { CallView, QuestionView } from "../api/types";
+import { CallPanel } from "../calls/CallPanel";
 import { Empty } from "../parts/Empty";
 import { pathTo } from "../state/selection";
 import { useInspector } from "../state/store";
 import { QuestionPanel } from "./QuestionPanel";
 
+export const pathToQuestion = (question: QuestionView): string =>
+  `/questions/${encodeURIComponent(question.question_id)}`;
+
+const placeOf = (call: CallView): string => {
+  const search = `?call=${encodeURIComponent(call.call_id)}`;
+  if (call.kind === "prompt") return pathTo(call.server_id, "prompts", call.name) + search;
+  if (call.kind === "resource") return pathTo(call.server_id, "resources", call.name) + search;
+  return pathTo(call.server_id, "tools", call.name) + search;
+};
+
+function Head({ question, call }: { question: QuestionView; call: CallView | undefined }) {
+  return (
+    <div className="toolbar">
+      <h1 className="title">A question of {question.server_id}</h1>
+      {call && (
+        <span>
+          during{" "}
+          <Link className="mono" to={placeOf(call)}>
+            {call.name || call.method}
+          </Link>
+        </span>
+      )}
+      <span className="grow" />
+      <Link to="/questions">All questions</Link>
+    </div>
+  );
+}
+
 export function QuestionScreen() {
   const { question: id = "" } = useParams();
-  const questions = useInspector((state) => state.questions);
-  const question = questions.get(id);
-  if (!question || question.is_done) {
+  const question = useInspector((state) => state.questions.get(id));
+  const call = useInspector((state) => state.calls.get(question?.call_id ?? ""));
+  useEffect(() => {
+    document.getElementById(id)?.scrollIntoView?.({ block: "nearest" });
+  }, [id]);
+  if (!question || (question.is_done && !call)) {
     return (
       <Empty
         icon="check"
         title="This question is answered"
         action={
-          <Button component={Link} to="/servers" variant="default">
-            Go to the servers
+          <Button component={Link} to="/questions" variant="default">
+            All questions
           </Button>
         }
       >
@@ -26,14 +61,16 @@ export function QuestionScreen() {
     );
   }
   return (
-    <div className="scroll pad" style={{ height: "100%" }}>
-      <div className="stack" style={{ maxWidth: 860, margin: "0 auto" }}>
-        <div className="row">
-          <h1 className="title grow">A question of {question.server_id}</h1>
-          <Link to={pathTo(question.server_id, "tools")}>Tools of this server</Link>
+    <div className="pane">
+      <Head question={question} call={call} />
+      {call ? (
+        <CallPanel key={call.call_id} call={call} />
+      ) : (
+        <div className="scroll pad stack">
+          <p className="dim">Which call this belongs to is not known: several may run.</p>
+          <QuestionPanel key={id} question={question} />
         </div>
-        <QuestionPanel key={id} question={question} />
-      </div>
+      )}
     </div>
   );
 }

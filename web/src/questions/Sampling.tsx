@@ -4,108 +4,36 @@ import {
   Autocomplete,
   Badge,
   Button,
-  Checkbox,
   Select,
   Textarea,
   TextInput,
 } from "@mantine/core";
-import { Message } from "../calls/Message";
+import { useMemo } from "react";
+import { Guarded } from "../parts/Guarded";
 import { Icon } from "../parts/icons";
 import { copy, parseJson } from "../parts/text";
 import { command } from "../state/connection";
-import { useDraft } from "../state/remembered";
 import { useInspector } from "../state/store";
+import { samplingOf, TOOL_CHOICES } from "./asked";
+import { useAnswerDraft } from "./drafts";
 import type { AnswerProps } from "./QuestionPanel";
 import css from "./QuestionPanel.module.css";
+import { SamplingRequest } from "./SamplingRequest";
 import { resultOf, type SamplingDraft, STOP_REASONS } from "./samplingAnswer";
 import { ToolCalls } from "./ToolCalls";
 
-interface Params {
-  messages?: { role?: unknown; content?: unknown }[];
-  systemPrompt?: unknown;
-  modelPreferences?: {
-    hints?: { name?: unknown }[];
-    costPriority?: unknown;
-    speedPriority?: unknown;
-    intelligencePriority?: unknown;
-  };
-  maxTokens?: unknown;
-  temperature?: unknown;
-  stopSequences?: unknown[];
-  includeContext?: unknown;
-  tools?: { name?: unknown; description?: unknown }[];
-  toolChoice?: { mode?: unknown };
-}
-
-function Request({ params, serverId }: { params: Params; serverId: string }) {
-  const preferences = params.modelPreferences ?? {};
-  const facts: [string, unknown][] = [
-    ["Max tokens", params.maxTokens],
-    ["Temperature", params.temperature],
-    ["Stop sequences", params.stopSequences?.map((one) => JSON.stringify(one)).join(", ")],
-    ["Cost", preferences.costPriority],
-    ["Speed", preferences.speedPriority],
-    ["Intelligence", preferences.intelligencePriority],
-  ];
-  return (
-    <div className="stack">
-      {params.systemPrompt !== undefined && (
-        <div>
-          <span className="section-title">System prompt</span>
-          <pre className="block">{String(params.systemPrompt)}</pre>
-        </div>
-      )}
-      {(params.messages ?? []).map((message, index) => (
-        <Message
-          key={index}
-          role={message.role}
-          content={message.content}
-          callId={null}
-          pointer=""
-          serverId={serverId}
-        />
-      ))}
-      {(preferences.hints ?? []).length > 0 && (
-        <div className="row wrap">
-          <span className="dim">Model hints:</span>
-          {(preferences.hints ?? []).map((hint, index) => (
-            <Badge key={index}>{String(hint.name)}</Badge>
-          ))}
-        </div>
-      )}
-      <div className="row wrap">
-        {facts.map(([name, value]) =>
-          value === undefined || value === "" ? null : (
-            <span key={name}>
-              <span className="dim">{name}:</span> {String(value)}
-            </span>
-          ),
-        )}
-      </div>
-      {params.includeContext !== undefined && (
-        <Checkbox
-          readOnly
-          checked={params.includeContext !== "none"}
-          label={`Include context: ${String(params.includeContext)}`}
-          onChange={() => {}}
-        />
-      )}
-    </div>
-  );
-}
-
 export function Sampling({ question, send }: AnswerProps) {
   const { question_id, server_id } = question;
-  const params = (question.params ?? {}) as Params;
-  const tools = (params.tools ?? []).map((tool) => String(tool.name));
+  const asked = useMemo(() => samplingOf(question.params), [question.params]);
+  const tools = [...new Set(asked.tools.map((tool) => tool.name))];
   const profiles = useInspector((state) => state.profiles);
   const known = profiles.filter((one) => one.problem === null).map((one) => one.name);
-  const [draft, setDraft] = useDraft<SamplingDraft>(`question.${question_id}`, {
+  const [draft, setDraft] = useAnswerDraft<SamplingDraft>(question, {
     text: "",
     model: "mock-model-1.0",
     stopReason: "endTurn",
     toolCalls: [],
-    toolChoice: String(params.toolChoice?.mode ?? "auto"),
+    toolChoice: asked.toolChoice,
     tool: null,
     profile: question.profile ?? "manual",
   });
@@ -114,32 +42,40 @@ export function Sampling({ question, send }: AnswerProps) {
     draft.stopReason === "toolUse" &&
     draft.toolCalls.some((call) => !parseJson(call.input || "{}").ok);
   const respond = (): void => {
-    const options = { tool_choice: draft.toolChoice, ...(draft.tool ? { tool: draft.tool } : {}) };
-    send(() =>
+    const choice = tools.length ? { tool_choice: draft.toolChoice } : {};
+    const tool = draft.toolChoice === "specific" && draft.tool ? { tool: draft.tool } : {};
+    send((force) =>
       command("AutoRespond", {
         question_id,
         profile: draft.profile === "manual" ? "auto" : draft.profile,
-        options,
+        options: { ...choice, ...tool, force },
       }),
     );
   };
   return (
     <div className="stack">
-      <Request params={params} serverId={server_id} />
+      <Guarded what="this request" raw={question.params}>
+        <SamplingRequest
+          asked={asked}
+          params={question.params}
+          serverId={server_id}
+          questionId={question_id}
+        />
+      </Guarded>
       {tools.length > 0 && (
         <div className="card stack tight">
           <span className="section-title">Tools ({tools.length})</span>
-          {(params.tools ?? []).map((tool) => (
-            <div key={String(tool.name)} className="row">
-              <Badge>{String(tool.name)}</Badge>
-              <span className="cut dim">{String(tool.description ?? "")}</span>
+          {asked.tools.map((tool, index) => (
+            <div key={index} className="row">
+              <Badge>{tool.name}</Badge>
+              <span className="cut dim">{tool.description}</span>
             </div>
           ))}
           <div className={css.grid}>
             <Select
               label="Tool choice"
               description="Steers Auto-respond only"
-              data={["auto", "none", "required", "specific"]}
+              data={TOOL_CHOICES}
               allowDeselect={false}
               value={draft.toolChoice}
               onChange={(value) => set({ toolChoice: value ?? "auto" })}
@@ -218,10 +154,15 @@ export function Sampling({ question, send }: AnswerProps) {
           Reject
         </Button>
         <Button
+          data-answer
           disabled={isBroken}
           onClick={() =>
             send((force) =>
-              command("AnswerSampling", { question_id, result: resultOf(draft), force }),
+              command("AnswerSampling", {
+                question_id,
+                result: resultOf(draft, question.params),
+                force,
+              }),
             )
           }
         >

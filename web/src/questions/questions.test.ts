@@ -1,4 +1,9 @@
 import { describe, expect, it } from "vitest";
+import type { QuestionView } from "../api/types";
+import { apply } from "../state/store";
+import { aHello } from "../testing/views";
+import { formOddity, samplingOf } from "./asked";
+import { draftKey } from "./drafts";
 import { resultOf } from "./samplingAnswer";
 import { inspectUrl } from "./urlWarnings";
 
@@ -45,7 +50,7 @@ describe("resultOf", () => {
     profile: "manual",
   };
   it("answers with a text", () => {
-    expect(resultOf(draft)).toEqual({
+    expect(resultOf(draft, {})).toEqual({
       role: "assistant",
       model: "m",
       stopReason: "endTurn",
@@ -53,14 +58,117 @@ describe("resultOf", () => {
     });
   });
   it("answers with tool calls", () => {
-    const result = resultOf({
-      ...draft,
-      text: "",
-      stopReason: "toolUse",
-      toolCalls: [{ name: "add", input: '{"a":2}' }],
-    });
+    const result = resultOf(
+      {
+        ...draft,
+        text: "",
+        stopReason: "toolUse",
+        toolCalls: [{ name: "add", input: '{"a":2}' }],
+      },
+      {},
+    );
     expect(result.content).toEqual([
       { type: "tool_use", id: "call_1", name: "add", input: { a: 2 } },
     ]);
+  });
+  it("never uses the id of an earlier tool call again", () => {
+    const use = { type: "tool_use", id: "call_1", name: "add", input: {} };
+    const other = { ...use, id: "call_3" };
+    const messages = [
+      { role: "assistant", content: [use] },
+      { role: "assistant", content: other },
+    ];
+    const calls = [
+      { name: "add", input: "" },
+      { name: "add", input: "" },
+    ];
+    const result = resultOf(
+      { ...draft, text: "", stopReason: "toolUse", toolCalls: calls },
+      { messages },
+    );
+    const ids = (result.content as { id: string }[]).map((block) => block.id);
+    expect(ids).toEqual(["call_2", "call_4"]);
+  });
+});
+
+describe("samplingOf", () => {
+  it.each([
+    null,
+    "words",
+    [],
+    { messages: "none", tools: {}, stopSequences: 4, modelPreferences: { hints: "one" } },
+    { messages: [null, "words", 4], tools: [null, "add", { name: 4 }], modelPreferences: 3 },
+    { messages: {}, toolChoice: "required", includeContext: { of: "all" } },
+  ])("reads %j without failing", (params) => {
+    const asked = samplingOf(params);
+    expect(asked.oddities.length).toBeGreaterThan(0);
+    for (const tool of asked.tools) expect(typeof tool.name).toBe("string");
+  });
+  it("finds nothing odd about an ordinary request", () => {
+    const asked = samplingOf({
+      messages: [{ role: "user", content: { type: "text", text: "hello" } }],
+      modelPreferences: { hints: [{ name: "claude" }], costPriority: 0 },
+      tools: [{ name: "add" }],
+      toolChoice: { mode: "required" },
+      stopSequences: ["END"],
+    });
+    expect(asked).toMatchObject({
+      oddities: [],
+      hints: ["claude"],
+      toolChoice: "required",
+      facts: [
+        ["Stop sequences", "END"],
+        ["Cost", "0"],
+      ],
+    });
+  });
+  it("requires no tool where none is offered", () => {
+    expect(samplingOf({ messages: [], toolChoice: { mode: "required" } }).toolChoice).toBe("auto");
+    const tools = [{ name: "add" }];
+    expect(samplingOf({ messages: [], tools, toolChoice: { mode: "any" } }).toolChoice).toBe(
+      "auto",
+    );
+  });
+});
+
+describe("formOddity", () => {
+  it("says why a form cannot be drawn", () => {
+    expect(formOddity({ requestedSchema: "no" })).toContain("not a schema");
+    expect(formOddity({ requestedSchema: { properties: [] } })).toContain("properties");
+    expect(formOddity({ requestedSchema: { properties: { host: 4 } } })).toContain("host");
+    expect(formOddity({ requestedSchema: { properties: { host: {} } } })).toBeNull();
+  });
+});
+
+describe("drafts of answers", () => {
+  const question = (part: Partial<QuestionView>): QuestionView =>
+    ({ question_id: "demo/elicitation-1", opened: 1, is_done: false, ...part }) as QuestionView;
+  const change = (value: QuestionView): void =>
+    apply({
+      type: "Changed",
+      what: "questions",
+      key: value.question_id,
+      server_id: "demo",
+      value,
+    });
+
+  it("are told apart by run and moment", () => {
+    const keys = [
+      draftKey("a", question({})),
+      draftKey("b", question({})),
+      draftKey("a", question({ opened: 2 })),
+    ];
+    expect(new Set(keys).size).toBe(3);
+  });
+  it("go when their question no longer waits, for whatever reason", () => {
+    apply(aHello({ run_id: "a", questions: [question({})] }));
+    const stored = `mcplens.draft.${draftKey("a", question({}))}`;
+    sessionStorage.setItem(stored, '"typed"');
+    sessionStorage.setItem("mcplens.draft.raw.demo", '"kept"');
+    change(question({ question_id: "demo/sampling-1" }));
+    expect(sessionStorage.getItem(stored)).toBe('"typed"');
+    change(question({ is_done: true, outcome: "timed out" }));
+    expect(sessionStorage.getItem(stored)).toBeNull();
+    expect(sessionStorage.getItem("mcplens.draft.raw.demo")).toBe('"kept"');
   });
 });

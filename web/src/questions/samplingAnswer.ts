@@ -1,4 +1,5 @@
 // A CreateMessageResult from what was typed.
+import { usedIds } from "./asked";
 
 export interface ToolCall {
   name: string;
@@ -17,14 +18,24 @@ export interface SamplingDraft {
 
 export const STOP_REASONS = ["endTurn", "stopSequence", "maxTokens", "toolUse"];
 
+/** The first ids `call_1`, `call_2`, … that no message of the request has used. */
+function freshIds(params: unknown, count: number): string[] {
+  const used = usedIds(params);
+  const ids: string[] = [];
+  for (let number = 1; ids.length < count; number += 1)
+    if (!used.has(`call_${number}`)) ids.push(`call_${number}`);
+  return ids;
+}
+
 /** The result to send; throws where the input of a tool call is no JSON. */
-export function resultOf(draft: SamplingDraft): Record<string, unknown> {
+export function resultOf(draft: SamplingDraft, params: unknown): Record<string, unknown> {
   const text = { type: "text", text: draft.text };
   const base = { role: "assistant", model: draft.model, stopReason: draft.stopReason };
   if (draft.stopReason !== "toolUse") return { ...base, content: text };
+  const ids = freshIds(params, draft.toolCalls.length);
   const calls = draft.toolCalls.map(({ name, input }, index) => ({
     type: "tool_use",
-    id: `call_${index + 1}`,
+    id: ids[index],
     name,
     input: JSON.parse(input || "{}") as unknown,
   }));

@@ -28,6 +28,7 @@ export async function startCall<
     | "Request"
     | "SendRaw"
     | "ReplayCall"
+    | "RepeatCall"
     | "GetTaskResult",
 >(type: T, fields: Fields<T>, raw?: Record<string, string>): Promise<CallView> {
   const call: CallView = await command(type, fields, raw);

@@ -46,6 +46,14 @@ export const useDraft = <T>(key: string, initial: T): [T, (value: T) => void] =>
 export const dropDraft = (key: string): void =>
   write(sessionStorage, `mcplens.draft.${key}`, undefined);
 
+/** Drop all drafts under a prefix but these. */
+export function dropDrafts(prefix: string, kept: ReadonlySet<string>): void {
+  for (const stored of Object.keys(sessionStorage)) {
+    const key = stored.replace(/^mcplens\.draft\./, "");
+    if (key !== stored && key.startsWith(prefix) && !kept.has(key)) dropDraft(key);
+  }
+}
+
 /** Fill in what a screen that is not shown now begins with. */
 export const keepDraft = (key: string, value: unknown): void =>
   write(sessionStorage, `mcplens.draft.${key}`, value);

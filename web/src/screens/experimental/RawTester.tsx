@@ -2,17 +2,19 @@
 import { Button, Menu, Tooltip } from "@mantine/core";
 import { useHotkeys } from "@mantine/hooks";
 import { useMemo, useState } from "react";
+import { fetchRequest } from "../../api/http";
 import type { CallView, ErrorView, ServerView } from "../../api/types";
 import { CallPanel, StatusBadge } from "../../calls/CallPanel";
 import { asJsonRpc } from "../../calls/copyAs";
 import { Callout } from "../../parts/Callout";
 import { CodeEditor } from "../../parts/CodeEditor";
 import { ErrorNote } from "../../parts/ErrorNote";
+import { parseExactly } from "../../parts/exactJson";
 import { clock, cut, duration } from "../../parts/format";
 import { Icon } from "../../parts/icons";
 import { Pairs } from "../../parts/Pairs";
 import { parseJson } from "../../parts/text";
-import { viewOf } from "../../state/actions";
+import { telling, viewOf } from "../../state/actions";
 import { startCall } from "../../state/connection";
 import { useDraft } from "../../state/remembered";
 import { useInspector } from "../../state/store";
@@ -36,24 +38,46 @@ export function bytesToSend(text: string, isLine: boolean): string {
   return parseJson(text).ok ? text.replace(/\r?\n\s*/g, " ") : text;
 }
 
-function History({ calls, onChoose }: { calls: CallView[]; onChoose(call: CallView): void }) {
+/** What is said of line breaks beside the button; null where they go as typed. */
+export function aboutLines(text: string, isLine: boolean): string | null {
+  if (!isLine || !text.includes("\n")) return null;
+  return parseJson(text).ok
+    ? "A stdio server reads one line as one message: line breaks become spaces."
+    : "A stdio server reads each of these lines as a message.";
+}
+
+interface HistoryProps {
+  calls: CallView[];
+  onChoose(call: CallView): void;
+  onLoad(call: CallView): void;
+}
+
+function History({ calls, onChoose, onLoad }: HistoryProps) {
   if (!calls.length) return null;
   return (
-    <section className="stack tight">
+    <section className="stack tight" aria-label="Request history">
       <h2 className="section-title">Request history</h2>
-      {calls.slice(0, 20).map((call) => (
-        <button
-          key={call.call_id}
-          type="button"
-          className="plain row"
-          onClick={() => onChoose(call)}
-        >
-          <span className="mono dim">{clock(call.started, false)}</span>
-          <span className="mono cut">{call.method || "raw"}</span>
-          <StatusBadge call={call} />
-          {call.elapsed_s !== null && <span className="dim">{duration(call.elapsed_s)}</span>}
-        </button>
-      ))}
+      {calls.slice(0, 20).map((call) => {
+        const at = clock(call.started, false);
+        return (
+          <div key={call.call_id} className="row">
+            <button type="button" className="plain row" onClick={() => onChoose(call)}>
+              <span className="mono dim">{at}</span>
+              <span className="mono cut">{call.method || "raw"}</span>
+              <StatusBadge call={call} />
+              {call.elapsed_s !== null && <span className="dim">{duration(call.elapsed_s)}</span>}
+            </button>
+            <Button
+              size="compact-xs"
+              variant="subtle"
+              aria-label={`Load ${call.method || "raw"} of ${at}`}
+              onClick={() => onLoad(call)}
+            >
+              Load
+            </Button>
+          </div>
+        );
+      })}
     </section>
   );
 }
@@ -86,8 +110,16 @@ export function RawTester({ server, text, onText }: Props) {
       (thrown: unknown) => setError(viewOf(thrown)),
     );
   };
-  useHotkeys([["mod+Enter", () => send(false)]], []);
+  const load = (call: CallView): void => {
+    const asked = fetchRequest(call.call_id).then((sent) => parseExactly(sent).value);
+    void telling(
+      "It was not loaded",
+      asked.then((request) => onText(asJsonRpc(call, request))),
+    );
+  };
+  useHotkeys([["mod+Enter", () => isConnected && send(false)]], [], true);
   const parsed = parseJson(text);
+  const linesNote = aboutLines(text, server.url === null);
   return (
     <div className="stack">
       <h2 className="title">Raw JSON-RPC</h2>
@@ -120,7 +152,8 @@ export function RawTester({ server, text, onText }: Props) {
           }
         />
       )}
-      <div className="row" style={{ justifyContent: "flex-end" }}>
+      <div className="row wrap" style={{ justifyContent: "flex-end" }}>
+        {linesNote && <span className="dim grow">{linesNote}</span>}
         <Menu>
           <Menu.Target>
             <Button
@@ -133,7 +166,7 @@ export function RawTester({ server, text, onText }: Props) {
           </Menu.Target>
           <Menu.Dropdown style={{ maxHeight: 360, overflow: "auto" }}>
             {calls.slice(0, 30).map((call) => (
-              <Menu.Item key={call.call_id} onClick={() => onText(asJsonRpc(call))}>
+              <Menu.Item key={call.call_id} onClick={() => load(call)}>
                 <span className="mono">{clock(call.started, false)}</span> {call.method}{" "}
                 {cut(call.name, 40)}
               </Menu.Item>
@@ -148,10 +181,10 @@ export function RawTester({ server, text, onText }: Props) {
       </div>
       {current && (
         <section className="card" style={{ padding: 0, minHeight: 180 }}>
-          <CallPanel key={current.call_id} call={current} />
+          <CallPanel key={current.call_id} call={current} onRepeated={setShown} />
         </section>
       )}
-      <History calls={raw} onChoose={(call) => setShown(call.call_id)} />
+      <History calls={raw} onChoose={(call) => setShown(call.call_id)} onLoad={load} />
     </div>
   );
 }

@@ -94,7 +94,7 @@ function PromptPanel({ server, prompt }: { server: ServerView; prompt: Prompt })
       }
       second={
         current ? (
-          <CallPanel key={current.call_id} call={current} />
+          <CallPanel key={current.call_id} call={current} onRepeated={show} />
         ) : (
           <Empty icon="prompts" title="No messages yet">
             Fill in the arguments and get the messages of this prompt.

@@ -86,7 +86,7 @@ export function Roots({ server }: { server: ServerView }) {
     );
   const add = async (): Promise<void> => {
     const done = await telling(
-      "The root was not added",
+      save ? "The root was not added to the file" : "The root was not added",
       command("AddRoot", { server_id, path: draft.path, name: draft.name || null, save }),
     );
     if (done) setDraft({ name: "", path: "" });
@@ -119,7 +119,9 @@ export function Roots({ server }: { server: ServerView }) {
                     aria-label={`Remove ${root.uri}`}
                     onClick={() =>
                       void telling(
-                        "The root was not removed",
+                        save
+                          ? "The root was not taken out of the file"
+                          : "The root was not removed",
                         command("RemoveRoot", { server_id, uri: root.uri, save }),
                       )
                     }

@@ -3,7 +3,6 @@ import { Button, Select, Tabs } from "@mantine/core";
 import { useNavigate, useParams } from "react-router";
 import type { ServerView } from "../../api/types";
 import { nameOf } from "../../frame/ServerSwitcher";
-import { Callout } from "../../parts/Callout";
 import { ErrorNote } from "../../parts/ErrorNote";
 import { duration, moment } from "../../parts/format";
 import { JsonTree } from "../../parts/JsonTree";
@@ -17,6 +16,7 @@ import { command } from "../../state/connection";
 import { pathToServer } from "../../state/selection";
 import { useInspector } from "../../state/store";
 import { Experimental } from "../experimental/Experimental";
+import { Declared, Keeping } from "./Declared";
 import { Roots } from "./Roots";
 import { toggle } from "./ServerCard";
 
@@ -75,6 +75,9 @@ function Facts({ server }: { server: ServerView }) {
   );
 }
 
+// Stands for no profile, since a select needs a text.
+const PERSON = "";
+
 /** Who answers what this server asks. */
 function Answering({ server }: { server: ServerView }) {
   const profiles = useInspector((state) => state.profiles);
@@ -84,26 +87,19 @@ function Answering({ server }: { server: ServerView }) {
     disabled: one.problem !== null,
   }));
   const isKnown = server.profile === null || profiles.some((one) => one.name === server.profile);
+  const gone = isKnown ? [] : [{ value: server.profile ?? "", label: `${server.profile} (gone)` }];
   return (
     <Select
       label="Who answers its questions"
       description="A testing profile, or you"
-      placeholder="You do"
-      clearable
+      allowDeselect={false}
       w={260}
-      data={
-        isKnown
-          ? names
-          : [
-              ...names,
-              { value: server.profile ?? "", label: server.profile ?? "", disabled: false },
-            ]
-      }
-      value={server.profile}
+      data={[{ value: PERSON, label: "You do" }, ...names, ...gone]}
+      value={server.profile ?? PERSON}
       onChange={(profile) =>
         void telling(
           "The profile was not set",
-          command("SetProfile", { server_id: server.server_id, profile }),
+          command("SetProfile", { server_id: server.server_id, profile: profile || null }),
         )
       }
     />
@@ -119,7 +115,6 @@ function Overview({ server }: { server: ServerView }) {
     <div className="stack">
       {error && server.state !== "CONNECTED" && <ErrorNote error={error} />}
       <Facts server={server} />
-      <Answering server={server} />
       {server.remarks.map((remark) => (
         <p key={remark} className="dim" style={{ margin: 0 }}>
           {remark}
@@ -140,20 +135,23 @@ function Overview({ server }: { server: ServerView }) {
           withSearch={false}
         />
       </section>
-      <section className="stack tight">
-        <h2 className="section-title">What we told it that we can do</h2>
-        {server.needs_reconnect && (
-          <Callout tone="info">
-            This changed since it was connected. Connect again to tell it.
-          </Callout>
-        )}
-        <JsonTree
-          value={server.declared_capabilities ?? server.client_capabilities}
-          label="Capabilities of the client"
-          most={280}
-          withSearch={false}
-        />
+      <section className="stack" style={{ maxWidth: 980 }} aria-label="What it may ask of us">
+        <h2 className="section-title">What it may ask of us</h2>
+        <Keeping server={server} />
+        <Answering server={server} />
+        <Declared server={server} />
       </section>
+      {server.declared_capabilities && (
+        <section className="stack tight">
+          <h2 className="section-title">What we told it when it was connected</h2>
+          <JsonTree
+            value={server.declared_capabilities}
+            label="Capabilities of the client"
+            most={280}
+            withSearch={false}
+          />
+        </section>
+      )}
       <section className="stack tight">
         <h2 className="section-title">Connection</h2>
         <JsonTree value={server.channel} label="Connection" most={280} withSearch={false} />

@@ -4,6 +4,7 @@ import { useHotkeys } from "@mantine/hooks";
 import { Link } from "react-router";
 import type { ServerView } from "../../api/types";
 import { CallPanel } from "../../calls/CallPanel";
+import { ExampleList } from "../../calls/ExampleList";
 import { ArgumentsEditor } from "../../forms/ArgumentsEditor";
 import { Callout } from "../../parts/Callout";
 import { Empty } from "../../parts/Empty";
@@ -13,6 +14,7 @@ import { Icon } from "../../parts/icons";
 import { JsonTree } from "../../parts/JsonTree";
 import { looksLikeMarkdown, Markdown } from "../../parts/Markdown";
 import { Split } from "../../parts/Split";
+import { pretty } from "../../parts/text";
 import { pathTo } from "../../state/selection";
 import { CallOptions } from "./CallOptions";
 import css from "./ToolPanel.module.css";
@@ -99,6 +101,11 @@ export function ToolPanel({ server, tool, problem }: Props) {
             </Tabs.List>
             <Tabs.Panel value="arguments">
               <div className="stack">
+                <ExampleList
+                  serverId={server.server_id}
+                  tool={name}
+                  onChoose={(given) => run.setDraft({ ...run.draft, text: pretty(given) })}
+                />
                 <ArgumentsEditor
                   name={`${server.server_id}-${name}`}
                   schema={tool.inputSchema ?? {}}
@@ -172,8 +179,7 @@ export function ToolPanel({ server, tool, problem }: Props) {
           key={current.call_id}
           call={current}
           hasSchema={tool.outputSchema !== undefined}
-          onReplay={() => void run.replay(current)}
-          isConnected={isConnected}
+          onRepeated={show}
         />
       ) : (
         <Empty icon="play" title="Not called yet">

@@ -1,12 +1,11 @@
 // Running a tool: what was typed, whether it fits, and sending it.
 import { useMemo, useState } from "react";
-import type { CallView, ErrorView, ServerView } from "../../api/types";
+import type { ErrorView, ServerView } from "../../api/types";
 import { type Arguments, NO_ARGUMENTS } from "../../forms/ArgumentsEditor";
 import { type Finding, validate } from "../../forms/validate";
-import { parseJson, pretty } from "../../parts/text";
+import { parseJson } from "../../parts/text";
 import { viewOf } from "../../state/actions";
 import { startCall } from "../../state/connection";
-import { reconnect } from "../../state/reconnect";
 import { useDraft } from "../../state/remembered";
 import { NO_OPTIONS, type Options } from "./CallOptions";
 import type { Tool } from "./tool";
@@ -23,7 +22,6 @@ export interface Run {
   /** The backend refused the arguments by the schema. */
   canForce: boolean;
   start(isForced: boolean): void;
-  replay(call: CallView): Promise<void>;
 }
 
 export function useRun(server: ServerView, tool: Tool, show: (callId: string) => void): Run {
@@ -68,15 +66,6 @@ export function useRun(server: ServerView, tool: Tool, show: (callId: string) =>
     setProblem(parsed.ok ? null : `The arguments are not JSON: ${parsed.problem}`);
     if (parsed.ok && (isForced || findings.length === 0)) void send(text, isForced);
   };
-  const replay = async (call: CallView): Promise<void> => {
-    const request = (call.request ?? {}) as { params?: { arguments?: unknown } };
-    try {
-      if (!(await reconnect(server.server_id))) return;
-    } catch (thrown) {
-      return setError(viewOf(thrown));
-    }
-    await send(pretty(request.params?.arguments ?? {}), true);
-  };
   const canForce = error?.code === "INVALID_REQUEST" && "findings" in error.details;
   return {
     draft,
@@ -89,6 +78,5 @@ export function useRun(server: ServerView, tool: Tool, show: (callId: string) =>
     error,
     canForce,
     start,
-    replay,
   };
 }

@@ -1,0 +1,119 @@
+"""Calls that somebody keeps as examples, by a name: in a file of the user's, for the next runs too.
+
+What stands under the name of a secret is left out. Called by the surfaces, on a thread that may
+wait.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import msgspec
+
+from mcplens.config.files import write_text
+from mcplens.config.surroundings import Surroundings, user_state_folder
+from mcplens.errors import InspectorError
+from mcplens.protocol.masking import is_secret_name
+
+_FILE_NAME: Final = "examples.json"
+# More than anybody has names for.
+MOST_EXAMPLES: Final = 1_000
+LONGEST_NAME: Final = 100
+# What is larger belongs in a recording.
+LARGEST_ARGUMENTS: Final = 256 * 1024
+LARGEST_RESULT: Final = 16 * 1024
+
+
+class Example(msgspec.Struct, frozen=True, kw_only=True):
+    """A call of a tool under a name; the result is there if it was small."""
+
+    server_id: str
+    tool: str
+    name: str
+    saved: float
+    arguments: Any
+    result: Any = None
+
+    def is_of(self, server_id: str, tool: str) -> bool:
+        return (self.server_id, self.tool) == (server_id, tool)
+
+
+class Examples:
+    """The examples in the user's file; each look reads it, since another process may write it."""
+
+    def __init__(self, here: Surroundings) -> None:
+        self._path = here.join(user_state_folder(here), _FILE_NAME)
+
+    def __repr__(self) -> str:
+        return f"<Examples in {self._path}>"
+
+    def of_tool(self, server_id: str, tool: str) -> list[Example]:
+        """Those of one tool, by name."""
+        found = [one for one in self._read() if one.is_of(server_id, tool)]
+        return sorted(found, key=lambda one: one.name)
+
+    def save(self, example: Example) -> None:
+        """Keep an example; one of the same name gives way.
+
+        Raises:
+            InspectorError: it has no name, is too large, or is one too many.
+            ConfigurationError: the file cannot be written.
+        """
+        name = example.name.strip()[:LONGEST_NAME]
+        if not name:
+            raise InspectorError("INVALID_REQUEST", "an example needs a name")
+        given = without_secrets(example.arguments)
+        if _size(given) > LARGEST_ARGUMENTS:
+            raise InspectorError("INVALID_REQUEST", "these arguments are too large for an example")
+        kept = self._without(example.server_id, example.tool, name)
+        if len(kept) >= MOST_EXAMPLES:
+            raise InspectorError(
+                "INVALID_REQUEST", f"there are {MOST_EXAMPLES} examples; delete one first"
+            )
+        result = without_secrets(example.result)
+        if _size(result) > LARGEST_RESULT:
+            result = None
+        changed = msgspec.structs.replace(example, name=name, arguments=given, result=result)
+        self._write([*kept, changed])
+
+    def delete(self, server_id: str, tool: str, name: str) -> None:
+        """Forget an example; raises as `save` where the file cannot be written."""
+        self._write(self._without(server_id, tool, name))
+
+    def _without(self, server_id: str, tool: str, name: str) -> list[Example]:
+        return [
+            one for one in self._read() if not (one.is_of(server_id, tool) and one.name == name)
+        ]
+
+    def _read(self) -> list[Example]:
+        try:
+            with open(self._path, "rb") as file:
+                return msgspec.json.decode(file.read(), type=list[Example])
+        except (OSError, msgspec.DecodeError):
+            return []
+
+    def _write(self, examples: list[Example]) -> None:
+        text = msgspec.json.format(msgspec.json.encode(examples), indent=2).decode() + "\n"
+        write_text(self._path, text, is_private=True)
+
+
+def _size(value: Any) -> int:
+    try:
+        return len(msgspec.json.encode(value))
+    except UnicodeEncodeError:
+        text = "half a character is in it, which no file can keep"
+        raise InspectorError("INVALID_REQUEST", text) from None
+
+
+def without_secrets(value: Any) -> Any:
+    """A value without what stands under the name of a secret, at any depth."""
+    if isinstance(value, list):
+        return [without_secrets(one) for one in value]
+    if not isinstance(value, dict):
+        return value
+    return {
+        key: without_secrets(one)
+        for key, one in value.items()
+        # A number is a count (maxTokens), not a secret.
+        if not is_secret_name(key) or one is None or isinstance(one, int | float)
+    }

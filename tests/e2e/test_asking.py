@@ -1,0 +1,375 @@
+"""What a person decides about a server's questions: who answers, how, and what may be asked at all.
+
+Real servers: the demo, from a file of the user's, and a small one that tells its headers.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Locator, Page, expect
+
+from .browser import Watched, watched
+from .site import Site, configure, site
+from .test_questions import Asked
+
+SAMPLING = "Question: sampling/createMessage"
+ELICITATION = "Question: elicitation/create"
+
+
+class _Telling(BaseHTTPRequestHandler):
+    """Streamable HTTP that answers every request with the headers it came with."""
+
+    def do_POST(self) -> None:
+        asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        result: dict[str, Any] = {"headers": dict(self.headers)}
+        if asked.get("method") == "initialize":
+            result = {
+                "protocolVersion": "2025-11-25", "capabilities": {},
+                "serverInfo": {"name": "telling", "version": "1"},
+            }  # fmt: skip
+        body = json.dumps({"jsonrpc": "2.0", "id": asked.get("id"), "result": result}).encode()
+        if "id" not in asked:
+            body = b""
+        self.send_response(200 if body else 202)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def do_GET(self) -> None:
+        self.send_error(405)
+
+    do_DELETE = do_GET
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Nobody reads it."""
+
+
+@contextmanager
+def telling() -> Iterator[str]:
+    server = ThreadingHTTPServer(("127.0.0.1", 0), _Telling)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}/mcp"
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder: Path = tmp_path_factory.mktemp("home")
+    (folder / "project").mkdir()
+    return folder
+
+
+@pytest.fixture(scope="module")
+def demo(home: Path) -> Iterator[Site]:
+    """The demo as a server of the user's file, which may be written to."""
+    with telling() as url:
+        entry = {
+            "command": sys.executable, "args": ["-m", "mcplens.demo"], "inheritEnv": True,
+            "protocolVersion": "2025-11-25",
+        }  # fmt: skip
+        http = {"url": url, "protocolVersion": "2025-11-25"}
+        configure(home, {"demo": entry, "telling": http})
+        with site(home, "demo") as running:
+            yield running
+
+
+def entry_of(home: Path) -> dict[str, Any]:
+    path = home / "config" / "mcplens" / "mcp.json"
+    found: dict[str, Any] = json.loads(path.read_text())["mcpServers"]["demo"]
+    return found
+
+
+def run(window: Watched, tool: str) -> tuple[Page, Locator]:
+    """Run a tool of the demo's; the page, and the panel of its newest call."""
+    page = window.enter(f"/s/demo/tools/{tool}")
+    page.get_by_role("button", name="Run", exact=True).click()
+    return page, page.get_by_label(f"Call of {tool}")
+
+
+def switch(page: Page, name: str) -> Locator:
+    return page.get_by_role("switch", name=name, exact=True)
+
+
+# -- answering ---------------------------------------------------------------------------------
+
+
+def test_a_rejected_question_is_an_error_to_the_server(window: Watched) -> None:
+    page, call = run(window, "sample")
+    page.get_by_label(SAMPLING).get_by_role("button", name="Reject").click()
+    expect(call).to_contain_text("rejected the sampling request")
+    window.assert_clean()
+
+
+def test_a_specific_tool_is_called_and_its_result_is_drawn(window: Watched) -> None:
+    page, call = run(window, "sample-with-tools")
+    model = page.get_by_label(SAMPLING)
+    model.get_by_role("combobox", name="Tool choice").click()
+    page.get_by_role("option", name="specific", exact=True).click()
+    model.get_by_role("button", name="Auto-respond").click()
+    expect(model).to_contain_text("choose the tool to call: add")
+    expect(model.get_by_role("button", name="Send anyway")).to_have_count(0)
+    model.get_by_role("combobox", name="Tool to call").click()
+    page.get_by_role("option", name="add", exact=True).click()
+    model.get_by_role("button", name="Auto-respond").click()
+    expect(model).to_contain_text("Result of")
+    expect(model.get_by_text("call_1")).to_have_count(2)
+    # Another call by hand: its id counts on.
+    model.get_by_role("combobox", name="Stop reason").fill("toolUse")
+    page.keyboard.press("Escape")
+    model.get_by_role("button", name="Add", exact=True).click()
+    model.get_by_label("Input of call 1").fill('{"a": "x"}')
+    model.get_by_role("button", name="Edit & Send").click()
+    expect(model).to_contain_text("Tool error")
+    expect(model.get_by_text("call_2")).to_have_count(2)
+    window.shoot("asking-tool-blocks")
+    model.get_by_role("button", name="Edit & Send").click()
+    expect(call.get_by_text("Done", exact=True)).to_be_visible()
+    window.assert_clean()
+
+
+def test_ctrl_enter_sends_the_answer_and_does_not_run_the_tool_again(window: Watched) -> None:
+    sent: list[str] = []
+    window.page.on(
+        "websocket", lambda socket: socket.on("framesent", lambda text: sent.append(text))
+    )
+    page, call = run(window, "elicit-steps")
+    form = page.get_by_label(ELICITATION)
+    form.get_by_label("name").fill("Ada")
+    form.get_by_label("name").press("Control+Enter")
+    expect(form).to_contain_text("Really Ada?")
+    form.get_by_text("JSON", exact=True).click()
+    editor = form.get_by_role("textbox", name="Arguments as JSON")
+    expect(editor).to_contain_text("true")
+    editor.press("Control+Enter")
+    expect(call).to_contain_text("Ada is sure")
+    assert sum("CallTool" in text for text in sent) == 1
+    window.assert_clean()
+
+
+def test_a_page_to_visit_is_copied_accepted_and_waited_for(browser: Browser, demo: Site) -> None:
+    with watched(browser, demo, permissions=["clipboard-read", "clipboard-write"]) as window:
+        page, _ = run(window, "elicit-url")
+        page.get_by_label(ELICITATION).wait_for()
+        page.get_by_role("button", name="1 question waits").click()
+        page.get_by_role("menuitem", name="elicitation/create").click()
+        expect(page.get_by_role("link", name="elicit-url")).to_be_visible()
+        expect(page.get_by_role("button", name="Cancel tool execution")).to_be_visible()
+        question = page.get_by_label(ELICITATION)
+        expect(question).to_contain_text(re.compile("Server “.+” asks you to open 127.0.0.1"))
+        question.get_by_role("button", name="Copy").click()
+        url = question.locator("pre").inner_text()
+        assert page.evaluate("navigator.clipboard.readText()") == url
+        question.get_by_role("button", name="Accept").click()
+        expect(page.get_by_text("Waiting until it is done at 127.0.0.1")).to_be_visible()
+        window.shoot("asking-waits-for-a-page")
+        assert page.request.get(url).ok
+        expect(page.get_by_text("the page was visited")).to_be_visible()
+        window.assert_clean()
+
+
+def test_a_page_to_visit_is_opened_in_a_tab_of_its_own(window: Watched) -> None:
+    page, call = run(window, "elicit-url")
+    question = page.get_by_label(ELICITATION)
+    expect(question).to_contain_text("Not opened yet.")
+    with page.context.expect_page() as opened:
+        question.get_by_role("button", name="Open").click()
+    expect(opened.value.get_by_role("heading", name="Done")).to_be_visible()
+    expect(question).to_contain_text("Waiting for completion")
+    question.get_by_role("button", name="Accept").click()
+    expect(call).to_contain_text("the page was visited")
+    window.assert_clean()
+
+
+def test_all_questions_are_on_a_screen_of_their_own(window: Watched) -> None:
+    page, _ = run(window, "elicit-two")
+    expect(page.get_by_label(ELICITATION)).to_have_count(2)
+    page.get_by_role("button", name="2 questions wait").click()
+    page.get_by_role("menuitem", name="All questions").click()
+    waiting = page.get_by_role("row").filter(has_text="waits")
+    expect(waiting).to_have_count(2)
+    expect(waiting.first).to_contain_text("The name of the first person?")
+    assert window.axe() == []
+    window.shoot("asking-questions")
+    waiting.first.get_by_role("link").click()
+    page.get_by_role("button", name="Cancel tool execution").click()
+    expect(page.get_by_text("Cancelled", exact=True).first).to_be_visible()
+    page.keyboard.press("Control+k")
+    page.keyboard.type("Questions")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="Questions")).to_be_visible()
+    expect(waiting).to_have_count(0)
+    window.assert_clean()
+
+
+# -- who answers, and what may be asked --------------------------------------------------------
+
+
+def test_a_profile_answers_and_is_kept_in_the_file(window: Watched, home: Path) -> None:
+    page = window.enter("/servers/demo")
+    who = page.get_by_role("combobox", name="Who answers its questions")
+    who.click()
+    page.get_by_role("option", name="echo", exact=True).click()
+    page.get_by_role("button", name="Keep in the file").click()
+    expect(page.get_by_role("button", name="Keep in the file")).to_have_count(0)
+    assert entry_of(home)["profile"] == "echo"
+    _, call = run(window, "sample")
+    expect(call).to_contain_text("What is a lens?")
+    expect(call.get_by_text("Done", exact=True)).to_be_visible()
+    window.goto("/servers/demo")
+    who.click()
+    page.get_by_role("option", name="You do").click()
+    page.get_by_role("button", name="Keep in the file").click()
+    expect(page.get_by_role("button", name="Keep in the file")).to_have_count(0)
+    assert "profile" not in entry_of(home)
+    window.assert_clean()
+
+
+def test_a_capability_is_switched_off_and_the_server_sees_it(window: Watched) -> None:
+    page = window.enter("/servers/demo")
+    expect(switch(page, "Sampling with tools")).to_be_checked()
+    switch(page, "Sampling").click()
+    expect(switch(page, "Sampling")).not_to_be_checked()
+    expect(switch(page, "Sampling with tools")).to_be_disabled()
+    switch(page, "Elicitation at a URL").click()
+    window.shoot("asking-capabilities")
+    page.get_by_role("button", name="Connect again").click()
+    expect(page.get_by_role("button", name="Connect again")).to_have_count(0)
+    assert window.axe() == []
+    declared = page.get_by_label("Capabilities of the client")
+    expect(declared).to_contain_text("elicitation")
+    expect(declared).not_to_contain_text("sampling")
+    _, call = run(window, "sample")
+    expect(call).to_contain_text("sampling")
+    expect(page.get_by_label(SAMPLING)).to_have_count(0)
+    window.goto("/servers/demo")
+    page.get_by_role("button", name="Reset capabilities").click()
+    expect(switch(page, "Sampling")).to_be_checked()
+    expect(switch(page, "Elicitation at a URL")).to_be_checked()
+    page.get_by_role("button", name="Connect again").click()
+    expect(page.get_by_role("button", name="Connect again")).to_have_count(0)
+    window.assert_clean()
+
+
+def test_roots_are_browsed_for_added_and_removed_and_the_server_is_told(
+    window: Watched, home: Path
+) -> None:
+    page = window.enter("/servers/demo/roots")
+    page.get_by_role("button", name="Browse").click()
+    chooser = page.get_by_role("dialog", name="Choose a folder")
+    chooser.get_by_role("button", name="project").click()
+    expect(chooser).to_contain_text(str(home / "project"))
+    chooser.get_by_role("button", name="Choose this folder").click()
+    page.get_by_label("Name").fill("Work")
+    page.get_by_role("button", name="Add", exact=True).click()
+    uri = (home / "project").as_uri()
+    expect(page.get_by_role("row").filter(has_text=uri)).to_contain_text("Work")
+    _, call = run(window, "list-roots")
+    expect(call).to_contain_text(uri)
+    window.goto("/servers/demo/roots")
+    page.get_by_role("button", name=f"Remove {uri}").click()
+    expect(page.get_by_text("No roots.", exact=False)).to_be_visible()
+    window.goto("/s/demo/traffic")
+    expect(page.get_by_text("notifications/roots/list_changed").first).to_be_visible()
+    _, call = run(window, "list-roots")
+    expect(call.get_by_text("Done", exact=True)).to_be_visible()
+    expect(call).not_to_contain_text(uri)
+    window.assert_clean()
+
+
+# -- the experimental panel --------------------------------------------------------------------
+
+
+def test_an_experimental_capability_is_tried_and_advertised(window: Watched) -> None:
+    page = window.enter("/servers/demo/experimental")
+    editor = page.get_by_role("textbox", name="Message to send")
+    expect(page.get_by_text("line breaks become spaces", exact=False)).to_be_visible()
+    editor.fill('{"jsonrpc": "2.0", "id": 77, "method": "tools/list"}')
+    page.get_by_role("button", name="Test mcplens/shout").click()
+    expect(editor).to_contain_text('"method": "mcplens/shout"')
+    expect(editor).to_be_in_viewport()
+    editor.press("Control+Enter")
+    expect(page.get_by_text("text is missing").first).to_be_visible()
+    page.get_by_role("button", name="Bring it back").click()
+    expect(editor).to_contain_text("tools/list")
+    history = page.get_by_label("Request history")
+    history.get_by_role("button", name="Load mcplens/shout").first.click()
+    expect(editor).to_contain_text("mcplens/shout")
+    page.get_by_role("checkbox", name="mcplens/shout").click()
+    page.get_by_label("Value of mcplens/shout").fill('{"loud": 2}')
+    page.get_by_label("Value of mcplens/shout").press("Enter")
+    page.get_by_role("button", name="Connect again").click()
+    expect(page.get_by_role("button", name="Connect again")).to_have_count(0)
+    assert window.axe() == []
+    window.shoot("asking-experimental")
+    window.goto("/servers/demo")
+    expect(page.get_by_label("Capabilities of the client")).to_contain_text("loud")
+    page.get_by_role("button", name="Reset capabilities").click()
+    page.get_by_role("button", name="Connect again").click()
+    expect(page.get_by_role("button", name="Connect again")).to_have_count(0)
+    window.assert_clean()
+
+
+def test_a_raw_message_goes_with_headers_and_is_loaded_again(window: Watched) -> None:
+    page = window.enter("/servers/telling/experimental")
+    expect(page.get_by_text("Connect to see what this server declares.")).to_be_visible()
+    page.get_by_role("button", name="Connect", exact=True).click()
+    expect(page.get_by_text("This server declares none.")).to_be_visible()
+    page.get_by_role("button", name="Add a header").click()
+    page.get_by_label("Name of header 1").fill("X-Debug-Mode")
+    page.get_by_label("Value of header 1").fill("loud")
+    editor = page.get_by_role("textbox", name="Message to send")
+    message = '{"jsonrpc":"2.0",  "id": 5,"method":"any/thing"}'
+    editor.fill(message)
+    page.get_by_role("button", name="Send", exact=True).click()
+    call = page.get_by_label("Call of any/thing")
+    expect(call).to_contain_text("X-Debug-Mode")
+    expect(call).to_contain_text("loud")
+    editor.fill("something else")
+    page.get_by_role("button", name="Load from history").click()
+    page.get_by_role("menuitem", name="any/thing").click()
+    expect(editor).to_have_text(message)
+    window.assert_clean()
+
+
+# -- requests that no server should make -------------------------------------------------------
+
+ODD = [
+    ("sampling/createMessage", {"messages": "none", "tools": {"a": 1}, "stopSequences": 4}),
+    ("sampling/createMessage", {"messages": [None, "x"], "tools": [None], "modelPreferences": 1}),
+    ("elicitation/create", {"requestedSchema": "no", "message": {"a": 1}}),
+    ("elicitation/create", {"requestedSchema": {"properties": {"a": 4}}}),
+    ("elicitation/create", {"mode": "url", "url": {"not": "text"}}),
+]
+
+
+def test_odd_questions_are_shown_as_they_came_and_can_be_answered(
+    browser: Browser, demo: Site
+) -> None:
+    with watched(browser, demo) as window:
+        asked = Asked(window)
+        page = asked.ask(*ODD)
+        for method in ("sampling/createMessage", "elicitation/create"):
+            count = sum(one == method for one, _ in ODD)
+            expect(page.get_by_label(f"Question: {method}")).to_have_count(count)
+        expect(page.get_by_text("messages is not a list.", exact=False)).to_be_visible()
+        expect(page.get_by_text("The field a of requestedSchema", exact=False)).to_be_visible()
+        page.get_by_label(SAMPLING).first.get_by_role("button", name="Edit & Send").click()
+        assert asked.answer()["type"] == "AnswerSampling"
+        window.shoot("asking-odd")
+        window.assert_clean()

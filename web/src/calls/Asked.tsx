@@ -1,0 +1,49 @@
+// What was sent with a call: one line of it, and the whole when it is opened.
+import { useState } from "react";
+import type { CallView } from "../api/types";
+import { Callout } from "../parts/Callout";
+import { cut } from "../parts/format";
+import { JsonTree } from "../parts/JsonTree";
+import { TextView } from "../parts/TextView";
+import css from "./CallPanel.module.css";
+import { isObject } from "./Remark";
+import { useRequest } from "./useRequest";
+
+const LONGEST = 200;
+const LABELS: Record<CallView["kind"], string> = {
+  tool: "Arguments",
+  prompt: "Arguments",
+  resource: "Parameters",
+  request: "Parameters",
+  raw: "Message",
+};
+
+/** What a person typed of it: without the name, which stands beside it. */
+function given(call: CallView, request: unknown): unknown {
+  if (!isObject(request) || (call.kind !== "tool" && call.kind !== "prompt")) return request;
+  const { name: _, arguments: typed, ...rest } = request;
+  return Object.keys(rest).length ? { arguments: typed ?? {}, ...rest } : (typed ?? {});
+}
+
+export function Asked({ call }: { call: CallView }) {
+  const [isOpen, setOpen] = useState(false);
+  const { value, problem } = useRequest(call, isOpen);
+  const label = LABELS[call.kind];
+  const shown = given(call, value);
+  const near = given(call, call.request);
+  const brief = typeof near === "string" ? near : near === null ? "" : JSON.stringify(near);
+  return (
+    <details className={css.asked} onToggle={(event) => setOpen(event.currentTarget.open)}>
+      <summary>
+        {label} <strong className="mono">{call.name || call.method}</strong>{" "}
+        <span className="mono dim">{cut(brief, LONGEST)}</span>
+      </summary>
+      {problem && <Callout>{problem}</Callout>}
+      {typeof shown === "string" ? (
+        <TextView text={shown} label={label} most={300} />
+      ) : (
+        shown !== undefined && <JsonTree value={shown} label={label} most={300} />
+      )}
+    </details>
+  );
+}

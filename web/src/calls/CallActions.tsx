@@ -1,0 +1,89 @@
+// What can be done with a call and its result: copy it, in many words, or save it.
+import { ActionIcon, Button, Menu, Tooltip } from "@mantine/core";
+import { useState } from "react";
+import type { CallView } from "../api/types";
+import { indented } from "../parts/exactJson";
+import { Icon } from "../parts/icons";
+import { copy, pretty, save } from "../parts/text";
+import { useInspector } from "../state/store";
+import { asCommand, asCurl, asJsonRpc, asPython, canCurl } from "./copyAs";
+import { ExampleButton } from "./ExampleButton";
+import { isRunning } from "./running";
+import { textOf } from "./textOf";
+import { useRequest } from "./useRequest";
+import { useResult } from "./useResult";
+
+function CopyAs({ call }: { call: CallView }) {
+  const server = useInspector((state) => state.servers.get(call.server_id));
+  // Fetched when the menu opens, since a browser lets a page copy only at once after a click.
+  const [isOpen, setOpen] = useState(false);
+  const { value, problem } = useRequest(call, isOpen);
+  const isReady = value !== undefined;
+  return (
+    <Menu position="bottom-end" opened={isOpen} onChange={setOpen}>
+      <Menu.Target>
+        <Button size="compact-xs" variant="default" rightSection={<Icon name="down" size={12} />}>
+          Copy as
+        </Button>
+      </Menu.Target>
+      <Menu.Dropdown>
+        {problem && <Menu.Label>{problem}</Menu.Label>}
+        <Menu.Item disabled={!isReady} onClick={() => void copy(asCommand(call, value, server))}>
+          mcplens command
+        </Menu.Item>
+        <Menu.Item disabled={!isReady} onClick={() => void copy(asPython(call, value, server))}>
+          Python
+        </Menu.Item>
+        <Menu.Item
+          disabled={!isReady || !canCurl(server)}
+          onClick={() => void copy(asCurl(call, value, server))}
+        >
+          curl
+        </Menu.Item>
+        <Menu.Item disabled={!isReady} onClick={() => void copy(asJsonRpc(call, value))}>
+          JSON-RPC request
+        </Menu.Item>
+      </Menu.Dropdown>
+    </Menu>
+  );
+}
+
+export function CallActions({ call }: { call: CallView }) {
+  const { value, text } = useResult(call);
+  const json = (): string => (text === null ? pretty(value) : indented(text));
+  const name = `${call.name || call.method || "raw"}.json`.replaceAll("/", "-");
+  return (
+    <>
+      {call.kind === "prompt" && (
+        <Button
+          size="compact-xs"
+          variant="default"
+          disabled={value === undefined}
+          onClick={() => void copy(textOf(value))}
+        >
+          Copy text
+        </Button>
+      )}
+      <Tooltip label="Copy the result">
+        <ActionIcon
+          aria-label="Copy the result"
+          disabled={value === undefined}
+          onClick={() => void copy(json())}
+        >
+          <Icon name="copy" />
+        </ActionIcon>
+      </Tooltip>
+      <Tooltip label="Download the result">
+        <ActionIcon
+          aria-label="Download the result"
+          disabled={value === undefined}
+          onClick={() => save(json(), name, "application/json")}
+        >
+          <Icon name="download" />
+        </ActionIcon>
+      </Tooltip>
+      {call.kind === "tool" && !isRunning(call) && <ExampleButton call={call} />}
+      <CopyAs call={call} />
+    </>
+  );
+}

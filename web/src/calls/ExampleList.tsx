@@ -1,0 +1,48 @@
+// The examples of a tool, above its form: a click fills the form.
+import { ActionIcon, Button, Tooltip } from "@mantine/core";
+import { cut } from "../parts/format";
+import { Icon } from "../parts/icons";
+import { pretty } from "../parts/text";
+import { deleteExample, useExamples } from "./examples";
+
+// A hint, not the whole result.
+const LONGEST = 300;
+
+interface Props {
+  serverId: string;
+  tool: string;
+  onChoose(given: unknown): void;
+}
+
+export function ExampleList({ serverId, tool, onChoose }: Props) {
+  const examples = useExamples(serverId, tool);
+  if (!examples.length) return null;
+  return (
+    <section className="row wrap" aria-label="Examples">
+      <span className="dim">Examples:</span>
+      {examples.map(({ name, arguments: given, result }) => (
+        <span key={name} className="row" style={{ gap: 0 }}>
+          <Tooltip
+            multiline
+            maw={420}
+            label={cut(
+              `${JSON.stringify(given)}${result === null ? "" : ` gave ${pretty(result)}`}`,
+              LONGEST,
+            )}
+          >
+            <Button size="compact-xs" variant="default" onClick={() => onChoose(given)}>
+              {name}
+            </Button>
+          </Tooltip>
+          <ActionIcon
+            size="sm"
+            aria-label={`Delete the example ${name}`}
+            onClick={() => void deleteExample({ server_id: serverId, tool }, name)}
+          >
+            <Icon name="close" size={12} />
+          </ActionIcon>
+        </span>
+      ))}
+    </section>
+  );
+}

@@ -1,0 +1,188 @@
+import { MantineProvider } from "@mantine/core";
+import { render, screen } from "@testing-library/react";
+import { MemoryRouter } from "react-router";
+import { describe, expect, it, vi } from "vitest";
+import type { CallView } from "../api/types";
+import { parseExactly } from "../parts/exactJson";
+import { Guarded } from "../parts/Guarded";
+import { formsOf } from "../parts/RichText";
+import { aServer } from "../testing/views";
+import { asCommand, asCurl, asJsonRpc, asPython } from "./copyAs";
+import { ResultView } from "./ResultView";
+import { textOf } from "./textOf";
+
+function aCall(part: Partial<CallView> = {}): CallView {
+  return {
+    call_id: "c1",
+    server_id: "demo",
+    kind: "tool",
+    method: "tools/call",
+    name: "add",
+    request: null,
+    request_id: 7,
+    request_ids: [7],
+    status: "completed",
+    started: 1_700_000_000,
+    elapsed_s: 0.1,
+    progress: null,
+    is_waiting_on_user: false,
+    question_ids: [],
+    awaiting: [],
+    result: null,
+    result_size_bytes: 0,
+    is_error: false,
+    findings: [],
+    error: null,
+    task_id: null,
+    ...part,
+  };
+}
+
+const show = (result: unknown): void => {
+  render(
+    <MantineProvider env="test">
+      <MemoryRouter>
+        <ResultView call={aCall({ result })} />
+      </MemoryRouter>
+    </MantineProvider>,
+  );
+};
+
+describe("a result of the wrong shape", () => {
+  const cases: [unknown, string][] = [
+    ["a string", "The result is a string; the protocol wants an object."],
+    [[1], "The result is a list; the protocol wants an object."],
+    [{ content: "just a string" }, "content is a string; the protocol wants a list."],
+    [{ content: null }, "content is null; the protocol wants a list."],
+    [{ contents: { a: 1 } }, "contents is an object; the protocol wants a list."],
+    [{ messages: 5 }, "messages is a number; the protocol wants a list."],
+    [{ content: [null] }, "This content item is null; the protocol wants an object."],
+    [{ content: [5] }, "This content item is a number; the protocol wants an object."],
+    [{ content: [{ type: "text" }] }, "The text is missing; the protocol wants a string."],
+    [{ content: [{ type: "text", text: {} }] }, "The text is an object; the protocol wants"],
+    [{ content: [{ type: "image", data: 3 }] }, "The data is a number; the protocol wants"],
+    [{ content: [{ type: "resource" }] }, "The resource is missing; the protocol wants an object."],
+    [{ content: [{ type: "resource_link", uri: 1 }] }, "The uri is a number; the protocol wants"],
+    [{ content: [{}] }, "no type"],
+    [{ content: [{ type: { a: 1 } }] }, '{"a":1}'],
+    [{ content: [{ type: "text", text: "x", annotations: "loud" }] }, "annotations: loud"],
+    [{ contents: [null] }, "The resource is null; the protocol wants an object."],
+    [{ contents: [{ uri: {}, mimeType: [] }] }, "neither a text nor a blob"],
+    [{ messages: [null] }, "This message is null; the protocol wants an object."],
+    [{ messages: [{ role: {}, content: null }] }, "This content item is null"],
+  ];
+  it.each(cases)("%j is shown with what is wrong about it", (result, words) => {
+    show(result);
+    expect(screen.getByText(words, { exact: false })).toBeTruthy();
+  });
+});
+
+describe("Guarded", () => {
+  const Bad = ({ value }: { value: unknown }) => <p>{(value as { a: { b: string } }).a.b}</p>;
+  const drawn = (value: unknown) => (
+    <MantineProvider env="test">
+      <Guarded what="this result" raw={value}>
+        <Bad value={value} />
+      </Guarded>
+    </MantineProvider>
+  );
+
+  it("shows the raw value in place of what could not be drawn, and tries another one", () => {
+    const silent = vi.spyOn(console, "error").mockImplementation(() => undefined);
+    const { rerender } = render(drawn({ odd: 1 }));
+    expect(screen.getByText("This could not be drawn: this result", { exact: false })).toBeTruthy();
+    expect(screen.getByText('"odd": 1', { exact: false })).toBeTruthy();
+    rerender(drawn({ a: { b: "good" } }));
+    expect(screen.getByText("good")).toBeTruthy();
+    silent.mockRestore();
+  });
+});
+
+describe("a call in other words", () => {
+  const request = parseExactly(
+    '{"name":"add","arguments":{"a":12345678901234567890,"b":true}}',
+  ).value;
+  const given = aServer({
+    server_id: "localhost",
+    source: { kind: "command line", path: "", scope: "given" },
+    command: null,
+    url: "http://127.0.0.1:9/mcp",
+    header_names: ["Authorization"],
+    protocol_version: "2025-11-25",
+    channel: { session_id: "ab***" },
+  });
+
+  it("names a server as another process knows it", () => {
+    const words = `add --args '{"a":12345678901234567890,"b":true}'`;
+    expect(asCommand(aCall(), request, aServer())).toBe(`mcplens call demo ${words}`);
+    expect(asCommand(aCall(), request, given)).toBe(
+      `mcplens call http://127.0.0.1:9/mcp ${words} -H "Authorization: $AUTHORIZATION"`,
+    );
+    const typed = aServer({
+      source: { kind: "command line", path: "", scope: "given" },
+      command: ["node", "my server.js"],
+    });
+    expect(asCommand(aCall(), request, typed)).toBe(`mcplens call ${words} -- node 'my server.js'`);
+    const file = aServer({ source: { kind: "mcplens", path: "/a b.json", scope: "given" } });
+    expect(asCommand(aCall(), request, file)).toContain("--config '/a b.json'");
+  });
+
+  it("says what else was sent", () => {
+    const more = { name: "add", arguments: {}, _meta: { a: 1 }, task: { ttl: 5000 } };
+    expect(asCommand(aCall(), more, aServer())).toBe(
+      `mcplens call demo add --args '{}' --meta '{"a":1}' --task --ttl 5`,
+    );
+    expect(asPython(aCall(), more, aServer())).toContain("task=5)");
+    const prompt = aCall({ kind: "prompt", method: "prompts/get", name: "hi" });
+    expect(asCommand(prompt, { name: "hi", arguments: { who: "Ada" } }, aServer())).toBe(
+      `mcplens prompt demo hi --args '{"who":"Ada"}'`,
+    );
+  });
+
+  it("gives a raw message as it was typed", () => {
+    const raw = aCall({ kind: "raw", method: "", name: "" });
+    expect(asJsonRpc(raw, "no {json")).toBe("no {json");
+    expect(asCommand(raw, "no {json", aServer())).toBe("mcplens raw demo 'no {json'");
+    expect(asPython(raw, "no {json", aServer())).toContain('client.send_raw("no {json".encode())');
+    expect(asCurl(raw, "no {json", given)).toContain("--data-raw 'no {json'");
+  });
+
+  it("has in curl what the server wants to see, and no secret", () => {
+    const text = asCurl(aCall(), request, given);
+    expect(text).toContain("-H 'MCP-Protocol-Version: 2025-11-25'");
+    expect(text).toContain('-H "Mcp-Session-Id: $MCP_SESSION_ID"');
+    expect(text).toContain('-H "Authorization: $AUTHORIZATION"');
+    expect(text).toContain('"a":12345678901234567890');
+    const stateless = asCurl(aCall(), request, { ...given, protocol_version: "2026-07-28" });
+    expect(stateless).toContain("Mcp-Method: tools/call");
+    expect(stateless).toContain('"io.modelcontextprotocol/protocolVersion":"2026-07-28"');
+  });
+});
+
+describe("texts", () => {
+  it("are Markdown where somebody says so, and offered as such where they look like it", () => {
+    expect(formsOf("x", { mime: "text/markdown; charset=utf-8" }).forms[0]).toBe("markdown");
+    expect(formsOf("x", { mime: "text/x-markdown" }).forms[0]).toBe("markdown");
+    expect(formsOf("x", { uri: "file:///a/README.md" }).forms[0]).toBe("markdown");
+    expect(formsOf("# x", { mime: "text/plain", uri: "a.md" }).forms).toEqual(["text"]);
+    expect(formsOf("# x", {}).forms).toEqual(["text", "markdown"]);
+    expect(formsOf("[1]", { mime: "text/plain" }).forms).toEqual(["json", "text"]);
+  });
+
+  it("of a prompt's messages are joined", () => {
+    const messages = [
+      { role: "user", content: { type: "text", text: "Hello" } },
+      {
+        role: "user",
+        content: [
+          { type: "image", data: "" },
+          { type: "text", text: "Bye" },
+        ],
+      },
+      { role: "user", content: { type: "resource", resource: { text: "A file" } } },
+      null,
+    ];
+    expect(textOf({ messages })).toBe("Hello\n\nBye\n\nA file");
+    expect(textOf("nothing")).toBe("");
+  });
+});

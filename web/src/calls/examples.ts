@@ -1,0 +1,49 @@
+// Calls that are kept as examples of a tool; mcplens keeps them across restarts.
+import { useEffect } from "react";
+import { create } from "zustand";
+import type { ExampleView } from "../api/types";
+import { telling } from "../state/actions";
+import { command } from "../state/connection";
+
+interface Tool {
+  server_id: string;
+  tool: string;
+}
+
+const keyOf = ({ server_id, tool }: Tool): string => `${server_id}/${tool}`;
+const NONE: ExampleView[] = [];
+
+const useAll = create<{ byTool: ReadonlyMap<string, ExampleView[]> }>(() => ({
+  byTool: new Map(),
+}));
+
+function take(tool: Tool, list: ExampleView[]): void {
+  useAll.setState(({ byTool }) => ({ byTool: new Map(byTool).set(keyOf(tool), list) }));
+}
+
+/** The examples of a tool, by name. */
+export function useExamples(server_id: string, tool: string): ExampleView[] {
+  useEffect(() => {
+    command("ListExamples", { server_id, tool }).then(
+      (list) => take({ server_id, tool }, list),
+      () => {},
+    );
+  }, [server_id, tool]);
+  return useAll((state) => state.byTool.get(keyOf({ server_id, tool })) ?? NONE);
+}
+
+export async function saveExample(tool: Tool, call_id: string, name: string): Promise<void> {
+  const done = command("SaveExample", { call_id, name });
+  await telling(
+    "The example was not saved",
+    done.then((list) => take(tool, list)),
+  );
+}
+
+export async function deleteExample(tool: Tool, name: string): Promise<void> {
+  const done = command("DeleteExample", { ...tool, name });
+  await telling(
+    "The example was not deleted",
+    done.then((list) => take(tool, list)),
+  );
+}

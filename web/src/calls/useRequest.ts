@@ -1,0 +1,31 @@
+// What was sent with a call, with every digit: fetched when somebody wants to see or copy it.
+import { useEffect, useState } from "react";
+import { fetchRequest } from "../api/http";
+import type { CallView } from "../api/types";
+import { parseExactly } from "../parts/exactJson";
+import { words } from "../parts/format";
+
+export interface Request {
+  /** The params; of a raw call, its text. Undefined until it has been fetched. */
+  value: unknown;
+  problem: string | null;
+}
+
+const NOT_YET: Request = { value: undefined, problem: null };
+
+export function useRequest(call: CallView, isWanted: boolean): Request {
+  const { call_id } = call;
+  const [far, setFar] = useState<Request & { id: string }>({ id: "", ...NOT_YET });
+  useEffect(() => {
+    if (!isWanted) return;
+    let isGone = false;
+    fetchRequest(call_id).then(
+      (text) => !isGone && setFar({ id: call_id, value: parseExactly(text).value, problem: null }),
+      (thrown) => !isGone && setFar({ id: call_id, value: undefined, problem: words(thrown) }),
+    );
+    return () => {
+      isGone = true;
+    };
+  }, [call_id, isWanted]);
+  return far.id === call_id ? far : NOT_YET;
+}

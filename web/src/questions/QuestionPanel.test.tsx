@@ -1,0 +1,80 @@
+import { MantineProvider } from "@mantine/core";
+import { fireEvent, render, screen } from "@testing-library/react";
+import { beforeEach, describe, expect, it, vi } from "vitest";
+import { CommandError } from "../api/socket";
+import type { QuestionView } from "../api/types";
+import { command } from "../state/connection";
+import { QuestionPanel } from "./QuestionPanel";
+
+vi.mock("../state/connection", () => ({ command: vi.fn() }));
+
+// A text field that grows listens for fonts, which happy-dom lacks.
+Object.defineProperty(document, "fonts", { value: new EventTarget() });
+
+const given = vi.mocked(command);
+
+function ask(params: unknown): void {
+  const question = {
+    question_id: "demo/sampling-1",
+    server_id: "demo",
+    method: "sampling/createMessage",
+    mode: null,
+    opened: 1,
+    deadline: null,
+    round: null,
+    link: null,
+    profile: null,
+    params,
+  } as unknown as QuestionView;
+  render(
+    <MantineProvider>
+      <QuestionPanel question={question} />
+    </MantineProvider>,
+  );
+}
+
+const refuse = (code: string, details: Record<string, unknown>): void => {
+  const view = {
+    code,
+    message: "no",
+    category: "protocol",
+    retryable: false,
+    details,
+    helpUrl: "",
+  };
+  given.mockRejectedValueOnce(new CommandError(view as never));
+};
+
+const press = (name: string): boolean => fireEvent.click(screen.getByRole("button", { name }));
+
+describe("what was not sent", () => {
+  beforeEach(() => {
+    given.mockReset();
+    given.mockResolvedValue(null as never);
+  });
+
+  it("is sent anyway where only its rules are broken, by a profile too", async () => {
+    ask({ messages: [], toolChoice: { mode: "required" } });
+    refuse("INVALID_ANSWER", { findings: ["model is missing"] });
+    press("Auto-respond");
+    fireEvent.click(await screen.findByRole("button", { name: "Send anyway" }));
+    const fields = { question_id: "demo/sampling-1", profile: "auto" };
+    // No tool choice: there is no tool to choose.
+    expect(given.mock.calls).toEqual([
+      ["AutoRespond", { ...fields, options: { force: false } }],
+      ["AutoRespond", { ...fields, options: { force: true } }],
+    ]);
+  });
+  it.each([
+    ["Reject", "QUESTION_GONE", {}],
+    ["Edit & Send", "QUESTION_GONE", {}],
+    ["Auto-respond", "INVALID_ANSWER", {}],
+    ["Auto-respond", "INVALID_REQUEST", {}],
+  ])("cannot be forced after %s fails with %s", async (button, code, details) => {
+    ask({ messages: [] });
+    refuse(code, details);
+    press(button);
+    await screen.findByText("The answer was not sent");
+    expect(screen.queryByRole("button", { name: "Send anyway" })).toBeNull();
+  });
+});

@@ -1,0 +1,129 @@
+// What a server asked, read with care: whoever tests a server sees requests of every shape.
+
+export type Fields = Record<string, unknown>;
+
+export const isFields = (value: unknown): value is Fields =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+export const fieldsOf = (value: unknown): Fields => (isFields(value) ? value : {});
+
+const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
+
+/** A value in words: a text as it is, anything else as JSON. */
+export const shown = (value: unknown): string =>
+  typeof value === "string" ? value : (JSON.stringify(value) ?? "");
+
+export interface AskedMessage {
+  role: unknown;
+  content: unknown;
+}
+
+export interface AskedTool {
+  name: string;
+  description: string;
+}
+
+/** A `sampling/createMessage` as far as it can be understood. */
+export interface AskedSampling {
+  systemPrompt: unknown;
+  messages: AskedMessage[];
+  hints: string[];
+  tools: AskedTool[];
+  toolChoice: string;
+  includeContext: unknown;
+  facts: [string, string][];
+  /** What is not as the protocol has it, one sentence each. */
+  oddities: string[];
+}
+
+export const TOOL_CHOICES = ["auto", "none", "required", "specific"];
+
+const messageOf = (message: unknown): AskedMessage =>
+  isFields(message)
+    ? { role: message.role, content: message.content }
+    : { role: undefined, content: message };
+
+const toolOf = (tool: unknown): AskedTool => {
+  const { name, description } = fieldsOf(tool);
+  return { name: shown(name), description: description == null ? "" : shown(description) };
+};
+
+function factsOf(params: Fields, preferences: Fields): [string, string][] {
+  const stops = params.stopSequences;
+  const facts: [string, unknown][] = [
+    ["Max tokens", params.maxTokens],
+    ["Temperature", params.temperature],
+    ["Stop sequences", Array.isArray(stops) ? stops.map((one) => shown(one)).join(", ") : stops],
+    ["Cost", preferences.costPriority],
+    ["Speed", preferences.speedPriority],
+    ["Intelligence", preferences.intelligencePriority],
+  ];
+  return facts
+    .filter(([, value]) => value !== undefined && value !== "")
+    .map(([name, value]) => [name, shown(value)]);
+}
+
+function odditiesOf(params: Fields, preferences: Fields): string[] {
+  const lists: [string, unknown][] = [
+    ["messages", params.messages ?? null],
+    ["stopSequences", params.stopSequences],
+    ["tools", params.tools],
+    ["modelPreferences.hints", preferences.hints],
+  ];
+  const found = lists
+    .filter(([, value]) => value !== undefined && !Array.isArray(value))
+    .map(([name]) => `${name} is not a list.`);
+  if (params.modelPreferences !== undefined && !isFields(params.modelPreferences))
+    found.push("modelPreferences is not an object.");
+  if (listOf(params.messages).some((one) => !isFields(one)))
+    found.push("A message is not an object.");
+  if (listOf(params.tools).some((one) => typeof fieldsOf(one).name !== "string"))
+    found.push("A tool has no name.");
+  return found;
+}
+
+export function samplingOf(given: unknown): AskedSampling {
+  const params = fieldsOf(given);
+  const preferences = fieldsOf(params.modelPreferences);
+  const mode = fieldsOf(params.toolChoice).mode;
+  const tools = listOf(params.tools)
+    .map(toolOf)
+    .filter((tool) => tool.name);
+  return {
+    systemPrompt: params.systemPrompt,
+    messages: listOf(params.messages).map(messageOf),
+    hints: listOf(preferences.hints).map((hint) => shown(isFields(hint) ? hint.name : hint)),
+    tools,
+    // Without a tool nothing can be required.
+    toolChoice:
+      tools.length && typeof mode === "string" && TOOL_CHOICES.includes(mode) ? mode : "auto",
+    includeContext: params.includeContext,
+    facts: factsOf(params, preferences),
+    oddities: odditiesOf(params, preferences),
+  };
+}
+
+/** The ids of the tool uses among the messages. */
+export function usedIds(given: unknown): Set<string> {
+  const blocks = samplingOf(given).messages.flatMap(({ content }) =>
+    Array.isArray(content) ? content : [content],
+  );
+  return new Set(
+    blocks
+      .map(fieldsOf)
+      .filter((block) => block.type === "tool_use")
+      .map((block) => shown(block.id)),
+  );
+}
+
+/** What is odd about a form that a server asks for; null if it can be drawn. */
+export function formOddity(given: unknown): string | null {
+  const params = fieldsOf(given);
+  const schema = params.requestedSchema;
+  if (!isFields(schema)) return "requestedSchema is not a schema.";
+  const { properties } = schema;
+  if (properties !== undefined && !isFields(properties))
+    return "The properties of requestedSchema are not an object.";
+  const broken = Object.entries(fieldsOf(properties)).find(([, field]) => !isFields(field));
+  return broken ? `The field ${broken[0]} of requestedSchema is not a schema.` : null;
+}

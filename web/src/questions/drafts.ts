@@ -1,0 +1,23 @@
+// Half-typed answers. Ids of questions begin anew with each connection, so a draft is kept under
+// the run and the moment of its question too, and goes when the question no longer waits.
+import type { QuestionView } from "../api/types";
+import { dropDrafts, useDraft } from "../state/remembered";
+import { useInspector } from "../state/store";
+
+const PREFIX = "question.";
+
+export const draftKey = (
+  runId: string | null,
+  question: Pick<QuestionView, "question_id" | "opened">,
+): string => `${PREFIX}${runId}.${question.opened}.${question.question_id}`;
+
+export function useAnswerDraft<T>(question: QuestionView, initial: T): [T, (value: T) => void] {
+  const runId = useInspector((state) => state.run_id);
+  return useDraft(draftKey(runId, question), initial);
+}
+
+useInspector.subscribe((state, former) => {
+  if (state.questions === former.questions || state.run_id === null) return;
+  const waiting = [...state.questions.values()].filter((question) => !question.is_done);
+  dropDrafts(PREFIX, new Set(waiting.map((question) => draftKey(state.run_id, question))));
+});

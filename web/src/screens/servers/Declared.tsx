@@ -1,0 +1,114 @@
+// What we declare to this server, switch by switch; it counts from the next connection on.
+import { Button, Switch } from "@mantine/core";
+import { useState } from "react";
+import type { ServerView } from "../../api/types";
+import { Callout } from "../../parts/Callout";
+import { telling } from "../../state/actions";
+import { command } from "../../state/connection";
+import { reconnect } from "../../state/reconnect";
+import { NamedCapabilities } from "../experimental/NamedCapabilities";
+import { type Capabilities, hasFeature, isOn, PARTS, withFeature } from "./capabilities";
+import css from "./Declared.module.css";
+
+async function connectAgain(server_id: string): Promise<void> {
+  await command("Disconnect", { server_id });
+  await reconnect(server_id);
+}
+
+/** Says that the connection was opened with other capabilities, and opens it anew. */
+export function ConnectAgain({ server }: { server: ServerView }) {
+  const [isBusy, setBusy] = useState(false);
+  if (!server.needs_reconnect && !isBusy) return null;
+  const again = async (): Promise<void> => {
+    setBusy(true);
+    await telling("Could not connect again", connectAgain(server.server_id));
+    setBusy(false);
+  };
+  return (
+    <Callout tone="info">
+      <div className="row wrap">
+        <span className="grow">
+          This connection was opened with others. Connect again to declare these.
+        </span>
+        <Button variant="default" loading={isBusy} onClick={() => void again()}>
+          Connect again
+        </Button>
+      </div>
+    </Callout>
+  );
+}
+
+/** Whether profile, roots and capabilities are in the server's file, and how they get there. */
+export function Keeping({ server }: { server: ServerView }) {
+  const { server_id } = server;
+  if (server.is_saved) return null;
+  const set = (fields: { save?: boolean; reset?: boolean }): void =>
+    void telling(
+      fields.save ? "It was not written to the file" : "The capabilities were not changed",
+      command("SetCapabilities", { server_id, ...fields }),
+    );
+  return (
+    <Callout tone="info">
+      <div className="row wrap">
+        <span className="grow">
+          {server.is_editable
+            ? "Profile, roots or capabilities differ from the file. They last until mcplens ends."
+            : "This server is in no file of mcplens. Its profile, roots and capabilities last until mcplens ends."}
+        </span>
+        <Button variant="subtle" onClick={() => set({ reset: true })}>
+          Reset capabilities
+        </Button>
+        {server.is_editable && (
+          <Button variant="default" onClick={() => set({ save: true })}>
+            Keep in the file
+          </Button>
+        )}
+      </div>
+    </Callout>
+  );
+}
+
+export function Declared({ server }: { server: ServerView }) {
+  const { server_id, client_capabilities: ours } = server;
+  const set = (capabilities: Capabilities): void =>
+    void telling(
+      "The capabilities were not changed",
+      command("SetCapabilities", { server_id, capabilities }),
+    );
+  return (
+    <div className="stack">
+      <h3 className="section-title">Capabilities we declare</h3>
+      <ConnectAgain server={server} />
+      <div className={css.parts}>
+        {PARTS.map((part) => (
+          <div key={part.name} className={css.part}>
+            <Switch
+              label={part.label}
+              aria-label={part.label}
+              description={part.about}
+              checked={isOn(ours, part.name)}
+              onChange={(event) =>
+                set({ [part.name]: event.currentTarget.checked ? part.full : null })
+              }
+            />
+            {part.features.map(({ key, label }) => (
+              <Switch
+                key={key}
+                className={css.feature}
+                label={label}
+                aria-label={`${part.label} ${label}`}
+                disabled={!isOn(ours, part.name)}
+                checked={hasFeature(ours, part.name, key)}
+                onChange={(event) => set(withFeature(ours, part, key, event.currentTarget.checked))}
+              />
+            ))}
+          </div>
+        ))}
+      </div>
+      <h3 className="section-title">Extensions</h3>
+      <NamedCapabilities server={server} kind="extensions" />
+      <h3 className="section-title">Experimental</h3>
+      <NamedCapabilities server={server} kind="experimental" />
+    </div>
+  );
+}
