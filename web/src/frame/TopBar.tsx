@@ -43,8 +43,8 @@ function countOf(server: ServerView | null, screen: string): number | null {
 
 function Status({ server }: { server: ServerView }) {
   return (
-    <span className={css.status} role="status">
-      <span>{stateWords(server)}</span>
+    <span className={css.status}>
+      <span role="status">{stateWords(server)}</span>
       {server.state === "CONNECTED" && server.latency_s !== null && (
         <Tooltip label="Time that the last ping took">
           <span className="dim">{duration(server.latency_s)}</span>

@@ -1,0 +1,58 @@
+// Log lines as they come, drawn ten times a second at most: a flood leaves room for typing.
+import { useMemo, useSyncExternalStore } from "react";
+import type { EventView } from "../../api/types";
+import { type EventRing, useRing } from "../../state/events";
+import { Filtered } from "../../state/filtered";
+
+const EVERY_MS = 100;
+
+export interface Lines {
+  filtered: Filtered;
+  subscribe(listener: () => void): () => void;
+  version(): number;
+}
+
+/** Tells of new events at most so often, and of the last ones always. */
+export function calmly(ring: Pick<EventRing, "subscribe">, everyMs: number): Lines["subscribe"] {
+  return (listener) => {
+    let timer: ReturnType<typeof setTimeout> | null = null;
+    let toldAt = Number.NEGATIVE_INFINITY;
+    const tell = (): void => {
+      timer = null;
+      toldAt = performance.now();
+      listener();
+    };
+    const stop = ring.subscribe(() => {
+      if (timer === null)
+        timer = setTimeout(tell, Math.max(0, toldAt + everyMs - performance.now()));
+    });
+    return () => {
+      stop();
+      if (timer !== null) clearTimeout(timer);
+    };
+  };
+}
+
+/** The lines that `wanted` lets through; give it a stable function. */
+export function useLines(wanted: (event: EventView) => boolean): Lines {
+  const ring = useRing();
+  return useMemo(
+    () => ({
+      filtered: new Filtered(ring, wanted),
+      subscribe: calmly(ring, EVERY_MS),
+      version: ring.getVersion,
+    }),
+    [ring, wanted],
+  );
+}
+
+export function useRows({ filtered, subscribe, version }: Lines): EventView[] {
+  useSyncExternalStore(subscribe, version);
+  return filtered.refresh();
+}
+
+export const useCount = ({ filtered, subscribe }: Lines): number =>
+  useSyncExternalStore(subscribe, () => filtered.refresh().length);
+
+export const useIsEmpty = ({ filtered, subscribe }: Lines): boolean =>
+  useSyncExternalStore(subscribe, () => filtered.refresh().length === 0);
