@@ -1,5 +1,5 @@
 // Log lines as they come, drawn ten times a second at most: a flood leaves room for typing.
-import { useMemo, useSyncExternalStore } from "react";
+import { startTransition, useEffect, useMemo, useState, useSyncExternalStore } from "react";
 import type { EventView } from "../../api/types";
 import { type EventRing, useRing } from "../../state/events";
 import { Filtered } from "../../state/filtered";
@@ -9,7 +9,6 @@ const EVERY_MS = 100;
 export interface Lines {
   filtered: Filtered;
   subscribe(listener: () => void): () => void;
-  version(): number;
 }
 
 /** Tells of new events at most so often, and of the last ones always. */
@@ -40,14 +39,19 @@ export function useLines(wanted: (event: EventView) => boolean): Lines {
     () => ({
       filtered: new Filtered(ring, wanted),
       subscribe: calmly(ring, EVERY_MS),
-      version: ring.getVersion,
     }),
     [ring, wanted],
   );
 }
 
-export function useRows({ filtered, subscribe, version }: Lines): EventView[] {
-  useSyncExternalStore(subscribe, version);
+/** The lines now. They give way to keys and clicks while they are drawn. */
+export function useRows({ filtered, subscribe }: Lines): EventView[] {
+  const [, redraw] = useState(0);
+  useEffect(() => {
+    const later = (): void => startTransition(() => redraw((count) => count + 1));
+    later(); // for what came since this was drawn
+    return subscribe(later);
+  }, [subscribe]);
   return filtered.refresh();
 }
 
