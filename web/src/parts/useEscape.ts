@@ -13,7 +13,8 @@ export function useEscape(isOpen: boolean, close: () => void): void {
     if (!isOpen) return;
     const onKeyDown = (event: KeyboardEvent): void => {
       if (event.key !== "Escape" || event.defaultPrevented || isTyped(event.target)) return;
-      if (!document.querySelector(OPEN)) close();
+      const others = [...document.querySelectorAll(OPEN)];
+      if (!others.some((one) => one.checkVisibility())) close();
     };
     document.addEventListener("keydown", onKeyDown);
     return () => document.removeEventListener("keydown", onKeyDown);
