@@ -19,19 +19,19 @@ _LOUD = (
 
 @contextmanager
 def pair(home: Path) -> Iterator[Site]:
-    """`one` is connected from the start, `two` is not."""
+    """`one` is connected from the start; `two` is not, and stays down when it dies."""
     demo = {
         "command": sys.executable, "args": ["-c", _LOUD], "inheritEnv": True,
         "protocolVersion": "2025-11-25",
     }  # fmt: skip
-    configure(home, {"one": demo, "two": demo})
+    configure(home, {"one": demo, "two": {**demo, "maxRetries": 0}})
     with site(home, "one") as running:
         yield running
 
 
 def connect(page: Page, name: str) -> None:
     """Switch a server on by its card."""
-    page.get_by_role("switch", name=f"Connect {name}").click()
+    page.get_by_role("switch", name=f"Connect {name}").press("Space")
     expect(page.get_by_role("switch", name=f"Disconnect {name}")).to_be_visible()
     expect(page.get_by_role("article", name=name)).to_contain_text("Connected")
 

@@ -46,8 +46,9 @@ def test_without_tasks_the_screen_says_what_to_do(window: Watched) -> None:
 
 
 def test_a_call_as_a_task_is_seen_live_and_its_result_is_viewed(window: Watched) -> None:
-    call(window.page, window.site, "task-report", steps="20", seconds="0.1")
-    page = window.goto("/s/one/tasks")
+    page = window.page
+    call(page, window.site, "task-report", steps="20", seconds="0.25")
+    page.get_by_role("navigation", name="Screens").get_by_role("link", name="Tasks").click()
     row = newest(page)
     expect(row).to_contain_text("working")
     expect(row).to_contain_text("the server, for us")
@@ -58,10 +59,10 @@ def test_a_call_as_a_task_is_seen_live_and_its_result_is_viewed(window: Watched)
     expect(row.get_by_role("link", name="task-report")).to_have_attribute(
         "href", re.compile(r"/s/one/tools/task-report\?call=c\d+")
     )
-    expect(row).to_contain_text("completed")
+    expect(row).to_contain_text("completed", timeout=15_000)
     task = opened(page)
     expect(task).to_contain_text("TTL left")
-    task.get_by_role("button", name="Result").click()
+    task.get_by_role("button", name="Result", exact=True).click()
     expect(task.get_by_text("the report has 20 pages")).to_be_visible()
     assert window.axe() == []
     window.shoot("tasks-result")

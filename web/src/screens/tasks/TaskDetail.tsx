@@ -11,6 +11,7 @@ import { telling } from "../../state/actions";
 import { command, startCall } from "../../state/connection";
 import { useInspector } from "../../state/store";
 import { Elapsed, HowFar, Left, Related, TaskState } from "./cells";
+import css from "./Tasks.module.css";
 import { requestPath, runBy, whyNoCancel } from "./task";
 
 function Facts({ task, call }: { task: TaskView; call: CallView | undefined }) {
@@ -73,7 +74,7 @@ export function TaskDetail({ task, server, onClose }: Props) {
   return (
     <section className="pane" aria-label="Task">
       <div className="toolbar">
-        <strong className="mono cut grow" title={task_id}>
+        <strong className={`mono cut ${css.name}`} title={task_id}>
           {task_id}
         </strong>
         <Button

@@ -15,7 +15,11 @@ const TONES: Record<string, string> = {
 
 export function TaskState({ task }: { task: TaskView }) {
   const state = stateOf(task);
-  return <Badge color={TONES[state] ?? "gray"}>{state}</Badge>;
+  return (
+    <Badge className={css.state} color={TONES[state] ?? "gray"}>
+      {state}
+    </Badge>
+  );
 }
 
 export function Elapsed({ task }: { task: TaskView }) {
