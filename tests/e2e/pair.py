@@ -30,10 +30,14 @@ def pair(home: Path) -> Iterator[Site]:
 
 
 def connect(page: Page, name: str) -> None:
-    """Switch a server on by its card."""
-    page.get_by_role("switch", name=f"Connect {name}").press("Space")
-    expect(page.get_by_role("switch", name=f"Disconnect {name}")).to_be_visible()
+    """Switch a server on by its card, unless it is on."""
+    off = page.get_by_role("switch", name=f"Connect {name}", exact=True)
+    on = page.get_by_role("switch", name=f"Disconnect {name}", exact=True)
+    off.or_(on).wait_for()
+    if off.count():
+        off.press("Space")
     expect(page.get_by_role("article", name=name)).to_contain_text("Connected")
+    expect(on).to_be_visible()
 
 
 def call(page: Page, site: Site, tool: str, **arguments: str) -> None:

@@ -183,9 +183,7 @@ def test_what_is_shown_is_copied_exported_and_cleared(window: Watched, tmp_path:
     window.assert_clean()
 
 
-def test_the_newest_line_is_followed_until_somebody_scrolls_up(
-    browser: Browser, two: Site
-) -> None:
+def test_the_newest_line_is_followed_until_somebody_scrolls_up(browser: Browser, two: Site) -> None:
     with watched(browser, two, viewport={"width": 1440, "height": 320}) as window:
         page = logs(window)
         caller = page.context.new_page()
