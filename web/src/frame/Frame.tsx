@@ -30,21 +30,20 @@ export function Frame() {
       <TopBar isDockOpen={isDockOpen} onDock={toggleDock} onHelp={help.open} />
       <LinkBanner />
       <div className={css.work}>
-        {isDockOpen ? (
-          <Split
-            key={side}
-            name={`dock.${side}`}
-            label="Size of the monitor"
-            isVertical={side === "bottom"}
-            sized="second"
-            initial={side === "bottom" ? 240 : 420}
-            least={120}
-            first={main}
-            second={<Dock side={side} onSide={setSide} onClose={() => setDockOpen(false)} />}
-          />
-        ) : (
-          main
-        )}
+        <Split
+          name={`dock.${side}`}
+          label="Size of the monitor"
+          isVertical={side === "bottom"}
+          sized="second"
+          initial={side === "bottom" ? 240 : 420}
+          least={120}
+          first={main}
+          second={
+            isDockOpen ? (
+              <Dock side={side} onSide={setSide} onClose={() => setDockOpen(false)} />
+            ) : null
+          }
+        />
       </div>
       <Palette />
       <ShortcutList isOpen={isHelpOpen} onClose={help.close} />

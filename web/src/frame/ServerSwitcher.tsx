@@ -2,6 +2,7 @@
 import { Menu, UnstyledButton } from "@mantine/core";
 import { useNavigate } from "react-router";
 import type { ServerView } from "../api/types";
+import { duration } from "../parts/format";
 import { Icon } from "../parts/icons";
 import { StateDot, shownState, stateWords } from "../parts/StateDot";
 import { useSwitchServer } from "../state/selection";
@@ -9,6 +10,16 @@ import { useInspector } from "../state/store";
 import css from "./ServerSwitcher.module.css";
 
 export const nameOf = (server: ServerView): string => server.title ?? server.server_id;
+
+/** How it stands, how fast it answers, what it speaks: a narrow bar has no room for all of it. */
+const standing = (server: ServerView): string =>
+  [
+    stateWords(server),
+    server.state === "CONNECTED" && server.latency_s !== null && duration(server.latency_s),
+    server.protocol_version,
+  ]
+    .filter(Boolean)
+    .join(" · ");
 
 export function ServerSwitcher({ server }: { server: ServerView | null }) {
   const servers = useInspector((state) => state.servers);
@@ -34,10 +45,8 @@ export function ServerSwitcher({ server }: { server: ServerView | null }) {
             aria-current={one.server_id === server?.server_id || undefined}
             onClick={() => switchTo(one.server_id)}
           >
-            <div className="row">
-              <span className="cut grow">{nameOf(one)}</span>
-              <span className="dim">{stateWords(one)}</span>
-            </div>
+            <div className="cut">{nameOf(one)}</div>
+            <div className="dim">{standing(one)}</div>
           </Menu.Item>
         ))}
         {servers.size > 0 && <Menu.Divider />}

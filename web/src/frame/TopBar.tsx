@@ -6,6 +6,8 @@ import type { ServerView } from "../api/types";
 import { duration } from "../parts/format";
 import { Icon, type IconName } from "../parts/icons";
 import { stateWords } from "../parts/StateDot";
+import { telling } from "../state/actions";
+import { command } from "../state/connection";
 import { pathTo, type Screen, useCurrentServer } from "../state/selection";
 import { useInspector } from "../state/store";
 import { openPalette } from "./paletteStore";
@@ -41,13 +43,23 @@ function countOf(server: ServerView | null, screen: string): number | null {
   return server?.lists.find((list) => list.kind === kind)?.count ?? null;
 }
 
+const ping = (serverId: string): void =>
+  void telling("The ping was not answered", command("Ping", { server_id: serverId }));
+
 function Status({ server }: { server: ServerView }) {
   return (
-    <span className={css.status} role="status">
-      <span>{stateWords(server)}</span>
-      {server.state === "CONNECTED" && server.latency_s !== null && (
-        <Tooltip label="Time that the last ping took">
-          <span className="dim">{duration(server.latency_s)}</span>
+    <span className={css.status}>
+      <span role="status">{stateWords(server)}</span>
+      {server.state === "CONNECTED" && (
+        <Tooltip label="Time that the last ping took. Click to ping now">
+          <button
+            type="button"
+            className="plain dim"
+            aria-label={`Ping now${server.latency_s === null ? "" : `; the last took ${duration(server.latency_s)}`}`}
+            onClick={() => ping(server.server_id)}
+          >
+            {server.latency_s === null ? "ping" : duration(server.latency_s)}
+          </button>
         </Tooltip>
       )}
       {server.protocol_version && (

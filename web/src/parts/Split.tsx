@@ -14,7 +14,8 @@ interface Props {
   sized?: "first" | "second";
   isVertical?: boolean;
   first: ReactNode;
-  second: ReactNode;
+  /** Null: the first pane has all the room, and stays as it is when the second comes. */
+  second: ReactNode | null;
   /** On narrow screens only this one is shown. */
   narrow?: "first" | "second" | "both" | "mostly first";
 }
@@ -44,6 +45,12 @@ export function Split(props: Props) {
     setSize(clamp(size + sign * step));
   };
   const basis = { flexBasis: `${size}px` };
+  if (props.second === null)
+    return (
+      <div className={`${css.split} ${isVertical ? css.vertical : ""}`} data-narrow="both">
+        <div className={`${css.pane} ${css.rest}`}>{props.first}</div>
+      </div>
+    );
   return (
     <div
       className={`${css.split} ${isVertical ? css.vertical : ""}`}

@@ -52,18 +52,21 @@ function List<T>({ label, items, keyOf, chosen, onChoose, draw, rowHeight }: Pro
     place.current = to;
     onChoose(next);
   };
+  const rows = virtual.getVirtualItems();
+  // A name of something that is not drawn means nothing.
+  const isDrawn = rows.some((row) => row.index === at);
   return (
     <div
       ref={scroller}
       className={css.scroller}
       role="listbox"
       aria-label={label}
-      aria-activedescendant={at >= 0 ? `${label}-${at}` : undefined}
+      aria-activedescendant={isDrawn ? `${label}-${at}` : undefined}
       tabIndex={0}
       onKeyDown={onKeyDown}
     >
       <div className={css.space} style={{ height: virtual.getTotalSize() }}>
-        {virtual.getVirtualItems().map((row) => {
+        {rows.map((row) => {
           const item = items[row.index];
           if (item === undefined) return null;
           return (

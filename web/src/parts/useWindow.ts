@@ -35,12 +35,15 @@ export function useWindow(count: number, rowHeight: number, startsFollowing: boo
   const [isFollowing, setFollowing] = useState(startsFollowing);
   const height = Math.min(count * rowHeight, TALLEST_PX);
 
-  const look = useCallback(() => {
+  // The place of a list that follows its end is known without a look: it is drawn once, not twice.
+  const look = useCallback((isAtEnd: boolean) => {
     const element = scroller.current;
     if (!element) return;
     const { scrollTop: top, clientHeight } = element;
     setView((old) =>
-      old.top === top && old.height === clientHeight ? old : { top, height: clientHeight },
+      (isAtEnd || old.top === top) && old.height === clientHeight
+        ? old
+        : { top, height: clientHeight },
     );
   }, []);
   const onScroll = useCallback(() => {
@@ -49,16 +52,16 @@ export function useWindow(count: number, rowHeight: number, startsFollowing: boo
     // Scrolling up lets go of the end, scrolling back to it takes hold again.
     const isAtEnd = element.scrollHeight - element.scrollTop - element.clientHeight < rowHeight;
     setFollowing((was) => (startsFollowing || was) && isAtEnd);
-    look();
+    look(startsFollowing && isAtEnd);
   }, [look, rowHeight, startsFollowing]);
 
   useLayoutEffect(() => {
     if (isFollowing && scroller.current) scroller.current.scrollTop = height;
-    look();
+    look(isFollowing);
   }, [height, isFollowing, look]);
   useLayoutEffect(() => {
     if (!scroller.current) return;
-    const observer = new ResizeObserver(look);
+    const observer = new ResizeObserver(() => look(false));
     observer.observe(scroller.current);
     return () => observer.disconnect();
   }, [look]);
@@ -75,6 +78,7 @@ export function useWindow(count: number, rowHeight: number, startsFollowing: boo
     },
     [rowHeight],
   );
-  const { first, last } = rowsAt(view.top, view.height, rowHeight, count);
+  const top = isFollowing ? Math.max(0, height - view.height) : view.top;
+  const { first, last } = rowsAt(top, view.height, rowHeight, count);
   return { scroller, first, last, height, isFollowing, follow: setFollowing, onScroll, scrollTo };
 }

@@ -3,6 +3,7 @@
 import { createContext, useContext, useSyncExternalStore } from "react";
 import type { EventView } from "../api/types";
 import { Causes } from "./causes";
+import { type Owner, Owners } from "./owners";
 
 // 100,000 messages, each of which brings another event (a log line, a request's start or end): 80 MB
 // as servers usually talk; older ones are in the recording.
@@ -28,6 +29,7 @@ export class EventRing {
   dropped = 0;
   version = 0;
   private readonly causes = new Causes();
+  private readonly owners = new Owners();
   private joins = new WeakMap<EventView, Joined>();
   private open = new Map<string, EventView>();
   private waiting = new Map<string, number>();
@@ -66,6 +68,7 @@ export class EventRing {
     this.dropped = 0;
     this.open.clear();
     this.causes.clear();
+    this.owners.clear();
     this.waiting.clear();
     this.tick();
   }
@@ -79,6 +82,9 @@ export class EventRing {
     const parent = this.causes.parentOf(event);
     return parent && parent.seq >= (this.items[0]?.seq ?? 0) ? parent : undefined;
   };
+
+  /** The request that a log line belongs to, as far as that is known. */
+  ownerOf = (event: EventView): Owner | undefined => this.owners.of(event);
 
   find(seq: number): EventView | undefined {
     let low = 0;
@@ -104,6 +110,7 @@ export class EventRing {
   private join(event: EventView): void {
     this.count(event);
     this.causes.take(event);
+    this.owners.take(event);
     if (event.kind === "RequestEnded") this.end(event);
     if (event.kind === "QuestionOpened" || event.kind === "QuestionClosed") this.pair(event);
     if (event.kind !== "FrameSent" && event.kind !== "FrameReceived") return;

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import { aHello, anEvent, aServer } from "../testing/views";
+import { aHello, anEvent, aServer, aTask } from "../testing/views";
 import { ring } from "./events";
 import { apply, emptyInspector, useInspector } from "./store";
 
@@ -34,6 +34,20 @@ describe("the store", () => {
       value: { ...summary, count: 4 },
     });
     expect(useInspector.getState().servers.get("demo")?.lists).toEqual([{ ...summary, count: 4 }]);
+  });
+  it("tells tasks apart by server and by role, whatever ids they choose", () => {
+    const tasks = [aTask(), aTask({ server_id: "other" }), aTask({ role: "receiver" })];
+    apply(aHello({ tasks: tasks.slice(0, 2) }));
+    const change = { type: "Changed" as const, what: "tasks" as const, server_id: "demo" };
+    apply({ ...change, key: "demo/receiver/t1", value: tasks[2] });
+    expect([...useInspector.getState().tasks.values()]).toEqual(tasks);
+    apply({ ...change, key: "demo/client/t1", value: aTask({ status: "completed" }) });
+    apply({ ...change, key: "demo/receiver/t1", value: null });
+    const left = [...useInspector.getState().tasks.values()];
+    expect(left.map((one) => [one.server_id, one.role, one.status])).toEqual([
+      ["demo", "client", "completed"],
+      ["other", "client", "working"],
+    ]);
   });
   it("keeps its events when it resumes, and lets go of them when another run begins", () => {
     apply(aHello());

@@ -53,7 +53,8 @@ export const useInspector = create<Inspector>()(emptyInspector);
 const byKey = <T>(items: T[], key: (item: T) => string): Map<string, T> =>
   new Map(items.map((item) => [key(item), item]));
 
-const taskKey = (task: TaskView): string => `${task.role}/${task.task_id}`;
+/** As the backend names it: two servers, and both sides, may choose the same id. */
+export const taskKey = (task: TaskView): string => `${task.server_id}/${task.role}/${task.task_id}`;
 
 function greeted(state: Inspector, hello: Hello): Partial<Inspector> {
   return {
@@ -87,14 +88,6 @@ function withList(state: Inspector, changed: Changed): Partial<Inspector> {
   return { servers: replaced(state.servers, changed.server_id, { ...server, lists }) };
 }
 
-function withTask(state: Inspector, changed: Changed): Partial<Inspector> {
-  const task = changed.value as TaskView | null;
-  if (task) return { tasks: replaced(state.tasks, taskKey(task), task) };
-  const isGone = (one: TaskView): boolean => `${one.server_id}/${taskKey(one)}` === changed.key;
-  const tasks = new Map([...state.tasks].filter(([, one]) => !isGone(one)));
-  return { tasks };
-}
-
 export function changed(state: Inspector, change: Changed): Partial<Inspector> {
   const { key, value } = change;
   switch (change.what) {
@@ -107,7 +100,7 @@ export function changed(state: Inspector, change: Changed): Partial<Inspector> {
     case "settings":
       return { settings: replaced(state.settings, key, value as SettingView | null) };
     case "tasks":
-      return withTask(state, change);
+      return { tasks: replaced(state.tasks, key, value as TaskView | null) };
     case "lists":
       return withList(state, change);
   }

@@ -1,5 +1,5 @@
 // Views as the backend would send them, for tests.
-import type { EventView, Hello, ServerView } from "../api/types";
+import type { EventView, Hello, ServerView, TaskView } from "../api/types";
 
 export function anEvent(part: Partial<EventView> & { seq: number }): EventView {
   return {
@@ -84,6 +84,29 @@ export function aHello(part: Partial<Hello> = {}): Hello {
     tasks: [],
     settings: [],
     profiles: [],
+    ...part,
+  };
+}
+
+export function aTask(part: Partial<TaskView> = {}): TaskView {
+  return {
+    task_id: "t1",
+    server_id: "demo",
+    role: "client",
+    method: "tools/call",
+    status: "working",
+    message: null,
+    created: 100,
+    updated: 100,
+    ttl_s: null,
+    expires: null,
+    poll_interval_s: null,
+    request_id: null,
+    call_id: null,
+    question_id: null,
+    task: {},
+    is_over: false,
+    is_gone: false,
     ...part,
   };
 }

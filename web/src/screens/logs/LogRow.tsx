@@ -1,23 +1,28 @@
+import { memo } from "react";
 import type { EventView } from "../../api/types";
 import { clock } from "../../parts/format";
 import css from "./LogRow.module.css";
-import { levelOf, textOf } from "./levels";
+import { levelOf, loggerOf, textOf } from "./levels";
 
-export function LogRow({ event, withServer }: { event: EventView; withServer: boolean }) {
+/** One line: when, how grave, who says it, what. */
+export const LogRow = memo(({ event, withServer }: { event: EventView; withServer: boolean }) => {
   const level = levelOf(event);
+  const logger = loggerOf(event);
+  const text = textOf(event);
   return (
     <>
       <span className={css.time}>{clock(event.wall)}</span>
       {withServer && <span className={`${css.server} cut`}>{event.server_id}</span>}
-      <span className={css.level} data-level={level}>
-        {level}
+      <span className={css.place}>
+        <span className={css.level} data-level={level}>
+          {level}
+        </span>
       </span>
-      {typeof event.detail.logger === "string" && (
-        <span className={css.logger}>{event.detail.logger}</span>
-      )}
-      <span className={`${css.text} cut`} title={textOf(event)}>
-        {textOf(event)}
+      {logger && <span className={css.logger}>{logger}</span>}
+      <span className={`${css.text} cut`} title={text}>
+        {text}
       </span>
     </>
   );
-}
+});
+LogRow.displayName = "LogRow";

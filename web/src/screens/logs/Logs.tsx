@@ -1,161 +1,212 @@
-// What servers log and write to stderr, as it comes.
-import { Button, Checkbox, Popover, Select, Switch } from "@mantine/core";
-import { notifications } from "@mantine/notifications";
-import { useDeferredValue, useMemo, useState } from "react";
-import { useParams } from "react-router";
-import type { EventView, ServerView } from "../../api/types";
+// What servers log and write to stderr, as it comes, in one stream or side by side.
+import { Button } from "@mantine/core";
+import { useDebouncedValue } from "@mantine/hooks";
+import { memo, type ReactNode, useCallback, useMemo, useRef, useState } from "react";
+import { useParams, useSearchParams } from "react-router";
+import type { EventView } from "../../api/types";
 import { Empty } from "../../parts/Empty";
-import { counted, words } from "../../parts/format";
-import { Icon } from "../../parts/icons";
 import { RowList } from "../../parts/RowList";
 import { SearchField } from "../../parts/SearchField";
 import { Split } from "../../parts/Split";
-import { TextView } from "../../parts/TextView";
-import { copy, pretty, save } from "../../parts/text";
-import { command } from "../../state/connection";
-import { useFiltered } from "../../state/filtered";
-import { usePreference } from "../../state/remembered";
+import { useEscape } from "../../parts/useEscape";
+import { useRing } from "../../state/events";
+import { useDraft, usePreference } from "../../state/remembered";
 import { useInspector } from "../../state/store";
+import { type LogFilter, type Stream, wantedLogs } from "./filter";
+import { Count, ServerLevel, ShownLevels, Taking, View } from "./LogBar";
+import { LogDetail } from "./LogDetail";
 import { LogRow } from "./LogRow";
-import { isLog, LEVELS, levelOf, lineOf, textOf } from "./levels";
+import { SHOWN } from "./levels";
+import { type Lines, useLines, useRows } from "./useLines";
 
-const SHOWN = [...LEVELS, "stderr"];
+// All lines are looked at for a text, so not for every key of a word.
+const TYPING_MS = 120;
 
-function ServerLevel({ server }: { server: ServerView }) {
-  const isOffered = "logging" in server.capabilities && server.state === "CONNECTED";
-  const set = (level: string | null): void => {
-    if (!level) return;
-    command("SetLevel", { server_id: server.server_id, level }).catch((thrown: unknown) =>
-      notifications.show({ color: "red", title: "The level was not set", message: words(thrown) }),
+const NAMES: Record<Stream, string> = {
+  both: "Log lines",
+  messages: "Log messages",
+  stderr: "stderr",
+};
+const NONE: Record<Stream, string> = {
+  both: "Log messages of the server and what it writes to stderr appear here. Some servers log nothing until a level is set.",
+  messages: "Log messages of the server appear here. Some servers send none until a level is set.",
+  stderr: "What a server that runs on this computer writes to stderr appears here.",
+};
+
+/** The lines of a stream that a filter lets through. */
+function useStream(filter: LogFilter, stream: Stream): Lines {
+  const { ownerOf } = useRing();
+  const wanted = useMemo(
+    () => wantedLogs(filter, stream, (event) => ownerOf(event)?.id),
+    [filter, stream, ownerOf],
+  );
+  return useLines(wanted);
+}
+
+interface ListProps {
+  lines: Lines;
+  filter: LogFilter;
+  stream: Stream;
+  chosen: number | null;
+  onChoose(event: EventView): void;
+}
+
+const List = memo(({ lines, filter, stream, chosen, onChoose }: ListProps) => {
+  const rows = useRows(lines);
+  const withServer = filter.server_id === null;
+  const draw = useCallback(
+    (event: EventView) => <LogRow event={event} withServer={withServer} />,
+    [withServer],
+  );
+  if (rows.length === 0)
+    return (
+      <Empty icon="logs" title={stream === "stderr" ? "Nothing on stderr" : "No log lines"}>
+        {filter.text || filter.request_id ? "No line fits this filter." : NONE[stream]}
+      </Empty>
     );
-  };
   return (
-    <Select
-      aria-label="Level that the server logs from"
-      title={isOffered ? undefined : "This server does not offer logging"}
-      placeholder={isOffered ? "Server's level" : "No logging"}
-      w={130}
-      data={[...LEVELS]}
-      disabled={!isOffered}
-      value={server.log_level}
-      onChange={set}
+    <RowList label={NAMES[stream]} rows={rows} chosen={chosen} onChoose={onChoose} draw={draw} />
+  );
+});
+List.displayName = "List";
+
+function Half(props: Omit<ListProps, "lines">) {
+  const lines = useStream(props.filter, props.stream);
+  return (
+    <section className="pane" aria-label={NAMES[props.stream]}>
+      <div className="toolbar">
+        <h2 className="section-title grow">{NAMES[props.stream]}</h2>
+        <Count lines={lines} />
+      </div>
+      <List {...props} lines={lines} />
+    </section>
+  );
+}
+
+function Halves(props: Omit<ListProps, "lines" | "stream">) {
+  return (
+    <Split
+      name="logs.streams"
+      label="Size of the log messages"
+      initial={640}
+      first={<Half {...props} stream="messages" />}
+      second={<Half {...props} stream="stderr" />}
     />
   );
 }
 
-function ShownLevels({ value, onChange }: { value: string[]; onChange(value: string[]): void }) {
+function Note({
+  children,
+  action,
+  onClick,
+}: {
+  children: ReactNode;
+  action: string;
+  onClick(): void;
+}) {
   return (
-    <Popover position="bottom-start">
-      <Popover.Target>
-        <Button variant="default" rightSection={<Icon name="down" size={12} />}>
-          {value.length === SHOWN.length
-            ? "All levels"
-            : `${value.length} of ${SHOWN.length} levels`}
-        </Button>
-      </Popover.Target>
-      <Popover.Dropdown>
-        <Checkbox.Group aria-label="Levels to show" value={value} onChange={onChange}>
-          <div className="stack tight">
-            {SHOWN.map((level) => (
-              <Checkbox key={level} value={level} label={level} />
-            ))}
-          </div>
-        </Checkbox.Group>
-      </Popover.Dropdown>
-    </Popover>
+    <div className="toolbar" role="status">
+      <span>{children}</span>
+      <Button variant="default" size="compact-xs" onClick={onClick}>
+        {action}
+      </Button>
+    </div>
   );
 }
 
-export function Logs() {
-  const { server: serverParam } = useParams();
-  const server = useInspector((state) =>
-    serverParam ? state.servers.get(serverParam) : undefined,
+/** The address names the request and the line that are shown. */
+function useAddress() {
+  const [query, setQuery] = useSearchParams();
+  const change = useCallback(
+    (name: "id" | "line", value: string | null): void =>
+      setQuery(
+        (old) => {
+          if (value === null) old.delete(name);
+          else old.set(name, value);
+          return old;
+        },
+        { replace: true },
+      ),
+    [setQuery],
   );
+  const line = query.get("line");
+  return { requestId: query.get("id"), line: line ? Number(line) : null, change };
+}
+
+export function Logs() {
+  const { server } = useParams();
+  const ring = useRing();
+  const place = useRef<HTMLDivElement>(null);
+  const { requestId, line, change } = useAddress();
+  const runId = useInspector((state) => state.run_id);
   const [isAll, setAll] = usePreference("logs.all", false);
-  const [levels, setLevels] = usePreference<string[]>("logs.levels", SHOWN);
+  const [isSplit, setSplit] = usePreference("logs.split", false);
+  const [levels, setLevels] = usePreference<string[]>("logs.levels", [...SHOWN]);
+  const [cleared, setCleared] = useDraft("logs.cleared", { run_id: "", seq: 0 });
   const [text, setText] = useState("");
-  const [chosen, setChosen] = useState<EventView | null>(null);
-  const calm = useDeferredValue(text);
-  const serverId = isAll ? null : (serverParam ?? null);
-  const wanted = useMemo(() => {
-    const needle = calm.toLowerCase();
-    const shown = new Set(levels);
-    return (event: EventView): boolean =>
-      isLog(event) &&
-      (serverId === null || event.server_id === serverId) &&
-      (shown.has(levelOf(event)) || !SHOWN.includes(levelOf(event))) &&
-      (!needle || lineOf(event).toLowerCase().includes(needle));
-  }, [calm, levels, serverId]);
-  const { rows } = useFiltered(wanted);
-  const list =
-    rows.length === 0 ? (
-      <Empty icon="logs" title="No log lines">
-        Log messages of the server and what it writes to stderr appear here. Some servers log
-        nothing until a level is set.
-      </Empty>
-    ) : (
-      <RowList
-        label="Log lines"
-        rows={rows}
-        chosen={chosen?.seq ?? null}
-        onChoose={setChosen}
-        draw={(event) => <LogRow event={event} withServer={serverId === null} />}
-      />
-    );
+  const [calm] = useDebouncedValue(text, TYPING_MS);
+  // An id means something within its server alone.
+  const serverId = (isAll && requestId === null) || server === undefined ? null : server;
+  const afterSeq = cleared.run_id === runId ? cleared.seq : 0;
+  const filter = useMemo(
+    (): LogFilter => ({
+      text: calm,
+      levels,
+      server_id: serverId,
+      request_id: requestId,
+      after_seq: afterSeq,
+    }),
+    [calm, levels, serverId, requestId, afterSeq],
+  );
+  const lines = useStream(filter, "both");
+  const chosen = line === null ? undefined : ring.find(line);
+  const choose = useCallback((event: EventView) => change("line", String(event.seq)), [change]);
+  const close = (): void => {
+    change("line", null);
+    place.current?.querySelector<HTMLElement>('[role="listbox"]')?.focus();
+  };
+  useEscape(chosen !== undefined, close);
+  const clear = useCallback(
+    () => setCleared({ run_id: runId ?? "", seq: ring.lastSeq ?? 0 }),
+    [setCleared, runId, ring],
+  );
+  const shown = { filter, chosen: line, onChoose: choose };
   return (
     <div className="pane">
       <h1 className="sr">Logs</h1>
       <div className="toolbar">
         <SearchField label="Filter logs" value={text} onChange={setText} />
-        {server && <ServerLevel server={server} />}
+        {server && <ServerLevel serverId={server} />}
         <ShownLevels value={levels} onChange={setLevels} />
-        <Switch
-          label="All servers"
-          checked={serverId === null}
-          onChange={(event) => setAll(event.currentTarget.checked)}
-        />
+        <View isAll={serverId === null} onAll={setAll} isSplit={isSplit} onSplit={setSplit} />
         <span className="grow" />
-        <span className="dim">{counted(rows.length, "line")}</span>
-        <Button
-          variant="default"
-          disabled={!rows.length}
-          onClick={() => void copy(rows.map(lineOf).join("\n"))}
-        >
-          Copy
-        </Button>
-        <Button
-          variant="default"
-          disabled={!rows.length}
-          onClick={() => save(rows.map(lineOf).join("\n"), "mcplens.log", "text/plain")}
-        >
-          Export
-        </Button>
+        <Count lines={lines} />
+        <Taking lines={lines} onClear={clear} />
       </div>
-      {chosen ? (
-        <Split
-          name="logs"
-          label="Size of the log line"
-          isVertical
-          sized="second"
-          initial={160}
-          least={80}
-          first={<div className="pane">{list}</div>}
-          second={
-            <div className="scroll pad" style={{ height: "100%" }}>
-              <TextView
-                label="Log line"
-                text={
-                  typeof chosen.detail.data === "object"
-                    ? pretty(chosen.detail.data)
-                    : textOf(chosen)
-                }
-              />
-            </div>
-          }
-        />
-      ) : (
-        list
+      {requestId !== null && (
+        <Note action="Show all" onClick={() => change("id", null)}>
+          Only lines of the request with id {requestId}
+        </Note>
       )}
+      {afterSeq > 0 && (
+        <Note action="Show them again" onClick={() => setCleared({ run_id: "", seq: 0 })}>
+          Earlier lines are cleared from view; the recording has them.
+        </Note>
+      )}
+      <Split
+        name="logs"
+        label="Size of the log line"
+        isVertical
+        sized="second"
+        initial={180}
+        least={80}
+        first={
+          <div className="pane" ref={place}>
+            {isSplit ? <Halves {...shown} /> : <List {...shown} lines={lines} stream="both" />}
+          </div>
+        }
+        second={chosen ? <LogDetail event={chosen} onClose={close} /> : null}
+      />
     </div>
   );
 }

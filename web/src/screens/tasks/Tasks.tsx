@@ -1,200 +1,129 @@
 // Tasks of both roles in one table: those the server runs for us, those we hold for it.
-import { Badge, Button, Tooltip } from "@mantine/core";
-import { useState } from "react";
-import { useNavigate, useParams } from "react-router";
+import { Button, Tooltip } from "@mantine/core";
+import { useCallback, useMemo, useRef } from "react";
+import { Link, useNavigate, useParams, useSearchParams } from "react-router";
 import type { ServerView, TaskView } from "../../api/types";
-import { CallPanel } from "../../calls/CallPanel";
 import { Empty } from "../../parts/Empty";
-import { clock, duration } from "../../parts/format";
 import { Icon } from "../../parts/icons";
-import { JsonTree } from "../../parts/JsonTree";
+import { LostNote } from "../../parts/LostNote";
 import { NotConnected } from "../../parts/NotConnected";
 import { Split } from "../../parts/Split";
-import { useNow } from "../../parts/useNow";
+import { useEscape } from "../../parts/useEscape";
 import { telling } from "../../state/actions";
-import { command, startCall } from "../../state/connection";
+import { command } from "../../state/connection";
 import { pathTo } from "../../state/selection";
-import { useInspector } from "../../state/store";
-import css from "./Tasks.module.css";
+import { taskKey, useInspector } from "../../state/store";
+import { TaskDetail } from "./TaskDetail";
+import { TaskTable } from "./TaskTable";
+import { isExtension, offersTasks, taskPath, whyNoList } from "./task";
 
-const TONES: Record<string, string> = {
-  working: "yellow",
-  input_required: "orange",
-  completed: "green",
-  failed: "red",
-  cancelled: "gray",
-};
-const isOver = (task: TaskView): boolean => task.is_over || task.is_gone;
-
-function Row({
-  task,
-  now,
-  isChosen,
-  onChoose,
-}: {
-  task: TaskView;
-  now: number;
-  isChosen: boolean;
-  onChoose(): void;
-}) {
-  const elapsed = (isOver(task) ? task.updated : now) - task.created;
-  const left = task.expires === null ? null : task.expires - now;
-  return (
-    <tr className={css.row} data-chosen={isChosen}>
-      <td>
-        <Badge color={TONES[task.status] ?? "gray"}>
-          {task.is_gone ? "gone" : task.status.replace("_", " ")}
-        </Badge>
-      </td>
-      <td>
-        <button type="button" className={`plain mono ${css.id}`} onClick={onChoose}>
-          {task.task_id}
-        </button>
-      </td>
-      <td className="wide-only">
-        {task.role === "client" ? "the server, for us" : "us, for the server"}
-      </td>
-      <td className="mono">{task.method}</td>
-      <td className="dim wide-only">{task.message}</td>
-      <td className="wide-only">{clock(task.created, false)}</td>
-      <td>{duration(Math.max(0, elapsed))}</td>
-      <td className="wide-only">
-        {left === null ? "no limit" : left > 0 ? duration(left) : "over"}
-      </td>
-    </tr>
+function useTasks(serverId: string): TaskView[] {
+  const all = useInspector((state) => state.tasks);
+  return useMemo(
+    () =>
+      [...all.values()]
+        .filter((task) => task.server_id === serverId)
+        .sort((one, other) => other.created - one.created),
+    [all, serverId],
   );
 }
 
-function Detail({ task, server }: { task: TaskView; server: ServerView }) {
-  const calls = useInspector((state) => state.calls);
-  const [callId, setCallId] = useState<string | null>(null);
-  const call = calls.get(callId ?? task.call_id ?? "");
-  const { server_id, task_id, role } = task;
-  const ask = async (): Promise<void> => {
-    const made = await telling(
-      "The result was not fetched",
-      startCall("GetTaskResult", { server_id, task_id, role }),
+/** The task that the address names. */
+function useChosen(tasks: TaskView[]): TaskView | undefined {
+  const { item } = useParams();
+  const [query] = useSearchParams();
+  const role = query.get("role") ?? "client";
+  const named = tasks.filter((task) => task.task_id === item);
+  return named.find((task) => task.role === role) ?? named[0];
+}
+
+function FetchButton({ server }: { server: ServerView }) {
+  const why = whyNoList(server);
+  const fetchTasks = (): void =>
+    void telling(
+      "The tasks were not listed",
+      command("ListTasks", { server_id: server.server_id }),
     );
-    if (made) setCallId(made.call_id);
-  };
-  const isConnected = server.state === "CONNECTED";
   return (
-    <div className="pane">
-      <div className="toolbar">
-        <strong className="mono cut grow">{task_id}</strong>
-        <Button variant="default" disabled={!isConnected} onClick={() => void ask()}>
-          Result
+    <Tooltip label={why ?? "Ask the server for its tasks"}>
+      <Button
+        variant="default"
+        leftSection={<Icon name="refresh" size={13} />}
+        disabled={why !== null}
+        onClick={fetchTasks}
+      >
+        Fetch
+      </Button>
+    </Tooltip>
+  );
+}
+
+function NoTasks({ server }: { server: ServerView }) {
+  const what = !offersTasks(server)
+    ? "This server does not declare tasks. Those that it asks of us appear here."
+    : isExtension(server)
+      ? "Call a tool: this server decides which calls become tasks, and they appear here."
+      : "Call a tool with “Run as a task” switched on, or fetch the tasks that this server has already.";
+  return (
+    <Empty
+      icon="tasks"
+      title="No tasks"
+      action={
+        <Button component={Link} to={pathTo(server.server_id, "tools")}>
+          Go to the tools
         </Button>
-        <Button
-          variant="default"
-          disabled={!isConnected || isOver(task)}
-          onClick={() =>
-            void telling(
-              "It was not cancelled",
-              command("CancelTask", { server_id, task_id, role }),
-            )
-          }
-        >
-          Cancel
-        </Button>
-      </div>
-      <div className="scroll pad">
-        <div className="stack">
-          <JsonTree value={task.task} label="Task" most={260} />
-          {task.poll_interval_s !== null && (
-            <span className="dim">Asked for every {duration(task.poll_interval_s)}</span>
-          )}
-          {call && <CallPanel call={call} />}
-        </div>
-      </div>
-    </div>
+      }
+    >
+      {what}
+    </Empty>
   );
 }
 
 export function Tasks() {
-  const { server: serverId = "", item } = useParams();
+  const { server: serverId = "" } = useParams();
   const navigate = useNavigate();
+  const place = useRef<HTMLDivElement>(null);
   const server = useInspector((state) => state.servers.get(serverId));
-  const all = useInspector((state) => state.tasks);
-  const tasks = [...all.values()]
-    .filter((task) => task.server_id === serverId)
-    .sort((one, other) => other.created - one.created);
-  const now = useNow(tasks.some((task) => !task.is_gone));
+  const tasks = useTasks(serverId);
+  const chosen = useChosen(tasks);
+  const choose = useCallback((task: TaskView) => void navigate(taskPath(task)), [navigate]);
+  const close = (): void => {
+    void navigate(pathTo(serverId, "tasks"));
+    // Back to the row, for those who came from it by keyboard.
+    for (const row of place.current?.querySelectorAll<HTMLElement>("[data-task]") ?? [])
+      if (chosen && row.dataset.task === taskKey(chosen)) row.focus();
+  };
+  useEscape(chosen !== undefined, close);
   if (!server || (server.state !== "CONNECTED" && tasks.length === 0))
     return <NotConnected server={server} icon="tasks" />;
-  const chosen = tasks.find((task) => task.task_id === item);
-  const canList = server.state === "CONNECTED" && typeof server.capabilities.tasks === "object";
-  const table =
-    tasks.length === 0 ? (
-      <Empty icon="tasks" title="No tasks">
-        {canList
-          ? "Run a tool as a task, or fetch the tasks that this server has already."
-          : "This server does not declare tasks. Tools that support them have a switch “Run as a task”."}
-      </Empty>
-    ) : (
-      <div className="scroll">
-        <table className="plain">
-          <thead>
-            <tr>
-              <th>State</th>
-              <th>Task</th>
-              <th className="wide-only">Run by</th>
-              <th>Request</th>
-              <th className="wide-only">Message</th>
-              <th className="wide-only">Created</th>
-              <th>Elapsed</th>
-              <th className="wide-only">Kept for</th>
-            </tr>
-          </thead>
-          <tbody>
-            {tasks.map((task) => (
-              <Row
-                key={`${task.role}${task.task_id}`}
-                task={task}
-                now={now}
-                isChosen={task === chosen}
-                onChoose={() => void navigate(pathTo(serverId, "tasks", task.task_id))}
-              />
-            ))}
-          </tbody>
-        </table>
-      </div>
-    );
   return (
-    <div className="pane">
+    <div className="pane" ref={place}>
+      <LostNote server={server} />
       <div className="toolbar">
         <h1 className="title">Tasks</h1>
         <span className="grow" />
-        <Tooltip
-          label={canList ? "Ask the server for its tasks" : "This server does not list tasks"}
-        >
-          <Button
-            variant="default"
-            leftSection={<Icon name="refresh" size={13} />}
-            disabled={!canList}
-            onClick={() =>
-              void telling(
-                "The tasks were not listed",
-                command("ListTasks", { server_id: serverId }),
-              )
-            }
-          >
-            Fetch
-          </Button>
-        </Tooltip>
+        <FetchButton server={server} />
       </div>
-      {chosen ? (
+      {tasks.length === 0 ? (
+        <NoTasks server={server} />
+      ) : (
         <Split
           name="tasks"
           label="Size of the task"
           sized="second"
           initial={480}
-          first={<div className="pane">{table}</div>}
-          second={<Detail key={chosen.task_id} task={chosen} server={server} />}
+          first={
+            <div className="pane">
+              <TaskTable tasks={tasks} chosen={chosen} onChoose={choose} />
+            </div>
+          }
+          second={
+            chosen ? (
+              <TaskDetail key={taskKey(chosen)} task={chosen} server={server} onClose={close} />
+            ) : null
+          }
           narrow="second"
         />
-      ) : (
-        table
       )}
     </div>
   );

@@ -1,0 +1,211 @@
+"""Log messages and stderr: levels, filters, one stream or two, what can be taken away."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from .browser import Watched, watched
+from .pair import call, pair
+from .site import Site
+
+LEVELS = ("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency")
+SAID = "this is a message at level"
+_LOOKS = """() => [...document.querySelectorAll("[data-level]")].map((one) => {
+  const { color, backgroundColor, borderColor } = getComputedStyle(one);
+  return [one.textContent, `${color} ${backgroundColor} ${borderColor}`];
+})"""
+_FROM_END = """(list) => list.scrollHeight - list.scrollTop - list.clientHeight"""
+
+
+@pytest.fixture(scope="module")
+def two(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    with pair(tmp_path_factory.mktemp("home")) as running:
+        yield running
+
+
+@pytest.fixture
+def window(browser: Browser, two: Site) -> Iterator[Watched]:
+    with watched(browser, two, permissions=["clipboard-read", "clipboard-write"]) as opened:
+        yield opened
+
+
+def logs(window: Watched) -> Page:
+    """The log lines of a call that logs at each level."""
+    window.enter("/servers")
+    call(window.page, window.site, "log-levels")
+    expect(window.page.get_by_text("8 messages were written")).to_be_visible()
+    page = window.goto("/s/one/logs")
+    expect(page.get_by_role("option", name=SAID).first).to_be_visible()
+    page.get_by_role("button", name="Clear").wait_for()
+    return page
+
+
+def lines(page: Page, name: str = SAID) -> int:
+    """How many lines of the calls are shown; the list is short enough to be drawn whole."""
+    return page.get_by_role("option", name=name).count()
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_each_level_has_a_look_of_its_own(browser: Browser, two: Site, theme: str) -> None:
+    with watched(browser, two, color_scheme=theme) as window:
+        page = logs(window)
+        looks = dict(page.evaluate(_LOOKS))
+        assert set(LEVELS) < set(looks)
+        assert len({looks[level] for level in LEVELS}) == len(LEVELS)
+        assert window.axe() == []
+        window.shoot(f"logs-levels-{theme}")
+        page.set_viewport_size({"width": 360, "height": 740})
+        expect(page.get_by_role("option", name=SAID).last).to_be_visible()
+        assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
+        window.shoot(f"logs-levels-{theme}-360")
+        window.assert_clean()
+
+
+def test_the_server_is_told_a_level_and_keeps_to_it(window: Watched) -> None:
+    page = logs(window)
+    page.get_by_role("button", name="Clear").click()
+    level = page.get_by_role("combobox", name="Level that the server logs from")
+    level.click()
+    page.get_by_role("option", name="critical").click()
+    expect(level).to_have_value("critical")
+    call(page, window.site, "log-levels")
+    window.goto("/s/one/logs")
+    expect(page.get_by_role("option", name="emergency")).to_be_visible()
+    assert lines(page) == 3
+    page.get_by_role("combobox", name="Level that the server logs from").click()
+    page.get_by_role("option", name="debug", exact=True).click()
+    window.assert_clean()
+
+
+def test_lines_are_filtered_by_text_level_and_request(window: Watched) -> None:
+    page = logs(window)
+    logs(window)
+    both = lines(page)
+    page.get_by_label("Filter logs").fill("level warning")
+    expect(page.get_by_role("option", name=SAID)).to_have_count(both // 8)
+    page.get_by_role("option", name=SAID).last.click()
+    line = page.get_by_role("region", name="Log line")
+    expect(line.get_by_label("What the line says")).to_have_text(f"{SAID} warning")
+    line.get_by_role("link", name="Only this request").click()
+    expect(page).to_have_url(re.compile(r"/s/one/logs\?id=\d+"))
+    expect(page.get_by_text("Only lines of the request with id")).to_be_visible()
+    expect(page.get_by_role("option", name=SAID)).to_have_count(1)
+    page.get_by_label("Filter logs").press("Escape")
+    expect(page.get_by_role("option", name=SAID)).to_have_count(8)
+    page.reload()
+    expect(page.get_by_role("option", name=SAID)).to_have_count(8)
+    page.get_by_role("button", name="9 of 9 levels").or_(
+        page.get_by_role("button", name="All levels")
+    ).click()
+    page.get_by_role("checkbox", name="debug").uncheck()
+    expect(page.get_by_role("option", name=SAID)).to_have_count(7)
+    page.get_by_role("checkbox", name="debug").check()
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name="Show all").click()
+    expect(page.get_by_role("option", name=SAID)).to_have_count(both)
+    window.assert_clean()
+
+
+def test_a_line_is_opened_and_closed_by_keyboard(window: Watched) -> None:
+    page = logs(window)
+    page.get_by_role("listbox", name="Log lines").focus()
+    page.keyboard.press("ArrowUp")
+    line = page.get_by_role("region", name="Log line")
+    expect(line).to_be_visible()
+    page.reload()
+    expect(line).to_be_visible()
+    assert window.axe() == []
+    window.shoot("logs-line")
+    line.get_by_role("button", name="Copy the line").click()
+    assert page.evaluate("navigator.clipboard.readText()").endswith(f"{SAID} emergency")
+    page.get_by_role("listbox", name="Log lines").focus()
+    page.keyboard.press("Escape")
+    expect(line).to_be_hidden()
+    expect(page.get_by_role("listbox", name="Log lines")).to_be_focused()
+    window.assert_clean()
+
+
+def test_messages_and_stderr_are_one_stream_or_two(window: Watched) -> None:
+    page = logs(window)
+    stream = page.get_by_role("listbox", name="Log lines")
+    expect(stream).to_contain_text("starting up")
+    page.get_by_text("Split", exact=True).click()
+    messages = page.get_by_role("listbox", name="Log messages")
+    stderr = page.get_by_role("listbox", name="stderr")
+    expect(messages).to_contain_text(SAID)
+    expect(messages).not_to_contain_text("starting up")
+    expect(stderr).to_contain_text("starting up")
+    expect(stderr).not_to_contain_text(SAID)
+    assert window.axe() == []
+    window.shoot("logs-split")
+    page.set_viewport_size({"width": 390, "height": 844})
+    expect(stderr).to_be_visible()
+    window.shoot("logs-split-390")
+    page.reload()
+    expect(stderr).to_contain_text("starting up")
+    page.get_by_text("One stream", exact=True).click()
+    expect(stream).to_be_visible()
+    window.assert_clean()
+
+
+def test_what_is_shown_is_copied_exported_and_cleared(window: Watched, tmp_path: Path) -> None:
+    page = logs(window)
+    page.get_by_label("Filter logs").fill("level alert")
+    expect(page.get_by_role("option", name=f"{SAID} info")).to_have_count(0)
+    count = lines(page)
+    page.get_by_role("button", name="Copy", exact=True).click()
+    copied = page.evaluate("navigator.clipboard.readText()").splitlines()
+    assert len(copied) == count
+    assert copied[0].endswith(f"one alert demo {SAID} alert")
+    saved = []
+    for name in ("As text", "As JSON Lines"):
+        page.get_by_role("button", name="Export").click()
+        with page.expect_download() as download:
+            page.get_by_role("menuitem", name=name).click()
+        path = tmp_path / download.value.suggested_filename
+        download.value.save_as(path)
+        saved.append(path.read_text().splitlines())
+    assert saved[0] == copied
+    first = json.loads(saved[1][0])
+    assert (first["level"], first["data"], first["server"]) == ("alert", f"{SAID} alert", "one")
+    assert isinstance(first["request"], int)
+    page.get_by_role("button", name="Clear", exact=True).click()
+    expect(page.get_by_text("the recording has them")).to_be_visible()
+    expect(page.get_by_role("option")).to_have_count(0)
+    page.get_by_role("button", name="Show them again").click()
+    expect(page.get_by_role("option", name=SAID)).to_have_count(count)
+    window.assert_clean()
+
+
+def test_the_newest_line_is_followed_until_somebody_scrolls_up(browser: Browser, two: Site) -> None:
+    with watched(browser, two, viewport={"width": 1440, "height": 320}) as window:
+        page = logs(window)
+        caller = page.context.new_page()
+        call(caller, two, "log-levels")
+        listbox = page.get_by_role("listbox", name="Log lines")
+        follow = page.get_by_role("button", name="Follow the newest")
+        expect(follow).to_be_hidden()
+        assert listbox.evaluate(_FROM_END) < 24
+        listbox.hover()
+        page.mouse.wheel(0, -120)
+        expect(follow).to_be_visible()
+        place = listbox.evaluate("(list) => list.scrollTop")
+        count = page.get_by_text(re.compile(r"^\d+ lines$"))
+        before = int(count.inner_text().split()[0])
+        caller.get_by_role("button", name="Run", exact=True).click()
+        expect(count).to_have_text(f"{before + 8} lines")
+        assert listbox.evaluate("(list) => list.scrollTop") == place
+        follow.click()
+        expect(follow).to_be_hidden()
+        expect(page.get_by_role("option", name="emergency").last).to_be_in_viewport()
+        caller.get_by_role("button", name="Run", exact=True).click()
+        expect(count).to_have_text(f"{before + 16} lines")
+        expect(page.get_by_role("option", name="emergency").last).to_be_in_viewport()
+        expect(follow).to_be_hidden()
+        window.assert_clean()

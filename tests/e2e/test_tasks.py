@@ -1,0 +1,147 @@
+"""Tasks of both roles: seen as they run, looked at, cancelled, kept when the server dies."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, Locator, Page, expect
+
+from .browser import Watched, watched
+from .pair import call, connect, pair
+from .site import Site
+
+
+@pytest.fixture(scope="module")
+def two(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    with pair(tmp_path_factory.mktemp("home")) as running:
+        yield running
+
+
+@pytest.fixture
+def window(browser: Browser, two: Site) -> Iterator[Watched]:
+    with watched(browser, two) as opened:
+        opened.enter("/servers")
+        yield opened
+
+
+def newest(page: Page) -> Locator:
+    return page.get_by_role("table", name="Tasks").get_by_role("row").nth(1)
+
+
+def opened(page: Page) -> Locator:
+    """The details of the newest task."""
+    newest(page).locator("[data-task]").click()
+    return page.get_by_role("region", name="Task", exact=True)
+
+
+def test_without_tasks_the_screen_says_what_to_do(window: Watched) -> None:
+    page = window.goto("/s/one/tasks")
+    expect(page.get_by_text("Run as a task")).to_be_visible()
+    expect(page.get_by_role("button", name="Fetch")).to_be_enabled()
+    page.get_by_role("link", name="Go to the tools").click()
+    expect(page).to_have_url(re.compile("/s/one/tools$"))
+    window.assert_clean()
+
+
+def test_a_call_as_a_task_is_seen_live_and_its_result_is_viewed(window: Watched) -> None:
+    page = window.page
+    call(page, window.site, "task-report", steps="20", seconds="0.25")
+    page.get_by_role("navigation", name="Screens").get_by_role("link", name="Tasks").click()
+    row = newest(page)
+    expect(row).to_contain_text("working")
+    expect(row).to_contain_text("the server, for us")
+    expect(row).to_contain_text("200 ms")
+    expect(row.get_by_role("progressbar")).to_be_visible()
+    expect(row).to_contain_text(re.compile(r"step \d+ of 20"))
+    window.shoot("tasks-working")
+    expect(row.get_by_role("link", name="task-report")).to_have_attribute(
+        "href", re.compile(r"/s/one/tools/task-report\?call=c\d+")
+    )
+    expect(row).to_contain_text("completed", timeout=15_000)
+    task = opened(page)
+    expect(task).to_contain_text("TTL left")
+    task.get_by_role("button", name="Result", exact=True).click()
+    expect(task.get_by_text("the report has 20 pages")).to_be_visible()
+    assert window.axe() == []
+    window.shoot("tasks-result")
+    page.reload()
+    expect(task).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(task).to_be_hidden()
+    row.get_by_role("link", name=re.compile(r"^id \d+")).click()
+    expect(page).to_have_url(re.compile(r"/s/one/traffic\?id=\d+"))
+    expect(page.get_by_role("option", name="tools/call result")).to_be_visible()
+    window.assert_clean()
+
+
+def test_a_task_is_cancelled_and_its_details_are_closed(window: Watched) -> None:
+    call(window.page, window.site, "task-report", steps="100", seconds="1")
+    page = window.goto("/s/one/tasks")
+    expect(newest(page)).to_contain_text("working")
+    elapsed = newest(page).get_by_role("cell").nth(6)
+    first = elapsed.inner_text()
+    expect(elapsed).not_to_have_text(first)  # it counts
+    task = opened(page)
+    task.get_by_role("button", name="Cancel the task").click()
+    expect(newest(page)).to_contain_text("cancelled")
+    expect(task.get_by_role("button", name="Cancel the task")).to_be_disabled()
+    task.get_by_role("button", name="Close the task").click()
+    expect(task).to_be_hidden()
+    expect(newest(page).locator("[data-task]")).to_be_focused()
+    window.assert_clean()
+
+
+def test_a_task_that_we_hold_is_told_apart(window: Watched) -> None:
+    call(window.page, window.site, "client-task-elicit")
+    page = window.goto("/s/one/tasks")
+    row = newest(page)
+    expect(row).to_contain_text("us, for the server")
+    expect(row).to_contain_text("input required")
+    expect(row).to_contain_text("during client-task-elicit")
+    task = opened(page)
+    expect(page).to_have_url(re.compile(r"\?role=receiver$"))
+    expect(task.get_by_role("link", name="Answer its question")).to_be_visible()
+    assert window.axe() == []
+    window.shoot("tasks-held")
+    task.get_by_role("button", name="Cancel the task").click()
+    expect(row).to_contain_text("cancelled")
+    expect(task.get_by_role("link", name="Answer its question")).to_be_hidden()
+    window.assert_clean()
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_the_tasks_fit_a_phone(browser: Browser, two: Site, theme: str) -> None:
+    size = {"width": 360, "height": 740}
+    with watched(browser, two, viewport=size, color_scheme=theme) as window:
+        page = window.enter("/s/one/tasks")
+        expect(newest(page)).to_be_visible()
+        assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
+        table = page.get_by_role("table", name="Tasks")
+        assert table.evaluate("(one) => one.scrollWidth - one.parentElement.clientWidth") <= 0
+        window.shoot(f"tasks-360-{theme}")
+        task = opened(page)
+        expect(task).to_be_visible()
+        window.shoot(f"task-360-{theme}")
+        assert window.axe() == []
+        task.get_by_role("button", name="Close the task").click()
+        expect(newest(page)).to_be_visible()
+        window.assert_clean()
+
+
+def test_the_tasks_stay_when_the_server_dies(window: Watched) -> None:
+    page = window.page
+    connect(page, "two")
+    page.goto(f"{window.site.url}/s/two/tools/task-only")
+    page.get_by_role("button", name="Run", exact=True).click()
+    expect(page.get_by_text("3 steps in the background")).to_be_visible()
+    page.goto(f"{window.site.url}/s/two/tools/broken-crash")
+    page.get_by_role("button", name="Run", exact=True).click()
+    expect(page.get_by_text("The call failed")).to_be_visible()
+    window.goto("/s/two/tasks")
+    expect(newest(page)).to_contain_text("task-only")
+    expect(page.get_by_text("ended with exit code 3")).to_be_visible()
+    expect(page.get_by_role("button", name="Fetch")).to_be_disabled()
+    window.shoot("tasks-lost")
+    window.assert_clean()

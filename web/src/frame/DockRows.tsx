@@ -1,0 +1,91 @@
+// Events in the monitor: arrow keys move among them, a click or Enter opens one on its screen.
+import { type MouseEvent, type ReactNode, useCallback, useMemo, useRef, useState } from "react";
+import { useNavigate } from "react-router";
+import type { EventView } from "../api/types";
+import { RowList } from "../parts/RowList";
+import { LogRow } from "../screens/logs/LogRow";
+import { isLog } from "../screens/logs/levels";
+import { useLines, useRows } from "../screens/logs/useLines";
+import { EVERYTHING, wantedBy } from "../screens/traffic/filter";
+import { TrafficRow, toneOf } from "../screens/traffic/TrafficRow";
+import { useFiltered } from "../state/filtered";
+import { pathTo } from "../state/selection";
+import css from "./Dock.module.css";
+
+interface Props {
+  label: string;
+  rows: EventView[];
+  none: string;
+  pathOf(event: EventView): string;
+  draw(event: EventView): ReactNode;
+  tone?(event: EventView): string | undefined;
+}
+
+function Rows({ label, rows, none, pathOf, draw, tone }: Props) {
+  const navigate = useNavigate();
+  const [chosen, setChosen] = useState<number | null>(null);
+  const last = useRef<EventView | null>(null);
+  const choose = useCallback((event: EventView): void => {
+    last.current = event;
+    setChosen(event.seq);
+  }, []);
+  const open = (): void => {
+    if (last.current) void navigate(pathOf(last.current));
+  };
+  const onClick = (event: MouseEvent): void => {
+    if (event.target instanceof Element && event.target.closest('[role="option"]')) open();
+  };
+  if (!rows.length) return <p className={`dim ${css.none}`}>{none}</p>;
+  return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: the list within is what has the focus
+    <div
+      className={css.rows}
+      onClick={onClick}
+      onKeyDown={(event) =>
+        event.key === "Enter" && event.target instanceof HTMLDivElement && open()
+      }
+    >
+      <RowList
+        label={label}
+        rows={rows}
+        chosen={chosen}
+        onChoose={choose}
+        draw={draw}
+        tone={tone}
+      />
+    </div>
+  );
+}
+
+const drawTraffic = (event: EventView) => <TrafficRow event={event} withServer={false} />;
+const drawLog = (event: EventView) => <LogRow event={event} withServer={false} />;
+
+export function TrafficLines({ serverId }: { serverId: string | null }) {
+  const wanted = useMemo(() => wantedBy(EVERYTHING, serverId), [serverId]);
+  return (
+    <Rows
+      label="Traffic in the monitor"
+      rows={useFiltered(wanted).rows}
+      none="No traffic yet."
+      pathOf={(event) => pathTo(event.server_id, "traffic", event.seq)}
+      draw={drawTraffic}
+      tone={toneOf}
+    />
+  );
+}
+
+export function LogLines({ serverId }: { serverId: string | null }) {
+  const wanted = useCallback(
+    (event: EventView) => isLog(event) && (serverId === null || event.server_id === serverId),
+    [serverId],
+  );
+  return (
+    <Rows
+      label="Logs in the monitor"
+      rows={useRows(useLines(wanted))}
+      none="No log lines yet."
+      pathOf={(event) => `${pathTo(event.server_id, "logs")}?line=${event.seq}`}
+      draw={drawLog}
+    />
+  );
+}

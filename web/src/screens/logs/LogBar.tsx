@@ -1,0 +1,144 @@
+// Above the log lines: what is shown of them, what the server sends, and what can be taken away.
+import { Button, Checkbox, Menu, Popover, SegmentedControl, Select, Switch } from "@mantine/core";
+import { memo } from "react";
+import { counted } from "../../parts/format";
+import { Icon } from "../../parts/icons";
+import { copy, save } from "../../parts/text";
+import { telling } from "../../state/actions";
+import { command } from "../../state/connection";
+import { useRing } from "../../state/events";
+import { useInspector } from "../../state/store";
+import { asJsonLines, asText, LEVELS, SHOWN } from "./levels";
+import { type Lines, useCount, useIsEmpty } from "./useLines";
+
+/** The level from which on the server sends log messages. */
+export const ServerLevel = memo(({ serverId }: { serverId: string }) => {
+  const level = useInspector((state) => state.servers.get(serverId)?.log_level ?? null);
+  const isOffered = useInspector((state) => {
+    const server = state.servers.get(serverId);
+    return server?.state === "CONNECTED" && "logging" in server.capabilities;
+  });
+  const set = (next: string | null): void => {
+    if (next)
+      void telling(
+        "The level was not set",
+        command("SetLevel", { server_id: serverId, level: next }),
+      );
+  };
+  return (
+    <Select
+      aria-label="Level that the server logs from"
+      title={isOffered ? "The server sends messages from this level up" : "Logging is not offered"}
+      placeholder={isOffered ? "Server's level" : "No logging"}
+      w={130}
+      data={[...LEVELS]}
+      disabled={!isOffered}
+      value={level}
+      onChange={set}
+    />
+  );
+});
+ServerLevel.displayName = "ServerLevel";
+
+export const ShownLevels = memo(
+  ({ value, onChange }: { value: string[]; onChange(value: string[]): void }) => (
+    <Popover position="bottom-start">
+      <Popover.Target>
+        <Button variant="default" rightSection={<Icon name="down" size={12} />}>
+          {value.length === SHOWN.length
+            ? "All levels"
+            : `${value.length} of ${SHOWN.length} levels`}
+        </Button>
+      </Popover.Target>
+      <Popover.Dropdown>
+        <Checkbox.Group aria-label="Levels to show" value={value} onChange={onChange}>
+          <div className="stack tight">
+            {SHOWN.map((level) => (
+              <Checkbox key={level} value={level} label={level} />
+            ))}
+          </div>
+        </Checkbox.Group>
+      </Popover.Dropdown>
+    </Popover>
+  ),
+);
+ShownLevels.displayName = "ShownLevels";
+
+interface ViewProps {
+  isAll: boolean;
+  onAll(isAll: boolean): void;
+  isSplit: boolean;
+  onSplit(isSplit: boolean): void;
+}
+
+/** Whose lines, and in how many panes. */
+export const View = memo(({ isAll, onAll, isSplit, onSplit }: ViewProps) => (
+  <>
+    <SegmentedControl
+      aria-label="Log messages and stderr"
+      value={isSplit ? "split" : "one"}
+      onChange={(next) => onSplit(next === "split")}
+      data={[
+        { value: "one", label: "One stream" },
+        { value: "split", label: "Split" },
+      ]}
+    />
+    <Switch
+      label="All servers"
+      checked={isAll}
+      onChange={(event) => onAll(event.currentTarget.checked)}
+    />
+  </>
+));
+View.displayName = "View";
+
+export function Count({ lines }: { lines: Lines }) {
+  return <span className="dim">{counted(useCount(lines), "line")}</span>;
+}
+
+/** Copy, export and clear what is shown. */
+export const Taking = memo(({ lines, onClear }: { lines: Lines; onClear(): void }) => {
+  const ring = useRing();
+  const isEmpty = useIsEmpty(lines);
+  const rows = () => lines.filtered.refresh();
+  const requestOf = (event: Parameters<typeof ring.ownerOf>[0]) => ring.ownerOf(event)?.id;
+  return (
+    <>
+      <Button variant="default" disabled={isEmpty} onClick={() => void copy(asText(rows()))}>
+        Copy
+      </Button>
+      <Menu position="bottom-end">
+        <Menu.Target>
+          <Button
+            variant="default"
+            disabled={isEmpty}
+            rightSection={<Icon name="down" size={12} />}
+          >
+            Export
+          </Button>
+        </Menu.Target>
+        <Menu.Dropdown>
+          <Menu.Item onClick={() => save(asText(rows()), "mcplens.log", "text/plain")}>
+            As text
+          </Menu.Item>
+          <Menu.Item
+            onClick={() =>
+              save(asJsonLines(rows(), requestOf), "mcplens-logs.jsonl", "application/jsonl")
+            }
+          >
+            As JSON Lines
+          </Menu.Item>
+        </Menu.Dropdown>
+      </Menu>
+      <Button
+        variant="default"
+        disabled={isEmpty}
+        title="Empty the view; the recording keeps every line"
+        onClick={onClear}
+      >
+        Clear
+      </Button>
+    </>
+  );
+});
+Taking.displayName = "Taking";

@@ -1,0 +1,101 @@
+// One log line, whole: what it says, and the request that it belongs to.
+import { ActionIcon, Button, Tooltip } from "@mantine/core";
+import { useEffect, useState } from "react";
+import { Link } from "react-router";
+import { fetchEvent } from "../../api/http";
+import type { EventView, WholeEvent } from "../../api/types";
+import { clock } from "../../parts/format";
+import { Icon } from "../../parts/icons";
+import { JsonTree } from "../../parts/JsonTree";
+import { TextView } from "../../parts/TextView";
+import { copy, pretty } from "../../parts/text";
+import { useRing } from "../../state/events";
+import { pathTo } from "../../state/selection";
+import css from "./LogRow.module.css";
+import { isCut, isStderr, levelOf, lineOf, loggerOf, textOf } from "./levels";
+
+/** What the line says; fetched where the row has only its beginning. */
+function useSaid(event: EventView): unknown {
+  const [whole, setWhole] = useState<WholeEvent | null>(null);
+  const { run_id, seq } = event;
+  const isWanted = isCut(event);
+  useEffect(() => {
+    setWhole(null);
+    if (!isWanted) return;
+    let isGone = false;
+    fetchEvent(run_id, seq).then(
+      (got) => !isGone && setWhole(got),
+      // Its beginning is shown already, and ends with "…".
+      () => undefined,
+    );
+    return () => {
+      isGone = true;
+    };
+  }, [run_id, seq, isWanted]);
+  if (whole === null || whole.event.seq !== seq)
+    return isStderr(event) ? textOf(event) : event.detail.data;
+  return isStderr(event) ? (whole.text ?? textOf(event)) : whole.event.detail.data;
+}
+
+function Request({ event }: { event: EventView }) {
+  const owner = useRing().ownerOf(event);
+  if (!owner) return <span className="dim">No request is known for it</span>;
+  const search = `?id=${encodeURIComponent(String(owner.id))}`;
+  const known = owner.isTold
+    ? "Its stream brought this line"
+    : "The only request that was open when this line came; the server does not say";
+  return (
+    <>
+      <Tooltip label={known}>
+        <Link to={pathTo(event.server_id, "traffic") + search}>id {String(owner.id)}</Link>
+      </Tooltip>
+      <Button
+        component={Link}
+        to={pathTo(event.server_id, "logs") + search}
+        variant="default"
+        size="compact-xs"
+      >
+        Only this request
+      </Button>
+    </>
+  );
+}
+
+export function LogDetail({ event, onClose }: { event: EventView; onClose(): void }) {
+  const said = useSaid(event);
+  const level = levelOf(event);
+  const isTree = typeof said === "object" && said !== null;
+  const text = typeof said === "string" ? said : pretty(said);
+  return (
+    <section className="pane" aria-label="Log line">
+      <div className="toolbar">
+        <span className={css.level} data-level={level}>
+          {level}
+        </span>
+        <span className="dim">{clock(event.wall)}</span>
+        <span className="dim">{event.server_id}</span>
+        {loggerOf(event) && <span className="dim">{loggerOf(event)}</span>}
+        <Request event={event} />
+        <span className="grow" />
+        <Tooltip label="Copy the line">
+          <ActionIcon
+            aria-label="Copy the line"
+            onClick={() => void copy(isCut(event) ? text : lineOf(event))}
+          >
+            <Icon name="copy" />
+          </ActionIcon>
+        </Tooltip>
+        <ActionIcon aria-label="Close the line" onClick={onClose}>
+          <Icon name="close" />
+        </ActionIcon>
+      </div>
+      <div className="scroll pad">
+        {isTree ? (
+          <JsonTree value={said} label="What the line says" />
+        ) : (
+          <TextView label="What the line says" text={text} />
+        )}
+      </div>
+    </section>
+  );
+}

@@ -1,0 +1,45 @@
+// Which log lines are wanted.
+import type { EventView } from "../../api/types";
+import { isLog, isStderr, levelOf, loggerOf, SHOWN, textOf } from "./levels";
+
+export interface LogFilter {
+  text: string;
+  levels: string[];
+  server_id: string | null;
+  /** Only what belongs to this JSON-RPC id. */
+  request_id: string | null;
+  /** Lines up to this one are cleared from view. */
+  after_seq: number;
+}
+
+export type Stream = "both" | "messages" | "stderr";
+
+// Made once a line, since every key that is typed looks at all lines; gone with the event.
+const searched = new WeakMap<EventView, string>();
+
+function searchedIn(event: EventView): string {
+  let text = searched.get(event);
+  if (text === undefined) {
+    text = `${event.server_id} ${levelOf(event)} ${loggerOf(event)} ${textOf(event)}`.toLowerCase();
+    searched.set(event, text);
+  }
+  return text;
+}
+
+export function wantedLogs(
+  filter: LogFilter,
+  stream: Stream,
+  requestOf: (event: EventView) => string | number | undefined,
+): (event: EventView) => boolean {
+  const needle = filter.text.trim().toLowerCase();
+  // A level that no revision knows is never hidden.
+  const hidden = new Set(SHOWN.filter((level) => !filter.levels.includes(level)));
+  return (event) =>
+    isLog(event) &&
+    event.seq > filter.after_seq &&
+    (stream === "both" || isStderr(event) === (stream === "stderr")) &&
+    (filter.server_id === null || event.server_id === filter.server_id) &&
+    !hidden.has(levelOf(event)) &&
+    (filter.request_id === null || String(requestOf(event)) === filter.request_id) &&
+    (!needle || searchedIn(event).includes(needle));
+}

@@ -1,0 +1,103 @@
+// One task: what is known of it, its result, and a way to end it.
+import { ActionIcon, Button } from "@mantine/core";
+import { type ReactNode, useState } from "react";
+import { Link } from "react-router";
+import type { CallView, ServerView, TaskView } from "../../api/types";
+import { CallPanel } from "../../calls/CallPanel";
+import { duration, moment } from "../../parts/format";
+import { Icon } from "../../parts/icons";
+import { JsonTree } from "../../parts/JsonTree";
+import { telling } from "../../state/actions";
+import { command, startCall } from "../../state/connection";
+import { useInspector } from "../../state/store";
+import { Elapsed, HowFar, Left, Related, TaskState } from "./cells";
+import css from "./Tasks.module.css";
+import { requestPath, runBy, whyNoCancel } from "./task";
+
+function Facts({ task, call }: { task: TaskView; call: CallView | undefined }) {
+  const question = useInspector((state) => state.questions.get(task.question_id ?? ""));
+  const facts: [string, ReactNode][] = [
+    ["State", <TaskState key="state" task={task} />],
+    ["Run by", runBy(task)],
+    ["Request", <Related key="request" task={task} call={call} />],
+    ["Progress", <HowFar key="progress" task={task} call={call} />],
+    ["Created", moment(task.created)],
+    ["Elapsed", <Elapsed key="elapsed" task={task} />],
+    ["TTL left", <Left key="left" task={task} />],
+    ["Polled every", task.poll_interval_s === null ? "not said" : duration(task.poll_interval_s)],
+  ];
+  return (
+    <div className="stack">
+      <dl className="facts">
+        {facts.map(([name, value]) => (
+          <div key={name} style={{ display: "contents" }}>
+            <dt>{name}</dt>
+            <dd>{value}</dd>
+          </div>
+        ))}
+      </dl>
+      <div className="row wrap">
+        {question && !question.is_done && (
+          <Link to={`/questions/${encodeURIComponent(question.question_id)}`}>
+            Answer its question
+          </Link>
+        )}
+        {task.request_id !== null && <Link to={requestPath(task, "logs")}>Log lines of it</Link>}
+      </div>
+    </div>
+  );
+}
+
+interface Props {
+  task: TaskView;
+  server: ServerView;
+  onClose(): void;
+}
+
+export function TaskDetail({ task, server, onClose }: Props) {
+  const calls = useInspector((state) => state.calls);
+  const [askedId, setAskedId] = useState<string | null>(null);
+  const { server_id, task_id, role } = task;
+  const related = calls.get(task.call_id ?? "");
+  // The call during which we were asked is not the task that we hold.
+  const call = calls.get(askedId ?? "") ?? (role === "client" ? related : undefined);
+  const ask = async (): Promise<void> => {
+    const made = await telling(
+      "The result was not fetched",
+      startCall("GetTaskResult", { server_id, task_id, role }),
+    );
+    if (made) setAskedId(made.call_id);
+  };
+  const cancel = (): void =>
+    void telling("It was not cancelled", command("CancelTask", { server_id, task_id, role }));
+  const why = whyNoCancel(server, task);
+  return (
+    <section className="pane" aria-label="Task">
+      <div className="toolbar">
+        <strong className={`mono cut ${css.name}`} title={task_id}>
+          {task_id}
+        </strong>
+        <Button
+          variant="default"
+          disabled={server.state !== "CONNECTED"}
+          onClick={() => void ask()}
+        >
+          Result
+        </Button>
+        <Button variant="default" disabled={why !== null} title={why ?? undefined} onClick={cancel}>
+          Cancel the task
+        </Button>
+        <ActionIcon aria-label="Close the task" onClick={onClose}>
+          <Icon name="close" />
+        </ActionIcon>
+      </div>
+      <div className="scroll pad">
+        <div className="stack">
+          <Facts task={task} call={related} />
+          <JsonTree value={task.task} label="Task" most={260} />
+          {call && <CallPanel call={call} />}
+        </div>
+      </div>
+    </section>
+  );
+}

@@ -1,0 +1,69 @@
+// What the table and the details of a task both show.
+import { Badge, Progress } from "@mantine/core";
+import { Link } from "react-router";
+import type { CallView, TaskView } from "../../api/types";
+import css from "./Tasks.module.css";
+import { callPath, elapsedOf, isOver, leftOf, progressOf, requestPath, stateOf } from "./task";
+import { useTick } from "./useTick";
+
+const TONES: Record<string, string> = {
+  working: "yellow",
+  "input required": "orange",
+  completed: "green",
+  failed: "red",
+};
+
+export function TaskState({ task }: { task: TaskView }) {
+  const state = stateOf(task);
+  return (
+    <Badge className={css.state} color={TONES[state] ?? "gray"}>
+      {state}
+    </Badge>
+  );
+}
+
+export function Elapsed({ task }: { task: TaskView }) {
+  return <span className={css.count}>{elapsedOf(task, useTick(!isOver(task)))}</span>;
+}
+
+export function Left({ task }: { task: TaskView }) {
+  const now = useTick(task.expires !== null && !task.is_gone);
+  return <span className={css.count}>{leftOf(task, now)}</span>;
+}
+
+export function HowFar({ task, call }: { task: TaskView; call: CallView | undefined }) {
+  const { share, text } = progressOf(task, call);
+  const isShown = share !== null && !isOver(task);
+  return (
+    <div className={css.far}>
+      {isShown && (
+        <Progress value={share} size="sm" aria-label={`Progress of the task ${task.task_id}`} />
+      )}
+      <span className="dim cut" title={text}>
+        {isShown ? `${Math.round(share)} % ` : ""}
+        {text}
+      </span>
+    </div>
+  );
+}
+
+/** The request that became the task, or that it is about, and the call around it. */
+export function Related({ task, call }: { task: TaskView; call: CallView | undefined }) {
+  const path = call && callPath(call);
+  return (
+    <span className={css.related}>
+      <span className="mono">{task.method || "unknown"}</span>
+      {path && (
+        <span>
+          {task.role === "receiver" && <span className="dim">during </span>}
+          <Link to={path}>{call.name}</Link>
+        </span>
+      )}
+      {task.request_id !== null && (
+        <Link to={requestPath(task, "traffic")} className="mono">
+          id {String(task.request_id)}
+        </Link>
+      )}
+    </span>
+  );
+}

@@ -1,0 +1,87 @@
+// What a task is to a person: its state, how far it is, what it belongs to, what can be done.
+import type { CallView, ServerView, TaskView } from "../../api/types";
+import { duration } from "../../parts/format";
+import { pathTo } from "../../state/selection";
+
+// Tasks of 2026-07-28: the server decides what becomes one, and there is no list.
+const EXTENSION = "io.modelcontextprotocol/tasks";
+
+export const isOver = (task: TaskView): boolean => task.is_over || task.is_gone;
+
+export const runBy = (task: TaskView): string =>
+  task.role === "client" ? "the server, for us" : "us, for the server";
+
+export const stateOf = (task: TaskView): string =>
+  task.is_gone && !task.is_over ? "gone" : task.status.replace("_", " ");
+
+/** Whole seconds while it counts: fractions of them only flicker. */
+const counting = (seconds: number): string =>
+  seconds < 60 ? `${Math.floor(seconds)} s` : duration(seconds);
+
+export const elapsedOf = (task: TaskView, now: number): string =>
+  isOver(task)
+    ? duration(Math.max(0, task.updated - task.created))
+    : counting(Math.max(0, now - task.created));
+
+export function leftOf(task: TaskView, now: number): string {
+  if (task.is_gone) return "gone";
+  if (task.expires === null) return "no limit";
+  const left = task.expires - now;
+  return left > 0 ? counting(left) : "over";
+}
+
+export interface Progress {
+  /** From 0 to 100, where the end is known. */
+  share: number | null;
+  text: string;
+}
+
+/** What the server said last: by progress of the call that became the task, or by its status. */
+export function progressOf(task: TaskView, call: CallView | undefined): Progress {
+  const told = task.role === "client" ? call?.progress : null;
+  const count = told ? `${told.progress}${told.total ? ` of ${told.total}` : ""}` : "";
+  return {
+    share: told?.total ? Math.min(100, (100 * told.progress) / told.total) : null,
+    text: task.message ?? told?.message ?? count,
+  };
+}
+
+export const callPath = (call: CallView): string | null =>
+  call.kind === "tool"
+    ? `${pathTo(call.server_id, "tools", call.name)}?call=${encodeURIComponent(call.call_id)}`
+    : null;
+
+export const requestPath = (task: TaskView, screen: "traffic" | "logs"): string =>
+  `${pathTo(task.server_id, screen)}?id=${encodeURIComponent(String(task.request_id))}`;
+
+/** Both sides may choose the same id, so the address names the role of those that we hold. */
+export const taskPath = (task: TaskView): string =>
+  pathTo(task.server_id, "tasks", task.task_id) +
+  (task.role === "receiver" ? "?role=receiver" : "");
+
+type Offer = Pick<ServerView, "capabilities" | "state">;
+
+const has = (value: unknown, key: string): boolean =>
+  typeof value === "object" && value !== null && key in value;
+
+export const isExtension = ({ capabilities }: Offer): boolean =>
+  has(capabilities.extensions, EXTENSION);
+
+export const offersTasks = (server: Offer): boolean =>
+  has(server.capabilities, "tasks") || isExtension(server);
+
+/** Why something cannot be done, or null if it can. */
+export function whyNoList(server: Offer): string | null {
+  if (server.state !== "CONNECTED") return "Not connected";
+  if (isExtension(server)) return "This revision of MCP has no list of tasks";
+  return has(server.capabilities.tasks, "list") ? null : "This server does not declare tasks.list";
+}
+
+export function whyNoCancel(server: Offer, task: TaskView): string | null {
+  if (server.state !== "CONNECTED") return "Not connected";
+  if (isOver(task)) return "The task is over";
+  if (task.role === "receiver" || isExtension(server)) return null;
+  return has(server.capabilities.tasks, "cancel")
+    ? null
+    : "This server does not declare tasks.cancel";
+}

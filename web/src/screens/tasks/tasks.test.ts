@@ -1,0 +1,45 @@
+import { describe, expect, it } from "vitest";
+import type { CallView } from "../../api/types";
+import { aServer, aTask } from "../../testing/views";
+import { elapsedOf, leftOf, progressOf, stateOf, taskPath, whyNoCancel, whyNoList } from "./task";
+
+const call = { progress: { progress: 1, total: 4, message: null } } as CallView;
+
+describe("a task", () => {
+  it("counts in whole seconds while it runs, and exactly when it is over", () => {
+    expect(elapsedOf(aTask({ created: 100 }), 103.9)).toBe("3 s");
+    expect(elapsedOf(aTask({ created: 100, updated: 101.5, is_over: true }), 999)).toBe("1.50 s");
+    expect(leftOf(aTask({ expires: 160 }), 100.5)).toBe("59 s");
+    expect(leftOf(aTask({ expires: 160 }), 161)).toBe("over");
+    expect(leftOf(aTask(), 100)).toBe("no limit");
+    expect(stateOf(aTask({ is_gone: true }))).toBe("gone");
+    expect(stateOf(aTask({ is_gone: true, is_over: true, status: "failed" }))).toBe("failed");
+  });
+  it("has the progress of the call that became it, and never that of the call around it", () => {
+    expect(progressOf(aTask(), call)).toEqual({ share: 25, text: "1 of 4" });
+    expect(progressOf(aTask({ message: "step 1" }), call).text).toBe("step 1");
+    expect(progressOf(aTask({ role: "receiver" }), call)).toEqual({ share: null, text: "" });
+  });
+  it("is named by its address in either role", () => {
+    expect(taskPath(aTask({ task_id: "a/b" }))).toBe("/s/demo/tasks/a%2Fb");
+    expect(taskPath(aTask({ role: "receiver" }))).toBe("/s/demo/tasks/t1?role=receiver");
+  });
+});
+
+describe("what a server offers for tasks", () => {
+  it("is a list and cancelling only where it declares each", () => {
+    const with_ = (tasks: object) => aServer({ capabilities: { tasks } });
+    expect(whyNoList(with_({ list: {} }))).toBeNull();
+    expect(whyNoList(with_({ cancel: {} }))).toContain("tasks.list");
+    expect(whyNoCancel(with_({ cancel: {} }), aTask())).toBeNull();
+    expect(whyNoCancel(with_({ list: {} }), aTask())).toContain("tasks.cancel");
+    expect(whyNoCancel(with_({}), aTask({ role: "receiver" }))).toBeNull();
+    expect(whyNoCancel(with_({ cancel: {} }), aTask({ is_over: true }))).toContain("over");
+  });
+  it("has no list in the revision where tasks are an extension", () => {
+    const extensions = { "io.modelcontextprotocol/tasks": {} };
+    const server = aServer({ capabilities: { extensions } });
+    expect(whyNoList(server)).toContain("revision");
+    expect(whyNoCancel(server, aTask())).toBeNull();
+  });
+});
