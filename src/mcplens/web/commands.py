@@ -365,6 +365,15 @@ class ListPins(_Command, frozen=True, kw_only=True):
     """All pins, of this run and of others."""
 
 
+# -- the recording -----------------------------------------------------------------------------
+
+
+class ForgetRun(_Command, frozen=True, kw_only=True):
+    """Delete what is recorded of a run; of this one, all up to now. Pins are kept."""
+
+    run_id: str
+
+
 # -- the rest ----------------------------------------------------------------------------------
 
 
@@ -382,5 +391,5 @@ AnyCommand = (
     | ReadResource | GetPrompt | Request | SendRaw | ReplayCall | CancelCall | ForgetCalls
     | AnswerSampling | AnswerElicitation | RejectQuestion | AutoRespond | ListProfiles
     | SetProfile | AddRoot | RemoveRoot | BrowseFolder | ListTasks | CancelTask | GetTaskResult
-    | Pin | Unpin | ListPins | SetSetting
+    | Pin | Unpin | ListPins | ForgetRun | SetSetting
 )  # fmt: skip

@@ -156,5 +156,6 @@ REPLIES: Final[dict[type, Any]] = {
     commands.Pin: list[views.PinView],
     commands.Unpin: list[views.PinView],
     commands.ListPins: list[views.PinView],
+    commands.ForgetRun: None,
     commands.SetSetting: views.SettingView,
 }

@@ -312,6 +312,15 @@ export interface ForgetCalls {
 }
 
 /**
+ * Delete what is recorded of a run; of this one, all up to now. Pins are kept.
+ */
+export interface ForgetRun {
+  type: "ForgetRun";
+  id: number;
+  run_id: string;
+}
+
+/**
  * What other tools on this computer have.
  */
 export interface FoundServers {
@@ -1048,6 +1057,7 @@ export type Command =
   | Pin
   | Unpin
   | ListPins
+  | ForgetRun
   | SetSetting;
 
 export type ServerMessage =
@@ -1104,6 +1114,7 @@ export interface Replies {
   Pin: PinView[];
   Unpin: PinView[];
   ListPins: PinView[];
+  ForgetRun: null;
   SetSetting: SettingView;
 }
 

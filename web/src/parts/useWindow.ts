@@ -38,11 +38,13 @@ export function useWindow(count: number, rowHeight: number, startsFollowing: boo
   const look = useCallback(() => {
     const element = scroller.current;
     if (!element) return;
-    const { scrollTop: top, clientHeight } = element;
+    const { scrollTop, clientHeight } = element;
+    // The same rows as long as it is the same row that is the first.
+    const top = scrollTop - (scrollTop % rowHeight);
     setView((old) =>
       old.top === top && old.height === clientHeight ? old : { top, height: clientHeight },
     );
-  }, []);
+  }, [rowHeight]);
   const onScroll = useCallback(() => {
     const element = scroller.current;
     if (!element) return;

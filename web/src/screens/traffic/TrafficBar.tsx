@@ -1,13 +1,13 @@
 // What Traffic shows and how: filters, list or tree, runs, pins, export and import.
-import { ActionIcon, Button, Menu, SegmentedControl, Select, Switch, Tooltip } from "@mantine/core";
+import { ActionIcon, Button, Menu, SegmentedControl, Switch, Tooltip } from "@mantine/core";
 import { useSearchParams } from "react-router";
 import { exportPath } from "../../api/http";
 import { counted } from "../../parts/format";
 import { Icon } from "../../parts/icons";
 import { SearchField } from "../../parts/SearchField";
-import { useRing } from "../../state/events";
 import { useInspector } from "../../state/store";
 import type { Layer } from "./describe";
+import { FilterButton } from "./FilterButton";
 import type { TrafficFilter } from "./filter";
 import { ImportButton } from "./ImportButton";
 import { PinList } from "./PinList";
@@ -19,36 +19,25 @@ const LAYERS = [
   { value: "connection", label: "Connection" },
   { value: "everything", label: "All events" },
 ];
-const WAYS = [
-  { value: "both", label: "Both ways" },
-  { value: "out", label: "Sent" },
-  { value: "in", label: "Received" },
-];
-const ONLY = [
-  { value: "all", label: "Good and bad" },
-  { value: "errors", label: "Errors only" },
-  { value: "malformed", label: "Malformed only" },
-];
-
 interface Props {
   filter: TrafficFilter;
   onFilter(filter: TrafficFilter): void;
-  isAll: boolean;
-  onAll(on: boolean): void;
+  /** The server that the address names. */
+  server: string | undefined;
   isTree: boolean;
   onTree(on: boolean): void;
   /** Closes or opens all rows of the tree. */
   onFold(isClosed: boolean): void;
+  onClear(): void;
   count: number;
   isSearching: boolean;
 }
 
 export function TrafficBar(props: Props) {
-  const { filter, onFilter, isAll, onAll, isTree, onTree, onFold, count, isSearching } = props;
+  const { filter, onFilter, server, isTree, onTree, onFold, onClear, count, isSearching } = props;
   const [query] = useSearchParams();
   const now = useInspector((state) => state.run_id) ?? undefined;
   const runId = query.get("run") ?? now;
-  const ring = useRing();
   const set = (part: Partial<TrafficFilter>): void => onFilter({ ...filter, ...part });
   return (
     <div className="toolbar">
@@ -64,26 +53,11 @@ export function TrafficBar(props: Props) {
         value={filter.layer}
         onChange={(layer) => set({ layer: layer as Layer })}
       />
-      <Select
-        aria-label="Direction"
-        w={104}
-        data={WAYS}
-        allowDeselect={false}
-        value={filter.direction}
-        onChange={(way) => set({ direction: (way ?? "both") as TrafficFilter["direction"] })}
-      />
-      <Select
-        aria-label="Good or bad"
-        w={126}
-        data={ONLY}
-        allowDeselect={false}
-        value={filter.only}
-        onChange={(only) => set({ only: (only ?? "all") as TrafficFilter["only"] })}
-      />
-      <Switch
-        label="All servers"
-        checked={isAll}
-        onChange={(event) => onAll(event.currentTarget.checked)}
+      <FilterButton
+        filter={filter}
+        onFilter={onFilter}
+        server={server}
+        isRecorded={query.has("run")}
       />
       <Switch
         label="Tree"
@@ -136,13 +110,8 @@ export function TrafficBar(props: Props) {
         </Menu.Dropdown>
       </Menu>
       <ImportButton />
-      <Tooltip label="Clear the view; the recording keeps everything">
-        <ActionIcon
-          variant="default"
-          size={30}
-          aria-label="Clear the view"
-          onClick={() => ring.clear()}
-        >
+      <Tooltip label="Clear…">
+        <ActionIcon variant="default" size={30} aria-label="Clear" onClick={onClear}>
           <Icon name="clear" />
         </ActionIcon>
       </Tooltip>
