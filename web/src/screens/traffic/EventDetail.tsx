@@ -117,6 +117,7 @@ export function EventDetail(props: Props) {
   const text = loaded && "whole" in loaded ? loaded.whole.text : null;
   const parsed = useMemo(() => (text ? parseJson(text) : null), [text]);
   const isWire = event.size_bytes > 0;
+  const isBytes = isWire && loaded !== null && "whole" in loaded && text === null;
   const best = event.malformed || !isWire ? (isWire ? "raw" : "fields") : "message";
   const first = base ? "diff" : best;
   const [tab, setTab] = useState<string | null>(first);
@@ -128,6 +129,13 @@ export function EventDetail(props: Props) {
       {event.malformed && (
         <div className={css.note}>
           <Callout>Malformed: {event.malformed}</Callout>
+        </div>
+      )}
+      {isBytes && (
+        <div className={css.note}>
+          <Callout>
+            These bytes are not UTF-8: � stands for what is no text. Hex shows them all.
+          </Callout>
         </div>
       )}
       {loaded && "problem" in loaded && (

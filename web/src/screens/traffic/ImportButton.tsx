@@ -1,6 +1,6 @@
 import { Button, FileButton } from "@mantine/core";
 import { notifications } from "@mantine/notifications";
-import { useLocation, useNavigate } from "react-router";
+import { useLocation, useNavigate, useSearchParams } from "react-router";
 import { importTrace } from "../../api/http";
 import type { ImportedView } from "../../api/types";
 import { counted, words } from "../../parts/format";
@@ -28,6 +28,7 @@ export function toldOf({ run_ids, event_count, known_count, broken }: ImportedVi
 export function ImportButton() {
   const navigate = useNavigate();
   const { pathname } = useLocation();
+  const [query] = useSearchParams();
   const take = async (file: File | null): Promise<void> => {
     if (!file) return;
     try {
@@ -40,7 +41,10 @@ export function ImportButton() {
       });
       const run = done.run_ids[0];
       const path = pathname.replace(/\/traffic\/.*$/, "/traffic");
-      if (run !== undefined) void navigate(`${path}?run=${encodeURIComponent(run)}`);
+      // What is compared may be of another run.
+      const base = query.get("compare");
+      const address = new URLSearchParams({ run: run ?? "", ...(base && { compare: base }) });
+      if (run !== undefined) void navigate(`${path}?${address}`);
     } catch (thrown) {
       notifications.show({
         color: "red",
