@@ -70,19 +70,20 @@ export function useFiltered(wanted: (event: EventView) => boolean): {
   isFiltering: boolean;
 } {
   const ring = useRing();
-  const next = useMemo(() => new Filtered(ring, wanted), [ring, wanted]);
-  const shown = useRef({ ring, filtered: next });
+  const { epoch } = ring;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: what came in among others is tested anew
+  const next = useMemo(() => new Filtered(ring, wanted), [ring, wanted, epoch]);
+  const shown = useRef({ ring, rows: next.rows });
   const version = useRingVersion(ring);
   const [, goOn] = useReducer((count: number) => count + 1, 0);
   next.refresh(performance.now() + SLICE_MS);
   const isFiltering = !next.isDone;
-  // Nothing to show meanwhile: what there is of the new rows.
-  if (!isFiltering || shown.current.ring !== ring) shown.current = { ring, filtered: next };
+  // Of another ring there is nothing to show meanwhile but what there is of the new rows.
+  if (!isFiltering || shown.current.ring !== ring) shown.current = { ring, rows: next.rows };
   useEffect(() => {
     if (!isFiltering) return;
     const timer = setTimeout(goOn);
     return () => clearTimeout(timer);
   });
-  const { filtered } = shown.current;
-  return { rows: filtered === next ? next.rows : filtered.refresh(), version, isFiltering };
+  return { rows: shown.current.rows, version, isFiltering };
 }
