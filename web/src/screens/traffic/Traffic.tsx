@@ -77,8 +77,10 @@ function useTree(ring: Recorded["ring"], flat: EventView[]) {
       }),
     [],
   );
-  const fold = (isClosed: boolean): void =>
-    setClosed(new Set(isClosed ? tree?.children.keys() : []));
+  const fold = useCallback(
+    (isClosed: boolean): void => setClosed(new Set(isClosed ? tree?.children.keys() : [])),
+    [tree],
+  );
   return { isTree, setTree, tree, toggle, fold };
 }
 
@@ -94,6 +96,7 @@ function Rows({ recorded }: { recorded: Recorded }) {
   const { runId, cleared, setCleared } = shown;
   const { isTree, setTree, tree, toggle, fold } = useTree(ring, shown.rows);
   const [isClearing, setClearing] = useState(false);
+  const clear = useCallback(() => setClearing(true), []);
   const isLive = !query.has("run");
   const older = useOlder(runId, isLive);
   const place = placeIn(item, runId);
@@ -131,7 +134,7 @@ function Rows({ recorded }: { recorded: Recorded }) {
           isTree={isTree}
           onTree={setTree}
           onFold={fold}
-          onClear={() => setClearing(true)}
+          onClear={clear}
           count={rows.length}
           isSearching={shown.isSearching}
         />

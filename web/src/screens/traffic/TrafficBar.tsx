@@ -1,5 +1,6 @@
 // What Traffic shows and how: filters, list or tree, runs, pins, export and import.
 import { ActionIcon, Button, Menu, SegmentedControl, Switch, Tooltip } from "@mantine/core";
+import { memo, useCallback, useRef } from "react";
 import { useSearchParams } from "react-router";
 import { exportPath } from "../../api/http";
 import { counted } from "../../parts/format";
@@ -33,12 +34,83 @@ interface Props {
   isSearching: boolean;
 }
 
-export function TrafficBar(props: Props) {
+// Each key in the search field draws the bar: only what it changes is drawn with it.
+const Layers = memo(function Layers(props: { value: Layer; onChange(layer: Layer): void }) {
+  return (
+    <SegmentedControl
+      aria-label="What to show"
+      data={LAYERS}
+      value={props.value}
+      onChange={(layer) => props.onChange(layer as Layer)}
+    />
+  );
+});
+
+const Folding = memo(function Folding({ onFold }: { onFold(isClosed: boolean): void }) {
+  return (
+    <ActionIcon.Group>
+      <Tooltip label="Fold all">
+        <ActionIcon variant="default" size={30} aria-label="Fold all" onClick={() => onFold(true)}>
+          <Icon name="up" />
+        </ActionIcon>
+      </Tooltip>
+      <Tooltip label="Unfold all">
+        <ActionIcon
+          variant="default"
+          size={30}
+          aria-label="Unfold all"
+          onClick={() => onFold(false)}
+        >
+          <Icon name="down" />
+        </ActionIcon>
+      </Tooltip>
+    </ActionIcon.Group>
+  );
+});
+
+const Keeping = memo(function Keeping(props: { runId?: string; onClear(): void }) {
+  return (
+    <>
+      <PinList />
+      <Menu position="bottom-end">
+        <Menu.Target>
+          <Button variant="default" leftSection={<Icon name="download" size={14} />}>
+            Export
+          </Button>
+        </Menu.Target>
+        <Menu.Dropdown>
+          <Menu.Item component="a" href={exportPath("jsonl", props.runId)} download>
+            Trace (JSON Lines)
+          </Menu.Item>
+          <Menu.Item component="a" href={exportPath("har", props.runId)} download>
+            HTTP archive (HAR)
+          </Menu.Item>
+        </Menu.Dropdown>
+      </Menu>
+      <ImportButton />
+      <Tooltip label="Clear…">
+        <ActionIcon variant="default" size={30} aria-label="Clear" onClick={props.onClear}>
+          <Icon name="clear" />
+        </ActionIcon>
+      </Tooltip>
+    </>
+  );
+});
+
+const Runs = memo(RunChooser);
+
+export const TrafficBar = memo(function TrafficBar(props: Props) {
   const { filter, onFilter, server, isTree, onTree, onFold, onClear, count, isSearching } = props;
   const [query] = useSearchParams();
   const now = useInspector((state) => state.run_id) ?? undefined;
   const runId = query.get("run") ?? now;
-  const set = (part: Partial<TrafficFilter>): void => onFilter({ ...filter, ...part });
+  const latest = useRef(filter);
+  latest.current = filter;
+  const set = useCallback(
+    (part: Partial<TrafficFilter>): void => onFilter({ ...latest.current, ...part }),
+    [onFilter],
+  );
+  const setLayer = useCallback((layer: Layer) => set({ layer }), [set]);
   return (
     <div className="toolbar">
       <SearchField
@@ -47,12 +119,7 @@ export function TrafficBar(props: Props) {
         value={filter.text}
         onChange={(text) => set({ text })}
       />
-      <SegmentedControl
-        aria-label="What to show"
-        data={LAYERS}
-        value={filter.layer}
-        onChange={(layer) => set({ layer: layer as Layer })}
-      />
+      <Layers value={filter.layer} onChange={setLayer} />
       <FilterButton
         filter={filter}
         onFilter={onFilter}
@@ -64,57 +131,13 @@ export function TrafficBar(props: Props) {
         checked={isTree}
         onChange={(event) => onTree(event.currentTarget.checked)}
       />
-      {isTree && (
-        <ActionIcon.Group>
-          <Tooltip label="Fold all">
-            <ActionIcon
-              variant="default"
-              size={30}
-              aria-label="Fold all"
-              onClick={() => onFold(true)}
-            >
-              <Icon name="up" />
-            </ActionIcon>
-          </Tooltip>
-          <Tooltip label="Unfold all">
-            <ActionIcon
-              variant="default"
-              size={30}
-              aria-label="Unfold all"
-              onClick={() => onFold(false)}
-            >
-              <Icon name="down" />
-            </ActionIcon>
-          </Tooltip>
-        </ActionIcon.Group>
-      )}
-      <RunChooser />
+      {isTree && <Folding onFold={onFold} />}
+      <Runs />
       <span className="grow" />
       <span className="dim" role="status">
         {isSearching ? "Searching…" : counted(count, "row")}
       </span>
-      <PinList />
-      <Menu position="bottom-end">
-        <Menu.Target>
-          <Button variant="default" leftSection={<Icon name="download" size={14} />}>
-            Export
-          </Button>
-        </Menu.Target>
-        <Menu.Dropdown>
-          <Menu.Item component="a" href={exportPath("jsonl", runId)} download>
-            Trace (JSON Lines)
-          </Menu.Item>
-          <Menu.Item component="a" href={exportPath("har", runId)} download>
-            HTTP archive (HAR)
-          </Menu.Item>
-        </Menu.Dropdown>
-      </Menu>
-      <ImportButton />
-      <Tooltip label="Clear…">
-        <ActionIcon variant="default" size={30} aria-label="Clear" onClick={onClear}>
-          <Icon name="clear" />
-        </ActionIcon>
-      </Tooltip>
+      <Keeping runId={runId} onClear={onClear} />
     </div>
   );
-}
+});
