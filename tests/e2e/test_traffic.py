@@ -191,8 +191,7 @@ def test_a_pin_and_its_label_are_there_after_a_restart(browser: Browser, tmp_pat
         window.assert_clean()
 
 
-@pytest.mark.parametrize("width", [1440, 390])
-@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize(("theme", "width"), [("light", 1440), ("dark", 390)])
 def test_tree_details_and_differences_are_clean_in_each_theme_and_width(
     browser: Browser, demo: Site, theme: str, width: int
 ) -> None:
