@@ -27,11 +27,11 @@ export function ClearModal({ runId, isLive, onClose, onCleared, onDeleted }: Pro
   return (
     <Modal opened onClose={onClose} title="Clear the traffic?" size="lg">
       <div className="stack">
-        <p>
+        <p style={{ margin: 0 }}>
           <strong>Clear this view</strong> hides the rows up to now in this tab. Nothing is lost:
           Logs, the monitor and the recording keep them, and they can be shown again.
         </p>
-        <p>
+        <p style={{ margin: 0 }}>
           <strong>Delete this run's recording</strong>{" "}
           {isLive
             ? "deletes every message up to now from the disk, of all servers; what comes next is recorded."

@@ -126,15 +126,11 @@ export function EventDetail(props: Props) {
   return (
     <div className="pane">
       <Heading {...props} />
-      {event.malformed && (
-        <div className={css.note}>
-          <Callout>Malformed: {event.malformed}</Callout>
-        </div>
-      )}
-      {isBytes && (
+      {(event.malformed || isBytes) && (
         <div className={css.note}>
           <Callout>
-            These bytes are not UTF-8: � stands for what is no text. Hex shows them all.
+            {event.malformed && `Malformed: ${event.malformed}. `}
+            {isBytes && "Not all of it is text: � stands for the rest, and Hex shows every byte."}
           </Callout>
         </div>
       )}
