@@ -390,6 +390,8 @@ def test_clearing_asks_first_and_deletes_only_what_it_says(window: Watched) -> N
     page.get_by_role("button", name="Clear", exact=True).click()
     dialog.get_by_role("button", name="Delete this run's recording").click()
     expect(call).to_have_count(0)
-    runs = page.evaluate("fetch('/api/history/events?text=to-be-cleared').then((got) => got.json())")
+    runs = page.evaluate(
+        "fetch('/api/history/events?text=to-be-cleared').then((got) => got.json())"
+    )
     assert [event for event in runs["events"] if event["kind"] == "FrameSent"] == []
     window.assert_clean()
