@@ -3,13 +3,47 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from .browser import Watched, watched
-from .site import Site, site
+from .site import Site, configure, site
+
+
+@contextmanager
+def serving() -> Iterator[str]:
+    """The URL of the demo by HTTP."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "mcplens.demo", "--http"],
+        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    assert process.stderr is not None
+    try:
+        said = process.stderr.readline()
+        assert "http://" in said, said
+        yield said.split()[-1]
+    finally:
+        process.kill()
+        process.wait()
+        process.stderr.close()
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    """The demo on stdio, and another one by HTTP that is not connected yet."""
+    home: Path = tmp_path_factory.mktemp("home")
+    with serving() as url:
+        secret = {"Authorization": "Bearer do-not-show-this"}
+        far = {"url": url, "headers": secret, "protocolVersion": "2025-11-25"}
+        configure(home, {"far": far})
+        with site(home, "demo") as running:
+            yield running
 
 
 def run(page: Page) -> None:
@@ -157,8 +191,7 @@ def test_a_pin_and_its_label_are_there_after_a_restart(browser: Browser, tmp_pat
         window.assert_clean()
 
 
-@pytest.mark.parametrize("width", [1440, 390])
-@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize(("theme", "width"), [("light", 1440), ("dark", 390)])
 def test_tree_details_and_differences_are_clean_in_each_theme_and_width(
     browser: Browser, demo: Site, theme: str, width: int
 ) -> None:
@@ -189,3 +222,176 @@ def test_tree_details_and_differences_are_clean_in_each_theme_and_width(
         wide = page.evaluate("document.documentElement.scrollWidth - innerWidth")
         assert wide <= 0
         window.assert_clean()
+
+
+def count_of(page: Page) -> Locator:
+    return page.locator(".toolbar [role=status]").first
+
+
+def choose(page: Page, label: str, option: str) -> None:
+    page.get_by_role("combobox", name=label, exact=True).click()
+    page.get_by_role("option", name=option, exact=True).click()
+
+
+def test_rows_are_filtered_by_method_status_server_and_time(window: Watched) -> None:
+    window.enter("/s/demo/tools")
+    echo(window, "filtered")
+    page = window.goto("/s/demo/traffic")
+    page.get_by_role("switch", name="Tree").click(force=True)
+    bar = page.locator(".toolbar").first.bounding_box()
+    assert bar is not None
+    assert bar["height"] < 50  # one line
+    page.get_by_role("switch", name="Tree").click(force=True)
+    page.get_by_role("button", name="Filter", exact=True).click()
+    choose(page, "Method", "tools/list")
+    choose(page, "Status", "Requests")
+    calls = page.get_by_role("listbox", name="Traffic").get_by_role("option")
+    expect(rows(page, "tools/list result")).to_have_count(0)
+    expect(calls.filter(has_text="tools/list").first).to_be_visible()
+    expect(calls.filter(has_text="tools/call")).to_have_count(0)
+    choose(page, "Time", "The last 5 minutes")
+    choose(page, "Direction", "Received")
+    expect(page.get_by_text("No row fits this filter")).to_be_visible()
+    page.wait_for_timeout(300)
+    assert window.axe() == []
+    window.shoot("traffic-filter")
+    page.reload()
+    page.get_by_role("button", name="Filter, 4 active").click()
+    page.get_by_role("button", name="Reset these filters").click()
+    expect(rows(page, "tools/call").first).to_be_visible()
+    choose(page, "Server", "far")
+    expect(page.get_by_text("No row fits this filter")).to_be_visible()
+    choose(page, "Status", "4xx, refused")
+    expect(page.get_by_role("radio", name="HTTP")).to_be_checked()
+    window.assert_clean()
+
+
+def test_bytes_that_are_no_message_are_flagged_with_the_reason_and_shown_in_hex(
+    window: Watched,
+) -> None:
+    page = window.enter("/s/demo/tools/broken-utf8")
+    run(page)
+    expect(page.get_by_label("Call of broken-utf8")).to_contain_text("not UTF-8")
+    window.goto("/s/demo/tools/broken-print")
+    run(page)
+    expect(page.get_by_label("Call of broken-print")).to_contain_text("stray line")
+    page = window.goto("/s/demo/traffic")
+    expect(rows(page, "malformed message")).to_have_attribute("data-tone", "bad")
+    rows(page, "malformed message").click()
+    expect(page.get_by_text(re.compile("Malformed: .*JSON"))).to_be_visible()
+    expect(page.get_by_label("Message as it was sent")).to_have_text("Loading model... done.")
+    broken = rows(page, "not UTF-8: byte 0xe9")
+    expect(broken).to_have_attribute("data-tone", "bad")
+    broken.click()
+    expect(page.get_by_text("Malformed: not UTF-8")).to_contain_text("Hex shows every byte")
+    page.get_by_role("tab", name="Hex").click()
+    expect(page.get_by_label("Bytes in hexadecimal")).to_contain_text("63 61 66 e9")
+    window.shoot("traffic-hex")
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("tab", name="Hex")).to_have_count(0)
+    expect(page).to_have_url(re.compile("/s/demo/traffic$"))
+    window.assert_clean()
+
+
+def test_each_message_has_the_http_exchange_that_carried_it_with_its_whole_body(
+    window: Watched,
+) -> None:
+    page = window.enter("/servers")
+    page.get_by_role("switch", name="Connect far").click(force=True)
+    expect(page.get_by_role("article", name="far")).to_contain_text("Connected")
+    window.goto("/s/far/tools/elicit-form")
+    run(page)
+    form = page.get_by_label("Question: elicitation/create")
+    form.get_by_role("button", name="Decline", exact=True).click()
+    expect(page.get_by_label("Call of elicit-form")).to_contain_text("decline")
+    page = window.goto("/s/far/traffic")
+    # The server's question came in the answer to our call, not with our answer to it.
+    rows(page, "←").filter(has_text="elicitation/create").first.click()
+    page.get_by_role("tab", name="HTTP").click()
+    details = page.get_by_role("tabpanel")
+    expect(details.get_by_label("Request body")).to_contain_text('"method":"tools/call"')
+    expect(details).to_contain_text("200 OK")
+    expect(details).to_contain_text("text/event-stream")
+    expect(details).to_contain_text(re.compile("authorization", re.I))
+    assert "do-not-show-this" not in details.inner_text()
+    window.shoot("traffic-http")
+    rows(page, "tools/list result").first.click()
+    page.get_by_role("tab", name="HTTP").click()
+    # Far behind what the row itself holds.
+    expect(details.get_by_label("Response body").last).to_contain_text("nextCursor")
+    assert window.axe() == []
+    window.assert_clean()
+
+
+def test_a_reload_brings_back_what_is_older_and_so_does_a_link(window: Watched) -> None:
+    page = window.enter("/s/demo/tools/broken-flood")
+    page.get_by_label("messages", exact=True).fill("3000")
+    run(page)
+    expect(page.get_by_label("Call of broken-flood")).to_contain_text("3000 messages were sent")
+    page = find(window, "server/discover")
+    first = page.get_by_role("option").first
+    expect(first).to_contain_text("server/discover")
+    first.click()
+    expect(page.get_by_role("tree", name="Message")).to_contain_text("server/discover")
+    page.reload()
+    expect(page.get_by_role("tree", name="Message")).to_contain_text("server/discover")
+    expect(page.get_by_role("option").first).to_contain_text("server/discover")
+    page.get_by_label("Filter traffic").fill("")
+    expect(count_of(page)).to_contain_text(re.compile(r"^3,[01]\d\d rows"))
+    window.assert_clean()
+
+
+def test_a_trace_is_imported_shown_and_compared_with_what_happens_now(
+    window: Watched, tmp_path: Path
+) -> None:
+    window.enter("/s/demo/tools")
+    echo(window, "of-this-run")
+    page = find(window, "of-this-run")
+    rows(page, "→").filter(has_text="tools/call").first.click()
+    page.get_by_role("button", name="Compare", exact=True).click()
+    text = page.evaluate("fetch('/api/export?format=jsonl').then((got) => got.text())")
+    run_id = page.evaluate("fetch('/api/history').then((got) => got.json())")["runs"][0]["run_id"]
+    other = text.replace(run_id, "other-run").replace("of-this-run", "of-another-run")
+    file = tmp_path / "trace.jsonl"
+    file.write_text(other + "this is no line of a trace\n")
+    page.locator("input[type=file]").set_input_files(file)
+    expect(page).to_have_url(re.compile("run=other-run"))
+    expect(page.get_by_text("1 line was broken and left out")).to_be_visible()
+    page.get_by_label("Filter traffic").fill("of-another-run")
+    rows(page, "→").filter(has_text="tools/call").first.click()
+    differences = page.get_by_label("Differences", exact=True)
+    expect(differences).to_contain_text("of-this-run")
+    expect(differences).to_contain_text("of-another-run")
+    window.assert_clean()
+
+
+def test_clearing_asks_first_and_deletes_only_what_it_says(window: Watched) -> None:
+    window.enter("/s/demo/tools")
+    echo(window, "to-be-cleared")
+    page = window.goto("/s/demo/traffic")
+    call = rows(page, "tools/call").filter(has_text="to-be-cleared").filter(has_text="→")
+    expect(call).to_have_count(1)
+    page.get_by_role("button", name="Clear", exact=True).click()
+    page.get_by_role("button", name="Cancel", exact=True).click()
+    expect(call).to_have_count(1)
+    page.get_by_role("button", name="Clear", exact=True).click()
+    dialog = page.get_by_role("dialog", name="Clear the traffic?")
+    expect(dialog).to_contain_text("It cannot be undone")
+    page.wait_for_timeout(300)
+    assert window.axe() == []
+    window.shoot("traffic-clear")
+    dialog.get_by_role("button", name="Clear this view").click()
+    expect(call).to_have_count(0)
+    page.reload()
+    expect(page.get_by_text("Earlier rows were cleared")).to_be_visible()
+    expect(call).to_have_count(0)
+    page.get_by_role("button", name="Show them again").click()
+    expect(call).to_have_count(1)
+    page.get_by_role("button", name="Clear", exact=True).click()
+    dialog.get_by_role("button", name="Delete this run's recording").click()
+    expect(call).to_have_count(0)
+    runs = page.evaluate(
+        "fetch('/api/history/events?text=to-be-cleared').then((got) => got.json())"
+    )
+    assert [event for event in runs["events"] if event["kind"] == "FrameSent"] == []
+    window.assert_clean()

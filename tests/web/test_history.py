@@ -7,7 +7,9 @@ import json
 import sqlite3
 from typing import Any
 
-from .harness import PATIENCE_S, Page, Site
+import pytest
+
+from .harness import PATIENCE_S, Page, Refusal, Site
 
 
 async def recorded(web: Site, **query: str) -> list[dict[str, Any]]:
@@ -137,3 +139,47 @@ async def test_a_pinned_event_is_listed_with_its_label_and_kept(web: Site, page:
     whole = await web.get_json(f"/api/event/{found['run_id']}/{found['seq']}")
     assert "needle-3" in whole["text"]
     assert await page.ask("Unpin", **place) == []
+
+
+async def test_events_are_read_back_from_a_place(web: Site, page: Page) -> None:
+    await called(page, "needle-4")
+    await recorded(web, text="needle-4")
+    query = {"run": web.workspace.bus.run_id, "newest_first": "1", "limit": "3"}
+    back = await web.get_json("/api/history/events", **query, before="6")
+    assert [event["seq"] for event in back["events"]] == [5, 4, 3]
+    assert back["has_more"]
+    first = await web.get_json("/api/history/events", **query, before="3")
+    assert ([event["seq"] for event in first["events"]], first["has_more"]) == ([2, 1], False)
+
+
+async def test_what_is_recorded_of_a_run_is_deleted_and_recording_goes_on(
+    web: Site, page: Page
+) -> None:
+    await called(page, "needle-5")
+    (found, *_) = await recorded(web, text="needle-5", kind="FrameSent")
+    run_id = web.workspace.bus.run_id
+    await page.ask("Pin", run_id=run_id, seq=found["seq"], label="kept")
+    await page.ask("ForgetRun", run_id=run_id)
+    gone = await web.get_json("/api/history/events", text="needle-5", kind="FrameSent")
+    assert gone["events"] == []
+    assert [pin["label"] for pin in await page.ask("ListPins")] == ["kept"]
+    await page.call("CallTool", server_id="demo", name="echo", arguments={"text": "needle-6"})
+    assert await recorded(web, text="needle-6", run=run_id)
+    (gap, *_) = await recorded(web, run=run_id)
+    assert (gap["kind"], gap["detail"]["first_seq"]) == ("EventsMissed", 1)
+
+
+async def test_an_earlier_run_is_deleted_whole(web: Site, page: Page) -> None:
+    await called(page, "needle-7")
+    await recorded(web, text="needle-7")
+    run_id = web.workspace.bus.run_id
+    _, trace = await web.get("/api/export", format="jsonl", run=run_id)
+    url, headers = f"{web.origin}/api/import", {"Origin": web.origin}
+    other = trace.replace(run_id.encode(), b"other-run")
+    async with web.http.post(url, data=other, headers=headers) as answer:
+        assert (await answer.json())["run_ids"] == ["other-run"]
+    await page.ask("ForgetRun", run_id="other-run")
+    runs = await web.get_json("/api/history")
+    assert [run["run_id"] for run in runs["runs"]] == [run_id]
+    with pytest.raises(Refusal, match="not recorded"):
+        await page.ask("ForgetRun", run_id="other-run")

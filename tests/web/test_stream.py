@@ -88,13 +88,14 @@ def test_a_reader_that_fell_behind_is_told_what_it_missed() -> None:
     assert feed.after(250) is None
 
 
-def test_what_the_feed_keeps_is_bounded_in_bytes() -> None:
+def test_what_the_feed_keeps_is_bounded_in_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(feeds, "MOST_BYTES", 8 * 1024 * 1024)
     clock = ManualClock()
     bus = Bus(clock, max_events=100_000)
     follower = Follower(bus, clock)
     feed = Feed(bus, follower)
     feed.join(lambda: None, 0)
-    for _ in range(10_000):
+    for _ in range(3_000):
         bus.publish(LogReceived, "s", 0, "info", None, "x" * 5_000)
     follower.catch_up()
     assert feed.oldest_seq > 1

@@ -113,22 +113,12 @@ class Sweeper:
             place, last_seq, last_wall, _ = found[-1]
             connection.execute("DELETE FROM blocks WHERE place BETWEEN ? AND ?", (first, place))
             if is_own:
-                self._tell_gap(run_no, last_seq, last_wall)
+                tell_gap(connection, run_no, last_seq, last_wall)
         if is_own:
             return len(found) > 1 and self._excess_bytes() > 0
         if len(found) < STEP_BLOCKS:
             connection.execute("DELETE FROM runs WHERE run_no = ?", (run_no,))
         return True
-
-    def _tell_gap(self, run_no: int, seq: int, wall: float) -> None:
-        """In place of what was deleted of a run that goes on, say what it was."""
-        about = {"first_seq": 1, "last_seq": seq}
-        row = (seq, wall, 0.0, "", EventsMissed.__name__, None, None, None, about, None)
-        for block in pack([row]):
-            self._connection.execute(
-                "INSERT INTO blocks VALUES (?, ?, ?, ?, ?)",
-                (run_no << SEQ_BITS | seq, *block[1:5]),
-            )
 
     def _excess_bytes(self) -> int:
         """By how much the file is too large."""
@@ -141,6 +131,17 @@ class Sweeper:
     def _number(self, statement: str) -> int:
         (value,) = self._connection.execute(statement).fetchone()
         return int(value)
+
+
+def tell_gap(connection: sqlite3.Connection, run_no: int, seq: int, wall: float) -> None:
+    """In place of what was deleted of a run that goes on, say what it was."""
+    about = {"first_seq": 1, "last_seq": seq}
+    row = (seq, wall, 0.0, "", EventsMissed.__name__, None, None, None, about, None)
+    for block in pack([row]):
+        connection.execute(
+            "INSERT INTO blocks VALUES (?, ?, ?, ?, ?)",
+            (run_no << SEQ_BITS | seq, *block[1:5]),
+        )
 
 
 def _enough(blocks: list[tuple[int, int, float, int]], excess: int) -> list[Any]:

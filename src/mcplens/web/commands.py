@@ -394,6 +394,15 @@ class ListExamples(_Command, frozen=True, kw_only=True):
     tool: str
 
 
+# -- the recording -----------------------------------------------------------------------------
+
+
+class ForgetRun(_Command, frozen=True, kw_only=True):
+    """Delete what is recorded of a run; of this one, all up to now. Pins are kept."""
+
+    run_id: str
+
+
 # -- the rest ----------------------------------------------------------------------------------
 
 
@@ -411,5 +420,5 @@ AnyCommand = (
     | ReadResource | GetPrompt | Request | SendRaw | ReplayCall | RepeatCall | CancelCall
     | ForgetCalls | AnswerSampling | AnswerElicitation | RejectQuestion | AutoRespond | ListProfiles
     | SetProfile | AddRoot | RemoveRoot | BrowseFolder | ListTasks | CancelTask | GetTaskResult
-    | Pin | Unpin | ListPins | SaveExample | DeleteExample | ListExamples | SetSetting
+    | Pin | Unpin | ListPins | SaveExample | DeleteExample | ListExamples | ForgetRun | SetSetting
 )  # fmt: skip

@@ -18,9 +18,10 @@ from mcplens.bus import Bus, Published
 from mcplens.web.rows import EventEncoder
 from mcplens.workspace.following import Follower
 
-# So far a browser may fall behind in a flood before it misses something; encoded they are short.
-MOST_EVENTS: Final = 100_000
-MOST_BYTES: Final = 32 * 1024 * 1024
+# So far a browser may fall behind in a flood before it misses something: as many as a page keeps,
+# or as much as 160,000 short ones weigh.
+MOST_EVENTS: Final = 200_000
+MOST_BYTES: Final = 64 * 1024 * 1024
 # One message to the page: quick to parse, so that typing stays smooth.
 BATCH_EVENTS: Final = 1_000
 BATCH_BYTES: Final = 512 * 1024

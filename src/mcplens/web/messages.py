@@ -160,5 +160,6 @@ REPLIES: Final[dict[type, Any]] = {
     commands.SaveExample: list[views.ExampleView],
     commands.DeleteExample: list[views.ExampleView],
     commands.ListExamples: list[views.ExampleView],
+    commands.ForgetRun: None,
     commands.SetSetting: views.SettingView,
 }

@@ -1,6 +1,6 @@
-"""Carries out commands about pins: events that are kept with a label.
+"""Carries out commands about what is kept: pins, which are events with a label, and whole runs.
 
-Each gives all pins, so that a page need not ask again. Called by carrying_out.py.
+Each about a pin gives all pins, so that a page need not ask again. Called by carrying_out.py.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from functools import partial
 from typing import Any, Final
 
 from mcplens.store import pins
+from mcplens.store.forgetting import forget_run
 from mcplens.web import commands as c
 from mcplens.web.recorded import beside, row_of
 from mcplens.web.rows import event_view
@@ -37,8 +38,14 @@ async def list_pins(workspace: Workspace, command: c.ListPins | None = None) -> 
     return await beside(look)
 
 
+async def forget(workspace: Workspace, command: c.ForgetRun) -> None:
+    run_id, goes_on = command.run_id, command.run_id == workspace.bus.run_id
+    await beside(partial(forget_run, workspace.recording_path, run_id, goes_on=goes_on))
+
+
 CARRIERS: Final[dict[type, Callable[[Workspace, Any], Awaitable[Any]]]] = {
     c.Pin: pin,
     c.Unpin: unpin,
     c.ListPins: list_pins,
+    c.ForgetRun: forget,
 }

@@ -17,6 +17,9 @@ from mcplens.web.views import EventView
 HEAD_CHARACTERS: Final = 300
 # Enough for a log message or an error; a page of 100,000 rows must fit into a browser.
 DETAIL_BYTES: Final = 8 * 1024
+# So much of a message is looked through for bytes that are no text: quick, whatever comes.
+_LOOKED_AT_BYTES: Final = 1024 * 1024
+_FRAMES: Final = frozenset({"FrameSent", "FrameReceived"})
 
 _encode: Final = msgspec.json.Encoder(enc_hook=str).encode
 
@@ -49,6 +52,9 @@ def event_view(run_id: str, row: Row) -> EventView:
     malformed = detail.get("malformed")
     detail, is_cut = shortened(detail)
     data = payload or b""
+    reason = malformed["reason"] if isinstance(malformed, dict) else None
+    if reason is None and kind in _FRAMES:
+        reason = _no_text(data)
     return EventView(
         run_id,
         seq,
@@ -62,10 +68,23 @@ def event_view(run_id: str, row: Row) -> EventView:
         len(data),
         # A character has four bytes at most.
         data[: HEAD_CHARACTERS * 4].decode("utf-8", "replace")[:HEAD_CHARACTERS],
-        malformed["reason"] if isinstance(malformed, dict) else None,
+        reason,
         detail,
         is_cut,
     )
+
+
+def _no_text(data: bytes) -> str | None:
+    """What keeps a message from being text, though all that was needed of it could be read."""
+    if data.isascii():
+        return None
+    looked_at = data[:_LOOKED_AT_BYTES]
+    try:
+        looked_at.decode()
+    except UnicodeDecodeError as problem:
+        if len(data) == len(looked_at) or problem.start < len(looked_at) - 4:  # not a cut of ours
+            return f"not UTF-8: byte 0x{data[problem.start]:02x} at {problem.start}"
+    return None
 
 
 def shortened(detail: dict[str, Any]) -> tuple[dict[str, Any], bool]:

@@ -330,6 +330,15 @@ export interface ForgetCalls {
 }
 
 /**
+ * Delete what is recorded of a run; of this one, all up to now. Pins are kept.
+ */
+export interface ForgetRun {
+  type: "ForgetRun";
+  id: number;
+  run_id: string;
+}
+
+/**
  * What other tools on this computer have.
  */
 export interface FoundServers {
@@ -1099,6 +1108,7 @@ export type Command =
   | SaveExample
   | DeleteExample
   | ListExamples
+  | ForgetRun
   | SetSetting;
 
 export type ServerMessage =
@@ -1159,6 +1169,7 @@ export interface Replies {
   SaveExample: ExampleView[];
   DeleteExample: ExampleView[];
   ListExamples: ExampleView[];
+  ForgetRun: null;
   SetSetting: SettingView;
 }
 

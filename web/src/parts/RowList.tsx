@@ -1,10 +1,17 @@
 // Rows of events: one line each, windowed, followed at the end until somebody scrolls up.
 import { Button } from "@mantine/core";
-import { type HTMLAttributes, type KeyboardEvent, type ReactNode, useEffect } from "react";
+import {
+  type HTMLAttributes,
+  type KeyboardEvent,
+  type ReactNode,
+  useEffect,
+  useLayoutEffect,
+  useRef,
+} from "react";
 import type { EventView } from "../api/types";
 import { Icon } from "./icons";
 import css from "./RowList.module.css";
-import { useWindow } from "./useWindow";
+import { useWindow, type Window } from "./useWindow";
 
 const ROW_PX = 24;
 
@@ -71,8 +78,26 @@ const spoken = (event: EventView, outline?: Outline): HTMLAttributes<HTMLDivElem
       }
     : {};
 
+/** Whoever reads keeps the place when rows come in above it, or leave. */
+function useSteady(rows: EventView[], window: Window, isTree: boolean): void {
+  const read = useRef<{ seq: number; at: number } | null>(null);
+  useLayoutEffect(() => {
+    const before = read.current;
+    if (before && !window.isFollowing && rows[before.at]?.seq !== before.seq) {
+      const at = placeOf(rows, before.seq, isTree);
+      if (at >= 0) {
+        read.current = { ...before, at };
+        return window.shift(at - before.at);
+      }
+    }
+    const row = rows[window.top];
+    read.current = row ? { seq: row.seq, at: window.top } : null;
+  });
+}
+
 export function RowList({ label, rows, chosen = null, onChoose, draw, tone, outline }: Props) {
   const window = useWindow(rows.length, ROW_PX, true);
+  useSteady(rows, window, outline !== undefined);
   const at = chosen === null ? -1 : placeOf(rows, chosen, outline !== undefined);
   // biome-ignore lint/correctness/useExhaustiveDependencies: scrolls when the choice moves, not when rows come
   useEffect(() => {

@@ -10,11 +10,15 @@ export interface Window {
   scroller: RefObject<HTMLDivElement | null>;
   first: number;
   last: number;
+  /** The row at the upper edge. */
+  top: number;
   height: number;
   isFollowing: boolean;
   follow(on: boolean): void;
   onScroll(): void;
   scrollTo(index: number): void;
+  /** Move by so many rows. */
+  shift(rows: number): void;
 }
 
 /** Which rows a scroller of this height shows at this place: from `first` up to before `last`. */
@@ -33,38 +37,54 @@ export function useWindow(count: number, rowHeight: number, startsFollowing: boo
   const scroller = useRef<HTMLDivElement>(null);
   const [view, setView] = useState({ top: 0, height: 800 });
   const [isFollowing, setFollowing] = useState(startsFollowing);
+  const seen = useRef({ top: 0, height: 0 });
   const height = Math.min(count * rowHeight, TALLEST_PX);
 
   // The place of a list that follows its end is known without a look: it is drawn once, not twice.
-  const look = useCallback((isAtEnd: boolean) => {
-    const element = scroller.current;
-    if (!element) return;
-    const { scrollTop: top, clientHeight } = element;
-    setView((old) =>
-      (isAtEnd || old.top === top) && old.height === clientHeight
-        ? old
-        : { top, height: clientHeight },
-    );
-  }, []);
+  const look = useCallback(
+    (isAtEnd: boolean) => {
+      const element = scroller.current;
+      if (!element) return;
+      const { scrollTop, clientHeight } = element;
+      // The same rows as long as it is the same row that is the first.
+      const top = scrollTop - (scrollTop % rowHeight);
+      setView((old) =>
+        (isAtEnd || old.top === top) && old.height === clientHeight
+          ? old
+          : { top, height: clientHeight },
+      );
+    },
+    [rowHeight],
+  );
   const onScroll = useCallback(() => {
     const element = scroller.current;
     if (!element) return;
-    // Scrolling up lets go of the end, scrolling back to it takes hold again.
-    const isAtEnd = element.scrollHeight - element.scrollTop - element.clientHeight < rowHeight;
-    setFollowing((was) => (startsFollowing || was) && isAtEnd);
+    // Scrolling up lets go of the end, scrolling back to it takes hold again. What moves because
+    // there are more rows, or fewer, was scrolled by nobody.
+    const { scrollTop: top, scrollHeight: height, clientHeight } = element;
+    const isUp = top < seen.current.top && height === seen.current.height;
+    const isAtEnd = height - top - clientHeight < rowHeight;
+    seen.current = { top, height };
+    setFollowing((was) => (startsFollowing && isAtEnd) || (was && !isUp));
     look(startsFollowing && isAtEnd);
   }, [look, rowHeight, startsFollowing]);
 
-  useLayoutEffect(() => {
-    if (isFollowing && scroller.current) scroller.current.scrollTop = height;
+  const settle = useCallback(() => {
+    const element = scroller.current;
+    if (isFollowing && element) {
+      element.scrollTop = element.scrollHeight;
+      seen.current = { top: element.scrollTop, height: element.scrollHeight };
+    }
     look(isFollowing);
-  }, [height, isFollowing, look]);
+  }, [isFollowing, look]);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: settles when there are more rows, or fewer
+  useLayoutEffect(settle, [settle, height]);
   useLayoutEffect(() => {
     if (!scroller.current) return;
-    const observer = new ResizeObserver(() => look(false));
+    const observer = new ResizeObserver(settle);
     observer.observe(scroller.current);
     return () => observer.disconnect();
-  }, [look]);
+  }, [settle]);
 
   const scrollTo = useCallback(
     (index: number) => {
@@ -78,7 +98,16 @@ export function useWindow(count: number, rowHeight: number, startsFollowing: boo
     },
     [rowHeight],
   );
-  const top = isFollowing ? Math.max(0, height - view.height) : view.top;
-  const { first, last } = rowsAt(top, view.height, rowHeight, count);
-  return { scroller, first, last, height, isFollowing, follow: setFollowing, onScroll, scrollTo };
+  const shift = useCallback(
+    (rows: number) => {
+      if (scroller.current) scroller.current.scrollTop += rows * rowHeight;
+      look(false);
+    },
+    [rowHeight, look],
+  );
+  const place = isFollowing ? Math.max(0, height - view.height) : view.top;
+  const { first, last } = rowsAt(place, view.height, rowHeight, count);
+  const top = Math.floor(place / rowHeight);
+  const follow = setFollowing;
+  return { scroller, first, last, top, height, isFollowing, follow, onScroll, scrollTo, shift };
 }

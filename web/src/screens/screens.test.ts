@@ -59,7 +59,7 @@ describe("traffic", () => {
       malformed: "bad JSON",
       head: "{oops",
     });
-    expect(wantedBy({ ...EVERYTHING, only: "malformed" }, "demo")(event)).toBe(true);
+    expect(wantedBy({ ...EVERYTHING, status: "malformed" }, "demo")(event)).toBe(true);
     expect(wantedBy({ ...EVERYTHING, direction: "out" }, "demo")(event)).toBe(false);
     expect(wantedBy({ ...EVERYTHING, text: "OOPS malformed" }, null)(event)).toBe(true);
     expect(wantedBy({ ...EVERYTHING, layer: "http" }, null)(event)).toBe(false);

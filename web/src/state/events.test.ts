@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import type { EventView } from "../api/types";
 import { anEvent } from "../testing/views";
 import { EventRing } from "./events";
 import { Filtered } from "./filtered";
@@ -33,6 +34,38 @@ describe("EventRing", () => {
     expect(ring.find(4)?.seq).toBe(4);
     expect(ring.find(3)).toBeUndefined();
   });
+  it("joins what is merged in front with what was there, and stays within its bound", () => {
+    const ring = new EventRing(3, now);
+    const received = { kind: "FrameReceived", status: "result", request_id: 1 };
+    ring.append([anEvent({ seq: 8, ...received }), anEvent({ seq: 9 })]);
+    expect(ring.joined(ring.items[0] as EventView).other_seq).toBeNull();
+    const asked = anEvent({ seq: 6, status: "request", request_id: 1 });
+    ring.merge([anEvent({ seq: 5 }), asked, anEvent({ seq: 9 })]);
+    expect(ring.items.map((event) => event.seq)).toEqual([6, 8, 9]);
+    expect(ring.joined(asked)).toMatchObject({ other_seq: 8, elapsed_s: 2 });
+    expect(ring.parentOf(ring.items[1] as EventView)).toBe(asked);
+  });
+  it("goes on after what it was not sent, and knows what that was", () => {
+    const ring = new EventRing(10, now);
+    ring.append([anEvent({ seq: 1 })]);
+    ring.miss({ first_seq: 2, last_seq: 4 });
+    ring.miss({ first_seq: 5, last_seq: 6 });
+    expect(ring.gaps).toEqual([{ first_seq: 2, last_seq: 6 }]);
+    expect(ring.lastSeq).toBe(6);
+    ring.close({ first_seq: 2, last_seq: 6 });
+    expect(ring.gaps).toEqual([]);
+  });
+  it("pairs questions with their ends server by server", () => {
+    const ring = new EventRing(10, now);
+    const detail = { question_id: "q1" };
+    const opened = ["a", "b"].map((server_id, at) =>
+      anEvent({ seq: at + 1, kind: "QuestionOpened", server_id, detail }),
+    );
+    const closed = anEvent({ seq: 5, kind: "QuestionClosed", server_id: "a", detail });
+    ring.append([...opened, closed]);
+    expect(ring.joined(closed)).toMatchObject({ other_seq: 1, elapsed_s: 4 });
+    expect(ring.joined(opened[1] as EventView).elapsed_s).toBeNull();
+  });
   it("stays bounded, and tells listeners once for many events", () => {
     const waiting: (() => void)[] = [];
     const ring = new EventRing(100, (run) => waiting.push(run));
@@ -56,12 +89,25 @@ describe("Filtered", () => {
     expect(filtered.refresh().map((event) => event.seq)).toEqual([2]);
     ring.append([anEvent({ seq: 4 })]);
     expect(filtered.refresh().map((event) => event.seq)).toEqual([2, 4]);
-    ring.clear();
-    expect(filtered.refresh()).toEqual([]);
-    ring.append([anEvent({ seq: 6 })]);
-    expect(filtered.refresh().map((event) => event.seq)).toEqual([6]);
     ring.restart();
     ring.append([anEvent({ seq: 2 })]);
     expect(filtered.refresh().map((event) => event.seq)).toEqual([2]);
+    for (let seq = 3; seq <= 5_300; seq += 1) ring.append([anEvent({ seq })]);
+    expect(filtered.refresh()[0]?.seq).toBe((ring.items[0]?.seq ?? 0) + 1);
+    expect(filtered.refresh().at(-1)?.seq).toBe(5_300);
+  });
+  it("takes in what is merged at the front, and can stop half way", () => {
+    const ring = new EventRing(10_000, now);
+    const filtered = new Filtered(ring, (event) => event.seq % 2 === 0);
+    ring.append([anEvent({ seq: 5 }), anEvent({ seq: 6 })]);
+    filtered.refresh();
+    ring.merge([1, 2, 3, 4].map((seq) => anEvent({ seq })));
+    expect(filtered.isDone).toBe(false);
+    expect(filtered.refresh().map((event) => event.seq)).toEqual([2, 4, 6]);
+    ring.merge(Array.from({ length: 2_000 }, (_, at) => anEvent({ seq: at + 7 })));
+    filtered.refresh(0);
+    expect(filtered.isDone).toBe(false);
+    while (!filtered.isDone) filtered.refresh(0);
+    expect(filtered.rows).toHaveLength(1_003);
   });
 });

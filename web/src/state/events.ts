@@ -20,6 +20,12 @@ export interface Joined {
   depth: number;
 }
 
+/** Events from the first to the last, both included. */
+export interface Gap {
+  first_seq: number;
+  last_seq: number;
+}
+
 const NOTHING: Joined = { elapsed_s: null, other_seq: null, depth: 0 };
 const NESTED: Joined = { ...NOTHING, depth: 1 };
 
@@ -28,6 +34,11 @@ export class EventRing {
   /** How many events were cut off at the front since the start. */
   dropped = 0;
   version = 0;
+  /** Ticks when events came in among others: what was made of them is to be made anew. */
+  epoch = 0;
+  /** What was not sent to this page, oldest first; it may be in the recording. */
+  gaps: Gap[] = [];
+  private last: number | null = null;
   private readonly causes = new Causes();
   private readonly owners = new Owners();
   private joins = new WeakMap<EventView, Joined>();
@@ -41,35 +52,60 @@ export class EventRing {
     private readonly schedule: (run: () => void) => void = (run) => requestAnimationFrame(run),
   ) {}
 
+  /** The newest event that came, also after a clear: the stream goes on from there. */
   get lastSeq(): number | null {
-    return this.items.at(-1)?.seq ?? null;
+    return this.last;
   }
 
   append(events: EventView[]): void {
-    const last = this.lastSeq ?? -1;
+    const last = this.last ?? -1;
     for (const event of events) {
       if (event.seq <= last) continue;
       this.items.push(event);
       this.join(event);
     }
+    this.last = this.items.at(-1)?.seq ?? this.last;
     if (this.items.length > this.capacity + SLACK) this.cut(this.items.length - this.capacity);
     this.tick();
   }
 
-  clear(): void {
-    this.cut(this.items.length);
-    this.open.clear();
+  /** Take in events that are older than the newest ones: those at the front are cut if it is full. */
+  merge(events: EventView[]): void {
+    const known = new Set(events.map((event) => event.seq));
+    const all = events.concat(this.items.filter((event) => !known.has(event.seq)));
+    all.sort((one, other) => one.seq - other.seq);
+    this.items = all.slice(Math.max(0, all.length - this.capacity));
+    this.last = Math.max(this.last ?? -1, this.items.at(-1)?.seq ?? -1);
+    this.epoch += 1;
+    this.forget();
+    for (const event of this.items) this.join(event);
+    this.tick();
+  }
+
+  /** These were not sent to this page. */
+  miss(gap: Gap): void {
+    const before = this.gaps.at(-1);
+    if (before && before.last_seq + 1 === gap.first_seq)
+      this.gaps = [...this.gaps.slice(0, -1), { ...before, last_seq: gap.last_seq }];
+    else this.gaps = [...this.gaps, gap];
+    this.last = Math.max(this.last ?? -1, gap.last_seq);
+    this.tick();
+  }
+
+  /** A gap was filled, or cannot be. */
+  close(gap: Gap): void {
+    this.gaps = this.gaps.filter((one) => one.first_seq !== gap.first_seq);
     this.tick();
   }
 
   /** Forget everything: the events of another run follow. */
   restart(): void {
     this.items = [];
+    this.gaps = [];
+    this.last = null;
     this.dropped = 0;
-    this.open.clear();
-    this.causes.clear();
-    this.owners.clear();
-    this.waiting.clear();
+    this.epoch += 1;
+    this.forget();
     this.tick();
   }
 
@@ -106,6 +142,13 @@ export class EventRing {
   };
 
   getVersion = (): number => this.version;
+
+  private forget(): void {
+    this.open.clear();
+    this.causes.clear();
+    this.owners.clear();
+    this.waiting.clear();
+  }
 
   private join(event: EventView): void {
     this.count(event);
@@ -144,7 +187,8 @@ export class EventRing {
 
   /** A question that came without a message of its own, and its end. */
   private pair(event: EventView): void {
-    const key = `question ${event.detail.question_id}`;
+    // Each server counts its questions for itself.
+    const key = `question ${event.server_id} ${event.detail.question_id}`;
     const opened = this.open.get(key);
     if (event.kind === "QuestionOpened") {
       this.open.set(key, event);

@@ -1,41 +1,62 @@
 // A filtered list that follows the ring: only events that are new since the last look are tested.
-import { useMemo } from "react";
+// Another filter over many events is tested in slices, while the rows of the one before stay.
+import { useEffect, useMemo, useReducer, useRef } from "react";
 import type { EventView } from "../api/types";
 import { type EventRing, useRing, useRingVersion } from "./events";
+
+// Half a frame: a key that is pressed meanwhile is drawn in the other half.
+const SLICE_MS = 8;
+// Events between two looks at the clock.
+const STRIDE = 500;
 
 export class Filtered {
   rows: EventView[] = [];
   private seen = 0;
   private dropped = 0;
+  private epoch = 0;
 
   constructor(
     private readonly source: EventRing,
     private readonly wanted: (event: EventView) => boolean,
   ) {
     this.dropped = source.dropped;
+    this.seen = source.dropped;
+    this.epoch = source.epoch;
   }
 
-  /** Take in what came, and let go of what the ring let go of. */
-  refresh(): EventView[] {
-    const { items, dropped } = this.source;
-    if (dropped < this.dropped) {
+  /** Whether all events of the ring were tested. */
+  get isDone(): boolean {
+    const { items, dropped, epoch } = this.source;
+    return epoch === this.epoch && dropped === this.dropped && this.seen === dropped + items.length;
+  }
+
+  /** Take in what came until it is this late, and let go of what the ring let go of. */
+  refresh(until = Number.POSITIVE_INFINITY): EventView[] {
+    const { items, dropped, epoch } = this.source;
+    let changed = false;
+    if (epoch !== this.epoch) {
       this.rows = [];
       this.seen = dropped;
-    }
-    let changed = false;
-    if (dropped !== this.dropped) {
+      changed = true;
+    } else if (dropped !== this.dropped) {
       const first = items[0]?.seq ?? Number.POSITIVE_INFINITY;
       this.rows = this.rows.filter((row) => row.seq >= first);
-      this.dropped = dropped;
       this.seen = Math.max(this.seen, dropped);
       changed = true;
     }
+    this.dropped = dropped;
+    this.epoch = epoch;
     const fresh: EventView[] = [];
-    for (let index = this.seen - dropped; index < items.length; index += 1) {
+    let index = this.seen - dropped;
+    for (; index < items.length; index += 1) {
       const event = items[index];
       if (event && this.wanted(event)) fresh.push(event);
+      if (index % STRIDE === 0 && performance.now() > until) {
+        index += 1;
+        break;
+      }
     }
-    this.seen = dropped + items.length;
+    this.seen = dropped + index;
     if (fresh.length && !changed) for (const event of fresh) this.rows.push(event);
     else if (fresh.length) this.rows = this.rows.concat(fresh);
     return this.rows;
@@ -46,9 +67,23 @@ export class Filtered {
 export function useFiltered(wanted: (event: EventView) => boolean): {
   rows: EventView[];
   version: number;
+  isFiltering: boolean;
 } {
   const ring = useRing();
-  const filtered = useMemo(() => new Filtered(ring, wanted), [ring, wanted]);
+  const { epoch } = ring;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: what came in among others is tested anew
+  const next = useMemo(() => new Filtered(ring, wanted), [ring, wanted, epoch]);
+  const shown = useRef({ ring, rows: next.rows });
   const version = useRingVersion(ring);
-  return { rows: filtered.refresh(), version };
+  const [, goOn] = useReducer((count: number) => count + 1, 0);
+  next.refresh(performance.now() + SLICE_MS);
+  const isFiltering = !next.isDone;
+  // Of another ring there is nothing to show meanwhile but what there is of the new rows.
+  if (!isFiltering || shown.current.ring !== ring) shown.current = { ring, rows: next.rows };
+  useEffect(() => {
+    if (!isFiltering) return;
+    const timer = setTimeout(goOn);
+    return () => clearTimeout(timer);
+  });
+  return { rows: shown.current.rows, version, isFiltering };
 }

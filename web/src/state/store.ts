@@ -29,7 +29,6 @@ export interface Inspector {
   tasks: Map<string, TaskView>;
   settings: Map<string, SettingView>;
   profiles: ProfileView[];
-  missed: { first_seq: number; last_seq: number } | null;
 }
 
 export const emptyInspector = (): Inspector => ({
@@ -45,7 +44,6 @@ export const emptyInspector = (): Inspector => ({
   tasks: new Map(),
   settings: new Map(),
   profiles: [],
-  missed: null,
 });
 
 export const useInspector = create<Inspector>()(emptyInspector);
@@ -69,7 +67,6 @@ function greeted(state: Inspector, hello: Hello): Partial<Inspector> {
     tasks: byKey(hello.tasks, taskKey),
     settings: byKey(hello.settings, (setting) => setting.name),
     profiles: hello.profiles,
-    missed: null,
   };
 }
 
@@ -117,9 +114,7 @@ export function apply(message: ServerMessage): void {
       ring.append(message.events);
       return;
     case "Missed":
-      useInspector.setState({
-        missed: { first_seq: message.first_seq, last_seq: message.last_seq },
-      });
+      ring.miss({ first_seq: message.first_seq, last_seq: message.last_seq });
       return;
     case "Changed":
       useInspector.setState((state) => changed(state, message));

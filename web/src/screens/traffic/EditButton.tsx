@@ -19,8 +19,8 @@ export function EditButton({ event }: { event: EventView }) {
       if (text === null || text_is_cut) throw new Error("It is too large to be edited in a page.");
       const parsed = parseJson(text);
       if (!parsed.ok) throw new Error(parsed.problem);
-      const { path, draft } = editingOf(event.server_id, parsed.value);
-      if (draft) keepDraft(...draft);
+      const { path, drafts } = editingOf(event.server_id, parsed.value);
+      for (const draft of drafts) keepDraft(...draft);
       void navigate(path);
     } catch (thrown) {
       notifications.show({ color: "red", title: "It cannot be edited", message: words(thrown) });

@@ -118,6 +118,7 @@ export function EventDetail(props: Props) {
   const text = loaded && "whole" in loaded ? loaded.whole.text : null;
   const parsed = useMemo(() => (text ? parseShown(text) : null), [text]);
   const isWire = event.size_bytes > 0;
+  const isBytes = isWire && loaded !== null && "whole" in loaded && text === null;
   const best = event.malformed || !isWire ? (isWire ? "raw" : "fields") : "message";
   const first = base ? "diff" : best;
   const [tab, setTab] = useState<string | null>(first);
@@ -126,9 +127,12 @@ export function EventDetail(props: Props) {
   return (
     <div className="pane">
       <Heading {...props} />
-      {event.malformed && (
+      {(event.malformed || isBytes) && (
         <div className={css.note}>
-          <Callout>Malformed: {event.malformed}</Callout>
+          <Callout>
+            {event.malformed && `Malformed: ${event.malformed}. `}
+            {isBytes && "Not all of it is text: � stands for the rest, and Hex shows every byte."}
+          </Callout>
         </div>
       )}
       {loaded && "problem" in loaded && (

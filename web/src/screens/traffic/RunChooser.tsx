@@ -48,7 +48,11 @@ export function RunChooser() {
       onChange={(next) => {
         // A number of an event means another one in another run.
         const path = pathname.replace(/\/traffic\/.*$/, "/traffic");
-        void navigate(next ? `${path}?run=${encodeURIComponent(next)}` : path);
+        const kept = new URLSearchParams(next ? { run: next } : {});
+        // What is compared may be of another run.
+        const base = query.get("compare");
+        if (base) kept.set("compare", base);
+        void navigate(kept.size ? `${path}?${kept}` : path);
       }}
     />
   );

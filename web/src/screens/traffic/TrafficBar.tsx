@@ -1,13 +1,14 @@
 // What Traffic shows and how: filters, list or tree, runs, pins, export and import.
-import { ActionIcon, Button, Menu, SegmentedControl, Select, Switch, Tooltip } from "@mantine/core";
+import { ActionIcon, Button, Menu, SegmentedControl, Switch, Tooltip } from "@mantine/core";
+import { memo, useCallback, useRef } from "react";
 import { useSearchParams } from "react-router";
 import { exportPath } from "../../api/http";
 import { counted } from "../../parts/format";
 import { Icon } from "../../parts/icons";
 import { SearchField } from "../../parts/SearchField";
-import { useRing } from "../../state/events";
 import { useInspector } from "../../state/store";
 import type { Layer } from "./describe";
+import { FilterButton } from "./FilterButton";
 import type { TrafficFilter } from "./filter";
 import { ImportButton } from "./ImportButton";
 import { PinList } from "./PinList";
@@ -19,106 +20,57 @@ const LAYERS = [
   { value: "connection", label: "Connection" },
   { value: "everything", label: "All events" },
 ];
-const WAYS = [
-  { value: "both", label: "Both ways" },
-  { value: "out", label: "Sent" },
-  { value: "in", label: "Received" },
-];
-const ONLY = [
-  { value: "all", label: "Good and bad" },
-  { value: "errors", label: "Errors only" },
-  { value: "malformed", label: "Malformed only" },
-];
-
 interface Props {
   filter: TrafficFilter;
   onFilter(filter: TrafficFilter): void;
-  isAll: boolean;
-  onAll(on: boolean): void;
+  /** The server that the address names. */
+  server: string | undefined;
   isTree: boolean;
   onTree(on: boolean): void;
   /** Closes or opens all rows of the tree. */
   onFold(isClosed: boolean): void;
+  onClear(): void;
   count: number;
   isSearching: boolean;
 }
 
-export function TrafficBar(props: Props) {
-  const { filter, onFilter, isAll, onAll, isTree, onTree, onFold, count, isSearching } = props;
-  const [query] = useSearchParams();
-  const now = useInspector((state) => state.run_id) ?? undefined;
-  const runId = query.get("run") ?? now;
-  const ring = useRing();
-  const set = (part: Partial<TrafficFilter>): void => onFilter({ ...filter, ...part });
+// Each key in the search field draws the bar: only what it changes is drawn with it.
+const Layers = memo(function Layers(props: { value: Layer; onChange(layer: Layer): void }) {
   return (
-    <div className="toolbar">
-      <SearchField
-        label="Filter traffic"
-        placeholder="Method, id or text"
-        value={filter.text}
-        onChange={(text) => set({ text })}
-      />
-      <SegmentedControl
-        aria-label="What to show"
-        data={LAYERS}
-        value={filter.layer}
-        onChange={(layer) => set({ layer: layer as Layer })}
-      />
-      <Select
-        aria-label="Direction"
-        w={104}
-        data={WAYS}
-        allowDeselect={false}
-        value={filter.direction}
-        onChange={(way) => set({ direction: (way ?? "both") as TrafficFilter["direction"] })}
-      />
-      <Select
-        aria-label="Good or bad"
-        w={126}
-        data={ONLY}
-        allowDeselect={false}
-        value={filter.only}
-        onChange={(only) => set({ only: (only ?? "all") as TrafficFilter["only"] })}
-      />
-      <Switch
-        label="All servers"
-        checked={isAll}
-        onChange={(event) => onAll(event.currentTarget.checked)}
-      />
-      <Switch
-        label="Tree"
-        checked={isTree}
-        onChange={(event) => onTree(event.currentTarget.checked)}
-      />
-      {isTree && (
-        <ActionIcon.Group>
-          <Tooltip label="Fold all">
-            <ActionIcon
-              variant="default"
-              size={30}
-              aria-label="Fold all"
-              onClick={() => onFold(true)}
-            >
-              <Icon name="up" />
-            </ActionIcon>
-          </Tooltip>
-          <Tooltip label="Unfold all">
-            <ActionIcon
-              variant="default"
-              size={30}
-              aria-label="Unfold all"
-              onClick={() => onFold(false)}
-            >
-              <Icon name="down" />
-            </ActionIcon>
-          </Tooltip>
-        </ActionIcon.Group>
-      )}
-      <RunChooser />
-      <span className="grow" />
-      <span className="dim" role="status">
-        {isSearching ? "Searching…" : counted(count, "row")}
-      </span>
+    <SegmentedControl
+      aria-label="What to show"
+      data={LAYERS}
+      value={props.value}
+      onChange={(layer) => props.onChange(layer as Layer)}
+    />
+  );
+});
+
+const Folding = memo(function Folding({ onFold }: { onFold(isClosed: boolean): void }) {
+  return (
+    <ActionIcon.Group>
+      <Tooltip label="Fold all">
+        <ActionIcon variant="default" size={30} aria-label="Fold all" onClick={() => onFold(true)}>
+          <Icon name="up" />
+        </ActionIcon>
+      </Tooltip>
+      <Tooltip label="Unfold all">
+        <ActionIcon
+          variant="default"
+          size={30}
+          aria-label="Unfold all"
+          onClick={() => onFold(false)}
+        >
+          <Icon name="down" />
+        </ActionIcon>
+      </Tooltip>
+    </ActionIcon.Group>
+  );
+});
+
+const Keeping = memo(function Keeping(props: { runId?: string; onClear(): void }) {
+  return (
+    <>
       <PinList />
       <Menu position="bottom-end">
         <Menu.Target>
@@ -127,25 +79,65 @@ export function TrafficBar(props: Props) {
           </Button>
         </Menu.Target>
         <Menu.Dropdown>
-          <Menu.Item component="a" href={exportPath("jsonl", runId)} download>
+          <Menu.Item component="a" href={exportPath("jsonl", props.runId)} download>
             Trace (JSON Lines)
           </Menu.Item>
-          <Menu.Item component="a" href={exportPath("har", runId)} download>
+          <Menu.Item component="a" href={exportPath("har", props.runId)} download>
             HTTP archive (HAR)
           </Menu.Item>
         </Menu.Dropdown>
       </Menu>
       <ImportButton />
-      <Tooltip label="Clear the view; the recording keeps everything">
-        <ActionIcon
-          variant="default"
-          size={30}
-          aria-label="Clear the view"
-          onClick={() => ring.clear()}
-        >
+      <Tooltip label="Clear…">
+        <ActionIcon variant="default" size={30} aria-label="Clear" onClick={props.onClear}>
           <Icon name="clear" />
         </ActionIcon>
       </Tooltip>
+    </>
+  );
+});
+
+const Runs = memo(RunChooser);
+
+export const TrafficBar = memo(function TrafficBar(props: Props) {
+  const { filter, onFilter, server, isTree, onTree, onFold, onClear, count, isSearching } = props;
+  const [query] = useSearchParams();
+  const now = useInspector((state) => state.run_id) ?? undefined;
+  const runId = query.get("run") ?? now;
+  const latest = useRef(filter);
+  latest.current = filter;
+  const set = useCallback(
+    (part: Partial<TrafficFilter>): void => onFilter({ ...latest.current, ...part }),
+    [onFilter],
+  );
+  const setLayer = useCallback((layer: Layer) => set({ layer }), [set]);
+  return (
+    <div className="toolbar">
+      <SearchField
+        label="Filter traffic"
+        placeholder="Method, id or text"
+        value={filter.text}
+        onChange={(text) => set({ text })}
+      />
+      <Layers value={filter.layer} onChange={setLayer} />
+      <FilterButton
+        filter={filter}
+        onFilter={onFilter}
+        server={server}
+        isRecorded={query.has("run")}
+      />
+      <Switch
+        label="Tree"
+        checked={isTree}
+        onChange={(event) => onTree(event.currentTarget.checked)}
+      />
+      {isTree && <Folding onFold={onFold} />}
+      <Runs />
+      <span className="grow" />
+      <span className="dim" role="status">
+        {isSearching ? "Searching…" : counted(count, "row")}
+      </span>
+      <Keeping runId={runId} onClear={onClear} />
     </div>
   );
-}
+});

@@ -1,9 +1,9 @@
 // One line of traffic: when, which way, what, how it begins, how large, how long.
-import type { MouseEvent } from "react";
+import { type MouseEvent, memo } from "react";
 import type { EventView } from "../../api/types";
 import { bytes, clock, duration } from "../../parts/format";
 import { Icon } from "../../parts/icons";
-import { useRing } from "../../state/events";
+import { type Joined, useRing } from "../../state/events";
 import { describe, directionOf } from "./describe";
 import { keyOf, usePins } from "./pins";
 import css from "./TrafficRow.module.css";
@@ -21,7 +21,7 @@ const offset = (seconds: number): string => (seconds < 0.001 ? "+0 ms" : `+${dur
 interface Nesting {
   level: number;
   isOpen: boolean | undefined;
-  toggle(): void;
+  toggle(event: EventView): void;
 }
 
 interface Props {
@@ -32,10 +32,10 @@ interface Props {
   nesting?: Nesting;
 }
 
-function Twist({ isOpen, toggle }: Nesting) {
+function Twist({ event, isOpen, toggle }: Nesting & { event: EventView }) {
   const onClick = (click: MouseEvent): void => {
     click.stopPropagation();
-    toggle();
+    toggle(event);
   };
   if (isOpen === undefined) return <span className={css.twist} />;
   return (
@@ -59,19 +59,49 @@ function Fall({ bar, tone }: { bar: Bar | null; tone: string }) {
   );
 }
 
-export function TrafficRow({ event, withServer, bar, nesting }: Props) {
-  const direction = directionOf(event);
+interface Drawn extends Props {
+  joined: Joined;
+  /** Seconds since the event that all this came from began; null where the time of day is shown. */
+  since: number | null;
+  label: string | undefined;
+}
+
+const isSameBar = (one?: Bar | null, other?: Bar | null): boolean =>
+  one === other ||
+  (one?.left === other?.left &&
+    one?.width === other?.width &&
+    one?.duration_s === other?.duration_s &&
+    (one === undefined) === (other === undefined));
+
+/** Most rows are as they were when the list is scrolled by some others. */
+const isSame = (one: Drawn, other: Drawn): boolean =>
+  one.event === other.event &&
+  one.withServer === other.withServer &&
+  one.joined === other.joined &&
+  one.since === other.since &&
+  one.label === other.label &&
+  isSameBar(one.bar, other.bar) &&
+  one.nesting?.level === other.nesting?.level &&
+  one.nesting?.isOpen === other.nesting?.isOpen &&
+  one.nesting?.toggle === other.nesting?.toggle;
+
+export function TrafficRow(props: Props) {
+  const { event, nesting } = props;
   const ring = useRing();
-  const joined = ring.joined(event);
   const label = usePins((state) => state.labels.get(keyOf(event)));
+  const since = nesting?.level ? event.mono - rootOf(event, ring.parentOf).mono : null;
+  return <Cells {...props} joined={ring.joined(event)} since={since} label={label} />;
+}
+
+const Cells = memo(function Cells(props: Drawn) {
+  const { event, withServer, bar, nesting, joined, since, label } = props;
+  const direction = directionOf(event);
   const isRequest = event.status === "request";
   const level = nesting?.level ?? 0;
   const isTold = nesting ? isRequest || event.kind === "QuestionOpened" : !isRequest;
   return (
     <>
-      <span className={css.time}>
-        {level ? offset(event.mono - rootOf(event, ring.parentOf).mono) : clock(event.wall)}
-      </span>
+      <span className={css.time}>{since === null ? clock(event.wall) : offset(since)}</span>
       <span className={css.arrow} data-direction={direction}>
         <span aria-hidden="true">{ARROWS[direction]}</span>
         <span className="sr">{SPOKEN[direction]}</span>
@@ -84,7 +114,7 @@ export function TrafficRow({ event, withServer, bar, nesting }: Props) {
         data-status={String(event.status)}
         style={level ? { paddingLeft: Math.min(level, DEEPEST) * INDENT_PX } : undefined}
       >
-        {nesting && <Twist {...nesting} />}
+        {nesting && <Twist event={event} {...nesting} />}
         {describe(event)}
       </span>
       <span className={`${css.head} cut`}>
@@ -108,7 +138,7 @@ export function TrafficRow({ event, withServer, bar, nesting }: Props) {
       {bar !== undefined && <Fall bar={bar} tone={direction} />}
     </>
   );
-}
+}, isSame);
 
 export function toneOf(event: EventView): string | undefined {
   if (event.malformed || event.kind === "ReplyUnmatched") return "bad";

@@ -4,43 +4,65 @@ import { pathTo, pathToServer } from "../../state/selection";
 
 export interface Editing {
   path: string;
-  /** The draft of that screen, and what it is to hold. */
-  draft: [key: string, value: unknown] | null;
+  /** The drafts of that screen, and what they are to hold. */
+  drafts: [key: string, value: unknown][];
 }
 
 type Fields = Record<string, unknown>;
 
 // Far from the ids that are given in turn.
 const RAW_ID = 1001;
+// The protocol's own, which each request gets anew.
+const OWN_META = "io.modelcontextprotocol/";
 
 const isFields = (value: unknown): value is Fields =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
+/** What somebody gave of a `_meta`: not the token of its progress, and not what every request has. */
+function givenMeta(meta: unknown): Fields {
+  const given = Object.entries(isFields(meta) ? meta : {});
+  return Object.fromEntries(
+    given.filter(([name]) => name !== "progressToken" && !name.startsWith(OWN_META)),
+  );
+}
+
+function toolEditing(serverId: string, name: string, params: Fields): Editing {
+  const args = params.arguments ?? {};
+  const meta = givenMeta(params._meta);
+  const options = {
+    meta: Object.keys(meta).length ? pretty(meta) : "",
+    headers: [],
+    timeout_s: "",
+    as_task: "task" in params,
+  };
+  return {
+    path: pathTo(serverId, "tools", name),
+    drafts: [
+      [`tool.${serverId}/${name}`, { text: pretty(args), mode: isFields(args) ? "form" : "json" }],
+      [`tool.${serverId}/${name}.options`, options],
+    ],
+  };
+}
+
 /** The screen for a message; the raw tester for all that no screen can hold. */
 export function editingOf(serverId: string, message: unknown): Editing {
   const { method, params } = isFields(message) ? message : {};
-  const given = isFields(params) ? params : {};
-  const { name, uri } = given;
-  const args = given.arguments ?? {};
-  if (method === "tools/call" && typeof name === "string" && name)
-    return {
-      path: pathTo(serverId, "tools", name),
-      draft: [
-        `tool.${serverId}/${name}`,
-        { text: pretty(args), mode: isFields(args) ? "form" : "json" },
-      ],
-    };
-  if (method === "resources/read" && typeof uri === "string" && uri)
-    return { path: pathTo(serverId, "resources", uri), draft: null };
+  const { name, uri, arguments: args = {}, _meta, ...more } = isFields(params) ? params : {};
+  const { task: _, ...odd } = more;
+  const isPlain = !Object.keys(more).length && !Object.keys(givenMeta(_meta)).length;
+  if (method === "tools/call" && typeof name === "string" && name && !Object.keys(odd).length)
+    return toolEditing(serverId, name, params as Fields);
+  if (method === "resources/read" && typeof uri === "string" && uri && isPlain)
+    return { path: pathTo(serverId, "resources", uri), drafts: [] };
   const isTexts = isFields(args) && Object.values(args).every((one) => typeof one === "string");
-  if (method === "prompts/get" && typeof name === "string" && name && isTexts)
+  if (method === "prompts/get" && typeof name === "string" && name && isTexts && isPlain)
     return {
       path: pathTo(serverId, "prompts", name),
-      draft: [`prompt.${serverId}/${name}`, args],
+      drafts: [[`prompt.${serverId}/${name}`, args]],
     };
   return {
     path: pathToServer(serverId, "experimental"),
-    draft: [`raw.${serverId}`, pretty(isFields(message) ? renewed(message) : message)],
+    drafts: [[`raw.${serverId}`, pretty(isFields(message) ? renewed(message) : message)]],
   };
 }
 

@@ -3,21 +3,57 @@ import type { EventView } from "../../api/types";
 import { describe, directionOf, isOf, type Layer } from "./describe";
 import type { Found } from "./found";
 
+export type Status =
+  | "any"
+  | "errors"
+  | "malformed"
+  | "request"
+  | "result"
+  | "error"
+  | "notification"
+  | "2xx"
+  | "3xx"
+  | "4xx"
+  | "5xx";
+export type Time = "any" | "1" | "5" | "between";
+
 export interface TrafficFilter {
   layer: Layer;
   direction: "both" | "out" | "in";
-  only: "all" | "errors" | "malformed";
+  status: Status;
+  /** A method by its whole name; empty for all. */
+  method: string;
+  /** A server's id, ALL, or empty for the one that the address names. */
+  server: string;
+  /** The last so many minutes, or from one moment to another. */
+  time: Time;
+  /** As the browser's fields write them: 2026-11-16T04:30. */
+  from: string;
+  to: string;
   text: string;
   /** Only what belongs to this JSON-RPC id. */
   request_id?: string | null;
 }
 
+export const ALL = "*";
+
 export const EVERYTHING: TrafficFilter = {
   layer: "messages",
   direction: "both",
-  only: "all",
+  status: "any",
+  method: "",
+  server: "",
+  time: "any",
+  from: "",
+  to: "",
   text: "",
 };
+
+/** How many of the choices that are not on the bar itself are made. */
+export const activeCount = (filter: TrafficFilter): number =>
+  (["direction", "status", "method", "server", "time"] as const).filter(
+    (name) => filter[name] !== EVERYTHING[name],
+  ).length;
 
 const isFailed = (event: EventView): boolean =>
   event.status === "error" ||
@@ -26,24 +62,69 @@ const isFailed = (event: EventView): boolean =>
   event.kind === "ReplyUnmatched" ||
   (event.kind === "RequestEnded" && event.status !== "completed");
 
+function hasStatus(event: EventView, status: Status): boolean {
+  if (status === "errors") return isFailed(event);
+  if (status === "malformed") return event.malformed !== null;
+  if (status.endsWith("xx"))
+    return event.kind === "HttpResponseReceived" && String(event.status)[0] === status[0];
+  return event.status === status;
+}
+
+const secondsOf = (text: string, otherwise: number): number => {
+  const millis = text ? new Date(text).getTime() : Number.NaN;
+  return Number.isNaN(millis) ? otherwise : millis / 1000;
+};
+
+/** From when to when, in wall clock seconds; `now` is what the last minutes are counted from. */
+export function spanOf({ time, from, to }: TrafficFilter, now: number): [number, number] {
+  if (time === "between")
+    // A minute that is named belongs to it as a whole.
+    return [
+      secondsOf(from, Number.NEGATIVE_INFINITY),
+      secondsOf(to, Number.POSITIVE_INFINITY) + 60,
+    ];
+  if (time === "any") return [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY];
+  return [now - Number(time) * 60, Number.POSITIVE_INFINITY];
+}
+
 export const wordsOf = (text: string): string[] => text.split(/\s+/).filter(Boolean);
+
+const escaped = (word: string): string => word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
+
+interface Aim {
+  found?: Found;
+  now?: number;
+  /** Nothing up to this one: the view was cleared then. */
+  after?: number;
+}
 
 export function wantedBy(
   filter: TrafficFilter,
   serverId: string | null,
-  found?: Found,
+  { found, now = Date.now() / 1000, after = 0 }: Aim = {},
 ): (event: EventView) => boolean {
-  const words = wordsOf(filter.text.toLowerCase());
+  const { layer, direction, status, method, request_id } = filter;
+  const [since, until] = spanOf(filter, now);
+  // Looked for without making lower case text of every event.
+  const words = wordsOf(filter.text.toLowerCase()).map((word) => ({
+    word,
+    in: new RegExp(escaped(word), "i"),
+  }));
   return (event) => {
     if (serverId !== null && event.server_id !== serverId) return false;
-    if (!isOf(event, filter.layer)) return false;
-    if (filter.request_id && String(event.request_id) !== filter.request_id) return false;
-    if (filter.direction !== "both" && directionOf(event) !== filter.direction) return false;
-    if (filter.only === "malformed" && event.malformed === null) return false;
-    if (filter.only === "errors" && !isFailed(event)) return false;
-    if (!words.length) return true;
-    const whole =
-      `${describe(event)} ${event.request_id ?? ""} ${event.server_id} ${event.head}`.toLowerCase();
-    return words.every((word) => whole.includes(word) || found?.get(word)?.has(event.seq));
+    if (event.seq <= after || event.wall < since || event.wall > until) return false;
+    if (!isOf(event, layer)) return false;
+    if (method && event.method !== method) return false;
+    if (request_id && String(event.request_id) !== request_id) return false;
+    if (direction !== "both" && directionOf(event) !== direction) return false;
+    if (status !== "any" && !hasStatus(event, status)) return false;
+    return words.every(
+      ({ word, in: pattern }) =>
+        pattern.test(event.head) ||
+        pattern.test(describe(event)) ||
+        pattern.test(event.server_id) ||
+        (event.request_id !== null && pattern.test(String(event.request_id))) ||
+        found?.get(word)?.has(event.seq) === true,
+    );
   };
 }

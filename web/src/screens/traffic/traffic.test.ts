@@ -22,7 +22,7 @@ describe("a search over whole messages", () => {
     });
     expect(await searching.look()).toBe(true);
     expect(asked[0]).toEqual({ run: "run", text: "Deep", ignore_case: "1", after: "0" });
-    const wanted = wantedBy({ ...EVERYTHING, text: "deep WORD" }, null, searching.found);
+    const wanted = wantedBy({ ...EVERYTHING, text: "deep WORD" }, null, { found: searching.found });
     expect(wanted(anEvent({ seq: 3 }))).toBe(true);
     expect(wanted(anEvent({ seq: 4 }))).toBe(false);
     expect(wanted(anEvent({ seq: 4, head: "how deep it begins" }))).toBe(true);
@@ -72,30 +72,47 @@ describe("the waterfall", () => {
 
 describe("a request that is edited", () => {
   const message = (method: string, params: unknown) => ({ jsonrpc: "2.0", id: 7, method, params });
+  const options = { meta: "", headers: [], timeout_s: "", as_task: false };
   it("opens its own screen, filled in", () => {
     expect(editingOf("s", message("tools/call", { name: "add", arguments: { a: 1 } }))).toEqual({
       path: "/s/s/tools/add",
-      draft: ["tool.s/add", { text: '{\n  "a": 1\n}', mode: "form" }],
+      drafts: [
+        ["tool.s/add", { text: '{\n  "a": 1\n}', mode: "form" }],
+        ["tool.s/add.options", options],
+      ],
     });
-    expect(editingOf("s", message("tools/call", { name: "add", arguments: [1] })).draft).toEqual([
-      "tool.s/add",
-      { text: "[\n  1\n]", mode: "json" },
-    ]);
+    const odd = editingOf("s", message("tools/call", { name: "add", arguments: [1] }));
+    expect(odd.drafts[0]).toEqual(["tool.s/add", { text: "[\n  1\n]", mode: "json" }]);
     expect(editingOf("s", message("resources/read", { uri: "a://b" }))).toEqual({
       path: "/s/s/resources/a%3A%2F%2Fb",
-      draft: null,
+      drafts: [],
     });
     const prompt = { name: "p", arguments: { x: "y" } };
     expect(editingOf("s", message("prompts/get", prompt))).toEqual({
       path: "/s/s/prompts/p",
-      draft: ["prompt.s/p", { x: "y" }],
+      drafts: [["prompt.s/p", { x: "y" }]],
     });
+  });
+  it("keeps the _meta that somebody gave, and that it ran as a task", () => {
+    const meta = { progressToken: 3, "io.modelcontextprotocol/protocolVersion": "x", trace: "t" };
+    const call = message("tools/call", { name: "add", _meta: meta, task: { ttl: 1 } });
+    expect(editingOf("s", call).drafts[1]).toEqual([
+      "tool.s/add.options",
+      { ...options, meta: '{\n  "trace": "t"\n}', as_task: true },
+    ]);
+    // No other screen has a place for it.
+    for (const [method, params] of [
+      ["resources/read", { uri: "a://b", _meta: meta }],
+      ["prompts/get", { name: "p", _meta: meta }],
+      ["tools/call", { name: "add", requestState: "s" }],
+    ] as const)
+      expect(editingOf("s", message(method, params)).path).toBe("/servers/s/experimental");
   });
   it("opens the raw tester for anything else, with an id and without a token of its own", () => {
     const odd = message("x/y", { _meta: { progressToken: 3, kept: 1 } });
-    const { path, draft } = editingOf("s", odd);
+    const { path, drafts } = editingOf("s", odd);
     expect(path).toBe("/servers/s/experimental");
-    expect(JSON.parse(String(draft?.[1]))).toEqual({
+    expect(JSON.parse(String(drafts[0]?.[1]))).toEqual({
       ...message("x/y", { _meta: { kept: 1 } }),
       id: 1001,
     });
@@ -103,7 +120,7 @@ describe("a request that is edited", () => {
     expect(editingOf("s", message("prompts/get", { name: "p", arguments: { x: 1 } })).path).toBe(
       "/servers/s/experimental",
     );
-    expect(editingOf("s", [1]).draft?.[0]).toBe("raw.s");
+    expect(editingOf("s", [1]).drafts[0]?.[0]).toBe("raw.s");
   });
 });
 

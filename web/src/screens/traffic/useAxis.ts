@@ -1,5 +1,5 @@
 // The bars of the rows that are drawn together, on one axis.
-import { useRef } from "react";
+import { useCallback, useRef } from "react";
 import type { EventView } from "../../api/types";
 import type { EventRing } from "../../state/events";
 import type { Tree } from "./tree";
@@ -23,19 +23,22 @@ export function useAxis(
   tree: Tree | null,
 ): (event: EventView, visible: EventView[]) => Bar | null {
   const last = useRef<Drawn | null>(null);
-  return (event, visible) => {
-    if (last.current?.visible !== visible) {
-      const spans = new Map<number, Span>();
-      for (const row of visible) {
-        const span = spanOf(row, ring, tree?.children.get(row.seq));
-        if (span) spans.set(row.seq, span);
+  return useCallback(
+    (event, visible) => {
+      if (last.current?.visible !== visible) {
+        const spans = new Map<number, Span>();
+        for (const row of visible) {
+          const span = spanOf(row, ring, tree?.children.get(row.seq));
+          if (span) spans.set(row.seq, span);
+        }
+        last.current = { visible, spans, axis: axisOf([...spans.values()]) };
       }
-      last.current = { visible, spans, axis: axisOf([...spans.values()]) };
-    }
-    const { spans, axis } = last.current;
-    const span = spans.get(event.seq);
-    if (!span) return null;
-    const left = axis(span.start);
-    return { left, width: axis(span.end) - left, duration_s: span.end - span.start };
-  };
+      const { spans, axis } = last.current;
+      const span = spans.get(event.seq);
+      if (!span) return null;
+      const left = axis(span.start);
+      return { left, width: axis(span.end) - left, duration_s: span.end - span.start };
+    },
+    [ring, tree],
+  );
 }

@@ -1,0 +1,180 @@
+// What rows are wanted besides their text: way, status, method, server, time.
+import { Button, Popover, Select, TextInput } from "@mantine/core";
+import { useMemo } from "react";
+import { Icon } from "../../parts/icons";
+import { useRing } from "../../state/events";
+import { useInspector } from "../../state/store";
+import { ALL, activeCount, EVERYTHING, type Status, type Time, type TrafficFilter } from "./filter";
+
+const WAYS = [
+  { value: "both", label: "Both ways" },
+  { value: "out", label: "Sent" },
+  { value: "in", label: "Received" },
+];
+const STATUSES: { group: string; items: { value: Status; label: string }[] }[] = [
+  {
+    group: "All layers",
+    items: [
+      { value: "any", label: "Any" },
+      { value: "errors", label: "All that failed" },
+    ],
+  },
+  {
+    group: "Messages",
+    items: [
+      { value: "request", label: "Requests" },
+      { value: "result", label: "Results" },
+      { value: "error", label: "Errors" },
+      { value: "notification", label: "Notifications" },
+      { value: "malformed", label: "Malformed" },
+    ],
+  },
+  {
+    group: "HTTP",
+    items: [
+      { value: "2xx", label: "2xx, done" },
+      { value: "3xx", label: "3xx, elsewhere" },
+      { value: "4xx", label: "4xx, refused" },
+      { value: "5xx", label: "5xx, failed" },
+    ],
+  },
+];
+const TIMES = [
+  { value: "any", label: "Any time" },
+  { value: "1", label: "The last minute" },
+  { value: "5", label: "The last 5 minutes" },
+  { value: "between", label: "From … to …" },
+];
+// Inside a popover that closes on a click elsewhere, the list must not be elsewhere.
+const inside = { withinPortal: false } as const;
+
+interface Props {
+  filter: TrafficFilter;
+  onFilter(filter: TrafficFilter): void;
+  /** The server that the address names. */
+  server: string | undefined;
+  isRecorded: boolean;
+}
+
+/** The methods and servers of the events that are there. */
+function useSeen(): { methods: string[]; servers: string[] } {
+  const ring = useRing();
+  return useMemo(() => {
+    const methods = new Set<string>();
+    const servers = new Set<string>();
+    for (const { method, server_id, kind } of ring.items) {
+      if (method && !kind.startsWith("Http")) methods.add(method);
+      if (server_id) servers.add(server_id);
+    }
+    return { methods: [...methods].sort(), servers: [...servers].sort() };
+  }, [ring]);
+}
+
+function Fields({ filter, onFilter, server, isRecorded }: Props) {
+  const { methods, servers } = useSeen();
+  const known = useInspector((state) => state.servers);
+  const set = (part: Partial<TrafficFilter>): void => onFilter({ ...filter, ...part });
+  const isThis = server !== undefined && !isRecorded;
+  const ids = [...new Set([...servers, ...(isRecorded ? [] : known.keys())])];
+  return (
+    <div className="stack">
+      <Select
+        label="Direction"
+        comboboxProps={inside}
+        data={WAYS}
+        allowDeselect={false}
+        value={filter.direction}
+        onChange={(way) => set({ direction: (way ?? "both") as TrafficFilter["direction"] })}
+      />
+      <Select
+        label="Status"
+        comboboxProps={inside}
+        data={STATUSES}
+        allowDeselect={false}
+        value={filter.status}
+        onChange={(next) => {
+          const status = (next ?? "any") as Status;
+          // Only HTTP has such a status, and the messages do not show HTTP.
+          set(status.endsWith("xx") ? { status, layer: "http" } : { status });
+        }}
+      />
+      <Select
+        label="Method"
+        comboboxProps={inside}
+        placeholder="Any method"
+        data={[...new Set([...methods, ...(filter.method ? [filter.method] : [])])]}
+        searchable
+        clearable
+        clearButtonProps={{ "aria-label": "Any method" }}
+        nothingFoundMessage="No such method was seen"
+        value={filter.method || null}
+        onChange={(method) => set({ method: method ?? "" })}
+      />
+      <Select
+        label="Server"
+        comboboxProps={inside}
+        data={[
+          { value: "", label: isThis ? `This server (${server})` : "All servers" },
+          ...(isThis ? [{ value: ALL, label: "All servers" }] : []),
+          ...ids
+            .filter((id) => !isThis || id !== server)
+            .map((id) => ({ value: id, label: known.get(id)?.title ?? id })),
+        ]}
+        allowDeselect={false}
+        value={filter.server}
+        onChange={(next) => set({ server: next ?? "" })}
+      />
+      <Select
+        label="Time"
+        comboboxProps={inside}
+        data={TIMES}
+        allowDeselect={false}
+        value={filter.time}
+        onChange={(time) => set({ time: (time ?? "any") as Time })}
+      />
+      {filter.time === "between" && (
+        <>
+          <TextInput
+            type="datetime-local"
+            label="From"
+            value={filter.from}
+            onChange={(event) => set({ from: event.currentTarget.value })}
+          />
+          <TextInput
+            type="datetime-local"
+            label="To"
+            value={filter.to}
+            onChange={(event) => set({ to: event.currentTarget.value })}
+          />
+        </>
+      )}
+      <Button
+        variant="default"
+        disabled={activeCount(filter) === 0}
+        onClick={() => onFilter({ ...EVERYTHING, layer: filter.layer, text: filter.text })}
+      >
+        Reset these filters
+      </Button>
+    </div>
+  );
+}
+
+export function FilterButton(props: Props) {
+  const count = activeCount(props.filter);
+  return (
+    <Popover position="bottom-start" width={260} trapFocus>
+      <Popover.Target>
+        <Button
+          variant={count ? "light" : "default"}
+          rightSection={<Icon name="down" size={12} />}
+          aria-label={count ? `Filter, ${count} active` : "Filter"}
+        >
+          Filter{count ? ` ${count}` : ""}
+        </Button>
+      </Popover.Target>
+      <Popover.Dropdown>
+        <Fields {...props} />
+      </Popover.Dropdown>
+    </Popover>
+  );
+}

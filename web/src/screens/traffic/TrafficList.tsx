@@ -1,0 +1,66 @@
+// The rows, as a list or as a tree with a column of durations.
+import { useCallback, useMemo } from "react";
+import type { EventView } from "../../api/types";
+import { Empty } from "../../parts/Empty";
+import { RowList } from "../../parts/RowList";
+import { useRing } from "../../state/events";
+import css from "./Traffic.module.css";
+import { TrafficRow, toneOf } from "./TrafficRow";
+import type { Tree } from "./tree";
+import { useAxis } from "./useAxis";
+
+interface Props {
+  rows: EventView[];
+  version: number;
+  tree: Tree | null;
+  toggle(event: EventView): void;
+  chosen: number | null;
+  onChoose(event: EventView): void;
+  withServer: boolean;
+}
+
+export function TrafficList(props: Props) {
+  const { rows, version, tree, toggle, chosen, onChoose, withServer } = props;
+  const ring = useRing();
+  const axis = useAxis(ring, tree);
+  const draw = useCallback(
+    (event: EventView, visible: EventView[]) => (
+      <TrafficRow
+        event={event}
+        withServer={withServer}
+        bar={axis(event, visible)}
+        nesting={
+          tree ? { level: tree.levelOf(event), isOpen: tree.isOpen(event), toggle } : undefined
+        }
+      />
+    ),
+    [axis, tree, toggle, withServer],
+  );
+  // Drawn again when something of it changed: not for each key in a field beside it.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: rows grow in place, which the version and their number tell
+  const list = useMemo(
+    () => (
+      <RowList
+        label="Traffic"
+        rows={rows}
+        chosen={chosen}
+        onChoose={onChoose}
+        tone={toneOf}
+        outline={tree ? { levelOf: tree.levelOf, isOpen: tree.isOpen, toggle } : undefined}
+        draw={draw}
+      />
+    ),
+    [rows, rows.length, version, chosen, onChoose, tree, toggle, draw],
+  );
+  if (rows.length > 0) return <div className={`pane ${css.rows}`}>{list}</div>;
+  const isAny = ring.items.length > 0;
+  return (
+    <div className={`pane ${css.rows}`}>
+      <Empty icon="traffic" title={isAny ? "No row fits this filter" : "No traffic yet"}>
+        {isAny
+          ? "Change the filter, or show all servers."
+          : "Connect a server: every message it sends or gets is listed here as it happens."}
+      </Empty>
+    </div>
+  );
+}

@@ -1,0 +1,74 @@
+// Which rows are shown: by the filter, the address, and where the view was cleared.
+import { useDeferredValue, useMemo } from "react";
+import { useParams, useSearchParams } from "react-router";
+import type { EventView } from "../../api/types";
+import { useNow } from "../../parts/useNow";
+import { type EventRing, useRing } from "../../state/events";
+import { useFiltered } from "../../state/filtered";
+import { useDraft } from "../../state/remembered";
+import { useInspector } from "../../state/store";
+import { ALL, EVERYTHING, type TrafficFilter, wantedBy } from "./filter";
+import { useFound } from "./found";
+
+// How often "the last minute" is looked at again.
+const AGAIN_MS = 5_000;
+
+export interface Cleared {
+  run_id: string;
+  seq: number;
+}
+
+export interface Shown {
+  rows: EventView[];
+  version: number;
+  isSearching: boolean;
+  filter: TrafficFilter;
+  setFilter(filter: TrafficFilter): void;
+  /** Null where all servers are shown. */
+  serverId: string | null;
+  runId: string | null;
+  cleared: Cleared | null;
+  setCleared(cleared: Cleared | null): void;
+}
+
+/** The last minutes end now; those of a run that is over end with it. */
+function useEnd(ring: EventRing, filter: TrafficFilter, isLive: boolean): number {
+  const isCounting = filter.time === "1" || filter.time === "5";
+  const now = useNow(isCounting && isLive, AGAIN_MS);
+  return isLive ? now : (ring.items.at(-1)?.wall ?? now);
+}
+
+export function useShown(): Shown {
+  const ring = useRing();
+  const { server } = useParams();
+  const [query] = useSearchParams();
+  const [kept, setFilter] = useDraft<Partial<TrafficFilter>>("traffic.filter", EVERYTHING);
+  const [clearedAt, setCleared] = useDraft<Cleared | null>("traffic.cleared", null);
+  const filter = useMemo(() => ({ ...EVERYTHING, ...kept }), [kept]);
+  const current = useInspector((state) => state.run_id);
+  const run = query.get("run");
+  const runId = run ?? current;
+  const calm = useDeferredValue(filter);
+  const now = useEnd(ring, calm, run === null);
+  const here = run === null ? (server ?? null) : null;
+  const serverId = calm.server === "" ? here : calm.server === ALL ? null : calm.server;
+  const requestId = query.get("id");
+  const { found, isSearching } = useFound(filter.text, runId, ring);
+  const cleared = clearedAt?.run_id === runId ? clearedAt : null;
+  const wanted = useMemo(() => {
+    const aim = { found, now, after: cleared?.seq };
+    return wantedBy({ ...calm, request_id: requestId }, serverId, aim);
+  }, [calm, serverId, requestId, found, now, cleared?.seq]);
+  const { rows, version, isFiltering } = useFiltered(wanted);
+  return {
+    rows,
+    version,
+    isSearching: isSearching || isFiltering,
+    filter,
+    setFilter,
+    serverId,
+    runId,
+    cleared,
+    setCleared,
+  };
+}

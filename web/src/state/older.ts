@@ -1,0 +1,94 @@
+// What this page was not sent of the run that goes on, read from the recording: what happened before
+// the page was opened, and what a slow browser missed.
+import { useEffect, useState } from "react";
+import { fetchHistory } from "../api/http";
+import type { EventView } from "../api/types";
+import { words } from "../parts/format";
+import { type EventRing, type Gap, ring, useRingVersion } from "./events";
+
+// As many as the backend gives at once.
+const PAGE = 5000;
+// The recorder writes a moment after things happen; by then it has, or never will.
+const WAIT_MS = 500;
+const MOST_WAITS = 8;
+
+type Fetch = typeof fetchHistory;
+const pause = (): Promise<void> => new Promise((done) => setTimeout(done, WAIT_MS));
+
+/** Fill the front of a ring, page by page from its oldest event back; stops where it is full. */
+export async function fillFront(
+  into: EventRing,
+  runId: string,
+  isGone: () => boolean,
+  fetch: Fetch = fetchHistory,
+): Promise<void> {
+  let before = into.items[0]?.seq ?? 1;
+  let held: EventView[] = [];
+  let waits = 0;
+  while (before > 1 && into.items.length + held.length < into.capacity) {
+    const query = { run: runId, before: String(before), newest_first: "1", limit: String(PAGE) };
+    const { events, has_more } = await fetch(query);
+    if (isGone()) return;
+    if (events[0]?.seq !== before - 1 && waits < MOST_WAITS) {
+      waits += 1;
+      await pause();
+      continue;
+    }
+    held = held.concat(events);
+    before = has_more ? (events.at(-1)?.seq ?? 1) : 1;
+    // Each time as many as there are: what belongs to what is worked out anew for all of them.
+    if (held.length >= into.items.length) {
+      into.merge(held);
+      held = [];
+    }
+  }
+  if (held.length) into.merge(held);
+}
+
+/** Fill a gap from the recording; what is not there either is left out. */
+export async function fillGap(
+  into: EventRing,
+  runId: string,
+  gap: Gap,
+  fetch: Fetch = fetchHistory,
+): Promise<void> {
+  const held: EventView[] = [];
+  let after = gap.first_seq - 1;
+  while (after < gap.last_seq && held.length < into.capacity) {
+    const before = String(gap.last_seq + 1);
+    const query = { run: runId, after: String(after), before, limit: String(PAGE) };
+    const { events } = await fetch(query);
+    if (!events.length) break;
+    held.push(...events);
+    after = events.at(-1)?.seq ?? gap.last_seq;
+  }
+  into.merge(held);
+  into.close(gap);
+}
+
+export interface Older {
+  isLoading: boolean;
+  problem: string | null;
+}
+
+const NONE: Older = { isLoading: false, problem: null };
+
+/** Read what happened before this page was opened, while somebody looks at the run that goes on. */
+export function useOlder(runId: string | null, isLive: boolean): Older {
+  const [state, setState] = useState(NONE);
+  useRingVersion(ring);
+  const isNeeded = isLive && (ring.items[0]?.seq ?? 1) > 1 && ring.items.length < ring.capacity;
+  useEffect(() => {
+    if (!isNeeded || runId === null) return;
+    let isGone = false;
+    setState({ isLoading: true, problem: null });
+    fillFront(ring, runId, () => isGone).then(
+      () => !isGone && setState(NONE),
+      (thrown) => !isGone && setState({ isLoading: false, problem: words(thrown) }),
+    );
+    return () => {
+      isGone = true;
+    };
+  }, [runId, isNeeded]);
+  return isNeeded ? state : NONE;
+}
