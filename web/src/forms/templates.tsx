@@ -1,6 +1,6 @@
 // How lists and objects are drawn: in a frame with their name, each item with its number, and
 // buttons that say what they do.
-import { ActionIcon, Button } from "@mantine/core";
+import { ActionIcon, Button, Input } from "@mantine/core";
 import {
   type ArrayFieldItemTemplateProps,
   type ArrayFieldTemplateProps,
@@ -43,10 +43,14 @@ interface FrameProps {
   title: string;
   required: boolean | undefined;
   description: ReactNode;
+  errors: string[] | undefined;
   children: ReactNode;
 }
 
-function Frame({ id, title, required, description, children }: FrameProps) {
+const Errors = ({ errors }: { errors: string[] | undefined }) =>
+  errors?.length ? <Input.Error className={css.error}>{errors.join("\n")}</Input.Error> : null;
+
+function Frame({ id, title, required, description, errors, children }: FrameProps) {
   return (
     <fieldset id={id} className={css.frame}>
       <legend className={css.name}>
@@ -55,6 +59,7 @@ function Frame({ id, title, required, description, children }: FrameProps) {
       </legend>
       {description && <div className={css.about}>{description}</div>}
       {children}
+      <Errors errors={errors} />
     </fieldset>
   );
 }
@@ -67,6 +72,7 @@ function List(props: ArrayFieldTemplateProps) {
       title={title}
       required={required}
       description={schema.description ?? null}
+      errors={props.rawErrors}
     >
       {items.length === 0 && <span className="dim">No items.</span>}
       {items}
@@ -154,6 +160,7 @@ function ListItem({
 
 function Fields(props: ObjectFieldTemplateProps) {
   const { properties, schema, uiSchema, formData, fieldPathId, title, required } = props;
+  const errors = props.errorSchema?.__errors;
   const fields = (
     <div className={css.fields}>
       {properties.filter((one) => !one.hidden).map((one) => one.content)}
@@ -170,13 +177,19 @@ function Fields(props: ObjectFieldTemplateProps) {
   // The form itself needs no frame; neither does an item of a list, which has its number.
   const isItem = typeof fieldPathId.path.at(-1) === "number";
   if (fieldPathId.path.length === 0 || isItem || !title)
-    return <div id={fieldPathId.$id}>{fields}</div>;
+    return (
+      <div id={fieldPathId.$id}>
+        {fields}
+        <Errors errors={errors} />
+      </div>
+    );
   return (
     <Frame
       id={fieldPathId.$id}
       title={title}
       required={required}
       description={props.description ?? null}
+      errors={errors}
     >
       {fields}
     </Frame>
@@ -204,7 +217,11 @@ const Description = ({ id, description }: DescriptionFieldProps) =>
     </div>
   ) : null;
 
+/** Each control, list and object shows its own. */
+const NoErrors = () => null;
+
 export const templates = {
+  FieldErrorTemplate: NoErrors,
   DescriptionFieldTemplate: Description,
   ArrayFieldTemplate: List,
   ArrayFieldItemTemplate: ListItem,
