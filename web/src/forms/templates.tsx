@@ -7,12 +7,15 @@ import {
   buttonId,
   canExpand,
   type DescriptionFieldProps,
+  type FieldErrorProps,
   type IconButtonProps,
   type ObjectFieldTemplateProps,
 } from "@rjsf/utils";
 import type { ReactNode } from "react";
 import { type IconName, Icon as Sign } from "../parts/icons";
+import { isMultipleChoice } from "./drawing";
 import css from "./SchemaForm.module.css";
+import type { Schema } from "./schema";
 
 function Add({ id, label, onClick, isOff }: AddProps) {
   return (
@@ -43,14 +46,10 @@ interface FrameProps {
   title: string;
   required: boolean | undefined;
   description: ReactNode;
-  errors: string[] | undefined;
   children: ReactNode;
 }
 
-const Errors = ({ errors }: { errors: string[] | undefined }) =>
-  errors?.length ? <Input.Error className={css.error}>{errors.join("\n")}</Input.Error> : null;
-
-function Frame({ id, title, required, description, errors, children }: FrameProps) {
+function Frame({ id, title, required, description, children }: FrameProps) {
   return (
     <fieldset id={id} className={css.frame}>
       <legend className={css.name}>
@@ -59,7 +58,6 @@ function Frame({ id, title, required, description, errors, children }: FrameProp
       </legend>
       {description && <div className={css.about}>{description}</div>}
       {children}
-      <Errors errors={errors} />
     </fieldset>
   );
 }
@@ -72,7 +70,6 @@ function List(props: ArrayFieldTemplateProps) {
       title={title}
       required={required}
       description={schema.description ?? null}
-      errors={props.rawErrors}
     >
       {items.length === 0 && <span className="dim">No items.</span>}
       {items}
@@ -160,7 +157,6 @@ function ListItem({
 
 function Fields(props: ObjectFieldTemplateProps) {
   const { properties, schema, uiSchema, formData, fieldPathId, title, required } = props;
-  const errors = props.errorSchema?.__errors;
   const fields = (
     <div className={css.fields}>
       {properties.filter((one) => !one.hidden).map((one) => one.content)}
@@ -177,19 +173,13 @@ function Fields(props: ObjectFieldTemplateProps) {
   // The form itself needs no frame; neither does an item of a list, which has its number.
   const isItem = typeof fieldPathId.path.at(-1) === "number";
   if (fieldPathId.path.length === 0 || isItem || !title)
-    return (
-      <div id={fieldPathId.$id}>
-        {fields}
-        <Errors errors={errors} />
-      </div>
-    );
+    return <div id={fieldPathId.$id}>{fields}</div>;
   return (
     <Frame
       id={fieldPathId.$id}
       title={title}
       required={required}
       description={props.description ?? null}
-      errors={errors}
     >
       {fields}
     </Frame>
@@ -217,11 +207,19 @@ const Description = ({ id, description }: DescriptionFieldProps) =>
     </div>
   ) : null;
 
-/** Each control, list and object shows its own. */
-const NoErrors = () => null;
+/** Below a list or an object; each control shows its own. */
+function Errors({ errors = [], schema }: FieldErrorProps) {
+  const isOuter = schema.type === "object" || schema.type === "array";
+  if (!isOuter || isMultipleChoice(schema as Schema) || errors.length === 0) return null;
+  return (
+    <Input.Error className={css.error} mt={4}>
+      {errors.map(String).join("\n")}
+    </Input.Error>
+  );
+}
 
 export const templates = {
-  FieldErrorTemplate: NoErrors,
+  FieldErrorTemplate: Errors,
   DescriptionFieldTemplate: Description,
   ArrayFieldTemplate: List,
   ArrayFieldItemTemplate: ListItem,

@@ -70,7 +70,7 @@ export function validate(schema: unknown, value: unknown): Finding[] {
   const findings = kept.map(({ keyword, instanceLocation, error }) => {
     // The library writes its pointers as the fragment of a URI.
     const place = decodeURIComponent(instanceLocation.replace(/^#/, ""));
-    const missing = keyword === "required" ? /"(.+)"/.exec(error)?.[1] : undefined;
+    const missing = keyword === "required" ? /"(.*)"/.exec(error)?.[1] : undefined;
     const pointer =
       missing === undefined
         ? place
