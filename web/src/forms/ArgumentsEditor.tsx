@@ -9,7 +9,7 @@ import { Findings } from "./Findings";
 import { FormBoundary } from "./FormBoundary";
 import { type HalfTyped, HalfTypedContext } from "./halfTyped";
 import { lossyNumber } from "./numbers";
-import { type Drawing, drawingOf } from "./prepare";
+import { type Drawing, drawingOf, namesWithoutField } from "./prepare";
 import { isSchema } from "./schema";
 import type { Finding } from "./validate";
 
@@ -106,6 +106,15 @@ export function ArgumentsEditor(props: Props) {
   );
 }
 
+function Unseen({ names }: { names: string[] }) {
+  if (names.length === 0) return null;
+  return (
+    <p className="dim" role="status">
+      Sent as well, though the form has no field for it: {names.join(", ")}. See JSON.
+    </p>
+  );
+}
+
 function FormOf({ name, value, findings, onChange, drawing }: Props & { drawing: Drawing }) {
   const module = useModule(formModule);
   const problem = useMemo(() => hindrance(value.text), [value.text]);
@@ -131,7 +140,14 @@ function FormOf({ name, value, findings, onChange, drawing }: Props & { drawing:
         {problem}, so the form cannot show it. It is kept: switch back to JSON to go on.
       </p>
     );
-  if (drawing.kind !== "form") return <p className="dim">Nothing to fill in.</p>;
+  const unseen = <Unseen names={namesWithoutField(drawing, data)} />;
+  if (drawing.kind !== "form")
+    return (
+      <>
+        <p className="dim">Nothing to fill in.</p>
+        {unseen}
+      </>
+    );
   if (!module || value.text === null) return <p className="dim">Loading the form…</p>;
   return (
     <HalfTypedContext value={{ half: value.half ?? {}, keep }}>
@@ -142,6 +158,7 @@ function FormOf({ name, value, findings, onChange, drawing }: Props & { drawing:
         findings={findings}
         onChange={(next) => change({ text: pretty(next ?? {}) })}
       />
+      {unseen}
     </HalfTypedContext>
   );
 }

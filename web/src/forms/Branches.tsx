@@ -51,7 +51,7 @@ export function Branches(props: FieldProps) {
   );
   const kind = kinds[chosen];
   const { SchemaField } = registry.fields;
-  const label = schema.title ?? name;
+  const label = schema.title ?? props.title ?? name;
   return (
     <div className={css.branches}>
       <Select
@@ -72,7 +72,7 @@ export function Branches(props: FieldProps) {
         }}
       />
       {kind && kind.type !== "null" && SchemaField && (
-        <SchemaField key={chosen} {...props} schema={kind} />
+        <SchemaField key={chosen} {...props} required={false} schema={kind} />
       )}
     </div>
   );

@@ -34,7 +34,7 @@ export function JsonField(props: FieldProps) {
   // As it was typed, unless it was changed from outside.
   const isSame = parsed.ok && pretty(parsed.value) === given;
   const text = half ?? (isSame ? typed : given);
-  const label = schema.title ?? name;
+  const label = schema.title ?? props.title ?? name;
   const problem = problemOf(text) ?? [...(rawErrors ?? []), ...errorsIn(errorSchema)].join("\n");
   return (
     <Input.Wrapper

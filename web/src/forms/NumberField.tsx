@@ -44,7 +44,7 @@ export function NumberField(props: FieldProps) {
       value={text}
       onChange={(event) => take(event.currentTarget.value)}
       onKeyDown={(event) => {
-        if (event.key !== "ArrowUp" && event.key !== "ArrowDown") return;
+        if (readonly || (event.key !== "ArrowUp" && event.key !== "ArrowDown")) return;
         event.preventDefault();
         step(event.key === "ArrowUp" ? size : -size);
       }}

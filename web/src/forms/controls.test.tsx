@@ -340,6 +340,12 @@ describe("JSON for all of it", () => {
     expect(about).toContain('"a/b"[0]: ');
     expect(about).toContain('"100%": This is required.');
   });
+  it("names what it holds and the form does not show", async () => {
+    await show(one({ type: "string" }), {
+      start: { text: '{"it": "x", "more": 1}', mode: "form" },
+    });
+    expect(screen.getByText(/no field for it: more/)).toBeTruthy();
+  });
   it("is pointed to where any arguments are taken", async () => {
     const page = await show({ type: "object" });
     expect(screen.getByText(/Any arguments are taken here/)).toBeTruthy();

@@ -250,13 +250,15 @@ export function drawingOf(schema: unknown): Drawing {
   return hasFields(prepared) ? { kind: "form", schema: prepared } : { kind: "nothing" };
 }
 
+/** Keywords that bring fields beside those of `properties`. */
+const MORE = ["anyOf", "oneOf", "patternProperties", "if", "dependencies"];
+
 function hasFields(prepared: Schema): boolean {
   const { properties, additionalProperties: others, allOf } = prepared;
   if (isSchema(properties) && isFilled(properties)) return true;
   if (others !== undefined && others !== false) return true;
   if (Array.isArray(allOf) && allOf.some((part) => isSchema(part) && hasFields(part))) return true;
-  const more = ["anyOf", "oneOf", "patternProperties", "if", "dependencies"];
-  return more.some((key) => prepared[key] !== undefined);
+  return MORE.some((key) => prepared[key] !== undefined);
 }
 
 /** Names no property and forbids none. An empty `properties` is how many say "no arguments". */
@@ -269,4 +271,14 @@ function takesAnything(schema: unknown): boolean {
   const isSilent = others === undefined && properties === undefined;
   const says = ["$ref", "anyOf", "oneOf", "allOf", "patternProperties", "if", "enum", "const"];
   return (isOpen || isSilent) && !says.some((key) => schema[key] !== undefined);
+}
+
+/** What a value holds and the form does not show. */
+export function namesWithoutField(drawing: Drawing, value: unknown): string[] {
+  const schema: Schema = drawing.kind === "form" ? drawing.schema : {};
+  const { properties, additionalProperties: others } = schema;
+  const grows = [...MORE, "allOf"].some((key) => schema[key] !== undefined) || others;
+  if (!isSchema(value) || grows) return [];
+  const known = isSchema(properties) ? properties : {};
+  return Object.keys(value).filter((name) => !Object.hasOwn(known, name));
 }

@@ -25,7 +25,8 @@ export function about({ id, label, schema, required, disabled, readonly, rawErro
     "aria-label": label ? undefined : "Field without a name",
     description: lines.filter(Boolean).join("\n") || undefined,
     required: required ?? false,
-    disabled: (disabled || readonly) ?? false,
+    disabled: disabled ?? false,
+    readOnly: readonly ?? false,
     error: rawErrors?.length ? rawErrors.join("\n") : undefined,
   };
 }
@@ -84,7 +85,7 @@ function Moment({ picker, ...props }: WidgetProps & { picker: Picker }) {
 
 function CheckboxWidget(props: WidgetProps) {
   const { value, onChange, schema } = props;
-  const { description, required, label, ...rest } = about(props);
+  const { description, required, label, readOnly, ...rest } = about(props);
   const name: ReactNode = (
     <>
       {label}
@@ -101,6 +102,7 @@ function CheckboxWidget(props: WidgetProps) {
       <Checkbox
         {...rest}
         label={name}
+        disabled={rest.disabled || readOnly}
         checked={value === true}
         aria-describedby={schema.description ? `${props.id}-about` : undefined}
         onChange={(event) => onChange(event.currentTarget.checked)}
