@@ -52,7 +52,9 @@ export function JsonField(props: FieldProps) {
         onChange={(next) => {
           setTyped(next);
           const isHalf = problemOf(next) !== null;
-          keepHalf(isHalf ? next : null);
+          // An emptied item of a list is null, which must not be written into the empty editor.
+          const isEmptyItem = next.trim() === "" && typeof fieldPathId.path.at(-1) === "number";
+          keepHalf(isHalf || isEmptyItem ? next : null);
           const value = parseJson(next);
           onChange(value.ok && !isHalf ? value.value : undefined, [...fieldPathId.path]);
         }}

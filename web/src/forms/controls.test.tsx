@@ -314,6 +314,15 @@ describe("a JSON field", () => {
     await show(one({ description: "Anything" }));
     expect(field("it as JSON")).toHaveProperty("value", '{"a": [1, ');
   });
+  it("can be emptied in a list", async () => {
+    const page = await show(one({ type: "array", items: { type: ["string", "integer"] } }));
+    await userEvent.click(screen.getByRole("button", { name: "Add an item" }));
+    const editor = field("it-1 as JSON");
+    await userEvent.clear(editor);
+    expect(editor).toHaveProperty("value", "");
+    await userEvent.type(editor, "12");
+    expect(page.sent()).toEqual({ it: [12] });
+  });
   it("tells what is wrong inside it", async () => {
     const tuple = { type: "array", prefixItems: [{ type: "string" }] };
     await show(one(tuple), { start: { text: '{"it": [1]}', mode: "form" }, isTried: true });
