@@ -183,7 +183,7 @@ def test_references_and_alternatives(window: Watched) -> None:
     pick(page, "target", "object with name")
     field(page, "name").fill("Ada")
     pick(page, "amount", "JSON")
-    write(page, "JSON as JSON", '"7%"')
+    write(page, "amount as JSON", '"7%"')
     write(page, "anything as JSON", "[1, {")
     expect(page.get_by_text("This is not JSON yet; it is left out.")).to_be_visible()
     switch(page, "JSON")

@@ -52,6 +52,8 @@ export function Branches(props: FieldProps) {
   const kind = kinds[chosen];
   const { SchemaField } = registry.fields;
   const label = schema.title ?? props.title ?? name;
+  // JSON says what it is by itself; the name of the field is missing.
+  const shown = kind?.$id === JSON_FIELD ? { ...kind, title: label } : kind;
   return (
     <div className={css.branches}>
       <Select
@@ -71,8 +73,8 @@ export function Branches(props: FieldProps) {
           onChange(valueFor(to, kind, props), [...fieldPathId.path]);
         }}
       />
-      {kind && kind.type !== "null" && SchemaField && (
-        <SchemaField key={chosen} {...props} required={false} schema={kind} />
+      {shown && shown.type !== "null" && SchemaField && (
+        <SchemaField key={chosen} {...props} required={false} schema={shown} />
       )}
     </div>
   );

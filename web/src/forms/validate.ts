@@ -54,7 +54,11 @@ export function isValid(schema: unknown, value: unknown): boolean {
 
 function sentence(keyword: string, error: string): string {
   if (keyword === "required") return "This is required.";
-  return error.replace(/^Instance /, "The value ").replace(/^String /, "The text ");
+  const subjects = { Instance: "The value", String: "The text", Array: "The list" };
+  return Object.entries(subjects).reduce(
+    (text, [from, to]) => text.replace(new RegExp(`^${from} `), `${to} `),
+    error,
+  );
 }
 
 export function validate(schema: unknown, value: unknown): Finding[] {
