@@ -34,7 +34,7 @@ def switch(page: Page, way: str) -> None:
 def write(page: Page, label: str, text: str) -> None:
     page.get_by_label(label).click()
     page.keyboard.press("Control+A")
-    # Typed over, Chromium would keep the colour of what was there as a style, which the CSP forbids.
+    # Typed over, Chromium keeps the colour of what was there as a style, which the CSP forbids.
     page.keyboard.press("Delete")
     page.keyboard.insert_text(text)
 
