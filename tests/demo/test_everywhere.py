@@ -30,6 +30,7 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     "form-choices": {"size": "small", "access": ["read"]},
     "form-nested": {"address": {"city": "Bern"}, "people": [{"name": "Ada"}]},
     "form-references": {"tree": {"name": "root", "children": [{"name": "leaf"}]}},
+    "form-required": {"agreed": False, "note": None, "limit": None, "owner": None},
     "notes-write": {"note": "a note"},
     "search-web": {"query": "lenses"},
     "progress-steps": {"steps": 2, "seconds": 0},

@@ -90,6 +90,9 @@ ROWS = {
     "anyOf (non-enum)": lambda f: "anyOf" in f and not titled(f["anyOf"]),
     "oneOf (non-enum)": lambda f: "oneOf" in f and not titled(f["oneOf"]),
     "a list of types": lambda f: isinstance(f.get("type"), list),
+    "required boolean": lambda f: "agreed" in f.get("required", ()),
+    "if and then": lambda f: "if" in f and "then" in f,
+    "any arguments": lambda f: f.get("additionalProperties") is True,
     "no type": lambda f: "type" not in f and "description" in f,
 }
 

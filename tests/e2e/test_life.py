@@ -127,7 +127,7 @@ def test_lists_and_calls_need_no_mouse(opened: Watched) -> None:
     page.get_by_text("Gives back the text").wait_for()
     page.keyboard.press("/")
     page.keyboard.type("form-")
-    expect(page.get_by_role("option")).to_have_count(7)
+    expect(page.get_by_role("option")).to_have_count(9)
     page.keyboard.press("Escape")
     expect(page.get_by_label("Search tools")).to_have_value("")
     page.get_by_role("listbox", name="Tools").focus()

@@ -77,8 +77,6 @@ export const theme: MantineThemeOverride = createTheme({
     Radio: small,
     FileInput: small,
     JsonInput: small,
-    DateInput: small,
-    DateTimePicker: small,
     Fieldset: { defaultProps: { p: "sm" } },
     ActionIcon: { defaultProps: { size: "md", variant: "subtle", color: "gray" } },
     Tooltip: { defaultProps: { openDelay: 350, withArrow: true, fz: "xs" } },

@@ -30,7 +30,7 @@ _form("form-empty", "Takes no arguments: there is nothing to fill in.", {})
 _form(
     "form-text",
     "Text fields: plain, required, with a default, limited in length, by pattern, and by format "
-    "(URI, email, date, date and time).",
+    "(URI, email, date, time, date and time).",
     {
         "plain": {"type": "string", "title": "Plain text"},
         "needed": {"type": "string", "description": "This one is required.", "minLength": 1},
@@ -40,6 +40,7 @@ _form(
         "website": {"type": "string", "format": "uri"},
         "email": {"type": "string", "format": "email"},
         "day": {"type": "string", "format": "date"},
+        "clock": {"type": "string", "format": "time"},
         "moment": {"type": "string", "format": "date-time"},
     },
     ("needed",),
@@ -170,4 +171,33 @@ _form(
         "note": {"type": ["string", "null"], "description": "Text, or nothing (null)."},
         "anything": {"description": "No type at all: any JSON value."},
     },
+)
+
+_form(
+    "form-required",
+    "Required fields that may be false or null, and fields that appear when others are filled in.",
+    {
+        "agreed": {"type": "boolean", "description": "False is an answer, too."},
+        "note": {"type": ["string", "null"]},
+        "limit": {"anyOf": [{"type": "integer"}, {"type": "null"}]},
+        "owner": {"anyOf": [{"$ref": "#/$defs/person"}, {"type": "null"}]},
+        "delivery": {"type": "string", "enum": ["pick up", "send"]},
+    },
+    ("agreed", "note", "limit", "owner"),
+    schema={
+        "$defs": {
+            "person": _PERSON,
+            "sent": {"properties": {"delivery": {"const": "send"}}, "required": ["delivery"]},
+            "address": {"properties": {"address": {"type": "string"}}, "required": ["address"]},
+        },
+        "if": {"$ref": "#/$defs/sent"},
+        "then": {"$ref": "#/$defs/address"},
+    },
+)
+
+_form(
+    "form-any",
+    "Takes any arguments, numbers of any size among them.",
+    {},
+    schema={"additionalProperties": True},
 )

@@ -1,10 +1,16 @@
 // Arguments as a form or as JSON, switched at any time. The text is the one truth: the form reads
 // it and writes it, so nothing is lost either way, and what is half typed stays as it is.
 import { SegmentedControl } from "@mantine/core";
-import { useMemo } from "react";
+import { useEffect, useMemo, useRef, useState } from "react";
 import { CodeEditor } from "../parts/CodeEditor";
 import { parseJson, pretty } from "../parts/text";
 import { lazyModule, useModule } from "../parts/useModule";
+import { Findings } from "./Findings";
+import { FormBoundary } from "./FormBoundary";
+import { type HalfTyped, HalfTypedContext } from "./halfTyped";
+import { lossyNumber } from "./numbers";
+import { type Drawing, drawingOf, namesWithoutField } from "./prepare";
+import { isSchema } from "./schema";
 import type { Finding } from "./validate";
 
 export const formModule = lazyModule(() => import("./SchemaForm"));
@@ -13,6 +19,8 @@ export interface Arguments {
   /** Null until anything was typed or filled in. */
   text: string | null;
   mode: "form" | "json";
+  /** What is typed in fields of the form and is no value yet, by JSON pointer. */
+  half?: HalfTyped;
 }
 
 export const NO_ARGUMENTS: Arguments = { text: null, mode: "form" };
@@ -26,21 +34,42 @@ interface Props {
   onChange(value: Arguments): void;
 }
 
-const isObject = (value: unknown): boolean =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
+/** Why the form cannot show this text; null if it can. */
+function hindrance(text: string | null): string | null {
+  const parsed = parseJson(text ?? "{}");
+  if (!parsed.ok || !isSchema(parsed.value)) return "The JSON is not an object yet";
+  const number = lossyNumber(text ?? "");
+  return number === null ? null : `The form would round the number ${number}`;
+}
 
-export function ArgumentsEditor({
-  name,
-  title = "Arguments",
-  schema,
-  value,
-  findings,
-  onChange,
-}: Props) {
+function initialText(module: typeof import("./SchemaForm"), drawing: Drawing): string {
+  if (drawing.kind !== "form") return "{}";
+  try {
+    return pretty(module.initialValue(drawing.schema));
+  } catch {
+    return "{}";
+  }
+}
+
+function useDrawing(schema: unknown): [Drawing, (why: string) => void] {
+  const [broken, setBroken] = useState<{ schema: unknown; why: string } | null>(null);
+  const drawing = useMemo(() => drawingOf(schema), [schema]);
+  const note = `This schema cannot be drawn as a form: ${broken?.why}. Write the arguments as JSON.`;
+  return [
+    broken?.schema === schema && broken ? { kind: "json", note } : drawing,
+    (why) => setBroken({ schema, why }),
+  ];
+}
+
+export function ArgumentsEditor(props: Props) {
+  const { title = "Arguments", schema, value, findings, onChange } = props;
   const module = useModule(formModule);
-  const parsed = useMemo(() => (value.text === null ? null : parseJson(value.text)), [value.text]);
-  const data = parsed?.ok ? parsed.value : undefined;
-  const isFormable = parsed === null || (parsed.ok && isObject(parsed.value));
+  const [drawing, setBroken] = useDrawing(schema);
+  // The defaults are filled in as soon as the form's code is there, whichever way is shown.
+  useEffect(() => {
+    if (value.text === null && module) onChange({ ...value, text: initialText(module, drawing) });
+  }, [value, module, drawing, onChange]);
+  const isJson = value.mode === "json" || drawing.kind === "json";
   return (
     <div className="stack">
       <div className="row wrap">
@@ -52,39 +81,84 @@ export function ArgumentsEditor({
             { value: "json", label: "JSON" },
           ]}
           value={value.mode}
-          onChange={(mode) =>
-            onChange({
-              ...value,
-              text: value.text ?? "{}",
-              mode: mode === "json" ? "json" : "form",
-            })
-          }
+          onChange={(mode) => onChange({ ...value, mode: mode === "json" ? "json" : "form" })}
         />
       </div>
-      {value.mode === "json" ? (
+      {drawing.kind === "json" && value.mode === "form" && (
+        <p className="dim" role="status">
+          {drawing.note}
+        </p>
+      )}
+      {isJson ? (
         <CodeEditor
           label="Arguments as JSON"
           height={260}
           value={value.text ?? "{}"}
           onChange={(text) => onChange({ ...value, text })}
         />
-      ) : !isFormable ? (
-        <p className="dim" role="status">
-          The JSON is not an object yet, so the form cannot show it. It is kept: switch back to JSON
-          to go on.
-        </p>
-      ) : module ? (
-        <module.SchemaForm
-          key={name}
-          name={name.replace(/\W/g, "_")}
-          schema={schema}
-          value={data}
-          findings={findings}
-          onChange={(next) => onChange({ mode: "form", text: pretty(next ?? {}) })}
-        />
       ) : (
-        <p className="dim">Loading the form…</p>
+        <FormBoundary key={props.name} onError={setBroken}>
+          <FormOf {...props} drawing={drawing} />
+        </FormBoundary>
       )}
+      <Findings findings={findings} />
     </div>
+  );
+}
+
+function Unseen({ names }: { names: string[] }) {
+  if (names.length === 0) return null;
+  return (
+    <p className="dim" role="status">
+      Sent as well, though the form has no field for it: {names.join(", ")}. See JSON.
+    </p>
+  );
+}
+
+function FormOf({ name, value, findings, onChange, drawing }: Props & { drawing: Drawing }) {
+  const module = useModule(formModule);
+  const problem = useMemo(() => hindrance(value.text), [value.text]);
+  const data = useMemo(
+    () => (problem ? undefined : (JSON.parse(value.text ?? "{}") as unknown)),
+    [problem, value.text],
+  );
+  // One key stroke may change a value and what is half typed, each by itself.
+  const latest = useRef(value);
+  latest.current = value;
+  const change = (changed: Partial<Arguments>): void => {
+    latest.current = { ...latest.current, ...changed };
+    onChange(latest.current);
+  };
+  const keep = (pointer: string, text: string | null): void => {
+    const { [pointer]: before, ...half } = latest.current.half ?? {};
+    if (text !== null) change({ half: { ...half, [pointer]: text } });
+    else if (before !== undefined) change({ half });
+  };
+  if (problem)
+    return (
+      <p className="dim" role="status">
+        {problem}, so the form cannot show it. It is kept: switch back to JSON to go on.
+      </p>
+    );
+  const unseen = <Unseen names={namesWithoutField(drawing, data)} />;
+  if (drawing.kind !== "form")
+    return (
+      <>
+        <p className="dim">Nothing to fill in.</p>
+        {unseen}
+      </>
+    );
+  if (!module || value.text === null) return <p className="dim">Loading the form…</p>;
+  return (
+    <HalfTypedContext value={{ half: value.half ?? {}, keep }}>
+      <module.SchemaForm
+        name={name.replace(/\W/g, "_")}
+        schema={drawing.schema}
+        value={data}
+        findings={findings}
+        onChange={(next) => change({ text: pretty(next ?? {}) })}
+      />
+      {unseen}
+    </HalfTypedContext>
   );
 }

@@ -1,36 +1,47 @@
 // A field for what no form control can show: any JSON.
 import { Input } from "@mantine/core";
-import type { FieldProps } from "@rjsf/utils";
+import type { ErrorSchema, FieldProps } from "@rjsf/utils";
 import { useState } from "react";
 import { CodeEditor } from "../parts/CodeEditor";
 import { parseJson, pretty } from "../parts/text";
+import { useHalfTyped } from "./halfTyped";
+import { lossyNumber } from "./numbers";
 
-export function JsonField({
-  schema,
-  formData,
-  onChange,
-  name,
-  required,
-  fieldPathId,
-  rawErrors,
-}: FieldProps) {
-  const [text, setText] = useState(formData === undefined ? "" : pretty(formData));
-  const parsed = parseJson(text);
-  const current = text.trim() === "" ? "" : parsed.ok ? pretty(parsed.value) : null;
-  const outside = formData === undefined ? "" : pretty(formData);
-  // Changed from outside, for example by the JSON tab; what is half typed here stays.
-  if (current !== null && current !== outside) setText(outside);
-  const label = schema.title ?? name;
-  const problem =
-    text.trim() !== "" && !parsed.ok
-      ? "This is not JSON yet; it is left out."
-      : rawErrors?.join(" ");
+/** What is wrong with the value and with anything inside it. */
+function errorsIn(errors: ErrorSchema | undefined, place = ""): string[] {
+  return Object.entries<unknown>(errors ?? {}).flatMap(([key, inner]) => {
+    if (key === "__errors")
+      return (inner as string[]).map((message) => (place ? `${place}: ${message}` : message));
+    return errorsIn(inner as ErrorSchema, place ? `${place}.${key}` : key);
+  });
+}
+
+function problemOf(text: string): string | null {
+  if (text.trim() === "") return null;
+  if (!parseJson(text).ok) return "This is not JSON yet; it is left out.";
+  const number = lossyNumber(text);
+  return number === null
+    ? null
+    : `The form would round ${number}. It is left out: switch to JSON to send it.`;
+}
+
+export function JsonField(props: FieldProps) {
+  const { schema, formData, onChange, name, required, fieldPathId, rawErrors, errorSchema } = props;
+  const [half, keepHalf] = useHalfTyped(fieldPathId.path, formData);
+  const [typed, setTyped] = useState("");
+  const parsed = parseJson(typed);
+  const given = formData === undefined ? "" : pretty(formData);
+  // As it was typed, unless it was changed from outside.
+  const isSame = parsed.ok && pretty(parsed.value) === given;
+  const text = half ?? (isSame ? typed : given);
+  const label = schema.title ?? props.title ?? name;
+  const problem = problemOf(text) ?? [...(rawErrors ?? []), ...errorsIn(errorSchema)].join("\n");
   return (
     <Input.Wrapper
       label={`${label} (JSON)`}
       description={schema.description}
-      required={required}
-      error={problem}
+      required={required ?? false}
+      error={problem || undefined}
       size="xs"
     >
       <CodeEditor
@@ -39,10 +50,13 @@ export function JsonField({
         height={84}
         hint="Any JSON"
         onChange={(next) => {
-          setText(next);
+          setTyped(next);
+          const isHalf = problemOf(next) !== null;
+          // An emptied item of a list is null, which must not be written into the empty editor.
+          const isEmptyItem = next.trim() === "" && typeof fieldPathId.path.at(-1) === "number";
+          keepHalf(isHalf || isEmptyItem ? next : null);
           const value = parseJson(next);
-          if (next.trim() === "") onChange(undefined, fieldPathId.path);
-          else if (value.ok) onChange(value.value, fieldPathId.path);
+          onChange(value.ok && !isHalf ? value.value : undefined, [...fieldPathId.path]);
         }}
       />
     </Input.Wrapper>

@@ -1,21 +1,39 @@
-// A form from a JSON Schema. Loaded when the first form is shown.
-import Form from "@rjsf/mantine";
-import { getDefaultFormState, type RJSFSchema, type UiSchema } from "@rjsf/utils";
-import { useEffect, useMemo } from "react";
+// A form from a prepared schema. Loaded when the first form is shown.
+import { withTheme } from "@rjsf/core";
+// Not the theme as a whole, which brings its date pickers along.
+import { generateTemplates } from "@rjsf/mantine/lib/templates/index.js";
+import type { RJSFSchema, UiSchema } from "@rjsf/utils";
+import { useMemo } from "react";
+import { Branches } from "./Branches";
+import { DEFAULTS } from "./defaults";
 import { JsonField } from "./JsonField";
-import { isWithoutFields, JSON_FIELD, prepare, type Schema } from "./prepare";
+import { NumberField } from "./NumberField";
+import { withoutDefaults } from "./prepare";
 import css from "./SchemaForm.module.css";
+import { JSON_FIELD, type Schema } from "./schema";
 import { templates } from "./templates";
 import type { Finding } from "./validate";
 import { errorSchemaOf, validator } from "./validator";
+import { TextField, widgets } from "./widgets";
 
-// Keeps defaults and constants, picks no option by itself and fills no list with empty items.
-const DEFAULTS = { constAsDefaults: "skipOneOf", arrayMinItems: { populate: "never" } } as const;
+export { initialValue } from "./defaults";
+
+const Form = withTheme<unknown>({
+  templates: { ...generateTemplates(), ...templates, BaseInputTemplate: TextField },
+  widgets,
+  fields: {
+    NumberField,
+    AnyOfField: Branches,
+    OneOfField: Branches,
+    FallbackField: JsonField,
+    [JSON_FIELD]: JsonField,
+  },
+});
 const LOOK: UiSchema = { "ui:submitButtonOptions": { norender: true } };
-const FIELDS = { [JSON_FIELD]: JsonField };
 
 export interface SchemaFormProps {
-  schema: unknown;
+  /** As prepare() gives it. */
+  schema: Schema;
   /** Tells two forms on one page apart. */
   name: string;
   value: unknown;
@@ -23,31 +41,17 @@ export interface SchemaFormProps {
   onChange(value: unknown): void;
 }
 
-/** What a form starts with: the schema's own defaults. */
-export function initialValue(prepared: Schema): unknown {
-  const schema = prepared as RJSFSchema;
-  return getDefaultFormState(validator, schema, undefined, schema, false, DEFAULTS) ?? {};
-}
-
 export function SchemaForm({ schema, name, value, findings, onChange }: SchemaFormProps) {
-  const prepared = useMemo(() => prepare(schema), [schema]);
+  const drawn = useMemo(() => withoutDefaults(schema) as RJSFSchema, [schema]);
   const errors = useMemo(() => errorSchemaOf(findings), [findings]);
-  useEffect(() => {
-    if (value === undefined && prepared) onChange(initialValue(prepared));
-  }, [value, prepared, onChange]);
-  if (!prepared)
-    return <p className="dim">This schema describes no fields. Type the arguments as JSON.</p>;
-  if (isWithoutFields(prepared)) return <p className="dim">Nothing to fill in.</p>;
   return (
     <Form
       className={css.form}
       tagName="div"
       idPrefix={name}
-      schema={prepared as RJSFSchema}
+      schema={drawn}
       uiSchema={LOOK}
       validator={validator}
-      fields={FIELDS}
-      templates={templates}
       formData={value ?? {}}
       extraErrors={errors}
       experimental_defaultFormStateBehavior={DEFAULTS}

@@ -1,5 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { isWithoutFields, JSON_FIELD, lookUp, prepare, type Schema } from "./prepare";
+import { drawingOf, prepare } from "./prepare";
+import { lookUp } from "./references";
+import { EMPTIED, JSON_FIELD, NULLABLE, type Schema } from "./schema";
+
+const PERSON = { type: "object", properties: { name: { type: "string" } } };
 
 const property = (schema: unknown, root: Schema = {}): Schema => {
   const prepared = prepare({ ...root, type: "object", properties: { it: schema } });
@@ -29,10 +33,19 @@ describe("prepare", () => {
     expect((node.properties as Record<string, Schema>).next?.$id).toBe(JSON_FIELD);
   });
   it("takes null away, whichever way it is said", () => {
-    expect(property({ type: ["string", "null"] }).type).toBe("string");
-    expect(
-      property({ anyOf: [{ type: "integer" }, { type: "null" }], default: null, title: "N" }),
-    ).toEqual({ type: "integer", title: "N" });
+    expect(property({ type: ["string", "null"] })).toMatchObject({ type: "string" });
+    const optional = { anyOf: [{ type: "integer" }, { type: "null" }], default: null, title: "N" };
+    expect(property(optional)).toEqual({ type: "integer", title: "N", [NULLABLE]: true });
+  });
+  it("sends null for a required field that is empty and may be null", () => {
+    const required = { required: ["it"] };
+    const text = property({ type: ["string", "null"] }, required);
+    expect(text).toMatchObject({ type: "string", default: null, [EMPTIED]: null });
+    const list = property({ type: ["array", "null"], items: { type: "string" } }, required);
+    expect(list.anyOf).toMatchObject([{ type: "array" }, { type: "null" }]);
+    expect(property({ type: ["boolean", "null"] }).enum).toEqual([true, false, null]);
+    expect(property({ type: "boolean" }, required).default).toBe(false);
+    expect(property({ type: "boolean" }).default).toBeUndefined();
   });
   it("keeps titled choices, and marks several of them as such", () => {
     const choices = [
@@ -45,6 +58,32 @@ describe("prepare", () => {
       true,
     );
     expect(property({ type: "array", items: { type: "string" } }).uniqueItems).toBeUndefined();
+  });
+  it("writes references in conditions out, and leaves out what has no end", () => {
+    const root = {
+      $defs: { kind: { const: "a" }, more: { properties: { extra: { type: "string" } } } },
+      if: { properties: { kind: { $ref: "#/$defs/kind" } } },
+      // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
+      then: { $ref: "#/$defs/more" },
+      dependentSchemas: { it: { $ref: "#/$defs/more" } },
+      dependentRequired: { extra: ["it"] },
+    };
+    const drawn = prepare({ ...root, type: "object", properties: { it: { type: "string" } } });
+    expect(JSON.stringify(drawn)).not.toContain("$ref");
+    expect(drawn).toMatchObject({
+      if: { properties: { kind: { const: "a" } } },
+      dependencies: { it: { properties: { extra: { type: "string" } } }, extra: ["it"] },
+    });
+    const endless = { $defs: { a: { not: { $ref: "#/$defs/a" } } }, if: { $ref: "#/$defs/a" } };
+    expect(prepare({ ...endless, type: "object", properties: {} })?.if).toBeUndefined();
+  });
+  it("draws no branches that only limit what is described beside them", () => {
+    const drawn = prepare({
+      type: "object",
+      properties: { a: { type: "string" }, b: { type: "string" } },
+      anyOf: [{ required: ["a"] }, { required: ["b"] }],
+    });
+    expect(drawn?.anyOf).toBeUndefined();
   });
   it.each([
     ["anything", {}],
@@ -62,10 +101,11 @@ describe("prepare", () => {
   it("keeps an object of named values, and branches that are no choices", () => {
     expect(
       property({ type: "object", additionalProperties: { type: "string" } }).additionalProperties,
-    ).toEqual({ type: "string" });
-    expect(property({ oneOf: [{ type: "string" }, { type: "integer" }] }).oneOf).toEqual([
+    ).toMatchObject({ type: "string" });
+    expect(property({ oneOf: [{ type: "string" }, { type: "integer" }] }).oneOf).toMatchObject([
       { type: "string", title: "string" },
       { type: "integer", title: "integer" },
+      { $id: JSON_FIELD, title: "JSON" },
     ]);
   });
   it("stops at a schema that writes out without end", () => {
@@ -78,10 +118,17 @@ describe("prepare", () => {
       500_000,
     );
   });
-  it("says when there is nothing to fill in, and when only JSON will do", () => {
-    expect(isWithoutFields(prepare({ type: "object" }) ?? { properties: { a: {} } })).toBe(true);
-    expect(prepare({ type: "array" })).toBeNull();
-    expect(prepare(true)).toBeNull();
+  it.each([
+    ["no arguments", { type: "object", properties: {} }, "nothing"],
+    ["none allowed", { type: "object", additionalProperties: false }, "nothing"],
+    ["any object", { type: "object" }, "json"],
+    ["any object, said so", { properties: {}, additionalProperties: true }, "json"],
+    ["anything", true, "json"],
+    ["no object", { type: "array" }, "json"],
+    ["all behind a reference", { $ref: "#/$defs/a", $defs: { a: PERSON } }, "form"],
+    ["branches alone", { type: "object", oneOf: [PERSON, PERSON] }, "form"],
+  ])("knows what the form of %s is", (_, schema, kind) => {
+    expect(drawingOf(schema).kind).toBe(kind);
   });
   it("reads escaped names in references", () => {
     expect(lookUp({ "a/b": { "c~d": 1 } }, "#/a~1b/c~0d")).toBe(1);

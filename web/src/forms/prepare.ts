@@ -1,37 +1,63 @@
-// A JSON Schema made fit for drawing: local references written out, "or null" taken away, lists of
-// choices marked as such. What no form can show well becomes a JSON field. Values are always
-// validated against the schema as the server sent it, never against this one.
-
-export type Schema = { [key: string]: unknown };
-
-/** Sub-schemas with this $id are drawn as a JSON field. */
-export const JSON_FIELD = "mcplens-json-field";
+// A JSON Schema made fit for drawing: local references written out, "or null" taken away, choices
+// marked as such, and no keyword that the form library cannot draw by. What no form can show well
+// becomes a JSON field. Values are always validated against the schema as the server sent it,
+// never against this one.
+import {
+  asJson,
+  branchesOf,
+  isMultipleChoice,
+  isOfOneKind,
+  needsJson,
+  withNull,
+  withoutNull,
+  withoutSingle,
+} from "./drawing";
+import { lookUp, writtenOut } from "./references";
+import { CHOICES, EMPTIED, isChoices, isSchema, JSON_FIELD, NULLABLE, type Schema } from "./schema";
 
 // A schema that writes out to more than this is no form that anybody fills in.
 const MOST_NODES = 3000;
 // Deeper nesting is clearer as JSON.
 const MOST_DEPTH = 8;
-const MAPS = ["properties", "patternProperties", "definitions", "$defs"] as const;
 
-export const isSchema = (value: unknown): value is Schema =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
+const isText = (value: unknown): boolean => typeof value === "string";
+const isNumber = (value: unknown): boolean => typeof value === "number";
+const isList = (value: unknown): boolean => Array.isArray(value);
+const isAny = (): boolean => true;
+const isFilled = (value: Schema): boolean => Object.keys(value).length > 0;
+// The library has widgets by these names; one for "hidden" would hide the field.
+const FORMATS = ["date", "time", "date-time", "email", "uri", "password"];
+/** Keywords that are taken over as they are, where their value is of the right kind. */
+const PLAIN = new Map<string, (value: unknown) => boolean>(
+  Object.entries({
+    type: isText,
+    title: isText,
+    description: isText,
+    default: isAny,
+    const: isAny,
+    enum: isList,
+    enumNames: isList,
+    examples: isList,
+    format: (value: unknown) => FORMATS.includes(value as string),
+    deprecated: (value: unknown) => typeof value === "boolean",
+    readOnly: (value: unknown) => typeof value === "boolean",
+    required: (value: unknown) => Array.isArray(value) && value.every(isText),
+    discriminator: (value: unknown) => isSchema(value) && isText(value.propertyName),
+    pattern: isText,
+    ...Object.fromEntries(
+      ["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"]
+        .concat(["minLength", "maxLength", "minItems", "maxItems"])
+        .map((key) => [key, isNumber]),
+    ),
+    uniqueItems: (value: unknown) => typeof value === "boolean",
+  }),
+);
 
-const isChoice = (value: unknown): boolean => isSchema(value) && "const" in value;
-const isChoices = (value: unknown): value is unknown[] =>
-  Array.isArray(value) && value.length > 0 && value.every(isChoice);
-const isNull = (value: unknown): boolean => isSchema(value) && value.type === "null";
-
-/** What a local reference (`#/...`) points at. */
-export function lookUp(root: unknown, ref: string): unknown {
-  if (ref === "#") return root;
-  if (!ref.startsWith("#/")) return undefined;
-  let found: unknown = root;
-  for (const part of ref.slice(2).split("/")) {
-    const name = decodeURIComponent(part).replaceAll("~1", "/").replaceAll("~0", "~");
-    if (typeof found !== "object" || found === null) return undefined;
-    found = (found as Record<string, unknown>)[name];
-  }
-  return found;
+interface Place {
+  refs: readonly string[];
+  depth: number;
+  /** Inside allOf or a condition: it adds to a field that is described elsewhere. */
+  isPart: boolean;
 }
 
 class Preparation {
@@ -39,140 +65,220 @@ class Preparation {
 
   constructor(private readonly root: unknown) {}
 
-  prepare(given: unknown, refs: readonly string[], depth: number): Schema {
+  prepare(given: unknown, place: Place): Schema {
     this.nodes += 1;
     if (!isSchema(given)) return asJson({});
-    if (this.nodes > MOST_NODES || depth > MOST_DEPTH) return asJson(given);
-    if (typeof given.$ref === "string") return this.resolved(given, given.$ref, refs, depth);
-    const schema = withoutNull(given);
-    if (typeof schema.$ref === "string") return this.resolved(schema, schema.$ref, refs, depth);
-    if (needsJson(schema)) return asJson(schema);
-    return this.inside(schema, refs, depth);
+    if (this.nodes > MOST_NODES || place.depth > MOST_DEPTH) return asJson(given);
+    if (isText(given.$ref)) return this.resolved(given, place);
+    const { schema, isNullable } = withoutNull(withoutSingle(given));
+    const drawn = isText(schema.$ref) ? this.resolved(schema, place) : this.drawn(schema, place);
+    return isNullable ? { ...drawn, [NULLABLE]: true } : drawn;
   }
 
-  private resolved(schema: Schema, ref: string, refs: readonly string[], depth: number): Schema {
+  private resolved(schema: Schema, place: Place): Schema {
+    const { $ref, ...beside } = schema;
+    const ref = String($ref);
     const target = lookUp(this.root, ref);
     // A schema that contains itself has no end: its inner part is JSON.
-    if (refs.includes(ref) || !isSchema(target)) return asJson(schema);
-    const { $ref: _, ...beside } = schema;
-    return this.prepare({ ...target, ...beside }, [...refs, ref], depth);
+    if (place.refs.includes(ref) || !isSchema(target)) return asJson(schema);
+    return this.prepare({ ...target, ...beside }, { ...place, refs: [...place.refs, ref] });
   }
 
-  private inside(schema: Schema, refs: readonly string[], depth: number): Schema {
+  private drawn(given: Schema, place: Place): Schema {
+    const schema = branchesOf(given);
+    const saysLittle = place.isPart && schema.type === undefined;
+    if (needsJson(schema) && !saysLittle) return asJson(schema);
+    const drawn = this.inside(schema, place);
+    // The library draws nothing at all for an empty schema, and for one that contradicts itself.
+    return isFilled(drawn) && (place.isPart || isOfOneKind(drawn)) ? drawn : asJson(schema);
+  }
+
+  private inside(schema: Schema, place: Place): Schema {
     const next: Schema = {};
+    const below = { ...place, depth: place.depth + 1 };
     for (const [key, value] of Object.entries(schema)) {
-      if (key === "$id" || key === "$schema" || key === "$defs" || key === "definitions") continue;
-      if (MAPS.some((name) => name === key) && isSchema(value)) {
-        next[key] = Object.fromEntries(
-          Object.entries(value).map(([name, child]) => [
-            name,
-            this.prepare(child, refs, depth + 1),
-          ]),
-        );
-      } else if (key === "items" || (key === "additionalProperties" && isSchema(value))) {
-        next[key] = this.prepare(value, refs, depth + 1);
-      } else if (
-        (key === "anyOf" || key === "oneOf") &&
-        Array.isArray(value) &&
-        !isChoices(value)
-      ) {
-        next[key] = value.map((branch) => named(this.prepare(branch, refs, depth + 1)));
-      } else if (key === "allOf" && Array.isArray(value)) {
-        next[key] = value.map((part) => this.part(part, refs, depth + 1));
-      } else next[key] = value;
+      if (PLAIN.get(key)?.(value)) next[key] = value;
+      else if (key === "properties" && isSchema(value))
+        next.properties = this.properties(value, schema.required, below);
+      else if (key === "patternProperties" && isSchema(value))
+        next.patternProperties = this.properties(value, [], below);
+      else if (key === "items") next.items = this.item(value, below);
+      else if (key === "additionalProperties")
+        next[key] = isSchema(value) && isFilled(value) ? this.item(value, below) : value !== false;
+      else if ((key === "anyOf" || key === "oneOf") && isChoices(value))
+        // The library would choose the first of anyOf by itself.
+        next.oneOf = value;
+      else if ((key === "anyOf" || key === "oneOf") && Array.isArray(value))
+        next[key] = this.branches(schema, value, below);
+      else if (key === "allOf" && Array.isArray(value))
+        next.allOf = value.filter(isSchema).map((part) => this.part(part, below));
     }
-    if (next.type === undefined && isSchema(next.properties)) next.type = "object";
-    if (isMultipleChoice(next)) next.uniqueItems = true;
-    if ("const" in next && next.type !== "object") next.readOnly = true;
-    return next;
+    Object.assign(next, this.conditions(schema, below));
+    return finished(next, place.isPart);
   }
 
-  /** A part of allOf may say little; it is written out, but never becomes a field of its own. */
-  private part(given: unknown, refs: readonly string[], depth: number): unknown {
-    if (!isSchema(given)) return given;
-    if (typeof given.$ref !== "string") return this.inside(given, refs, depth);
-    const target = lookUp(this.root, given.$ref);
-    if (refs.includes(given.$ref) || !isSchema(target)) return {};
-    return this.inside(target, [...refs, given.$ref], depth);
+  private properties(given: Schema, required: unknown, place: Place): Schema {
+    const isRequired = (name: string): boolean =>
+      Array.isArray(required) && required.includes(name);
+    return Object.fromEntries(
+      Object.entries(given).map(([name, child]) => {
+        const drawn = this.prepare(child, place);
+        return [name, isRequired(name) && !place.isPart ? whenRequired(drawn) : drawn];
+      }),
+    );
+  }
+
+  /** An item of a list is there, so an empty text is a text. */
+  private item(given: unknown, place: Place): Schema {
+    const drawn = whenRequired(this.prepare(given, { ...place, isPart: false }));
+    const isPlainText = drawn.type === "string" && !drawn[CHOICES] && !(EMPTIED in drawn);
+    return isPlainText && !("const" in drawn) ? { default: "", ...drawn, [EMPTIED]: "" } : drawn;
+  }
+
+  private branches(schema: Schema, given: unknown[], place: Place): Schema[] {
+    const drawn = given.map((branch) => named(this.prepare(branch, { ...place, isPart: false })));
+    // With fields of its own beside the branches, it cannot be one JSON value as well; and for all
+    // of the form there is the JSON editor.
+    const hasJson = drawn.some((one) => one.$id === JSON_FIELD);
+    if (schema.properties !== undefined || hasJson || place.depth === 1) return drawn;
+    // Fits only what no branch fits, or it would be taken for any value.
+    return [...drawn, { $id: JSON_FIELD, title: "JSON", not: { anyOf: drawn } }];
+  }
+
+  /** A part may say little; it is written out, but never becomes a field of its own. */
+  private part(given: unknown, place: Place): Schema {
+    if (!isSchema(given)) return {};
+    if (!isText(given.$ref)) return this.inside(given, { ...place, isPart: true });
+    const { $ref, ...beside } = given;
+    const target = lookUp(this.root, String($ref));
+    if (place.refs.includes(String($ref)) || !isSchema(target)) return {};
+    return this.part({ ...target, ...beside }, { ...place, refs: [...place.refs, String($ref)] });
+  }
+
+  /** if/then/else, and what a property brings with it; left out where it cannot be written out. */
+  private conditions(schema: Schema, place: Place): Schema {
+    const next: Schema = {};
+    const condition = isSchema(schema.if) ? writtenOut(this.root, schema.if) : undefined;
+    if (condition !== undefined) {
+      next.if = condition;
+      for (const key of ["then", "else"])
+        if (isSchema(schema[key])) next[key] = this.part(schema[key], place);
+    }
+    const dependencies: Schema = {};
+    for (const key of ["dependencies", "dependentSchemas", "dependentRequired"]) {
+      const map = schema[key];
+      for (const [name, needs] of isSchema(map) ? Object.entries(map) : [])
+        dependencies[name] = Array.isArray(needs) ? needs.filter(isText) : this.part(needs, place);
+    }
+    return Object.keys(dependencies).length ? { ...next, dependencies } : next;
   }
 }
 
-function asJson(schema: Schema): Schema {
-  const { title, description, default: initial } = schema;
-  const marked: Schema = { $id: JSON_FIELD };
-  if (title !== undefined) marked.title = title;
-  if (description !== undefined) marked.description = description;
-  if (initial !== undefined) marked.default = initial;
-  return marked;
+function finished(next: Schema, isPart: boolean): Schema {
+  if (next.type === undefined && isSchema(next.properties) && !isPart) next.type = "object";
+  if (isMultipleChoice(next)) next.uniqueItems = true;
+  if ("const" in next) next.readOnly = true;
+  if (Array.isArray(next.enum) || isChoices(next.oneOf)) {
+    next.type = "string";
+    next[CHOICES] = true;
+  }
+  return next;
 }
 
-/** `["string", "null"]` and `anyOf` with null as the type beside null: left empty is left out. */
-function withoutNull(schema: Schema): Schema {
-  if (Array.isArray(schema.type)) {
-    const types = schema.type.filter((type) => type !== "null");
-    if (types.length === 1) {
-      const { default: initial, ...rest } = schema;
-      return { ...rest, type: types[0], ...(initial == null ? {} : { default: initial }) };
-    }
-  }
-  for (const key of ["anyOf", "oneOf"] as const) {
-    const branches = schema[key];
-    if (!Array.isArray(branches) || !branches.some(isNull)) continue;
-    const others = branches.filter((branch) => !isNull(branch));
-    const { [key]: _, default: initial, ...rest } = schema;
-    const kept = initial == null ? rest : { ...rest, default: initial };
-    if (others.length === 1 && isSchema(others[0])) return { ...others[0], ...kept };
-    if (others.length > 1) return { ...kept, [key]: others };
-  }
-  return schema;
+/**
+ * What a required field sends when nobody touches it: false for a checkbox that is not ticked, and
+ * null where null is allowed. So an empty field that may be null sends null if it is required, and
+ * is left out if it is not.
+ */
+function whenRequired(drawn: Schema): Schema {
+  if (drawn[NULLABLE]) return withNull(drawn);
+  return drawn.type === "boolean" && !("const" in drawn) ? { default: false, ...drawn } : drawn;
 }
 
 /** A branch that can be told from the others by its name. */
 function named(branch: Schema): Schema {
   if (branch.title !== undefined) return branch;
   const names = isSchema(branch.properties) ? Object.keys(branch.properties) : [];
-  const kind = branch.$id === JSON_FIELD ? "JSON" : String(branch.type ?? "value");
+  const type = branch[CHOICES] ? "choice" : String(branch.type ?? "value");
+  const kind = branch.$id === JSON_FIELD ? "JSON" : type;
   return { ...branch, title: names.length ? `${kind} with ${names.slice(0, 3).join(", ")}` : kind };
-}
-
-function isMultipleChoice(schema: Schema): boolean {
-  if (schema.type !== "array" || !isSchema(schema.items)) return false;
-  const { items } = schema;
-  return isChoices(items.anyOf) || isChoices(items.oneOf) || Array.isArray(items.enum);
-}
-
-function needsJson(schema: Schema): boolean {
-  const { type } = schema;
-  if (Array.isArray(type)) return true;
-  if (schema.prefixItems !== undefined || Array.isArray(schema.items)) return true;
-  if (type === "array") return schema.items === undefined || typeof schema.items === "boolean";
-  if (type === "object" || (type === undefined && schema.properties !== undefined)) {
-    const isFree = schema.properties === undefined && !isSchema(schema.additionalProperties);
-    const isCombined = ["anyOf", "oneOf", "allOf"].some((key) => schema[key] !== undefined);
-    return isFree && !isCombined && schema.patternProperties === undefined;
-  }
-  if (type !== undefined) return false;
-  return !["enum", "const", "anyOf", "oneOf", "allOf"].some((key) => schema[key] !== undefined);
 }
 
 /** The schema to draw; null if all of it is better typed as JSON. */
 export function prepare(schema: unknown): Schema | null {
   if (!isSchema(schema)) return null;
-  const isObject = schema.type === "object" || schema.type === undefined;
-  if (!isObject) return null;
-  const asObject: Schema = { ...schema, type: "object" };
-  if (!("properties" in asObject)) asObject.properties = {};
-  const prepared = new Preparation(schema).prepare(asObject, [], 0);
+  const place = { refs: [], depth: 0, isPart: false };
+  const isTyped = schema.type !== undefined || isText(schema.$ref);
+  const given: Schema = isTyped ? { ...schema } : { type: "object", ...schema };
+  if (!isText(schema.$ref)) given.properties ??= {};
+  const prepared = new Preparation(schema).prepare(given, place);
+  if (prepared.$id === JSON_FIELD || prepared[CHOICES]) return null;
+  if (prepared.type === undefined && (prepared.anyOf || prepared.oneOf)) prepared.type = "object";
+  if (prepared.type !== "object") return null;
   // The form's own heading says it already.
   delete prepared.title;
   delete prepared.description;
-  return prepared.$id === JSON_FIELD ? null : prepared;
+  return prepared;
 }
 
-/** Whether there is nothing to fill in. */
-export function isWithoutFields(prepared: Schema): boolean {
-  const hasProperties =
-    isSchema(prepared.properties) && Object.keys(prepared.properties).length > 0;
-  const isCombined = ["anyOf", "oneOf", "allOf"].some((key) => prepared[key] !== undefined);
-  return !hasProperties && !isSchema(prepared.additionalProperties) && !isCombined;
+/**
+ * Without the defaults of properties, which are filled in once at the start: the library would put
+ * them back whenever somebody empties a field.
+ */
+export function withoutDefaults(prepared: Schema): Schema {
+  const { default: _, ...rest } = prepared;
+  if (!isSchema(rest.properties)) return rest;
+  const children = Object.entries(rest.properties).map(([name, child]) => [
+    name,
+    isSchema(child) ? withoutDefaults(child) : child,
+  ]);
+  return { ...rest, properties: Object.fromEntries(children) };
+}
+
+export type Drawing =
+  | { kind: "form"; schema: Schema }
+  | { kind: "nothing" }
+  | { kind: "json"; note: string };
+
+/** What the form of a schema is: fields, nothing at all, or JSON and why. */
+export function drawingOf(schema: unknown): Drawing {
+  if (takesAnything(schema))
+    return { kind: "json", note: "Any arguments are taken here: write them as JSON." };
+  const prepared = prepare(schema);
+  if (!prepared)
+    return { kind: "json", note: "This schema describes no fields: write the arguments as JSON." };
+  return hasFields(prepared) ? { kind: "form", schema: prepared } : { kind: "nothing" };
+}
+
+/** Keywords that bring fields beside those of `properties`. */
+const MORE = ["anyOf", "oneOf", "patternProperties", "if", "dependencies"];
+
+function hasFields(prepared: Schema): boolean {
+  const { properties, additionalProperties: others, allOf } = prepared;
+  if (isSchema(properties) && isFilled(properties)) return true;
+  if (others !== undefined && others !== false) return true;
+  if (Array.isArray(allOf) && allOf.some((part) => isSchema(part) && hasFields(part))) return true;
+  return MORE.some((key) => prepared[key] !== undefined);
+}
+
+/** Names no property and forbids none. An empty `properties` is how many say "no arguments". */
+function takesAnything(schema: unknown): boolean {
+  if (!isSchema(schema)) return schema === true || schema === undefined || schema === null;
+  const { type, properties, additionalProperties: others } = schema;
+  if (type !== undefined && type !== "object") return false;
+  if (isSchema(properties) && isFilled(properties)) return false;
+  const isOpen = others === true || (isSchema(others) && !isFilled(others));
+  const isSilent = others === undefined && properties === undefined;
+  const says = ["$ref", "anyOf", "oneOf", "allOf", "patternProperties", "if", "enum", "const"];
+  return (isOpen || isSilent) && !says.some((key) => schema[key] !== undefined);
+}
+
+/** What a value holds and the form does not show. */
+export function namesWithoutField(drawing: Drawing, value: unknown): string[] {
+  const schema: Schema = drawing.kind === "form" ? drawing.schema : {};
+  const { properties, additionalProperties: others } = schema;
+  const grows = [...MORE, "allOf"].some((key) => schema[key] !== undefined) || others;
+  if (!isSchema(value) || grows) return [];
+  const known = isSchema(properties) ? properties : {};
+  return Object.keys(value).filter((name) => !Object.hasOwn(known, name));
 }

@@ -1,18 +1,21 @@
 // How lists and objects are drawn: in a frame with their name, each item with its number, and
 // buttons that say what they do.
-import { ActionIcon, Button } from "@mantine/core";
+import { ActionIcon, Button, Input } from "@mantine/core";
 import {
   type ArrayFieldItemTemplateProps,
   type ArrayFieldTemplateProps,
   buttonId,
   canExpand,
   type DescriptionFieldProps,
+  type FieldErrorProps,
   type IconButtonProps,
   type ObjectFieldTemplateProps,
 } from "@rjsf/utils";
 import type { ReactNode } from "react";
 import { type IconName, Icon as Sign } from "../parts/icons";
+import { isMultipleChoice } from "./drawing";
 import css from "./SchemaForm.module.css";
+import type { Schema } from "./schema";
 
 function Add({ id, label, onClick, isOff }: AddProps) {
   return (
@@ -204,7 +207,19 @@ const Description = ({ id, description }: DescriptionFieldProps) =>
     </div>
   ) : null;
 
+/** Below a list or an object; each control shows its own. */
+function Errors({ errors = [], schema }: FieldErrorProps) {
+  const isOuter = schema.type === "object" || schema.type === "array";
+  if (!isOuter || isMultipleChoice(schema as Schema) || errors.length === 0) return null;
+  return (
+    <Input.Error className={css.error} mt={4}>
+      {errors.map(String).join("\n")}
+    </Input.Error>
+  );
+}
+
 export const templates = {
+  FieldErrorTemplate: Errors,
   DescriptionFieldTemplate: Description,
   ArrayFieldTemplate: List,
   ArrayFieldItemTemplate: ListItem,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { draftOf, isValid, validate } from "./validate";
+import { draftOf, isValid, partsOf, placeOf, validate } from "./validate";
 
 describe("validate", () => {
   const schema = {
@@ -13,6 +13,18 @@ describe("validate", () => {
   });
   it("names what is missing by its own place", () => {
     expect(validate(schema, {})).toEqual([{ pointer: "/name", message: "This is required." }]);
+  });
+  it.each(["100%", "a/b", "a~b", "%2F", "a#b", "größe", ""])("points at “%s”", (name) => {
+    const required = validate({ type: "object", required: [name] }, {});
+    const wrong = validate({ properties: { [name]: { type: "string" } } }, { [name]: 1 });
+    for (const finding of [...required, ...wrong]) expect(partsOf(finding.pointer)).toEqual([name]);
+    expect(required.length + wrong.length).toBe(2);
+  });
+  it("says where in words", () => {
+    expect(placeOf({ pointer: "/people/0/first name", message: "" })).toBe(
+      'people[0]."first name"',
+    );
+    expect(placeOf({ pointer: "", message: "" })).toBe("All of it");
   });
   it("tells the innermost fault only", () => {
     const [finding, ...more] = validate(schema, { name: "x", age: -1 });

@@ -1,7 +1,7 @@
 // What is wrong with a value by a JSON Schema, without eval, which the page's CSP forbids.
 // The backend is the authority; this gives the messages while somebody types.
 import { type Schema as CfSchema, type SchemaDraft, Validator } from "@cfworker/json-schema";
-import { isSchema } from "./prepare";
+import { isSchema } from "./schema";
 
 export interface Finding {
   /** JSON pointer of the value. */
@@ -54,7 +54,11 @@ export function isValid(schema: unknown, value: unknown): boolean {
 
 function sentence(keyword: string, error: string): string {
   if (keyword === "required") return "This is required.";
-  return error.replace(/^Instance /, "The value ").replace(/^String /, "The text ");
+  const subjects = { Instance: "The value", String: "The text", Array: "The list" };
+  return Object.entries(subjects).reduce(
+    (text, [from, to]) => text.replace(new RegExp(`^${from} `), `${to} `),
+    error,
+  );
 }
 
 export function validate(schema: unknown, value: unknown): Finding[] {
@@ -68,8 +72,9 @@ export function validate(schema: unknown, value: unknown): Finding[] {
   const inner = errors.filter((error) => !OUTER.has(error.keyword));
   const kept = inner.length ? inner : errors;
   const findings = kept.map(({ keyword, instanceLocation, error }) => {
-    const place = instanceLocation.replace(/^#/, "");
-    const missing = keyword === "required" ? /"(.+)"/.exec(error)?.[1] : undefined;
+    // The library writes its pointers as the fragment of a URI.
+    const place = decodeURIComponent(instanceLocation.replace(/^#/, ""));
+    const missing = keyword === "required" ? /"(.*)"/.exec(error)?.[1] : undefined;
     const pointer =
       missing === undefined
         ? place
@@ -87,4 +92,14 @@ export const partsOf = (pointer: string): string[] =>
   pointer
     .split("/")
     .slice(1)
-    .map((part) => decodeURIComponent(part).replaceAll("~1", "/").replaceAll("~0", "~"));
+    .map((part) => part.replaceAll("~1", "/").replaceAll("~0", "~"));
+
+/** Where a finding is, in words: `people[0].name`. */
+export function placeOf({ pointer }: Finding): string {
+  const place = partsOf(pointer).reduce((before, part) => {
+    if (/^\d+$/.test(part)) return `${before}[${part}]`;
+    const name = /^[\w-]+$/.test(part) ? part : JSON.stringify(part);
+    return before ? `${before}.${name}` : name;
+  }, "");
+  return place || "All of it";
+}

@@ -5,18 +5,8 @@ import {
   type RJSFSchema,
   type ValidatorType,
 } from "@rjsf/utils";
-import { isSchema, JSON_FIELD } from "./prepare";
+import { unmarked } from "./schema";
 import { type Finding, isValid, partsOf } from "./validate";
-
-/** Without the marks of prepare(), which are no schema. */
-function unmarked(schema: unknown): unknown {
-  if (Array.isArray(schema)) return schema.map(unmarked);
-  if (!isSchema(schema)) return schema;
-  const entries = Object.entries(schema).filter(
-    ([key, value]) => !(key === "$id" && value === JSON_FIELD),
-  );
-  return Object.fromEntries(entries.map(([key, value]) => [key, unmarked(value)]));
-}
 
 export const validator: ValidatorType<unknown, RJSFSchema> = {
   // The form shows what SchemaForm gives it as extra errors, of the schema as the server sent it.

@@ -1,0 +1,223 @@
+"""The demo's forms, filled in by hand and run; what counts is what the server got."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+from playwright.sync_api import Browser, Locator, Page, expect
+
+from .browser import Watched, watched
+from .site import Site
+
+
+def enter(window: Watched, tool: str) -> Page:
+    page = window.enter(f"/s/demo/tools/{tool}")
+    page.get_by_role("heading", name=tool).wait_for()
+    return page
+
+
+def field(page: Page, name: str) -> Locator:
+    return page.get_by_label(re.compile(rf"^{re.escape(name)}( \*)?$"))
+
+
+def pick(page: Page, name: str, choice: str) -> None:
+    page.get_by_role("combobox", name=name).click()
+    page.get_by_role("option", name=choice, exact=True).click()
+
+
+def switch(page: Page, way: str) -> None:
+    page.get_by_role("radiogroup", name="How to enter").get_by_text(way, exact=True).click()
+
+
+def write(page: Page, label: str, text: str) -> None:
+    page.get_by_label(label).click()
+    page.keyboard.press("Control+A")
+    # Typed over, Chromium keeps the colour of what was there as a style, which the CSP forbids.
+    page.keyboard.press("Delete")
+    page.keyboard.insert_text(text)
+
+
+def run(page: Page) -> None:
+    page.get_by_role("button", name="Run", exact=True).click()
+
+
+def got(page: Page) -> Any:
+    """What the tool gave back: its arguments as the server understood them."""
+    before = page.url
+    request = page.get_by_label(re.compile("^Call of")).get_by_role("link", name=re.compile("^id "))
+    shown = request.inner_text() if request.count() else "none"
+    run(page)
+    expect(page).not_to_have_url(before)
+    expect(request).not_to_have_text(shown)
+    call = re.search(r"call=(\w+)", page.url)
+    assert call, page.url
+    path = f"{page.url.split('/s/')[0]}/api/calls/{call[1]}/result"
+    expect(page.get_by_text("Done", exact=True)).to_be_visible()
+    return json.loads(page.request.get(path).text())["structuredContent"]
+
+
+def test_text_of_every_format(browser: Browser, demo: Site) -> None:
+    with watched(browser, demo, timezone_id="Asia/Kolkata") as window:
+        page = enter(window, "form-text")
+        run(page)
+        findings = page.get_by_label("What breaks the schema")
+        expect(findings).to_have_text("needed: This is required.")
+        field(page, "Plain text").fill("two words")
+        field(page, "needed").fill("x")
+        expect(findings).to_be_hidden()
+        field(page, "prefilled").fill("")
+        field(page, "short").fill("a")
+        expect(findings).to_contain_text("short: The text is too short")
+        window.shoot("forms findings")
+        field(page, "short").fill("four")
+        field(page, "code").fill("ABC-12")
+        field(page, "website").fill("https://example.com/a?b=c")
+        field(page, "email").fill("ada@example.com")
+        field(page, "day").fill("2026-01-31")
+        field(page, "clock").fill("13:45:30")
+        field(page, "moment").fill("2026-07-31T08:15:00")
+        expect(page.get_by_text("Sent as 2026-07-31T08:15:00+05:30")).to_be_visible()
+        assert window.axe() == []
+        window.shoot("forms text")
+        assert got(page) == {
+            "plain": "two words",
+            "needed": "x",
+            "short": "four",
+            "code": "ABC-12",
+            "website": "https://example.com/a?b=c",
+            "email": "ada@example.com",
+            "day": "2026-01-31",
+            "clock": "13:45:30+05:30",
+            "moment": "2026-07-31T08:15:00+05:30",
+        }
+        window.assert_clean()
+
+
+def test_numbers_and_a_checkbox(window: Watched) -> None:
+    page = enter(window, "form-numbers")
+    field(page, "count").fill("11")
+    field(page, "ratio").fill("0.50")
+    field(page, "even").press("ArrowUp")
+    field(page, "sure").uncheck()
+    run(page)
+    expect(page.get_by_label("What breaks the schema")).to_contain_text("count: 11")
+    switch(page, "JSON")
+    expect(page.get_by_label("What breaks the schema")).to_contain_text("count: 11")
+    switch(page, "Form")
+    field(page, "count").fill("12345678901234567890")
+    expect(page.get_by_text("The form would round this number.")).to_be_visible()
+    field(page, "count").fill("10")
+    assert got(page) == {"count": 10, "ratio": 0.5, "even": 2, "sure": False}
+    window.assert_clean()
+
+
+def test_choices_of_one_and_of_several(window: Watched) -> None:
+    page = enter(window, "form-choices")
+    expect(page.get_by_role("combobox", name="One, with titles")).to_have_value(
+        "Medium (11-100 items)"
+    )
+    pick(page, "One, with titles", "Large (100+ items)")
+    pick(page, "Several, with titles", "Read access")
+    page.get_by_role("option", name="Delete access", exact=True).click()
+    page.keyboard.press("Escape")
+    pick(page, "One, plain", "green")
+    pick(page, "Several, plain", "tue")
+    page.keyboard.press("Escape")
+    pick(page, "One, with enumNames", "Fair")
+    pick(page, "A number of three", "2")
+    expect(field(page, "Always the same")).not_to_be_editable()
+    assert window.axe() == []
+    window.shoot("forms choices")
+    assert got(page) == {
+        "size": "large",
+        "access": ["read", "delete"],
+        "colour": "green",
+        "days": ["tue"],
+        "grade": "b",
+        "level": 2,
+        "kind": "demo",
+    }
+    window.assert_clean()
+
+
+def test_objects_and_lists_that_grow(window: Watched) -> None:
+    page = enter(window, "form-nested")
+    field(page, "city").fill("Bern")
+    field(page, "latitude").fill("46.95")
+    tags = page.get_by_role("group", name="tags")
+    tags.get_by_role("button", name="Add an item").click()
+    tags.get_by_role("textbox").nth(1).fill("first")
+    tags.get_by_role("button", name="Move item 2 up").click()
+    people = page.get_by_role("group", name="people")
+    for name in ("Ada", "Bob"):
+        people.get_by_role("button", name="Add an item").click()
+        field(page, "name").last.fill(name)
+    people.get_by_role("button", name="Remove item 1").click()
+    labels = page.get_by_role("group", name="labels")
+    labels.get_by_role("button", name="Add a key").click()
+    labels.get_by_role("textbox").first.fill("env")
+    labels.get_by_role("textbox").last.fill("test")
+    assert got(page) == {
+        "address": {"city": "Bern", "position": {"latitude": 46.95}},
+        "tags": ["first", "new"],
+        "people": [{"name": "Bob"}],
+        "labels": {"env": "test"},
+    }
+    window.assert_clean()
+
+
+def test_references_and_alternatives(window: Watched) -> None:
+    page = enter(window, "form-references")
+    page.get_by_role("group", name="owner").get_by_label("name").fill("Ada")
+    tree = page.get_by_role("group", name="tree")
+    tree.get_by_label(re.compile("^name")).fill("root")
+    tree.get_by_role("button", name="Add an item").click()
+    write(page, "children-1 as JSON", '{"name": "leaf"}')
+    assert got(page) == {
+        "owner": {"name": "Ada"},
+        "tree": {"name": "root", "children": [{"name": "leaf"}]},
+    }
+    page = enter(window, "form-alternatives")
+    pick(page, "target", "object with name")
+    field(page, "name").fill("Ada")
+    pick(page, "amount", "JSON")
+    write(page, "amount as JSON", '"7%"')
+    write(page, "anything as JSON", "[1, {")
+    expect(page.get_by_text("This is not JSON yet; it is left out.")).to_be_visible()
+    switch(page, "JSON")
+    expect(page.get_by_label("Arguments as JSON")).to_contain_text("7%")
+    page.reload()
+    switch(page, "Form")
+    expect(page.get_by_label("anything as JSON")).to_contain_text("[1, {")
+    window.shoot("forms alternatives")
+    write(page, "anything as JSON", "[1, {}]")
+    assert got(page) == {"target": {"name": "Ada"}, "amount": "7%", "anything": [1, {}]}
+    window.assert_clean()
+
+
+def test_required_fields_that_may_be_false_or_null(window: Watched) -> None:
+    page = enter(window, "form-required")
+    pick(page, "owner", "null")
+    assert got(page) == {"agreed": False, "note": None, "limit": None, "owner": None}
+    field(page, "limit").fill("5")
+    pick(page, "owner", "object")
+    field(page, "name").fill("Ada")
+    pick(page, "delivery", "send")
+    run(page)
+    expect(page.get_by_label("What breaks the schema")).to_have_text("address: This is required.")
+    field(page, "address").fill("Bern")
+    assert window.axe() == []
+    window.shoot("forms required")
+    assert got(page)["address"] == "Bern"
+    window.assert_clean()
+
+
+def test_any_arguments_are_json_and_keep_every_digit(window: Watched) -> None:
+    page = enter(window, "form-any")
+    expect(page.get_by_text("Any arguments are taken here: write them as JSON.")).to_be_visible()
+    write(page, "Arguments as JSON", '{"big": 123456789012345678901234567890, "100%": 1.0}')
+    window.shoot("forms any")
+    assert got(page) == {"big": 123456789012345678901234567890, "100%": 1.0}
+    window.assert_clean()

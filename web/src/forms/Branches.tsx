@@ -1,0 +1,81 @@
+// One of several kinds of value (anyOf, oneOf): a select, and the field of the chosen kind. The
+// library's own one changes the kind by itself while somebody types.
+import { Select } from "@mantine/core";
+import {
+  type FieldProps,
+  getDefaultFormState,
+  getDiscriminatorFieldFromSchema,
+  type RJSFSchema,
+} from "@rjsf/utils";
+import { useState } from "react";
+import { DEFAULTS } from "./defaults";
+import { useHalfTyped } from "./halfTyped";
+import css from "./SchemaForm.module.css";
+import { JSON_FIELD } from "./schema";
+import { validator } from "./validator";
+
+function kindOf(value: unknown, { schema, options, registry }: FieldProps): number {
+  const kinds = options as RJSFSchema[];
+  if (value === undefined) return 0;
+  const json = kinds.findIndex((kind) => kind.$id === JSON_FIELD);
+  if (value === null) {
+    const none = kinds.findIndex((kind) => kind.type === "null");
+    return none < 0 ? Math.max(json, 0) : none;
+  }
+  const by = getDiscriminatorFieldFromSchema(schema);
+  const found = registry.schemaUtils.getClosestMatchingOption(value, kinds, -1, by);
+  return found < 0 ? Math.max(json, 0) : found;
+}
+
+/** What a value of the old kind becomes when another kind is chosen. */
+function valueFor(kind: RJSFSchema, before: RJSFSchema | undefined, props: FieldProps): unknown {
+  const { formData, registry } = props;
+  const { schemaUtils, rootSchema } = registry;
+  if (kind.$id === JSON_FIELD) return formData;
+  if (kind.type === "null") return null;
+  if (formData !== undefined && validator.isValid(kind, formData, rootSchema)) return formData;
+  const isDrawn = before && before.$id !== JSON_FIELD && before.type !== "null";
+  const kept: unknown = isDrawn
+    ? schemaUtils.sanitizeDataForNewSchema(kind, before, formData)
+    : undefined;
+  return getDefaultFormState(validator, kind, kept, rootSchema, "excludeObjectChildren", DEFAULTS);
+}
+
+export function Branches(props: FieldProps) {
+  const { schema, options, formData, fieldPathId, registry, onChange, name, required } = props;
+  const kinds = options as RJSFSchema[];
+  const [half] = useHalfTyped(fieldPathId.path, formData);
+  const json = kinds.findIndex((kind) => kind.$id === JSON_FIELD);
+  const [chosen, choose] = useState(() =>
+    half !== null && json >= 0 ? json : kindOf(formData, props),
+  );
+  const kind = kinds[chosen];
+  const { SchemaField } = registry.fields;
+  const label = schema.title ?? props.title ?? name;
+  // JSON says what it is by itself; the name of the field is missing.
+  const shown = kind?.$id === JSON_FIELD ? { ...kind, title: label } : kind;
+  return (
+    <div className={css.branches}>
+      <Select
+        id={`${fieldPathId.$id}__kind`}
+        label={label || "Kind of arguments"}
+        description={schema.description}
+        required={required ?? false}
+        disabled={(props.disabled || props.readonly) ?? false}
+        allowDeselect={false}
+        data={kinds.map((one, index) => ({ value: String(index), label: one.title ?? "value" }))}
+        value={String(chosen)}
+        onChange={(next) => {
+          const index = Number(next);
+          const to = kinds[index];
+          if (!to || index === chosen) return;
+          choose(index);
+          onChange(valueFor(to, kind, props), [...fieldPathId.path]);
+        }}
+      />
+      {shown && shown.type !== "null" && SchemaField && (
+        <SchemaField key={chosen} {...props} required={false} schema={shown} />
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,364 @@
+// Every control of the form, used as a person uses it; what matters is what would be sent.
+import { screen } from "@testing-library/react";
+import userEvent from "@testing-library/user-event";
+import { describe, expect, it, vi } from "vitest";
+import { one, show } from "./testing";
+
+vi.mock("../parts/CodeEditor");
+// Keys are typed one by one, and the first test waits for the form's code.
+vi.setConfig({ testTimeout: 60_000 });
+
+const field = (name: RegExp | string = /^it\b/): HTMLElement => screen.getByLabelText(name);
+const type = (text: string): Promise<void> => userEvent.type(field(), text);
+const paste = async (element: HTMLElement, text: string): Promise<void> => {
+  await userEvent.clear(element);
+  await userEvent.click(element);
+  await userEvent.paste(text);
+};
+const box = (name: RegExp | string = /^it\b/): HTMLElement =>
+  screen.getByRole("combobox", { name });
+async function pick(label: string, name?: RegExp | string): Promise<void> {
+  await userEvent.click(box(name));
+  await userEvent.click(await screen.findByRole("option", { name: label, hidden: true }));
+}
+const toJson = (): Promise<void> => userEvent.click(screen.getByRole("radio", { name: "JSON" }));
+const toForm = (): Promise<void> => userEvent.click(screen.getByRole("radio", { name: "Form" }));
+const TITLED = [
+  { const: "s", title: "Small (1-10 items)" },
+  { const: "l", title: "Large (100+ items)" },
+];
+
+describe("text", () => {
+  it("is sent as typed, and left out when emptied", async () => {
+    const page = await show(one({ type: "string", description: "What it is" }));
+    expect(screen.getByText("What it is")).toBeTruthy();
+    await type("Rome");
+    expect(page.sent()).toEqual({ it: "Rome" });
+    await userEvent.clear(field());
+    expect(page.sent()).toEqual({});
+  });
+  it("begins with its default, which stays away once it is emptied", async () => {
+    const page = await show(one({ type: "string", default: "already" }));
+    expect(page.sent()).toEqual({ it: "already" });
+    await userEvent.clear(field());
+    expect(page.sent()).toEqual({});
+    expect(field()).toHaveProperty("value", "");
+  });
+  it.each([
+    ["uri", "url", "https://example.com/a"],
+    ["email", "email", "a@example.com"],
+    ["date", "date", "2026-01-31"],
+    ["ipv4", "text", "10.0.0.1"],
+  ])("of format %s has its own kind of input", async (format, kind, text) => {
+    const page = await show(one({ type: "string", format, description: "About" }), {
+      isTried: true,
+    });
+    expect(field()).toHaveProperty("type", kind);
+    expect(screen.getByText("About")).toBeTruthy();
+    await paste(field(), text);
+    expect(page.sent()).toEqual({ it: text });
+    expect(screen.queryByLabelText("What breaks the schema")).toBeNull();
+  });
+  it("too short or too long is told at the field and in the list", async () => {
+    await show(one({ type: "string", minLength: 2, maxLength: 3 }), { isTried: true });
+    await type("a");
+    expect(screen.getAllByText(/too short/)).toHaveLength(2);
+    await type("bcd");
+    expect(screen.getAllByText(/too long/)).toHaveLength(2);
+  });
+  it("keeps a date that no picker can show", async () => {
+    const page = await show(one({ type: "string", format: "date", default: "tomorrow" }));
+    expect(field()).toHaveProperty("type", "text");
+    expect(field()).toHaveProperty("value", "tomorrow");
+    expect(page.sent()).toEqual({ it: "tomorrow" });
+  });
+});
+
+describe("numbers", () => {
+  it.each([
+    ["integer", "42", 42],
+    ["number", "-2.50", -2.5],
+    ["number", "1e3", 1000],
+  ])("of type %s take %s", async (kind, text, value) => {
+    const page = await show(one({ type: kind }));
+    await type(text);
+    expect(page.sent()).toEqual({ it: value });
+    expect(field()).toHaveProperty("value", text);
+  });
+  it("out of their limits are told, and can be sent all the same", async () => {
+    const page = await show(one({ type: "integer", minimum: 1, maximum: 10 }), { isTried: true });
+    await type("11");
+    expect(page.sent()).toEqual({ it: 11 });
+    expect(screen.getByLabelText("What breaks the schema").textContent).toContain("11");
+  });
+  it("step by the arrow keys", async () => {
+    const page = await show(one({ type: "number", multipleOf: 0.1, default: 0.2 }));
+    await userEvent.type(field(), "{ArrowUp}");
+    expect(page.sent()).toEqual({ it: 0.3 });
+  });
+  it("that are none yet are left out, said so, and kept over the switch to JSON", async () => {
+    const page = await show(one({ type: "integer" }));
+    await type("12-");
+    expect(page.sent()).toEqual({});
+    expect(screen.getByText(/not a number yet/)).toBeTruthy();
+    await toJson();
+    await toForm();
+    expect(field()).toHaveProperty("value", "12-");
+  });
+  it("of too many digits are not rounded in silence", async () => {
+    const page = await show(one({ type: "integer" }));
+    await type("12345678901234567890");
+    expect(page.sent()).toEqual({});
+    expect(screen.getByText(/would round/)).toBeTruthy();
+  });
+  it("in JSON keep every digit, and the form does not touch them", async () => {
+    const page = await show(one({ type: "integer" }));
+    await toJson();
+    await paste(field("Arguments as JSON"), '{"it": 12345678901234567890}');
+    expect(page.text()).toBe('{"it": 12345678901234567890}');
+    await toForm();
+    expect(screen.getByText(/would round the number 12345678901234567890/)).toBeTruthy();
+    expect(page.text()).toBe('{"it": 12345678901234567890}');
+  });
+});
+
+describe("a checkbox", () => {
+  it("that is required sends false from the start", async () => {
+    const page = await show(one({ type: "boolean", description: "Sure?" }, true));
+    expect(screen.getByText("Sure?")).toBeTruthy();
+    expect(page.sent()).toEqual({ it: false });
+    await userEvent.click(screen.getByRole("checkbox"));
+    expect(page.sent()).toEqual({ it: true });
+  });
+  it("that is not required sends nothing until it is used", async () => {
+    const page = await show(one({ type: "boolean" }));
+    expect(page.sent()).toEqual({});
+    await userEvent.click(screen.getByRole("checkbox"));
+    await userEvent.click(screen.getByRole("checkbox"));
+    expect(page.sent()).toEqual({ it: false });
+  });
+});
+
+describe("choices", () => {
+  it.each([
+    ["enum", { type: "string", enum: ["red", "green"] }, "green", "green"],
+    ["enumNames", { type: "string", enum: ["a", "b"], enumNames: ["Good", "Fair"] }, "Fair", "b"],
+    ["oneOf with titles", { type: "string", oneOf: TITLED }, "Large (100+ items)", "l"],
+    ["anyOf with titles", { type: "string", anyOf: TITLED }, "Small (1-10 items)", "s"],
+    ["numbers", { type: "integer", enum: [1, 2] }, "2", 2],
+    ["values of all types", { enum: ["a", 1, null, { b: 2 }] }, '{"b":2}', { b: 2 }],
+    ["null", { enum: ["a", null] }, "null", null],
+    [
+      "booleans with titles",
+      {
+        type: "boolean",
+        oneOf: [
+          { const: true, title: "On" },
+          { const: false, title: "Off" },
+        ],
+      },
+      "Off",
+      false,
+    ],
+    ["true, false and null", { type: ["boolean", "null"] }, "false", false],
+  ])("of %s", async (_, schema, label, value) => {
+    const page = await show(one({ ...schema, description: "Which one" }));
+    expect(page.sent()).toEqual({});
+    expect(screen.getByText("Which one")).toBeTruthy();
+    await pick(label);
+    expect(page.sent()).toEqual({ it: value });
+  });
+  it.each([
+    ["enum", { enum: ["s", "l"] }, "l"],
+    ["anyOf with titles", { anyOf: TITLED }, "Large (100+ items)"],
+    ["oneOf with titles", { type: "string", oneOf: TITLED }, "Large (100+ items)"],
+  ])("of several by %s", async (_, items, label) => {
+    const page = await show(one({ type: "array", items, description: "Which ones" }));
+    expect(screen.getByText("Which ones")).toBeTruthy();
+    await pick(label);
+    expect(page.sent()).toEqual({ it: ["l"] });
+  });
+  it("show a value that is none of them", async () => {
+    const page = await show(one({ type: "string", enum: ["a"], default: "z" }));
+    expect(box()).toHaveProperty("value", '"z" (not a choice)');
+    expect(page.sent()).toEqual({ it: "z" });
+  });
+  it("of thousands are found by typing", async () => {
+    const many = Array.from({ length: 5000 }, (_, at) => `n${at}`);
+    const page = await show(one({ type: "string", enum: many }));
+    await userEvent.click(box());
+    await userEvent.paste("n4321");
+    await userEvent.click(await screen.findByRole("option", { name: "n4321", hidden: true }));
+    expect(page.sent()).toEqual({ it: "n4321" });
+  });
+});
+
+describe("null", () => {
+  it.each([
+    ["text", { type: ["string", "null"] }, "x", "x"],
+    ["number", { anyOf: [{ type: "integer" }, { type: "null" }] }, "5", 5],
+  ])("is what a required empty %s sends", async (_, schema, text, value) => {
+    const page = await show(one(schema, true), { isTried: true });
+    expect(page.sent()).toEqual({ it: null });
+    await type(text);
+    expect(page.sent()).toEqual({ it: value });
+    await userEvent.clear(field());
+    expect(page.sent()).toEqual({ it: null });
+    expect(screen.queryByLabelText("What breaks the schema")).toBeNull();
+  });
+  it("is a choice for a required object", async () => {
+    const schema = { ...one({ type: "string" }), type: ["object", "null"] };
+    const page = await show({ type: "object", properties: { o: schema }, required: ["o"] });
+    await pick("null", /^o\b/);
+    expect(page.sent()).toEqual({ o: null });
+    await pick("object", /^o\b/);
+    await type("x");
+    expect(page.sent()).toEqual({ o: { it: "x" } });
+  });
+  it("is left out where the field is not required", async () => {
+    expect((await show(one({ type: ["string", "null"], default: null }))).sent()).toEqual({});
+  });
+});
+
+describe("lists and objects", () => {
+  it("grow, shrink and are put in another order", async () => {
+    const page = await show(one({ type: "array", items: { type: "string" }, default: ["a"] }));
+    await userEvent.click(screen.getByRole("button", { name: "Add an item" }));
+    expect(page.sent()).toEqual({ it: ["a", ""] });
+    await userEvent.type(screen.getAllByRole("textbox")[1] as HTMLElement, "b");
+    expect(page.sent()).toEqual({ it: ["a", "b"] });
+    await userEvent.click(screen.getByRole("button", { name: "Move item 2 up" }));
+    expect(page.sent()).toEqual({ it: ["b", "a"] });
+    await userEvent.click(screen.getByRole("button", { name: "Remove item 1" }));
+    expect(page.sent()).toEqual({ it: ["a"] });
+  });
+  it("tell what is wrong with themselves", async () => {
+    const list = { type: "array", items: { type: "string" }, minItems: 1 };
+    const object = { type: "object", additionalProperties: { type: "string" }, minProperties: 1 };
+    const start = { text: '{"list": [], "object": {}}', mode: "form" } as const;
+    const schema = { type: "object", properties: { list, object }, minProperties: 3 };
+    await show(schema, { start, isTried: true });
+    const about = screen.getByLabelText("What breaks the schema").textContent;
+    for (const place of ["list:", "object:", "All of it:"]) expect(about).toContain(place);
+    // Once at its place, once in the list.
+    expect(screen.getAllByText(/too few/)).toHaveLength(2);
+    expect(screen.getAllByText(/at least 1/)).toHaveLength(2);
+    expect(screen.getAllByText(/at least 3/)).toHaveLength(2);
+  });
+  it("stand in one another, by reference as well", async () => {
+    const $defs = { city: { ...one({ type: "string" }), description: "Where" } };
+    const page = await show({
+      $defs,
+      type: "object",
+      properties: { at: { $ref: "#/$defs/city" } },
+    });
+    expect(screen.getByText("Where")).toBeTruthy();
+    await type("Bern");
+    expect(page.sent()).toEqual({ at: { it: "Bern" } });
+  });
+  it("take keys of their own", async () => {
+    const page = await show(one({ type: "object", additionalProperties: { type: "string" } }));
+    await userEvent.click(screen.getByRole("button", { name: "Add a key" }));
+    expect(page.sent()).toEqual({ it: { newKey: "" } });
+  });
+  it("show fields that others bring with them", async () => {
+    const page = await show({
+      $defs: { more: { properties: { why: { type: "string" } } } },
+      type: "object",
+      properties: { it: { type: "string" } },
+      dependentSchemas: { it: { $ref: "#/$defs/more" } },
+    });
+    expect(screen.queryByLabelText("why")).toBeNull();
+    await type("x");
+    await userEvent.type(field("why"), "y");
+    expect(page.sent()).toEqual({ it: "x", why: "y" });
+  });
+});
+
+describe("one of several kinds", () => {
+  const schema = one({ description: "Either", anyOf: [{ type: "integer" }, { type: "string" }] });
+  it("is chosen, and JSON is always among them", async () => {
+    const page = await show(schema);
+    expect(screen.getByText("Either")).toBeTruthy();
+    await userEvent.type(field("integer"), "5");
+    expect(page.sent()).toEqual({ it: 5 });
+    await pick("string");
+    await userEvent.type(field("string"), "6");
+    expect(page.sent()).toEqual({ it: "6" });
+    await pick("JSON");
+    await paste(field("it as JSON"), "7");
+    expect(page.sent()).toEqual({ it: 7 });
+    expect(field("it as JSON")).toBeTruthy();
+    await paste(field("it as JSON"), "[7]");
+    expect(page.sent()).toEqual({ it: [7] });
+  });
+  it("is known again from the value", async () => {
+    await show(schema, { start: { text: '{"it": "x"}', mode: "form" } });
+    expect(box()).toHaveProperty("value", "string");
+  });
+});
+
+describe("a JSON field", () => {
+  it("takes anything, and keeps what is half typed over the switch and a reload", async () => {
+    const page = await show(one({ description: "Anything" }));
+    expect(screen.getByText("Anything")).toBeTruthy();
+    await paste(field("it as JSON"), '{"a": [1, 2]}');
+    expect(page.sent()).toEqual({ it: { a: [1, 2] } });
+    await paste(field("it as JSON"), '{"a": [1, ');
+    expect(page.sent()).toEqual({});
+    expect(screen.getByText(/not JSON yet/)).toBeTruthy();
+    await toJson();
+    await toForm();
+    expect(field("it as JSON")).toHaveProperty("value", '{"a": [1, ');
+    page.unmount();
+    await show(one({ description: "Anything" }));
+    expect(field("it as JSON")).toHaveProperty("value", '{"a": [1, ');
+  });
+  it("can be emptied in a list", async () => {
+    const page = await show(one({ type: "array", items: { type: ["string", "integer"] } }));
+    await userEvent.click(screen.getByRole("button", { name: "Add an item" }));
+    const editor = field("it-1 as JSON");
+    await userEvent.clear(editor);
+    expect(editor).toHaveProperty("value", "");
+    await userEvent.type(editor, "12");
+    expect(page.sent()).toEqual({ it: [12] });
+  });
+  it("tells what is wrong inside it", async () => {
+    const tuple = { type: "array", prefixItems: [{ type: "string" }] };
+    await show(one(tuple), { start: { text: '{"it": [1]}', mode: "form" }, isTried: true });
+    expect(screen.getByText(/^0: The value type/)).toBeTruthy();
+  });
+});
+
+describe("JSON for all of it", () => {
+  it("begins with the defaults", async () => {
+    const page = await show(one({ type: "integer", default: 3 }), {
+      start: { text: null, mode: "json" },
+    });
+    expect(page.sent()).toEqual({ it: 3 });
+  });
+  it("lists what breaks the schema", async () => {
+    const start = { text: '{"a/b": [{}]}', mode: "json" } as const;
+    const schema = {
+      type: "object",
+      properties: { "a/b": { type: "array", items: { type: "string" } } },
+      required: ["100%"],
+    };
+    await show(schema, { start, isTried: true });
+    const about = screen.getByLabelText("What breaks the schema").textContent;
+    expect(about).toContain('"a/b"[0]: ');
+    expect(about).toContain('"100%": This is required.');
+  });
+  it("names what it holds and the form does not show", async () => {
+    await show(one({ type: "string" }), {
+      start: { text: '{"it": "x", "more": 1}', mode: "form" },
+    });
+    expect(screen.getByText(/no field for it: more/)).toBeTruthy();
+  });
+  it("is pointed to where any arguments are taken", async () => {
+    const page = await show({ type: "object" });
+    expect(screen.getByText(/Any arguments are taken here/)).toBeTruthy();
+    await paste(field("Arguments as JSON"), '{"x": 1}');
+    expect(page.sent()).toEqual({ x: 1 });
+  });
+});

@@ -1,0 +1,32 @@
+// Numbers as they are typed. JavaScript keeps about 16 digits; servers may take more.
+
+const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/;
+const STRING = /"(?:[^"\\]|\\.)*"/g;
+const LITERAL = /-?\d+(\.\d+)?([eE][+-]?\d+)?/g;
+
+/** Whether a number loses digits when a browser reads it. */
+function isLossy(literal: string): boolean {
+  const value = Number(literal);
+  if (!Number.isFinite(value)) return true;
+  if (/^[+-]?\d+$/.test(literal)) return BigInt(literal) !== BigInt(value);
+  const [mantissa = ""] = literal.toLowerCase().split("e");
+  // 17 digits tell any two numbers apart; what is beyond them is rounded away.
+  return mantissa.replace(/\D/g, "").replace(/^0+|0+$/g, "").length > 17;
+}
+
+export type Typed = { value: number } | { problem: string };
+
+export function readNumber(text: string): Typed {
+  const trimmed = text.trim();
+  if (!NUMBER.test(trimmed)) return { problem: "This is not a number yet; it is left out." };
+  if (isLossy(trimmed.replace(/^\+/, "")))
+    return { problem: "The form would round this number. It is left out: type it as JSON." };
+  return { value: Number(trimmed) };
+}
+
+/** A number in JSON text that a form would round. */
+export const lossyNumber = (json: string): string | null =>
+  json
+    .replace(STRING, '""')
+    .match(LITERAL)
+    ?.find((literal) => literal.length > 15 && isLossy(literal)) ?? null;

@@ -1,0 +1,36 @@
+// The words that the other files here use about JSON Schemas, and the marks that prepare() leaves.
+
+export type Schema = { [key: string]: unknown };
+
+/** Sub-schemas with this $id are drawn as a JSON field. */
+export const JSON_FIELD = "mcplens-json-field";
+/** Null is allowed here as well. */
+export const NULLABLE = "mcplens-nullable";
+/** What an emptied field sends; without this mark it is left out. */
+export const EMPTIED = "mcplens-emptied";
+/** Drawn as a list of choices; its type says nothing about their values. */
+export const CHOICES = "mcplens-choices";
+
+export const isSchema = (value: unknown): value is Schema =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+const isChoice = (value: unknown): boolean => isSchema(value) && "const" in value;
+export const isChoices = (value: unknown): value is Schema[] =>
+  Array.isArray(value) && value.length > 0 && value.every(isChoice);
+export const isNull = (value: unknown): boolean =>
+  isSchema(value) && (value.type === "null" || ("const" in value && value.const === null));
+
+/** Without the marks of prepare(), which are no schema. */
+export function unmarked(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(unmarked);
+  if (!isSchema(schema)) return schema;
+  const entries = Object.entries(schema).filter(
+    ([key, value]) =>
+      !(key === "$id" && value === JSON_FIELD) &&
+      !(key === "type" && schema[CHOICES]) &&
+      key !== NULLABLE &&
+      key !== EMPTIED &&
+      key !== CHOICES,
+  );
+  return Object.fromEntries(entries.map(([key, value]) => [key, unmarked(value)]));
+}

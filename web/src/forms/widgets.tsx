@@ -1,0 +1,184 @@
+// The controls of a form, each with its name, its description above it and what is wrong with it.
+import { Checkbox, Input, MultiSelect, Select, TextInput } from "@mantine/core";
+import { SchemaExamples } from "@rjsf/core";
+import { deepEquals, examplesId, type WidgetProps } from "@rjsf/utils";
+import type { ReactNode } from "react";
+import { PICKERS, type Picker } from "./moments";
+import css from "./SchemaForm.module.css";
+import { EMPTIED, isSchema } from "./schema";
+
+// More choices than this are found by typing; a browser is slow to lay out thousands.
+const MOST_CHOICES = 100;
+
+type About = Pick<
+  WidgetProps,
+  "id" | "label" | "schema" | "required" | "disabled" | "readonly" | "rawErrors" | "options"
+>;
+
+/** What every control says about itself. */
+export function about({ id, label, schema, required, disabled, readonly, rawErrors }: About) {
+  const lines = [schema.description, emptiedTo(schema) === null ? "Empty is sent as null." : ""];
+  return {
+    id,
+    label,
+    // A name without letters to show is a name all the same.
+    "aria-label": label ? undefined : "Field without a name",
+    description: lines.filter(Boolean).join("\n") || undefined,
+    required: required ?? false,
+    disabled: disabled ?? false,
+    readOnly: readonly ?? false,
+    error: rawErrors?.length ? rawErrors.join("\n") : undefined,
+  };
+}
+
+const emptiedTo = (schema: object): unknown => (schema as Record<string, unknown>)[EMPTIED];
+
+const shownText = (value: unknown): string => {
+  if (value === undefined || value === null) return "";
+  return typeof value === "string" ? value : JSON.stringify(value);
+};
+
+/** Text of any kind. */
+export function TextField(props: WidgetProps) {
+  const { id, type, schema, value, onChange, onBlur, onFocus, placeholder } = props;
+  const hasExamples = Array.isArray(schema.examples);
+  return (
+    <>
+      <TextInput
+        {...about(props)}
+        type={type ?? "text"}
+        placeholder={placeholder ?? ""}
+        value={shownText(value)}
+        list={hasExamples ? examplesId(id) : undefined}
+        autoComplete="off"
+        onChange={(event) => onChange(event.currentTarget.value || emptiedTo(schema))}
+        onBlur={() => onBlur(id, value)}
+        onFocus={() => onFocus(id, value)}
+      />
+      {hasExamples && <SchemaExamples id={id} schema={schema} />}
+    </>
+  );
+}
+
+/** The browser's own picker; text for what it cannot show, such as another zone. */
+function Moment({ picker, ...props }: WidgetProps & { picker: Picker }) {
+  const { schema, value, onChange } = props;
+  const text = shownText(value);
+  const shown = text === "" ? "" : picker.shown(text);
+  if (shown === null) return <TextField {...props} placeholder={picker.example} />;
+  const { description, ...rest } = about(props);
+  const sent = text && picker.type !== "date" ? `Sent as ${text}` : "";
+  return (
+    <TextInput
+      {...rest}
+      type={picker.type}
+      step={picker.type === "date" ? undefined : 1}
+      description={[description, sent].filter(Boolean).join("\n") || undefined}
+      value={shown}
+      onChange={(event) => {
+        const next = event.currentTarget.value;
+        onChange(next ? picker.picked(next) : emptiedTo(schema));
+      }}
+    />
+  );
+}
+
+function CheckboxWidget(props: WidgetProps) {
+  const { value, onChange, schema } = props;
+  const { description, required, label, readOnly, ...rest } = about(props);
+  const name: ReactNode = (
+    <>
+      {label}
+      {required && <span className={css.required}> *</span>}
+    </>
+  );
+  return (
+    <div>
+      {schema.description && (
+        <Input.Description id={`${props.id}-about`} size="xs" mb={4}>
+          {description}
+        </Input.Description>
+      )}
+      <Checkbox
+        {...rest}
+        label={name}
+        disabled={rest.disabled || readOnly}
+        checked={value === true}
+        aria-describedby={schema.description ? `${props.id}-about` : undefined}
+        onChange={(event) => onChange(event.currentTarget.checked)}
+      />
+    </div>
+  );
+}
+
+interface Choice {
+  value: unknown;
+  label: string;
+}
+
+/** The choices of a schema; a value that is none of them is shown, since it is what is sent. */
+function choicesOf({ schema, options, multiple, value }: WidgetProps): Choice[] {
+  const described = multiple && isSchema(schema.items) ? schema.items : schema;
+  const names = (described as { enumNames?: unknown }).enumNames;
+  const isPlain = Array.isArray((described as { enum?: unknown }).enum);
+  const choices = (options.enumOptions ?? []).map((option, index) => ({
+    value: option.value as unknown,
+    label: isPlain ? nameOf(option.value, names, index) : option.label,
+  }));
+  const given: unknown[] = multiple ? (Array.isArray(value) ? value : []) : [value];
+  const strange = given.filter(
+    (one) => one != null && !choices.some((choice) => deepEquals(choice.value, one)),
+  );
+  return [
+    ...choices,
+    ...strange.map((one) => ({ value: one, label: `${JSON.stringify(one)} (not a choice)` })),
+  ];
+}
+
+function nameOf(value: unknown, names: unknown, index: number): string {
+  const name: unknown = Array.isArray(names) ? names[index] : undefined;
+  if (typeof name === "string" && name) return name;
+  return typeof value === "string" && value ? value : JSON.stringify(value);
+}
+
+function SelectWidget(props: WidgetProps) {
+  const { value, onChange, multiple, schema } = props;
+  const choices = choicesOf(props);
+  const keyOf = (one: unknown): string =>
+    String(choices.findIndex((choice) => deepEquals(choice.value, one)));
+  const choiceAt = (key: string): unknown => choices[Number(key)]?.value;
+  const isLong = choices.length > MOST_CHOICES;
+  const shared = {
+    ...about(props),
+    data: choices.map(({ label }, index) => ({ value: String(index), label })),
+    limit: MOST_CHOICES,
+    searchable: true,
+    clearable: true,
+    placeholder: isLong ? `Type to search ${choices.length.toLocaleString("en")} choices` : "",
+    nothingFoundMessage: "No such choice",
+  };
+  if (multiple)
+    return (
+      <MultiSelect
+        {...shared}
+        value={Array.isArray(value) ? value.map(keyOf) : []}
+        onChange={(keys) => onChange(keys.map(choiceAt))}
+      />
+    );
+  const key = value === undefined ? "-1" : keyOf(value);
+  return (
+    <Select
+      {...shared}
+      value={key === "-1" ? null : key}
+      onChange={(next) => onChange(next === null ? emptiedTo(schema) : choiceAt(next))}
+    />
+  );
+}
+
+export const widgets = {
+  CheckboxWidget,
+  SelectWidget,
+  DateWidget: (props: WidgetProps) => <Moment {...props} picker={PICKERS.date} />,
+  TimeWidget: (props: WidgetProps) => <Moment {...props} picker={PICKERS.time} />,
+  DateTimeWidget: (props: WidgetProps) => <Moment {...props} picker={PICKERS["date-time"]} />,
+};
