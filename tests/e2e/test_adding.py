@@ -26,7 +26,7 @@ SERVER_JSON = {
             "identifier": "weather",
             "transport": {"type": "stdio"},
             "environmentVariables": [
-                {"name": "KEY", "description": "Key of the weather", "isRequired": True, "isSecret": True}
+                {"name": "KEY", "description": "Key", "isRequired": True, "isSecret": True}
             ],
         },
         {"registryType": "oci", "identifier": "someone/weather", "transport": {"type": "stdio"}},
@@ -139,7 +139,7 @@ def test_a_package_of_the_registry_is_chosen_and_filled_in(opened: Watched, home
     page.get_by_role("button", name="Read it").click()
     found = page.get_by_role("group", name="weather, registry")
     expect(found).to_contain_text("npx -y weather")
-    expect(found.get_by_label("Key of the weather")).to_be_visible()
+    expect(found.get_by_label("Key")).to_be_visible()
     found.get_by_role("combobox", name="Package").click()
     expect(page.get_by_role("option")).to_have_text(["npm", "oci", "remote"])
     page.get_by_role("option", name="remote").click()

@@ -97,7 +97,7 @@ function Advanced({ form, onChange }: Props) {
         {number("maxRetries", "Retries", "After a failed attempt")}
         <TextInput
           label="Waits between retries, ms"
-          description="One for each, the last for the rest"
+          description="One for each of them"
           placeholder="1000, 2000, 4000"
           value={form.retryBackoff}
           onChange={(event) => set({ retryBackoff: event.currentTarget.value })}

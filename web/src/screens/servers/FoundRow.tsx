@@ -1,7 +1,7 @@
 // One server that was found: what it is, what it would be called, and what it has to be told.
 import { Badge, Checkbox, PasswordInput, Select, TextInput } from "@mantine/core";
 import type { FoundView, InputView } from "../../api/types";
-import { canBeAdded } from "./found";
+import { canBeAdded, problemOfFound } from "./found";
 
 interface InputProps {
   input: InputView;
@@ -74,6 +74,7 @@ function Details({ one, name, nameProblem, values, onName, onValues }: Props) {
 
 export function FoundRow(props: Props) {
   const { one, isChosen, onChosen, onChoice } = props;
+  const problem = problemOfFound(one);
   return (
     <div className="card stack tight" role="group" aria-label={`${one.name}, ${one.source.kind}`}>
       <div className="row wrap">
@@ -104,7 +105,7 @@ export function FoundRow(props: Props) {
           onChange={(choice) => choice && onChoice(choice)}
         />
       )}
-      {one.problem && <div className="dim">{one.problem.message}</div>}
+      {problem && <div className="dim">{problem}</div>}
       {isChosen && <Details {...props} />}
     </div>
   );

@@ -131,21 +131,24 @@ function attemptsOf({ retry, error }: ServerView): string | undefined {
   return typeof attempts === "number" ? `Gave up after ${counted(attempts, "attempt")}` : undefined;
 }
 
+function titleOf(server: ServerView): string {
+  if (shownState(server) === "SIGN_IN") return "Sign-in needed";
+  if (server.error) return "Connection Error";
+  const variable = server.problem?.details.variable;
+  return typeof variable === "string"
+    ? `The environment variable ${variable} is not set`
+    : "It cannot be used like this";
+}
+
 function Failure({ server, onEdit }: { server: ServerView; onEdit(copy: boolean): void }) {
   const error = server.error ?? server.problem;
   if (!error || server.state === "CONNECTED") return null;
   const state = shownState(server);
   const isOver = (state === "ERROR" && !isRetrying(server)) || state === "SIGN_IN";
-  const title =
-    state === "SIGN_IN"
-      ? "Sign-in needed"
-      : server.error
-        ? "Connection Error"
-        : "It cannot be used like this";
   return (
     <ErrorNote
       error={error}
-      title={title}
+      title={titleOf(server)}
       tone={state === "SIGN_IN" ? "wait" : "bad"}
       note={attemptsOf(server)}
       action={

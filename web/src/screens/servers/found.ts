@@ -5,6 +5,14 @@ import type { FoundView } from "../../api/types";
 export const canBeAdded = (one: FoundView): boolean =>
   one.problem === null || one.problem.details.variable !== undefined;
 
+/** What is wrong, in short; null also where the field of an input asks for it. */
+export function problemOfFound(one: FoundView): string | null {
+  const variable = one.problem?.details.variable;
+  if (typeof variable !== "string") return one.problem?.message ?? null;
+  const isAsked = one.inputs.some((input) => input.variable === variable);
+  return isAsked ? null : `The environment variable ${variable} is not set.`;
+}
+
 /** A name for each that neither another of them nor a server of ours has. */
 export function proposedNames(found: FoundView[], known: Iterable<string>): string[] {
   const taken = new Set(known);
