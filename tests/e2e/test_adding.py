@@ -70,6 +70,7 @@ def card(page: Page, name: str) -> Locator:
 
 def assert_confirmed_first(page: Page, name: str, *words: str) -> None:
     """It is started only after its command was shown, whole."""
+    expect(page.get_by_role("dialog")).to_have_count(0)
     expect(card(page, name)).to_contain_text("not confirmed yet")
     card(page, name).get_by_role("switch").click(force=True)
     dialog = page.get_by_role("dialog", name=f"Start {name}?")
@@ -139,7 +140,7 @@ def test_a_package_of_the_registry_is_chosen_and_filled_in(opened: Watched, home
     page.get_by_role("button", name="Read it").click()
     found = page.get_by_role("group", name="weather, registry")
     expect(found).to_contain_text("npx -y weather")
-    expect(found.get_by_label("Key")).to_be_visible()
+    expect(found.get_by_role("textbox", name="Key")).to_be_visible()
     found.get_by_role("combobox", name="Package").click()
     expect(page.get_by_role("option")).to_have_text(["npm", "oci", "remote"])
     page.get_by_role("option", name="remote").click()
@@ -178,6 +179,7 @@ def test_a_copy_has_the_secrets_and_a_changed_server_asks_to_be_connected_again(
     page.get_by_role("button", name="More for mine", exact=True).click()
     page.get_by_role("menuitem", name="Duplicate").click()
     page.get_by_role("button", name="Add", exact=True).click()
+    expect(page.get_by_role("dialog")).to_have_count(0)
     copy = card(page, "mine-copy")
     copy.get_by_role("switch").click(force=True)
     expect(copy).to_contain_text("Connected")

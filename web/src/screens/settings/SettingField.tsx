@@ -14,6 +14,7 @@ function useTyped(setting: SettingView, shown: string, read: (text: string) => T
   const [text, setText] = useState(shown);
   const [problem, setProblem] = useState<string | null>(null);
   const leave = (): void => {
+    if (!setting.is_editable) return;
     const typed = read(text);
     const isGood = "value" in typed;
     setProblem(isGood ? null : typed.problem);
@@ -21,7 +22,7 @@ function useTyped(setting: SettingView, shown: string, read: (text: string) => T
   };
   return {
     "aria-label": setting.name,
-    disabled: !setting.is_editable,
+    readOnly: !setting.is_editable,
     value: text,
     error: problem,
     onBlur: leave,
@@ -42,9 +43,9 @@ function TextField({ setting }: { setting: SettingView }) {
 
 function JsonField({ setting }: { setting: SettingView }) {
   const read = (text: string): Typed => typedJson(text, setting.default);
-  const { disabled, ...field } = useTyped(setting, pretty(setting.value), read);
+  const field = useTyped(setting, pretty(setting.value), read);
   const mono = { input: { fontFamily: "var(--mono)" } };
-  return <Textarea {...field} readOnly={disabled} autosize maxRows={8} styles={mono} />;
+  return <Textarea {...field} autosize maxRows={8} styles={mono} />;
 }
 
 export function SettingField({ setting }: { setting: SettingView }) {

@@ -21,6 +21,9 @@ function Row({ setting }: { setting: SettingView }) {
       </td>
       <td className={css.value}>
         <SettingField key={JSON.stringify(setting.value)} setting={setting} />
+        {!is_editable && (
+          <span className="dim">{isDefault ? "Set in a file only." : "That file decides."}</span>
+        )}
       </td>
       <td className={css.fact}>
         <span className={`dim ${css.label}`}>From </span>
@@ -28,7 +31,9 @@ function Row({ setting }: { setting: SettingView }) {
       </td>
       <td className={css.fact}>
         <span className={`dim ${css.label}`}>Default </span>
-        <span className="mono dim">{JSON.stringify(setting.default)}</span>
+        <span className="mono dim">
+          {setting.default === null ? "none" : JSON.stringify(setting.default)}
+        </span>
       </td>
       <td>
         <Button
