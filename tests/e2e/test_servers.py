@@ -84,7 +84,7 @@ def test_a_server_that_cannot_start_says_why_in_place_and_once_in_passing(opened
     toast = page.get_by_role("alert").filter(has_text="Could not connect missing")
     expect(toast).to_have_count(1)
     help_page = toast.get_by_role("link", name="View documentation").get_attribute("href")
-    assert help_page and help_page.startswith("/docs/errors/")
+    assert str(help_page).startswith("/docs/errors/")
     assert opened.axe() == []
     opened.shoot("failed")
     card.get_by_role("button", name="Edit").click()
@@ -106,6 +106,7 @@ def test_a_server_that_lets_nobody_in_asks_for_a_sign_in(opened: Watched) -> Non
     card = page.get_by_role("article", name="closed")
     expect(card).to_contain_text("Sign-in needed")
     expect(card).to_have_attribute("data-state", "SIGN_IN")
+    expect(page.get_by_role("alert").filter(has_text="closed needs a sign-in")).to_be_visible()
     assert opened.axe() == []
     opened.shoot("sign in")
     opened.assert_clean()

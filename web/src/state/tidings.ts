@@ -4,7 +4,7 @@ import { notifications } from "@mantine/notifications";
 import { createElement, type ReactNode } from "react";
 import type { ServerView } from "../api/types";
 import { counted, cut } from "../parts/format";
-import { isRetrying } from "../parts/StateDot";
+import { isRetrying, needsSignIn } from "../parts/StateDot";
 import { useInspector } from "./store";
 
 type Servers = ReadonlyMap<string, ServerView>;
@@ -74,9 +74,13 @@ function tell({ connected, failed, lost }: Tidings): void {
     notifications.show({ color: "red", message: `${names(failed)} could not be connected` });
   else
     for (const server of failed) {
-      const title = `Could not connect ${nameOf(server)}`;
+      const isClosed = needsSignIn(server);
+      const title = isClosed
+        ? `${nameOf(server)} needs a sign-in`
+        : `Could not connect ${nameOf(server)}`;
       const text = `${cut(server.error?.message ?? "", 100)} `;
-      notifications.show({ color: "red", title, message: help(server, text) });
+      const color = isClosed ? "yellow" : "red";
+      notifications.show({ color, title, message: help(server, text) });
     }
 }
 

@@ -7,6 +7,7 @@ import { counted } from "../../parts/format";
 import { telling } from "../../state/actions";
 import { command } from "../../state/connection";
 import { useInspector } from "../../state/store";
+import css from "./FoundList.module.css";
 import { FoundRow } from "./FoundRow";
 import { canBeAdded, problemOfName, proposedNames } from "./found";
 
@@ -96,7 +97,7 @@ export function FoundList({ found: given, areChosen, again, onDone }: Props) {
           />
         ))}
       </div>
-      <div className="row" style={{ justifyContent: "flex-end" }}>
+      <div className={`row ${css.foot}`}>
         <span className="dim grow">You are asked once more before one is first started.</span>
         <Button disabled={!isReady} onClick={() => void take()}>
           {chosen.size ? `Add ${counted(chosen.size, "server")}` : "Add"}

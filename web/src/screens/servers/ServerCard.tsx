@@ -37,7 +37,7 @@ function Waiting({ server }: { server: ServerView }) {
   const next = retry?.at ? Math.max(0, Math.ceil(retry.at - now)) : null;
   return (
     <div className={css.waiting} role="status">
-      <Loader size={14} color="yellow" aria-hidden="true" />
+      {server.state === "CONNECTING" && <Loader size={14} color="yellow" aria-hidden="true" />}
       <span className="grow">
         {next !== null
           ? `Next attempt in ${next} s`
