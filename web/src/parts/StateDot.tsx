@@ -44,6 +44,10 @@ export function stateWords(server: ServerView): string {
   return WORDS[shownState(server)];
 }
 
+/** What is being waited for: "Opening the transport". */
+export const stepWords = ({ waiting_for: step }: ServerView): string =>
+  step ? step.charAt(0).toUpperCase() + step.slice(1) : "Connecting";
+
 export function StateDot({ state }: { state: Shown }) {
   return <span className={`${css.dot} ${TONES[state]}`} aria-hidden="true" />;
 }

@@ -8,7 +8,7 @@ import { ErrorNote } from "../../parts/ErrorNote";
 import { clock, counted, duration } from "../../parts/format";
 import { Icon } from "../../parts/icons";
 import { ServerIcon } from "../../parts/ServerIcon";
-import { isRetrying, StateDot, shownState, stateWords } from "../../parts/StateDot";
+import { isRetrying, StateDot, shownState, stateWords, stepWords } from "../../parts/StateDot";
 import { copy } from "../../parts/text";
 import { useNow } from "../../parts/useNow";
 import { telling } from "../../state/actions";
@@ -39,11 +39,7 @@ function Waiting({ server }: { server: ServerView }) {
     <div className={css.waiting} role="status">
       {server.state === "CONNECTING" && <Loader size={14} color="yellow" aria-hidden="true" />}
       <span className="grow">
-        {next !== null
-          ? `Next attempt in ${next} s`
-          : server.waiting_for
-            ? `Waiting for ${server.waiting_for}`
-            : "Connecting"}
+        {next !== null ? `Next attempt in ${next} s` : stepWords(server)}
         <span className="dim"> · since {duration(Math.max(0, now - server.since))}</span>
       </span>
       {isRetrying(server) && (
