@@ -44,9 +44,9 @@ export function stateWords(server: ServerView): string {
   return WORDS[shownState(server)];
 }
 
-/** What is being waited for: "Opening the transport". */
+/** What is being waited for. A step is told as "opening the transport", "waiting for …". */
 export const stepWords = ({ waiting_for: step }: ServerView): string =>
-  step ? step.charAt(0).toUpperCase() + step.slice(1) : "Connecting";
+  step ? `Waiting for ${step.replace(/^(waiting for|opening) /, "")}` : "Connecting";
 
 export function StateDot({ state }: { state: Shown }) {
   return <span className={`${css.dot} ${TONES[state]}`} aria-hidden="true" />;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { FoundView } from "../../api/types";
-import { shownState, stateWords } from "../../parts/StateDot";
+import { shownState, stateWords, stepWords } from "../../parts/StateDot";
 import { aServer } from "../../testing/views";
 import { delaysOf, formOf, problemOf, rawOf } from "./entry";
 import { canBeAdded, problemOfName, proposedNames } from "./found";
@@ -113,6 +113,12 @@ describe("the state of a server", () => {
     expect(shownState(aServer({ ...off, error: anError("CONNECTION_REFUSED") }))).toBe("ERROR");
     const unknown = aServer({ ...off, error: anError("AUTHENTICATION_FAILED") });
     expect([shownState(unknown), stateWords(unknown)]).toEqual(["SIGN_IN", "Sign-in needed"]);
+  });
+  it("says what is waited for", () => {
+    const words = (waiting_for: string | null) => stepWords(aServer({ waiting_for }));
+    expect(words("opening the transport")).toBe("Waiting for the transport");
+    expect(words("waiting for the handshake")).toBe("Waiting for the handshake");
+    expect(words(null)).toBe("Connecting");
   });
   it("counts attempts while they are made", () => {
     const retry = { count: 1, most: 3, at: 5 };
