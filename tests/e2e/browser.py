@@ -104,7 +104,9 @@ class Watched:
 
 @contextmanager
 def watched(browser: Browser, site: Site, **options: Any) -> Iterator[Watched]:
-    context = browser.new_context(**{"viewport": {"width": 1440, "height": 900}, **options})
+    # A toast that is still fading in has too little contrast.
+    usual = {"viewport": {"width": 1440, "height": 900}, "reduced_motion": "reduce"}
+    context = browser.new_context(**{**usual, **options})
     try:
         yield Watched(context, site)
     finally:

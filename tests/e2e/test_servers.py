@@ -1,10 +1,12 @@
-"""Servers in the browser: several at once, added by pasting, removed, failing in place."""
+"""Servers in the browser: several at once, each of their states, added by pasting, removed."""
 
 from __future__ import annotations
 
 import shlex
 import sys
+import threading
 from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -16,52 +18,115 @@ from .site import configure, site
 DEMO = [sys.executable, "-m", "mcplens.demo"]
 
 
-@pytest.fixture
-def window(browser: Browser, tmp_path: Path) -> Iterator[Watched]:
+class _Closed(BaseHTTPRequestHandler):
+    """Lets nobody in."""
+
+    def do_POST(self) -> None:
+        self.send_response(401)
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+    do_GET = do_POST
+
+    def log_message(self, format: str, *args: object) -> None:
+        pass
+
+
+@pytest.fixture(scope="module")
+def closed() -> Iterator[str]:
+    with ThreadingHTTPServer(("127.0.0.1", 0), _Closed) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}/mcp"
+        server.shutdown()
+
+
+@pytest.fixture(scope="module")
+def opened(
+    browser: Browser, tmp_path_factory: pytest.TempPathFactory, closed: str
+) -> Iterator[Watched]:
+    home: Path = tmp_path_factory.mktemp("home")
     one = {"command": DEMO[0], "args": DEMO[1:]}
     missing = {"command": "no-such-program-anywhere", "maxRetries": 0}
-    configure(tmp_path, {"first": one, "second": one, "missing": missing})
-    with site(tmp_path) as running, watched(browser, running) as opened:
-        yield opened
+    nobody = {"url": "http://127.0.0.1:9/mcp", "maxRetries": 2, "retryBackoff": [1]}
+    servers = {"first": one, "second": one, "missing": missing, "nobody": nobody}
+    configure(home, {**servers, "closed": {"url": closed}})
+    with site(home) as running, watched(browser, running) as window:
+        window.enter("/servers")
+        yield window
 
 
-def test_two_servers_are_connected_at_once(window: Watched) -> None:
-    page = window.enter("/servers")
+def test_two_servers_are_connected_at_once(opened: Watched) -> None:
+    page = opened.goto("/servers")
     for name in ("first", "second"):
         page.get_by_role("switch", name=f"Connect {name}").click(force=True)
         expect(page.get_by_role("switch", name=f"Disconnect {name}")).to_be_visible()
         expect(page.get_by_role("article", name=name)).to_contain_text("Connected")
-    window.goto("/s/first/tools")
+        expect(page.get_by_role("alert").filter(has_text=f"Connected to {name}")).to_be_visible()
+    opened.goto("/s/first/tools")
     page.get_by_text("Gives back the text").wait_for()
+    # What passed before is not told again.
+    expect(page.get_by_text("Connected to first")).to_have_count(0)
     page.get_by_role("button", name="Server: first").click()
     page.get_by_role("menuitem", name="second").click()
     page.get_by_text("Gives back the text").wait_for()
     assert page.url.endswith("/s/second/tools")
-    window.assert_clean()
+    opened.assert_clean()
 
 
-def test_a_server_that_cannot_start_says_why_in_place(window: Watched) -> None:
-    page = window.enter("/servers")
+def test_a_server_that_cannot_start_says_why_in_place_and_once_in_passing(opened: Watched) -> None:
+    page = opened.goto("/servers")
     page.get_by_role("switch", name="Connect missing").click(force=True)
     card = page.get_by_role("article", name="missing")
     expect(card).to_contain_text("Failed")
+    expect(card).to_contain_text("Connection Error")
     expect(card).to_contain_text("no-such-program-anywhere")
     expect(card.get_by_role("link", name="Troubleshooting guide")).to_be_visible()
-    assert window.axe() == []
-    window.shoot("failed")
-    window.assert_clean()
+    toast = page.get_by_role("alert").filter(has_text="Could not connect missing")
+    expect(toast).to_have_count(1)
+    help_page = toast.get_by_role("link", name="View documentation").get_attribute("href")
+    assert str(help_page).startswith("/docs/errors/")
+    assert opened.axe() == []
+    opened.shoot("failed")
+    card.get_by_role("button", name="Edit").click()
+    expect(page.get_by_label("Program")).to_have_value("no-such-program-anywhere")
+    opened.assert_clean()
 
 
-def test_a_server_is_added_by_pasting_its_command_line_and_removed(window: Watched) -> None:
-    page = window.enter("/servers?add")
-    page.get_by_label("Command line, URL").fill(shlex.join(DEMO))
+def test_attempts_are_counted_also_after_the_last(opened: Watched) -> None:
+    page = opened.goto("/servers")
+    page.get_by_role("switch", name="Connect nobody").click(force=True)
+    card = page.get_by_role("article", name="nobody")
+    expect(card).to_contain_text("Gave up after 3 attempts")
+    opened.assert_clean()
+
+
+def test_a_server_that_lets_nobody_in_asks_for_a_sign_in(opened: Watched) -> None:
+    page = opened.goto("/servers")
+    page.get_by_role("switch", name="Connect closed").click(force=True)
+    card = page.get_by_role("article", name="closed")
+    expect(card).to_contain_text("Sign-in needed")
+    expect(card).to_have_attribute("data-state", "SIGN_IN")
+    expect(page.get_by_role("alert").filter(has_text="closed needs a sign-in")).to_be_visible()
+    assert opened.axe() == []
+    opened.shoot("sign in")
+    opened.assert_clean()
+
+
+def test_a_server_is_added_by_pasting_its_command_line_and_removed(opened: Watched) -> None:
+    page = opened.goto("/servers?add")
+    first, *rest = map(shlex.quote, DEMO)
+    page.get_by_label("Command line, URL").fill(f"{first} \\\n  {' '.join(rest)}\n")
     page.get_by_role("button", name="Read it").click()
-    page.get_by_label("Name", exact=False).first.fill("pasted")
+    expect(page.get_by_label("Arguments")).to_have_value("-m\nmcplens.demo")
+    page.get_by_label("Name", exact=False).first.fill("typed")
     page.get_by_role("button", name="Add", exact=True).click()
-    card = page.get_by_role("article", name="pasted")
+    card = page.get_by_role("article", name="typed")
     expect(card).to_be_visible()
-    page.get_by_role("button", name="More for pasted").click()
+    page.get_by_role("button", name="More for typed").click()
     page.get_by_role("menuitem", name="Remove").click()
     page.get_by_role("button", name="Remove", exact=True).click()
     expect(card).to_be_hidden()
-    window.assert_clean()
+    page.get_by_role("button", name="More for demo").click()
+    expect(page.get_by_text("This server is built in.")).to_be_visible()
+    expect(page.get_by_role("menuitem", name="Remove")).to_be_disabled()
+    opened.assert_clean()

@@ -117,6 +117,84 @@ async def test_a_server_is_added_changed_and_removed_and_its_secret_stays(tmp_pa
         assert json.loads(user_config(tmp_path).read_text())["mcpServers"] == {}
 
 
+async def test_a_copy_of_a_server_works_and_its_secret_is_never_shown(tmp_path: Path) -> None:
+    write_config(tmp_path, mine={**good(), "env": {"TOKEN": "s3cret"}})
+    async with site(tmp_path) as web, web.page() as page:
+        shown = (await page.ask("ServerEntryOf", server_id="mine"))["raw"]
+        with pytest.raises(Refusal, match=r"env\.TOKEN"):
+            await page.ask("ServerAdd", name="copy", raw=shown)
+        await page.ask("ServerAdd", name="copy", raw=shown, copy_of="mine")
+        await page.connected("copy")
+        assert "s3cret" not in json.dumps(page.changes)
+        kept = json.loads(user_config(tmp_path).read_text())["mcpServers"]
+        assert kept["copy"] == kept["mine"]
+
+
+async def test_a_copy_or_another_name_of_what_was_not_confirmed_is_not_started(
+    tmp_path: Path,
+) -> None:
+    async with site(tmp_path) as web, web.page() as page:
+        await page.ask("ServerImport", servers={"brought": good()})
+        raw = (await page.ask("ServerEntryOf", server_id="brought"))["raw"]
+        await page.ask("ServerAdd", name="copy", raw=raw, copy_of="brought")
+        await page.ask("ServerEdit", server_id="brought", raw=raw, name="renamed")
+        for name in ("copy", "renamed"):
+            with pytest.raises(Refusal) as refused:
+                await page.ask("Connect", server_id=name)
+            assert refused.value.error["details"]["needs_confirmation"]
+        await page.ask("Confirm", server_id="renamed")
+        await page.connected("renamed")
+
+
+async def test_a_server_that_was_changed_while_connected_says_so(tmp_path: Path) -> None:
+    write_config(tmp_path, mine=good())
+    async with site(tmp_path) as web, web.page() as page:
+        view = await page.connected("mine")
+        assert not view["is_outdated"]
+        raw = {**good(), "requestTimeout": 5000}
+        await page.ask("ServerEdit", server_id="mine", raw=raw)
+        await page.until(lambda: page.things["servers", "mine"]["is_outdated"])
+        await page.ask("Disconnect", server_id="mine")
+        view = await page.connected("mine")
+        assert not view["is_outdated"]
+
+
+async def test_attempts_stay_counted_after_giving_up(tmp_path: Path) -> None:
+    entry = {"url": "http://127.0.0.1:9/mcp", "maxRetries": 2, "retryBackoff": [1]}
+    write_config(tmp_path, nobody=entry)
+    async with site(tmp_path) as web, web.page() as page:
+        await page.ask("Connect", server_id="nobody")
+
+        def given_up() -> bool:
+            view = page.things["servers", "nobody"]
+            return view["state"] == "DISCONNECTED" and bool(view["error"])
+
+        await page.until(given_up)
+        view = page.things["servers", "nobody"]
+        assert (view["retry"], view["error"]["details"]["attempts"]) == (None, 3)
+
+
+async def test_what_is_built_in_is_not_removable(tmp_path: Path) -> None:
+    async with site(tmp_path) as web, web.page() as page:
+        assert not page.things["servers", "demo"]["is_removable"]
+        with pytest.raises(Refusal, match="built in"):
+            await page.ask("ServerRemove", server_id="demo")
+
+
+async def test_tasks_of_both_roles_live_as_long_as_the_setting_says(tmp_path: Path) -> None:
+    async with site(tmp_path) as web, web.page() as page:
+        await page.ask("SetSetting", name="taskTtlSeconds", value=7)
+        await page.connected("demo")
+        call = await page.call(
+            "CallTool", server_id="demo", name="echo", arguments={"text": "x"}, as_task=True,
+            send_anyway=True,
+        )  # fmt: skip
+        assert call["request"]["task"] == {"ttl": 7000}
+        client = web.workspace.find("demo").client
+        assert client is not None
+        assert client._options.receiver_task_ttl_s == 7
+
+
 async def test_a_pasted_command_line_or_address_becomes_an_entry(web: Site) -> None:
     async with web.page() as page:
         found = await page.ask("ParseTarget", text="TOKEN=x npx -y some-server --flag 'a b'")

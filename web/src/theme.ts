@@ -89,7 +89,11 @@ export const theme: MantineThemeOverride = createTheme({
       },
     },
     Drawer: { defaultProps: { closeButtonProps: { "aria-label": "Close" } } },
-    Notification: { defaultProps: { closeButtonProps: { "aria-label": "Close" } } },
+    Notification: {
+      defaultProps: { closeButtonProps: { "aria-label": "Close" } },
+      // The grey that Mantine takes beneath a title misses AA.
+      styles: { description: { color: "var(--ink-2)" } },
+    },
   },
 });
 

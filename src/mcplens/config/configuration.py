@@ -15,7 +15,8 @@ from mcplens.config.entries import Locate, build_entry, resolved_members, resolv
 from mcplens.config.files import invalid, read_json
 from mcplens.config.jsonc import Document
 from mcplens.config.keys import TOP_KEYS, Wrong
-from mcplens.config.model import Configuration, ServerEntry, Settings, Source
+from mcplens.config.model import Configuration, Origin, ServerEntry, Settings, Source
+from mcplens.config.placeholders import variables_of
 from mcplens.config.places import KIND as KIND
 from mcplens.config.places import find_files as find_files
 from mcplens.config.places import user_file as user_file
@@ -25,6 +26,8 @@ from mcplens.errors import ConfigurationError, InspectorError
 
 _TOP_NAMES: Final = frozenset(key.name for key in TOP_KEYS) | {"mcpServers", "$schema"}
 _MERGED: Final = ("views", "settings")
+# Of these every file has its say.
+_TOGETHER: Final = (*_MERGED, "profiles", "secret_keys")
 
 
 class _File(msgspec.Struct, frozen=True):
@@ -33,6 +36,7 @@ class _File(msgspec.Struct, frozen=True):
     source: Source
     servers: tuple[ServerEntry, ...] = ()
     top: dict[str, Any] = msgspec.field(default_factory=dict)
+    origins: dict[str, Origin] = msgspec.field(default_factory=dict)
     problems: tuple[InspectorError, ...] = ()
     remarks: tuple[str, ...] = ()
 
@@ -115,7 +119,13 @@ def _read_document(document: Document, source: Source, here: Surroundings) -> _F
         build_entry(name, raw, source, here, locate=_locator(document, name))
         for name, raw in (servers or {}).items()
     )
-    return _File(source, entries, fields, problems, tuple(_remarks(document, top, source)))
+    origins = {
+        key.field: Origin(source.path, tuple(dict.fromkeys(variables_of(top[key.name]))))
+        for key in TOP_KEYS
+        if key.field in fields
+    }
+    remarks = tuple(_remarks(document, top, source))
+    return _File(source, entries, fields, origins, problems, remarks)
 
 
 def _not_an_object(document: Document, source: Source) -> ConfigurationError:
@@ -178,6 +188,7 @@ def _merge(files: list[_File]) -> Configuration:
     """The first file that names a server, a setting, a profile or a view decides."""
     servers: dict[str, ServerEntry] = {}
     top: dict[str, Any] = {}
+    origins: dict[str, tuple[Origin, ...]] = {}
     for file in files:
         for entry in file.servers:
             if entry.name not in servers:
@@ -189,6 +200,8 @@ def _merge(files: list[_File]) -> Configuration:
                     winner, remarks=(*winner.remarks, remark)
                 )
         for field, value in file.top.items():
+            if field in _TOGETHER or field not in origins:
+                origins[field] = (*origins.get(field, ()), file.origins[field])
             if field in _MERGED:
                 top[field] = {**value, **top.get(field, {})}
             elif field == "profiles":
@@ -200,6 +213,7 @@ def _merge(files: list[_File]) -> Configuration:
     return Configuration(
         servers=tuple(servers.values()),
         settings=Settings(**top),
+        origins=origins,
         sources=tuple(file.source for file in files),
         problems=tuple(problem for file in files for problem in file.problems),
         remarks=tuple(remark for file in files for remark in file.remarks),

@@ -22,11 +22,15 @@ class Wrong(Exception):
 
 
 class Key(msgspec.Struct, frozen=True):
-    """One key: `read(value, key)` gives the field's value or raises Wrong."""
+    """One key: `read(value, key)` gives the field's value or raises Wrong.
+
+    `meaning` is a line for a person; the keys of a server have theirs in the reference only.
+    """
 
     name: str
     field: str
     read: Callable[[Any, str], Any]
+    meaning: str = ""
 
 
 _KINDS: Final = {
@@ -263,15 +267,43 @@ ALIASES: Final = {
 }
 
 TOP_KEYS: Final = (
-    Key("requestTimeoutSeconds", "request_timeout_s", seconds),
-    Key("capabilitiesTimeoutSeconds", "capabilities_timeout_s", seconds),
-    Key("authorizationTimeoutSeconds", "authorization_timeout_s", seconds),
-    Key("connectionRetryCount", "connection_retry_count", at_least(0)),
-    Key("capabilitiesRefreshIntervalSeconds", "capabilities_refresh_interval_s", interval_s),
-    Key("cacheTtlMs", "cache_ttl_s", milliseconds),
-    Key("secretKeys", "secret_keys", names),
-    Key("defaultPresetId", "default_preset_id", filled),
-    Key("profiles", "profiles", mapping),
-    Key("views", "views", mapping),
-    Key("settings", "settings", mapping),
-)
+    Key(
+        "requestTimeoutSeconds", "request_timeout_s", seconds,
+        "How long a request may take; a server's requestTimeout wins. 0 for no limit.",
+    ),
+    Key(
+        "capabilitiesTimeoutSeconds", "capabilities_timeout_s", seconds,
+        "How long connecting and lists may take; a server's connectionTimeout wins.",
+    ),
+    Key(
+        "authorizationTimeoutSeconds", "authorization_timeout_s", seconds,
+        "How long a person has to sign in.",
+    ),
+    Key(
+        "connectionRetryCount", "connection_retry_count", at_least(0),
+        "How often the gateway tries to connect.",
+    ),
+    Key(
+        "capabilitiesRefreshIntervalSeconds", "capabilities_refresh_interval_s", interval_s,
+        "How often the gateway asks for lists again: 0 for never, at least 30.",
+    ),
+    Key(
+        "cacheTtlMs", "cache_ttl_s", milliseconds,
+        "For how many milliseconds lists are good.",
+    ),
+    Key(
+        "taskTtlSeconds", "task_ttl_s", at_least(1),
+        "How long tasks are kept: those that the page starts, and those that it holds for servers.",
+    ),
+    Key(
+        "secretKeys", "secret_keys", names,
+        "JSON members, headers and options whose values are never recorded, for all servers.",
+    ),
+    Key("defaultPresetId", "default_preset_id", filled, "The view to start with."),
+    Key(
+        "profiles", "profiles", mapping,
+        "Who answers servers' questions in place of a person, by name.",
+    ),
+    Key("views", "views", mapping, "What the gateway publishes, by name."),
+    Key("settings", "settings", mapping, "Settings of the user interface."),
+)  # fmt: skip

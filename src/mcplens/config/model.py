@@ -106,6 +106,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     connection_retry_count: int = 3
     capabilities_refresh_interval_s: float = 300.0
     cache_ttl_s: float = 300.0
+    task_ttl_s: float = 60.0
     secret_keys: tuple[str, ...] = ()
     default_preset_id: str | None = None
     profiles: Mapping[str, Any] = msgspec.field(default_factory=dict)  # filled in when used
@@ -116,11 +117,20 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         return f"<Settings {len(self.profiles)} profiles, {len(self.views)} views>"
 
 
+class Origin(msgspec.Struct, frozen=True):
+    """Where a setting was said: the file, and the variables that fill it in."""
+
+    path: str
+    variables: tuple[str, ...] = ()
+
+
 class Configuration(msgspec.Struct, frozen=True, kw_only=True):
     """All that was read: servers in order, the project's before the user's."""
 
     servers: tuple[ServerEntry, ...] = ()
     settings: Settings = msgspec.field(default_factory=Settings)
+    # By the field of Settings; several where what files say is put together.
+    origins: dict[str, tuple[Origin, ...]] = msgspec.field(default_factory=dict)
     sources: tuple[Source, ...] = ()
     problems: tuple[InspectorError, ...] = ()
     remarks: tuple[str, ...] = ()

@@ -24,14 +24,17 @@ def choices(document: Any) -> list[str]:
     return list(_ways(_camel(mapping(document))))
 
 
+def first_choice(document: Any) -> str | None:
+    """The way that is taken where none is chosen."""
+    return _first(_ways(_camel(mapping(document))))
+
+
 def read_registry(document: dict[str, Any], reading: Reading) -> Iterator[ForeignServer]:
     """The one server of a `server.json`, by the way that was chosen."""
     document = _camel(document)
     name = str(document.get("name", "")).rpartition("/")[2] or "server"
     ways = _ways(document)
-    label = reading.choice or next(
-        (label for label, way in ways.items() if not _obstacle(way)), next(iter(ways), None)
-    )
+    label = reading.choice or _first(ways)
     if label not in ways:
         known = ", ".join(ways) or "none"
         problem = "names neither packages nor remotes" if not ways else f"has no way {label!r}"
@@ -50,6 +53,11 @@ def read_registry(document: dict[str, Any], reading: Reading) -> Iterator[Foreig
         remarks=remarks,
         problem=_obstacle(ways[label]),
     )
+
+
+def _first(ways: dict[str, dict[str, Any]]) -> str | None:
+    open_ways = (label for label, way in ways.items() if not _obstacle(way))
+    return next(open_ways, next(iter(ways), None))
 
 
 def _ways(document: dict[str, Any]) -> dict[str, dict[str, Any]]:

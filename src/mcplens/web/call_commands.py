@@ -12,7 +12,6 @@ from msgspec import Raw
 
 from mcplens.errors import InspectorError
 from mcplens.protocol.shapes import Item, Prompt, Resource, ResourceTemplate, Tool
-from mcplens.session.task_calls import DEFAULT_TTL_S
 from mcplens.web import commands as c
 from mcplens.web import views
 from mcplens.web.pictures import call_view, list_view, page_view, server_view
@@ -101,7 +100,7 @@ async def call_tool(workspace: Workspace, command: c.CallTool) -> views.CallView
         command.name,
         _bytes(command.arguments),
         options,
-        task_ttl_s=_ttl_of(command),
+        task_ttl_s=_ttl_of(workspace, command),
         send_anyway=command.send_anyway,
     )
     return await started(workspace, call, command)
@@ -175,11 +174,12 @@ async def started(workspace: Workspace, call: Call, command: Any) -> views.CallV
     return call_view(workspace, call)
 
 
-def _ttl_of(command: c.CallTool) -> float | None:
+def _ttl_of(workspace: Workspace, command: c.CallTool) -> float | None:
     """How long the task of a call is to live; None for a call that is none."""
     if not command.as_task:
         return None
-    return DEFAULT_TTL_S if command.task_ttl_s is None else command.task_ttl_s
+    default_s = workspace.configured.configuration.settings.task_ttl_s
+    return default_s if command.task_ttl_s is None else command.task_ttl_s
 
 
 def _options(command: c.CallTool) -> Options:

@@ -62,10 +62,12 @@ class ServerEntryOf(_Command, frozen=True, kw_only=True):
 
 
 class ServerAdd(_Command, frozen=True, kw_only=True):
-    """Add a server to the user's file. `raw` is its entry."""
+    """Add a server to the user's file. `raw` is its entry; in a copy, masks stand for what the
+    original has."""
 
     name: str
     raw: dict[str, Any]
+    copy_of: str | None = None
 
 
 class ServerEdit(_Command, frozen=True, kw_only=True):
@@ -87,9 +89,13 @@ class FoundServers(_Command, frozen=True, kw_only=True):
 
 
 class ServerRead(_Command, frozen=True, kw_only=True):
-    """The servers of a pasted text or a file, in any tool's shape."""
+    """The servers of a pasted text or a file, in any tool's shape.
+
+    `choice` is the way to a registry's server, `values` what a person filled in by input id.
+    """
 
     text: str | None = None
+    file_name: str | None = None
     path: str | None = None
     choice: str | None = None
     values: dict[str, str] = {}

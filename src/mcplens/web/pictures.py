@@ -20,6 +20,7 @@ from mcplens.web.plain import NULL, plain, raw_json
 from mcplens.web.question_pictures import awaited_links, question_view, task_view
 from mcplens.workspace.calls import Call
 from mcplens.workspace.configured import settings_of
+from mcplens.workspace.reading import Found
 from mcplens.workspace.server import ListState, Server
 from mcplens.workspace.workspace import Workspace
 
@@ -93,6 +94,7 @@ def _configured(workspace: Workspace, server: Server) -> dict[str, Any]:
         "header_names": sorted(entry.headers),
         "is_enabled": entry.enabled,
         "is_editable": entry.source.kind == KIND,
+        "is_removable": entry.source.kind == KIND or server.is_given,
         "needs_confirmation": workspace.confirmations.is_needed(entry),
         "problem": error_view(entry.problem.to_dict() if entry.problem else None),
         "remarks": list(entry.remarks),
@@ -142,12 +144,17 @@ def _introduced(server: Server) -> dict[str, Any]:
         "client_capabilities": plain(server.answering.capabilities),
         "declared_capabilities": plain(server.declared),
         "needs_reconnect": server.needs_reconnect,
+        "is_outdated": server.is_outdated,
         "instructions": client.instructions if client is not None else None,
     }
 
 
-def found_view(workspace: Workspace, entry: ServerEntry) -> views.FoundView:
-    """A server that is not ours yet, with all that would be added of it."""
+def found_views(workspace: Workspace, found: Found) -> list[views.FoundView]:
+    """Servers that are not ours yet, with all that would be added of them."""
+    return [found_view(workspace, entry, found) for entry in found.entries]
+
+
+def found_view(workspace: Workspace, entry: ServerEntry, found: Found) -> views.FoundView:
     return views.FoundView(
         entry.name,
         f"{entry.source.kind}:{entry.name}",
@@ -160,6 +167,8 @@ def found_view(workspace: Workspace, entry: ServerEntry) -> views.FoundView:
         list(entry.remarks),
         error_view(entry.problem.to_dict() if entry.problem else None),
         entry.name in workspace.servers,
+        found.choices,
+        found.choice,
     )
 
 
@@ -251,8 +260,15 @@ def _masked(value: Any) -> Any:
 
 def settings_view(workspace: Workspace) -> list[views.SettingView]:
     return [
-        views.SettingView(name, _masked(value), default, source, not isinstance(default, dict))
-        for name, value, default, source in settings_of(workspace.configured.configuration)
+        views.SettingView(
+            one.name,
+            one.meaning,
+            _masked(one.value),
+            one.default,
+            one.source,
+            one.is_ours and not isinstance(one.default, dict),
+        )
+        for one in settings_of(workspace.configured)
     ]
 
 

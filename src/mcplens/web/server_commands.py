@@ -9,8 +9,9 @@ from mcplens.config.files import Written
 from mcplens.errors import InspectorError
 from mcplens.web import commands as c
 from mcplens.web import views
-from mcplens.web.pictures import found_view, server_view, settings_view, source_view
-from mcplens.workspace.configured import masked_raw
+from mcplens.web.pictures import found_view, found_views, server_view, settings_view, source_view
+from mcplens.workspace.masked import masked_raw
+from mcplens.workspace.reading import Found, found_on, parse_target, read_path, read_text
 from mcplens.workspace.workspace import Workspace
 
 
@@ -35,16 +36,28 @@ async def show_entry(workspace: Workspace, command: c.ServerEntryOf) -> views.En
 
 
 async def add(workspace: Workspace, command: c.ServerAdd) -> views.WrittenView:
-    written = workspace.configured.add(command.name, command.raw)
-    workspace.reload()
+    copied = workspace.find(command.copy_of).entry if command.copy_of is not None else None
+    is_unconfirmed = copied is not None and workspace.confirmations.is_needed(copied)
+    written = workspace.configured.add(command.name, command.raw, copied)
+    _take_over(workspace, command.name, is_unconfirmed)
     return _written(written, [command.name])
 
 
 async def edit(workspace: Workspace, command: c.ServerEdit) -> views.WrittenView:
     entry = workspace.find(command.server_id).entry
+    is_unconfirmed = workspace.confirmations.is_needed(entry)
     written = workspace.configured.edit(entry, command.raw, command.name)
-    workspace.reload()
-    return _written(written, [command.name or entry.name])
+    name = command.name or entry.name
+    _take_over(workspace, name, is_unconfirmed)
+    return _written(written, [name])
+
+
+def _take_over(workspace: Workspace, name: str, is_unconfirmed: bool) -> None:
+    """A copy or another name of what nobody has confirmed needs to be confirmed as well."""
+    if is_unconfirmed:
+        workspace.imported([name])
+    else:
+        workspace.reload()
 
 
 async def remove(workspace: Workspace, command: c.ServerRemove) -> None:
@@ -52,18 +65,18 @@ async def remove(workspace: Workspace, command: c.ServerRemove) -> None:
 
 
 async def find_others(workspace: Workspace, command: c.FoundServers) -> list[views.FoundView]:
-    return [found_view(workspace, entry) for entry in workspace.configured.found()]
+    return found_views(workspace, Found(found_on(workspace.configured.here)))
 
 
 async def read(workspace: Workspace, command: c.ServerRead) -> list[views.FoundView]:
-    configured = workspace.configured
+    here, choice, values = workspace.configured.here, command.choice, command.values
     if command.text is not None:
-        entries = configured.read_text(command.text, command.choice, command.values)
+        found = read_text(here, command.text, choice, values, command.file_name)
     elif command.path is not None:
-        entries = configured.read_path(command.path, command.choice, command.values)
+        found = read_path(here, command.path, choice, values)
     else:
         raise InspectorError("INVALID_REQUEST", "give a text or a path")
-    return [found_view(workspace, entry) for entry in entries]
+    return found_views(workspace, found)
 
 
 async def bring_in(workspace: Workspace, command: c.ServerImport) -> views.WrittenView:
@@ -81,8 +94,9 @@ async def export(workspace: Workspace, command: c.ServerExport) -> views.ExportV
     return views.ExportView(exported.text, list(exported.remarks))
 
 
-async def parse_target(workspace: Workspace, command: c.ParseTarget) -> views.FoundView:
-    return found_view(workspace, workspace.configured.parse_target(command.text))
+async def parse(workspace: Workspace, command: c.ParseTarget) -> views.FoundView:
+    entry = parse_target(workspace.configured.here, command.text)
+    return found_view(workspace, entry, Found([entry]))
 
 
 async def set_setting(workspace: Workspace, command: c.SetSetting) -> views.SettingView:
@@ -111,6 +125,6 @@ CARRIERS: Final[dict[type, Callable[[Workspace, Any], Awaitable[Any]]]] = {
     c.ServerRead: read,
     c.ServerImport: bring_in,
     c.ServerExport: export,
-    c.ParseTarget: parse_target,
+    c.ParseTarget: parse,
     c.SetSetting: set_setting,
 }

@@ -112,7 +112,8 @@ class ServerView(msgspec.Struct, frozen=True, kw_only=True):
     """One server: what is configured, how the connection stands, what the server said of itself.
 
     `client_capabilities` are declared from the next connection on, `declared_capabilities` were
-    by this one (null: not connected); `needs_reconnect` says that they differ. `is_saved` says
+    by this one (null: not connected); `needs_reconnect` says that they differ, `is_outdated` that
+    the entry was changed in another way since this connection was made. `is_saved` says
     that roots, profile and capabilities are as the file has them.
     """
 
@@ -128,6 +129,7 @@ class ServerView(msgspec.Struct, frozen=True, kw_only=True):
     header_names: list[str]
     is_enabled: bool
     is_editable: bool
+    is_removable: bool
     needs_confirmation: bool
     problem: ErrorView | None
     remarks: list[str]
@@ -144,6 +146,7 @@ class ServerView(msgspec.Struct, frozen=True, kw_only=True):
     client_capabilities: dict[str, Any]
     declared_capabilities: dict[str, Any] | None
     needs_reconnect: bool
+    is_outdated: bool
     instructions: str | None
     channel: dict[str, Any]
     exit: ExitView | None
@@ -169,7 +172,10 @@ class EntryView(msgspec.Struct, frozen=True):
 
 
 class FoundView(msgspec.Struct, frozen=True):
-    """A server that another tool has, or that a file or a pasted text names; not ours yet."""
+    """A server that another tool has, or that a file or a pasted text names; not ours yet.
+
+    `choices` are the ways to a registry's server (`npm`, `remote`), `choice` the one taken.
+    """
 
     name: str
     qualified: str
@@ -182,6 +188,8 @@ class FoundView(msgspec.Struct, frozen=True):
     remarks: list[str]
     problem: ErrorView | None
     is_known: bool
+    choices: list[str]
+    choice: str | None
 
 
 class ExportView(msgspec.Struct, frozen=True):
@@ -286,9 +294,13 @@ class CallView(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SettingView(msgspec.Struct, frozen=True):
-    """A setting as the file spells it, its default, and where its value comes from."""
+    """A setting as the file spells it, its default, and where its value comes from.
+
+    `source` is "default", or the file with the flag or variable behind it.
+    """
 
     name: str
+    description: str
     value: Any
     default: Any
     source: str

@@ -43,6 +43,7 @@ _STDERR_CHARACTERS: Final = 2_000
 # Calls of one person, a flood of questions beside them, and no server overrun.
 _CONCURRENCY: Final = 16
 _RETRIES: Final = 3
+_ANSWERED: Final = ("capabilities", "roots")  # `answering` has them
 _SETTLED: Final = (ConnectionState.CONNECTED, ConnectionState.DISCONNECTING)
 
 
@@ -102,6 +103,7 @@ class Server:
         self._bus = bus
         self._clock = clock
         self._made_of: tuple[Any, dict[str, Any]] | None = None
+        self._made_from: ServerEntry | None = None
         self._work = Background()
         self._closing = asyncio.Lock()
 
@@ -133,6 +135,13 @@ class Server:
         if session is None or self.state is not ConnectionState.CONNECTED:
             return False
         return dict(session.client_capabilities) != self.answering.capabilities
+
+    @property
+    def is_outdated(self) -> bool:
+        """Whether this connection was made of another entry than there is now."""
+        if self._made_from is None or self.state is not ConnectionState.CONNECTED:
+            return False
+        return bool(_decisive(self._made_from) != _decisive(self.entry))
 
     # -- commands ------------------------------------------------------------------------------
 
@@ -181,16 +190,17 @@ class Server:
         except InspectorError as error:
             self.error = error.to_dict()
             raise
-        self.client = client
+        self.client, self._made_from = client, self.entry
 
     def _made_client(self, settings: Settings) -> Client:
         target, options = to_connect_options(self.entry, settings)
         options = {"concurrency": _CONCURRENCY, "max_retries": _RETRIES, **options}
         # The page asks before it sends what a server did not declare; testers must be able to.
         options |= {"enforce_capabilities": False, **self._merged(options)}
-        for name in ("capabilities", "roots"):
-            options.pop(name, None)  # `answering` has them
+        for name in _ANSWERED:
+            options.pop(name, None)
         options |= {**CLIENT_OPTIONS, "server_id": self.server_id}
+        options["receiver_task_ttl_s"] = settings.task_ttl_s
         if self.client is None or self._made_of != (target, options):
             client = connect(target, bus=self._bus, clock=self._clock, **options).client
             self._made_of = (target, options)
@@ -249,7 +259,7 @@ class Server:
         wall: float,
         _old: str,
         new: str,
-        _transition: str,
+        transition: str,
         retries: int,
         most: int,
         retry_in_s: float | None,
@@ -260,6 +270,9 @@ class Server:
             self.error = error
         elif new == "CONNECTED":
             self.error = None
+        elif transition == "give_up" and retries and self.error is not None:
+            details = {**self.error.get("details", {}), "attempts": retries + 1}
+            self.error = {**self.error, "details": details}
         is_trying = new in ("ERROR", "CONNECTING") and (retries or retry_in_s is not None)
         at = None if retry_in_s is None else wall + retry_in_s
         # While it waits, the next attempt is what counts.
@@ -298,3 +311,11 @@ HEEDED: Final = frozenset(
 
 def _line(data: bytes) -> str:
     return data[:_STDERR_CHARACTERS].decode("utf-8", "backslashreplace")
+
+
+def _decisive(entry: ServerEntry) -> Any:
+    """What a connection is made of; capabilities and roots are told by `answering`."""
+    if entry.problem is not None:
+        return None
+    target, options = to_connect_options(entry)
+    return target, {key: value for key, value in options.items() if key not in _ANSWERED}

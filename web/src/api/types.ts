@@ -348,6 +348,8 @@ export interface FoundServers {
 
 /**
  * A server that another tool has, or that a file or a pasted text names; not ours yet.
+ *
+ * `choices` are the ways to a registry's server (`npm`, `remote`), `choice` the one taken.
  */
 export interface FoundView {
   name: string;
@@ -361,6 +363,8 @@ export interface FoundView {
   remarks: string[];
   problem: ErrorView | null;
   is_known: boolean;
+  choices: string[];
+  choice: string | null;
 }
 
 export interface GetPrompt {
@@ -797,13 +801,15 @@ export interface SendRaw {
 }
 
 /**
- * Add a server to the user's file. `raw` is its entry.
+ * Add a server to the user's file. `raw` is its entry; in a copy, masks stand for what the
+ * original has.
  */
 export interface ServerAdd {
   type: "ServerAdd";
   id: number;
   name: string;
   raw: Record<string, unknown>;
+  copy_of?: string | null;
 }
 
 /**
@@ -848,11 +854,14 @@ export interface ServerImport {
 
 /**
  * The servers of a pasted text or a file, in any tool's shape.
+ *
+ * `choice` is the way to a registry's server, `values` what a person filled in by input id.
  */
 export interface ServerRead {
   type: "ServerRead";
   id: number;
   text?: string | null;
+  file_name?: string | null;
   path?: string | null;
   choice?: string | null;
   values?: Record<string, string>;
@@ -871,7 +880,8 @@ export interface ServerRemove {
  * One server: what is configured, how the connection stands, what the server said of itself.
  *
  * `client_capabilities` are declared from the next connection on, `declared_capabilities` were
- * by this one (null: not connected); `needs_reconnect` says that they differ. `is_saved` says
+ * by this one (null: not connected); `needs_reconnect` says that they differ, `is_outdated` that
+ * the entry was changed in another way since this connection was made. `is_saved` says
  * that roots, profile and capabilities are as the file has them.
  */
 export interface ServerView {
@@ -887,6 +897,7 @@ export interface ServerView {
   header_names: string[];
   is_enabled: boolean;
   is_editable: boolean;
+  is_removable: boolean;
   needs_confirmation: boolean;
   problem: ErrorView | null;
   remarks: string[];
@@ -903,6 +914,7 @@ export interface ServerView {
   client_capabilities: Record<string, unknown>;
   declared_capabilities: Record<string, unknown> | null;
   needs_reconnect: boolean;
+  is_outdated: boolean;
   instructions: string | null;
   channel: Record<string, unknown>;
   exit: ExitView | null;
@@ -963,9 +975,12 @@ export interface SetSetting {
 
 /**
  * A setting as the file spells it, its default, and where its value comes from.
+ *
+ * `source` is "default", or the file with the flag or variable behind it.
  */
 export interface SettingView {
   name: string;
+  description: string;
   value: unknown;
   default: unknown;
   source: string;

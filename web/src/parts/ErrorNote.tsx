@@ -15,14 +15,16 @@ interface Props {
   title?: string;
   note?: ReactNode;
   action?: ReactNode;
+  /** `wait` where somebody has to do something, and nothing is broken. */
+  tone?: "bad" | "wait";
 }
 
-export function ErrorNote({ error, title, note, action }: Props) {
+export function ErrorNote({ error, title, note, action, tone = "bad" }: Props) {
   const [isOpen, setOpen] = useState(false);
   const hasMore = error.message.length > SHORT || Object.keys(error.details).length > 0;
   return (
-    <div className={css.note} role="alert">
-      <Icon name="alert" />
+    <div className={css.note} role="alert" data-tone={tone}>
+      <Icon name={tone === "bad" ? "alert" : "auth"} />
       <div className={`stack tight ${css.body}`}>
         {title && <strong>{title}</strong>}
         <span className={css.message}>{isOpen ? error.message : cut(error.message, SHORT)}</span>

@@ -7,7 +7,7 @@ import { pathToServer } from "../state/selection";
 import { Empty } from "./Empty";
 import { ErrorNote } from "./ErrorNote";
 import type { IconName } from "./icons";
-import { stateWords } from "./StateDot";
+import { stateWords, stepWords } from "./StateDot";
 
 export function NotConnected({ server, icon }: { server: ServerView | undefined; icon: IconName }) {
   if (!server) {
@@ -44,11 +44,7 @@ export function NotConnected({ server, icon }: { server: ServerView | undefined;
       {server.error ? (
         <ErrorNote error={server.error} />
       ) : isConnecting ? (
-        server.waiting_for ? (
-          `Waiting for ${server.waiting_for}.`
-        ) : (
-          "One moment."
-        )
+        `${stepWords(server)}.`
       ) : (
         "Connect it to see what it offers."
       )}

@@ -2,38 +2,52 @@
 import type { ServerView, State } from "../api/types";
 import css from "./StateDot.module.css";
 
-const WORDS: Record<State, string> = {
+/** What is shown of a server: its state, or that somebody has to sign in. */
+export type Shown = State | "SIGN_IN";
+
+const WORDS: Record<Shown, string> = {
   DISCONNECTED: "Disconnected",
   CONNECTING: "Connecting",
   CONNECTED: "Connected",
   DISCONNECTING: "Disconnecting",
   ERROR: "Failed",
+  SIGN_IN: "Sign-in needed",
 };
-const TONES: Record<State, string | undefined> = {
+const TONES: Record<Shown, string | undefined> = {
   DISCONNECTED: css.off,
   CONNECTING: css.wait,
   CONNECTED: css.good,
   DISCONNECTING: css.wait,
   ERROR: css.bad,
+  SIGN_IN: css.ask,
 };
 
-export const needsSignIn = (server: ServerView): boolean =>
-  server.state === "ERROR" && server.error?.code === "AUTHENTICATION_FAILED";
+/** Between two attempts: it failed, and tries again by itself. */
+export const isRetrying = (server: ServerView): boolean =>
+  server.state === "ERROR" && typeof server.retry?.at === "number";
 
 /** A connection that was given up because of an error has failed, whatever it is called. */
-export const shownState = (server: ServerView): State =>
-  server.state === "DISCONNECTED" && server.error !== null ? "ERROR" : server.state;
+export function shownState(server: ServerView): Shown {
+  const isOff = server.state === "DISCONNECTED" || server.state === "ERROR";
+  if (!isOff || server.error === null || isRetrying(server)) return server.state;
+  return server.error.code === "AUTHENTICATION_FAILED" ? "SIGN_IN" : "ERROR";
+}
+
+export const needsSignIn = (server: ServerView): boolean => shownState(server) === "SIGN_IN";
 
 export function stateWords(server: ServerView): string {
-  if (needsSignIn(server)) return "Sign-in needed";
   if (server.state === "CONNECTING" && server.retry) {
     return `Connecting, attempt ${server.retry.count + 1} of ${server.retry.most + 1}`;
   }
-  if (server.state === "ERROR" && typeof server.retry?.at === "number")
+  if (server.retry && isRetrying(server))
     return `Failed, attempt ${server.retry.count + 1} of ${server.retry.most + 1} follows`;
   return WORDS[shownState(server)];
 }
 
-export function StateDot({ state }: { state: State }) {
+/** What is being waited for. A step is told as "opening the transport", "waiting for …". */
+export const stepWords = ({ waiting_for: step }: ServerView): string =>
+  step ? `Waiting for ${step.replace(/^(waiting for|opening) /, "")}` : "Connecting";
+
+export function StateDot({ state }: { state: Shown }) {
   return <span className={`${css.dot} ${TONES[state]}`} aria-hidden="true" />;
 }

@@ -30,6 +30,9 @@ function Command({ server }: { server: ServerView }) {
       {server.env_names.length > 0 && (
         <span className="dim">with {server.env_names.join(", ")} set</span>
       )}
+      {server.header_names.length > 0 && (
+        <span className="dim">with the headers {server.header_names.join(", ")}</span>
+      )}
       <Callout>Start it only if you know what it does and trust where it came from.</Callout>
     </div>
   );

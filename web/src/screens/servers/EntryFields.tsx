@@ -11,6 +11,7 @@ import {
 import { useDisclosure } from "@mantine/hooks";
 import { Icon } from "../../parts/icons";
 import { Pairs } from "../../parts/Pairs";
+import css from "./EntryFields.module.css";
 import type { EntryForm } from "./entry";
 
 const TRANSPORTS = [
@@ -27,35 +28,50 @@ const REVISIONS = [
   })),
 ];
 
+const ANSWERS = [
+  { value: "", label: "Not said (yes)" },
+  { value: "true", label: "Yes" },
+  { value: "false", label: "No" },
+];
+
 interface Props {
   form: EntryForm;
   onChange(form: EntryForm): void;
 }
 
-function Advanced({ form, onChange }: Props) {
-  const set = (part: Partial<EntryForm>): void => onChange({ ...form, ...part });
-  const time = (
-    label: string,
-    key: "connectionTimeout" | "requestTimeout" | "pingInterval",
-    hint: string,
-  ) => (
+type NumberKey =
+  | "connectionTimeout"
+  | "requestTimeout"
+  | "maxTotalTimeout"
+  | "pingInterval"
+  | "maxRetries";
+
+function NumberField({
+  form,
+  onChange,
+  name,
+  label,
+  hint,
+}: Props & { name: NumberKey; label: string; hint: string }) {
+  return (
     <NumberInput
       label={label}
       description={hint}
-      value={form[key]}
+      value={form[name]}
       min={0}
-      onChange={(value) => set({ [key]: typeof value === "number" ? value : "" })}
+      onChange={(value) => onChange({ ...form, [name]: typeof value === "number" ? value : "" })}
     />
+  );
+}
+
+function Advanced({ form, onChange }: Props) {
+  const set = (part: Partial<EntryForm>): void => onChange({ ...form, ...part });
+  const number = (name: NumberKey, label: string, hint: string) => (
+    <NumberField form={form} onChange={onChange} name={name} label={label} hint={hint} />
   );
   return (
     <div className="stack">
-      <div
-        style={{
-          display: "grid",
-          gridTemplateColumns: "repeat(auto-fit, minmax(170px, 1fr))",
-          gap: 12,
-        }}
-      >
+      <div className={css.times}>
         <Select
           label="Protocol revision"
           description="To speak with this server"
@@ -64,15 +80,27 @@ function Advanced({ form, onChange }: Props) {
           value={form.protocolVersion}
           onChange={(value) => set({ protocolVersion: value ?? "" })}
         />
-        {time("Connecting, ms", "connectionTimeout", "For one attempt; 0: no limit")}
-        {time("Request, ms", "requestTimeout", "For an answer; 0: no limit")}
-        {time("Ping, ms", "pingInterval", "Between pings; 0: none")}
-        <NumberInput
-          label="Retries"
-          description="After a failed attempt"
-          value={form.maxRetries}
-          min={0}
-          onChange={(value) => set({ maxRetries: typeof value === "number" ? value : "" })}
+        {number("connectionTimeout", "Connecting, ms", "For one attempt; 0: no limit")}
+        {number("requestTimeout", "Request, ms", "For an answer; 0: no limit")}
+        <Select
+          label="Progress restarts the clock"
+          description="Of a request that reports it"
+          data={ANSWERS}
+          allowDeselect={false}
+          value={form.progressResetsTimeout}
+          onChange={(value) =>
+            set({ progressResetsTimeout: value === "true" || value === "false" ? value : "" })
+          }
+        />
+        {number("maxTotalTimeout", "Request in all, ms", "With progress; 0: no limit")}
+        {number("pingInterval", "Ping, ms", "Between pings; 0: none")}
+        {number("maxRetries", "Retries", "After a failed attempt")}
+        <TextInput
+          label="Waits between retries, ms"
+          description="One for each of them"
+          placeholder="1000, 2000, 4000"
+          value={form.retryBackoff}
+          onChange={(event) => set({ retryBackoff: event.currentTarget.value })}
         />
       </div>
       <Textarea

@@ -1,63 +1,105 @@
 // Servers that were found or read: offered one by one, never taken silently.
-import { Badge, Button, Checkbox } from "@mantine/core";
+import { Button } from "@mantine/core";
 import { notifications } from "@mantine/notifications";
 import { useState } from "react";
 import type { FoundView } from "../../api/types";
 import { counted } from "../../parts/format";
 import { telling } from "../../state/actions";
 import { command } from "../../state/connection";
+import { useInspector } from "../../state/store";
+import css from "./FoundList.module.css";
+import { FoundRow } from "./FoundRow";
+import { canBeAdded, problemOfName, proposedNames } from "./found";
 
-export function FoundList({ found, onDone }: { found: FoundView[]; onDone(): void }) {
-  const [chosen, setChosen] = useState<Set<string>>(() => new Set());
+export interface Filled {
+  choice?: string;
+  values: Record<string, string>;
+}
+
+interface Props {
+  found: FoundView[];
+  /** Somebody asked for exactly these: chosen unless one has the name already. */
+  areChosen: boolean;
+  /** Read the file of a server again, with what was filled in. */
+  again(one: FoundView, filled: Filled): Promise<FoundView[]>;
+  onDone(): void;
+}
+
+const isOffered = (one: FoundView): boolean => canBeAdded(one) && !one.is_known;
+
+/** Two files of one tool, or two scopes of one file, may name a server alike. */
+const isSame = (one: FoundView, other: FoundView): boolean =>
+  one.name === other.name && one.source.scope === other.source.scope;
+
+export function FoundList({ found: given, areChosen, again, onDone }: Props) {
+  const servers = useInspector((state) => state.servers);
+  const known = new Set(servers.keys());
+  const [found, setFound] = useState(given);
+  const [names, setNames] = useState(() => proposedNames(given, known));
+  const [values, setValues] = useState<Record<string, Record<string, string>>>({});
+  const [chosen, setChosen] = useState(
+    () => new Set(areChosen ? given.flatMap((one, at) => (isOffered(one) ? [at] : [])) : []),
+  );
   if (found.length === 0) return <p className="dim">No servers in there.</p>;
-  const toggle = (key: string): void => {
+  const filledOf = (one: FoundView): Filled => {
+    const typed = Object.entries(values[one.source.path] ?? {}).filter(([, value]) => value);
+    return { ...(one.choice && { choice: one.choice }), values: Object.fromEntries(typed) };
+  };
+  const nameProblem = (at: number): string | null => {
+    const others = [...chosen].filter((other) => other !== at).map((other) => names[other] ?? "");
+    return problemOfName(names[at] ?? "", known, others);
+  };
+  const choose = (at: number, isChosen: boolean): void => {
     const next = new Set(chosen);
-    if (!next.delete(key)) next.add(key);
+    if (isChosen) next.add(at);
+    else next.delete(at);
     setChosen(next);
   };
+  const takeWay = async (one: FoundView, choice: string): Promise<void> => {
+    const way = { ...filledOf(one), choice };
+    const next = await telling("This package cannot be read", again(one, way));
+    if (next) setFound(next);
+  };
+  const entryOf = async (at: number): Promise<[string, FoundView["raw"]]> => {
+    const one = found[at] as FoundView;
+    const filled = filledOf(one);
+    const isFilled = Object.keys(filled.values).length > 0;
+    const fresh = isFilled ? (await again(one, filled)).find((next) => isSame(one, next)) : one;
+    return [names[at] ?? one.name, (fresh ?? one).raw];
+  };
   const take = async (): Promise<void> => {
-    const servers = Object.fromEntries(
-      found.filter((one) => chosen.has(one.qualified)).map((one) => [one.name, one.raw]),
+    const work = Promise.all([...chosen].map(entryOf)).then((entries) =>
+      command("ServerImport", { servers: Object.fromEntries(entries) }),
     );
-    const written = await telling(
-      "The servers were not added",
-      command("ServerImport", { servers }),
-    );
+    const written = await telling("The servers were not added", work);
     if (!written) return;
     notifications.show({
       message: `${counted(written.servers.length, "server")} added to ${written.path}`,
     });
     onDone();
   };
+  const isReady = chosen.size > 0 && [...chosen].every((at) => nameProblem(at) === null);
   return (
     <div className="stack">
-      <div className="stack tight" style={{ maxHeight: 360, overflow: "auto" }}>
-        {found.map((one) => (
-          <div key={one.qualified} className="card">
-            <div className="row">
-              <Checkbox
-                checked={chosen.has(one.qualified)}
-                disabled={one.problem !== null || one.is_known}
-                onChange={() => toggle(one.qualified)}
-                label={<strong>{one.name}</strong>}
-              />
-              <Badge color="gray">{one.source.kind}</Badge>
-              {one.is_known && <Badge color="gray">here already</Badge>}
-            </div>
-            <div className="mono dim" style={{ overflowWrap: "anywhere" }}>
-              {one.shown}
-            </div>
-            {one.problem && <div className="dim">{one.problem.message}</div>}
-            {one.inputs.length > 0 && (
-              <div className="dim">
-                Needs {one.inputs.map((input) => input.variable).join(", ")}
-              </div>
-            )}
-          </div>
+      <div className="stack tight">
+        {found.map((one, at) => (
+          <FoundRow
+            key={at}
+            one={one}
+            name={names[at] ?? ""}
+            nameProblem={nameProblem(at)}
+            isChosen={chosen.has(at)}
+            values={values[one.source.path] ?? {}}
+            onChosen={(isChosen) => choose(at, isChosen)}
+            onName={(name) => setNames(names.map((old, index) => (index === at ? name : old)))}
+            onValues={(next) => setValues({ ...values, [one.source.path]: next })}
+            onChoice={(choice) => void takeWay(one, choice)}
+          />
         ))}
       </div>
-      <div className="row" style={{ justifyContent: "flex-end" }}>
-        <Button disabled={chosen.size === 0} onClick={() => void take()}>
+      <div className={`row ${css.foot}`}>
+        <span className="dim grow">You are asked once more before one is first started.</span>
+        <Button disabled={!isReady} onClick={() => void take()}>
           {chosen.size ? `Add ${counted(chosen.size, "server")}` : "Add"}
         </Button>
       </div>

@@ -1,14 +1,14 @@
 // One server: what it is, how it stands, and what can be done with it.
-import { ActionIcon, Badge, Button, Menu, Switch, Tooltip } from "@mantine/core";
+import { ActionIcon, Badge, Button, Loader, Menu, Switch, Tooltip } from "@mantine/core";
 import { modals } from "@mantine/modals";
 import { Link, useNavigate } from "react-router";
 import type { ServerView } from "../../api/types";
 import { nameOf } from "../../frame/ServerSwitcher";
 import { ErrorNote } from "../../parts/ErrorNote";
-import { clock, duration } from "../../parts/format";
+import { clock, counted, duration } from "../../parts/format";
 import { Icon } from "../../parts/icons";
 import { ServerIcon } from "../../parts/ServerIcon";
-import { StateDot, shownState, stateWords } from "../../parts/StateDot";
+import { isRetrying, StateDot, shownState, stateWords, stepWords } from "../../parts/StateDot";
 import { copy } from "../../parts/text";
 import { useNow } from "../../parts/useNow";
 import { telling } from "../../state/actions";
@@ -25,9 +25,11 @@ export function toggle(server: ServerView): void {
   else void telling(`Could not connect ${nameOf(server)}`, command("Connect", { server_id }));
 }
 
-/** Between two attempts: it failed, and tries again by itself. */
-export const isRetrying = (server: ServerView): boolean =>
-  server.state === "ERROR" && typeof server.retry?.at === "number";
+/** Have a changed entry take effect. */
+async function connectAnew({ server_id }: ServerView): Promise<void> {
+  const left = await telling("Could not disconnect", command("Disconnect", { server_id }));
+  if (left) toggle(left);
+}
 
 function Waiting({ server }: { server: ServerView }) {
   const now = useNow(true, 500);
@@ -35,12 +37,9 @@ function Waiting({ server }: { server: ServerView }) {
   const next = retry?.at ? Math.max(0, Math.ceil(retry.at - now)) : null;
   return (
     <div className={css.waiting} role="status">
+      {server.state === "CONNECTING" && <Loader size={14} color="yellow" aria-hidden="true" />}
       <span className="grow">
-        {next !== null
-          ? `Next attempt in ${next} s`
-          : server.waiting_for
-            ? `Waiting for ${server.waiting_for}`
-            : "Connecting"}
+        {next !== null ? `Next attempt in ${next} s` : stepWords(server)}
         <span className="dim"> · since {duration(Math.max(0, now - server.since))}</span>
       </span>
       {isRetrying(server) && (
@@ -63,13 +62,17 @@ function Waiting({ server }: { server: ServerView }) {
   );
 }
 
+function removal(server: ServerView): string {
+  return server.is_editable
+    ? `It is taken out of ${server.source.path}; a backup of the file is kept.`
+    : "It is taken out of this page until mcplens is started with it again.";
+}
+
 function More({ server, onEdit }: { server: ServerView; onEdit(copy: boolean): void }) {
   const remove = (): void => {
     modals.openConfirmModal({
       title: `Remove ${nameOf(server)}?`,
-      children: server.is_editable
-        ? `It is taken out of ${server.source.path}; a backup of the file is kept.`
-        : "It is taken out of this page.",
+      children: removal(server),
       labels: { confirm: "Remove", cancel: "Keep" },
       confirmProps: { color: "red.9" },
       onConfirm: () =>
@@ -79,14 +82,20 @@ function More({ server, onEdit }: { server: ServerView; onEdit(copy: boolean): v
         ),
     });
   };
+  const place = server.source.path || server.source.kind;
   return (
-    <Menu position="bottom-end" width={160}>
+    <Menu position="bottom-end" width={200}>
       <Menu.Target>
         <ActionIcon aria-label={`More for ${nameOf(server)}`}>
           <Icon name="down" />
         </ActionIcon>
       </Menu.Target>
       <Menu.Dropdown>
+        {!server.is_editable && (
+          <Menu.Label style={{ overflowWrap: "anywhere" }}>
+            {server.source.kind === "built-in" ? "This server is built in." : `From ${place}`}
+          </Menu.Label>
+        )}
         <Menu.Item
           leftSection={<Icon name="edit" size={14} />}
           onClick={() => onEdit(false)}
@@ -98,11 +107,83 @@ function More({ server, onEdit }: { server: ServerView; onEdit(copy: boolean): v
           Duplicate
         </Menu.Item>
         <Menu.Divider />
-        <Menu.Item leftSection={<Icon name="trash" size={14} />} color="red" onClick={remove}>
+        <Menu.Item
+          leftSection={<Icon name="trash" size={14} />}
+          color="red"
+          onClick={remove}
+          disabled={!server.is_removable}
+        >
           Remove
         </Menu.Item>
       </Menu.Dropdown>
     </Menu>
+  );
+}
+
+/** How often it was tried: the count stays when no attempt follows. */
+function attemptsOf({ retry, error }: ServerView): string | undefined {
+  if (retry && retry.count > 0) return `Retry attempt ${retry.count} of ${retry.most}`;
+  const attempts = error?.details.attempts;
+  return typeof attempts === "number" ? `Gave up after ${counted(attempts, "attempt")}` : undefined;
+}
+
+function titleOf(server: ServerView): string {
+  if (shownState(server) === "SIGN_IN") return "Sign-in needed";
+  if (server.error) return "Connection Error";
+  const variable = server.problem?.details.variable;
+  return typeof variable === "string"
+    ? `The environment variable ${variable} is not set`
+    : "It cannot be used like this";
+}
+
+function Failure({ server, onEdit }: { server: ServerView; onEdit(copy: boolean): void }) {
+  const error = server.error ?? server.problem;
+  if (!error || server.state === "CONNECTED") return null;
+  const state = shownState(server);
+  const isOver = (state === "ERROR" && !isRetrying(server)) || state === "SIGN_IN";
+  return (
+    <ErrorNote
+      error={error}
+      title={titleOf(server)}
+      tone={state === "SIGN_IN" ? "wait" : "bad"}
+      note={attemptsOf(server)}
+      action={
+        <>
+          {isOver && (
+            <Button size="compact-xs" variant="default" onClick={() => toggle(server)}>
+              Try again
+            </Button>
+          )}
+          {state === "SIGN_IN" && (
+            <Button
+              size="compact-xs"
+              variant="default"
+              component={Link}
+              to={pathTo(server.server_id, "auth")}
+            >
+              How to sign in
+            </Button>
+          )}
+          {server.is_editable && (
+            <Button size="compact-xs" variant="default" onClick={() => onEdit(false)}>
+              Edit
+            </Button>
+          )}
+        </>
+      }
+    />
+  );
+}
+
+function Outdated({ server }: { server: ServerView }) {
+  if (!server.is_outdated) return null;
+  return (
+    <div className={css.waiting} role="status">
+      <span className="grow">Changed since it was connected.</span>
+      <Button size="compact-xs" variant="default" onClick={() => void connectAnew(server)}>
+        Connect again
+      </Button>
+    </div>
   );
 }
 
@@ -132,7 +213,6 @@ export function ServerCard({
   const navigate = useNavigate();
   const name = nameOf(server);
   const isOn = server.state === "CONNECTED" || server.state === "CONNECTING";
-  const error = server.error ?? server.problem;
   const version =
     typeof server.server_info.version === "string" ? server.server_info.version : null;
   return (
@@ -182,23 +262,8 @@ export function ServerCard({
         </Tooltip>
       </div>
       {(server.state === "CONNECTING" || isRetrying(server)) && <Waiting server={server} />}
-      {error && server.state !== "CONNECTED" && (
-        <ErrorNote
-          error={error}
-          note={
-            server.retry && server.retry.count > 0 && !isRetrying(server)
-              ? `Tried ${server.retry.count} of ${server.retry.most} times again`
-              : undefined
-          }
-          action={
-            shownState(server) === "ERROR" && !isRetrying(server) ? (
-              <Button size="compact-xs" variant="default" onClick={() => toggle(server)}>
-                Try again
-              </Button>
-            ) : undefined
-          }
-        />
-      )}
+      <Outdated server={server} />
+      <Failure server={server} onEdit={onEdit} />
       <Exit server={server} />
       <div className={`row ${css.foot}`}>
         <Badge color="gray">{server.transport ?? "unknown"}</Badge>

@@ -2,26 +2,20 @@
 import { Button } from "@mantine/core";
 import { useState } from "react";
 import { useSearchParams } from "react-router";
-import type { ServerView } from "../../api/types";
 import { Empty } from "../../parts/Empty";
 import { counted } from "../../parts/format";
 import { Icon } from "../../parts/icons";
 import { SearchField } from "../../parts/SearchField";
 import { lazyModule, useModule } from "../../parts/useModule";
 import { useInspector } from "../../state/store";
+import type { Edited } from "./ByForm";
 import { ExportButton } from "./ExportButton";
 import { ServerCard } from "./ServerCard";
 import css from "./Servers.module.css";
 
 const dialogs = lazyModule(() => import("./AddServer"));
 
-function Dialog({
-  edited,
-  onClose,
-}: {
-  edited: { server: ServerView; isCopy: boolean } | null;
-  onClose(): void;
-}) {
+function Dialog({ edited, onClose }: { edited: Edited | null; onClose(): void }) {
   const module = useModule(dialogs);
   return module ? <module.AddServer edited={edited} onClose={onClose} /> : null;
 }
@@ -31,7 +25,7 @@ export function Servers() {
   const link = useInspector((state) => state.link);
   const [query, setQuery] = useSearchParams();
   const [text, setText] = useState("");
-  const [edited, setEdited] = useState<{ server: ServerView; isCopy: boolean } | null>(null);
+  const [edited, setEdited] = useState<Edited | null>(null);
   const isAdding = query.has("add");
   const add = (): void => setQuery({ add: "" });
   const needle = text.toLowerCase();

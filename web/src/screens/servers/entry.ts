@@ -15,8 +15,11 @@ export interface EntryForm {
   protocolVersion: string;
   connectionTimeout: number | "";
   requestTimeout: number | "";
+  progressResetsTimeout: "" | "true" | "false";
+  maxTotalTimeout: number | "";
   pingInterval: number | "";
   maxRetries: number | "";
+  retryBackoff: string;
   meta: string;
   rest: Raw;
 }
@@ -25,18 +28,24 @@ const KNOWN = [
   "command",
   "args",
   "url",
+  "serverUrl",
+  "httpUrl",
   "transport",
   "type",
   "env",
   "headers",
   "cwd",
   "protocolVersion",
-  "connectionTimeout",
-  "requestTimeout",
-  "pingInterval",
-  "maxRetries",
   "meta",
 ];
+/** Times and counts; what else stands there, a placeholder perhaps, stays as it is. */
+const NUMBERS = [
+  "connectionTimeout",
+  "requestTimeout",
+  "maxTotalTimeout",
+  "pingInterval",
+  "maxRetries",
+] as const;
 const text = (value: unknown): string =>
   value === undefined || value === null ? "" : String(value);
 const pairs = (value: unknown): [string, string][] =>
@@ -44,15 +53,33 @@ const pairs = (value: unknown): [string, string][] =>
     ? Object.entries(value).map(([name, one]) => [name, text(one)])
     : [];
 const number = (value: unknown): number | "" => (typeof value === "number" ? value : "");
+const isDelays = (value: unknown): value is number[] =>
+  Array.isArray(value) && value.every((one) => typeof one === "number");
+
+function isKnown(key: string, value: unknown): boolean {
+  if ((NUMBERS as readonly string[]).includes(key)) return typeof value === "number";
+  if (key === "progressResetsTimeout") return typeof value === "boolean";
+  return key === "retryBackoff" ? isDelays(value) : KNOWN.includes(key);
+}
+
+/** Milliseconds, separated by commas or blanks; null if one is none. */
+export function delaysOf(text: string): number[] | null {
+  const delays = text
+    .split(/[\s,]+/)
+    .filter(Boolean)
+    .map(Number);
+  return delays.every((delay) => delay >= 0 && Number.isFinite(delay)) ? delays : null;
+}
 
 export function formOf(name: string, raw: Raw): EntryForm {
   const { args } = raw;
+  const url = raw.url ?? raw.serverUrl ?? raw.httpUrl;
   return {
     name,
-    kind: raw.url !== undefined ? "url" : "command",
+    kind: url !== undefined ? "url" : "command",
     command: text(raw.command),
     args: Array.isArray(args) ? args.map(text).join("\n") : "",
-    url: text(raw.url),
+    url: text(url),
     transport: text(raw.transport ?? raw.type),
     env: pairs(raw.env),
     headers: pairs(raw.headers),
@@ -60,10 +87,14 @@ export function formOf(name: string, raw: Raw): EntryForm {
     protocolVersion: text(raw.protocolVersion),
     connectionTimeout: number(raw.connectionTimeout),
     requestTimeout: number(raw.requestTimeout),
+    progressResetsTimeout:
+      typeof raw.progressResetsTimeout === "boolean" ? `${raw.progressResetsTimeout}` : "",
+    maxTotalTimeout: number(raw.maxTotalTimeout),
     pingInterval: number(raw.pingInterval),
     maxRetries: number(raw.maxRetries),
+    retryBackoff: isDelays(raw.retryBackoff) ? raw.retryBackoff.join(", ") : "",
     meta: raw.meta === undefined ? "" : JSON.stringify(raw.meta, null, 2),
-    rest: Object.fromEntries(Object.entries(raw).filter(([key]) => !KNOWN.includes(key))),
+    rest: Object.fromEntries(Object.entries(raw).filter(([key, value]) => !isKnown(key, value))),
   };
 }
 
@@ -89,10 +120,9 @@ export function rawOf(form: EntryForm): Raw {
     put("headers", filled(form.headers));
   }
   put("protocolVersion", form.protocolVersion);
-  put("connectionTimeout", form.connectionTimeout);
-  put("requestTimeout", form.requestTimeout);
-  put("pingInterval", form.pingInterval);
-  put("maxRetries", form.maxRetries);
+  for (const key of NUMBERS) put(key, form[key]);
+  if (form.progressResetsTimeout) raw.progressResetsTimeout = form.progressResetsTimeout === "true";
+  if (form.retryBackoff.trim()) put("retryBackoff", delaysOf(form.retryBackoff) ?? undefined);
   if (form.meta.trim()) put("meta", JSON.parse(form.meta));
   return raw;
 }
@@ -102,6 +132,7 @@ export function problemOf(form: EntryForm): string | null {
   if (form.kind === "command" && !form.command.trim()) return "Say which program to start.";
   if (form.kind === "url" && !/^(https?|wss?):\/\//.test(form.url.trim()))
     return "The URL begins with http://, https://, ws:// or wss://.";
+  if (delaysOf(form.retryBackoff) === null) return "The waits are numbers of milliseconds.";
   if (form.meta.trim()) {
     try {
       JSON.parse(form.meta);

@@ -1,68 +1,63 @@
 // Every setting with its default and where its value comes from.
-import { Badge, Button, JsonInput, NumberInput, Switch, TextInput } from "@mantine/core";
+import { Button } from "@mantine/core";
 import { useState } from "react";
 import { Link } from "react-router";
 import type { SettingView } from "../../api/types";
 import { SearchField } from "../../parts/SearchField";
-import { pretty } from "../../parts/text";
-import { telling } from "../../state/actions";
-import { command } from "../../state/connection";
 import { pathToServer, useCurrentServer } from "../../state/selection";
 import { useInspector } from "../../state/store";
+import { SettingField } from "./SettingField";
+import css from "./Settings.module.css";
+import { change, same } from "./setting";
 
-const set = (name: string, value: unknown): void =>
-  void telling("The setting was not changed", command("SetSetting", { name, value }));
-
-function Field({ setting }: { setting: SettingView }) {
-  const { name, value, is_editable } = setting;
-  const [text, setText] = useState(String(value ?? ""));
-  if (typeof value === "boolean")
-    return (
-      <Switch
-        aria-label={name}
-        checked={value}
-        disabled={!is_editable}
-        onChange={(event) => set(name, event.currentTarget.checked)}
-      />
-    );
-  if (typeof value === "number") {
-    return (
-      <NumberInput
-        aria-label={name}
-        defaultValue={value}
-        key={value}
-        disabled={!is_editable}
-        w={160}
-        onBlur={(event) =>
-          Number(event.currentTarget.value) !== value &&
-          set(name, Number(event.currentTarget.value))
-        }
-      />
-    );
-  }
-  if (typeof value === "object" && value !== null)
-    return <JsonInput aria-label={name} readOnly autosize maxRows={8} value={pretty(value)} />;
+function Row({ setting }: { setting: SettingView }) {
+  const { name, description, source, is_editable } = setting;
+  const isDefault = source === "default";
   return (
-    <TextInput
-      aria-label={name}
-      value={text}
-      disabled={!is_editable}
-      onChange={(event) => setText(event.currentTarget.value)}
-      onBlur={() => text !== String(value ?? "") && set(name, text === "" ? null : text)}
-    />
+    <tr>
+      <td>
+        <div className="mono">{name}</div>
+        <div className="dim">{description}</div>
+      </td>
+      <td className={css.value}>
+        <SettingField key={JSON.stringify(setting.value)} setting={setting} />
+        {!is_editable && (
+          <span className="dim">{isDefault ? "Set in a file only." : "That file decides."}</span>
+        )}
+      </td>
+      <td className={css.fact}>
+        <span className={`dim ${css.label}`}>From </span>
+        <span className={isDefault ? "dim" : ""}>{source}</span>
+      </td>
+      <td className={css.fact}>
+        <span className={`dim ${css.label}`}>Default </span>
+        <span className="mono dim">
+          {setting.default === null ? "none" : JSON.stringify(setting.default)}
+        </span>
+      </td>
+      <td>
+        <Button
+          size="compact-xs"
+          variant="subtle"
+          aria-label={`Reset ${name}`}
+          disabled={!is_editable || (isDefault && same(setting.value, setting.default))}
+          onClick={() => change(name, null)}
+        >
+          Reset
+        </Button>
+      </td>
+    </tr>
   );
 }
-
-const same = (one: unknown, other: unknown): boolean =>
-  JSON.stringify(one) === JSON.stringify(other);
 
 export function Settings() {
   const settings = useInspector((state) => state.settings);
   const version = useInspector((state) => state.version);
   const server = useCurrentServer();
   const [text, setText] = useState("");
-  const shown = [...settings.values()].filter((setting) =>
-    setting.name.toLowerCase().includes(text.toLowerCase()),
+  const needle = text.toLowerCase();
+  const shown = [...settings.values()].filter(({ name, description }) =>
+    `${name} ${description}`.toLowerCase().includes(needle),
   );
   return (
     <div className="pane">
@@ -73,7 +68,7 @@ export function Settings() {
         <SearchField label="Filter settings" value={text} onChange={setText} />
       </div>
       <div className="scroll pad">
-        <div className="stack" style={{ maxWidth: 960 }}>
+        <div className="stack" style={{ maxWidth: 1080 }}>
           {server && (
             <p style={{ margin: 0 }}>
               Of {server.title ?? server.server_id}:{" "}
@@ -89,8 +84,8 @@ export function Settings() {
               <tr>
                 <th>Setting</th>
                 <th>Value</th>
-                <th className="wide-only">From</th>
-                <th className="wide-only">Default</th>
+                <th>From</th>
+                <th>Default</th>
                 <th>
                   <span className="sr">Reset</span>
                 </th>
@@ -98,28 +93,7 @@ export function Settings() {
             </thead>
             <tbody>
               {shown.map((setting) => (
-                <tr key={setting.name}>
-                  <td className="mono">{setting.name}</td>
-                  <td>
-                    <Field key={JSON.stringify(setting.value)} setting={setting} />
-                  </td>
-                  <td className="wide-only">
-                    <Badge color={setting.source === "default" ? "gray" : "lens"}>
-                      {setting.source}
-                    </Badge>
-                  </td>
-                  <td className="mono dim wide-only">{JSON.stringify(setting.default)}</td>
-                  <td>
-                    <Button
-                      size="compact-xs"
-                      variant="subtle"
-                      disabled={!setting.is_editable || same(setting.value, setting.default)}
-                      onClick={() => set(setting.name, null)}
-                    >
-                      Reset
-                    </Button>
-                  </td>
-                </tr>
+                <Row key={setting.name} setting={setting} />
               ))}
             </tbody>
           </table>

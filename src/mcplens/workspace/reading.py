@@ -1,0 +1,152 @@
+"""Servers from elsewhere: a pasted text, a file, a command line, the files of other tools.
+
+Reads only. Nothing of it becomes ours before somebody chooses it (configured.py), and nothing is
+started before somebody has seen its command (confirmation.py).
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import tempfile
+from collections.abc import Mapping
+from typing import Any, Final
+
+import msgspec
+
+from mcplens.app import command_name
+from mcplens.config import registry
+from mcplens.config.configuration import read_file
+from mcplens.config.entries import build_entry
+from mcplens.config.files import invalid, read_json
+from mcplens.config.model import ServerEntry, Source
+from mcplens.config.sources import find_sources, read_servers
+from mcplens.config.surroundings import Surroundings
+from mcplens.errors import InspectorError
+
+# Far above any server's entry; a whole file of them may be pasted.
+_MOST_TEXT: Final = 4 * 1024 * 1024
+_ENDINGS: Final = (".json", ".jsonc", ".toml", ".yaml", ".yml")
+_URL: Final = re.compile(r"[a-z][a-z0-9+.-]*://", re.I)
+# A shell's way to go on in the next line.
+_CONTINUATION: Final = re.compile(r"\\\r?\n[ \t]*")
+
+
+class Found(msgspec.Struct, frozen=True):
+    """What was read; of a registry's file also the ways to its server, and the one taken."""
+
+    entries: list[ServerEntry]
+    choices: list[str] = []
+    choice: str | None = None
+
+
+def found_on(here: Surroundings) -> list[ServerEntry]:
+    """What other tools on this computer have; a file that cannot be read has nothing."""
+    entries: list[ServerEntry] = []
+    for source in find_sources(here):
+        try:
+            entries += read_servers(source, here)
+        except InspectorError as problem:
+            source_name = os.path.basename(source.path)
+            entries.append(ServerEntry(name=source_name, source=source, problem=problem))
+    return entries
+
+
+def read_path(
+    here: Surroundings,
+    path: str,
+    choice: str | None = None,
+    values: Mapping[str, str] | None = None,
+) -> Found:
+    """The servers of a file in any tool's shape.
+
+    Raises:
+        ConfigurationError: it cannot be read.
+    """
+    place = here.absolute(path, here.cwd)
+    known = next((one for one in find_sources(here) if one.path == place), None)
+    if known is not None:  # where it is says whose it is
+        return Found(list(read_servers(known, here, values=values, choice=choice)))
+    entries = list(read_file(place, here=here, values=values, choice=choice))
+    if not entries or entries[0].source.kind != "registry":
+        return Found(entries)
+    root = read_json(place).root
+    document = root.value if root is not None else None
+    return Found(entries, registry.choices(document), choice or registry.first_choice(document))
+
+
+def read_text(
+    here: Surroundings,
+    text: str,
+    choice: str | None = None,
+    values: Mapping[str, str] | None = None,
+    file_name: str | None = None,
+) -> Found:
+    """The servers of a text in any tool's shape; the name of its file helps to know whose it is.
+
+    Raises:
+        ConfigurationError: it is none.
+    """
+    if len(text) > _MOST_TEXT:
+        raise invalid("this text is larger than a configuration can be")
+    shown = os.path.basename(file_name or "")
+    with tempfile.TemporaryDirectory(prefix="mcplens-") as folder:
+        is_telling = shown.lower().endswith(_ENDINGS)
+        path = os.path.join(folder, shown if is_telling else f"pasted{_ending(text)}")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+        try:
+            found = read_path(here, path, choice, values)
+        except InspectorError as error:
+            raise invalid(error.message.replace(path, shown or "the text")) from None
+    entries = [_placed(entry, path, shown) for entry in found.entries]
+    return msgspec.structs.replace(found, entries=entries)
+
+
+def _placed(entry: ServerEntry, path: str, shown: str) -> ServerEntry:
+    """An entry that does not tell of the file that it was read from, which is gone by now."""
+    problem = entry.problem
+    if problem is not None:
+        details = {**problem.details, "file": shown or None}
+        problem = invalid(problem.message.replace(path, shown or "the text"), **details)
+    source = Source(entry.source.kind, shown, entry.source.scope)
+    return msgspec.structs.replace(entry, source=source, problem=problem)
+
+
+def _ending(text: str) -> str:
+    """Which kind of file a text would be: JSON unless it cannot be that."""
+    start = text.lstrip("\ufeff \t\r\n")
+    if start.startswith(("{", "//", "/*")):
+        return ".json"
+    return ".toml" if start.startswith("[") or " = " in text else ".yaml"
+
+
+def parse_target(here: Surroundings, text: str) -> ServerEntry:
+    """A pasted command line or URL.
+
+    Raises:
+        ConfigurationError: it is neither.
+    """
+    text = _CONTINUATION.sub(" ", text.strip())
+    if _URL.match(text):
+        host = text.partition("://")[2].split("/", 1)[0].rpartition("@")[2]
+        return _entry(here, host.split(":", 1)[0] or "server", {"url": text})
+    try:
+        words = shlex.split(text)
+    except ValueError as problem:
+        raise invalid(f"this cannot be split into a command: {problem}") from None
+    if words and words[0] == "$":
+        words = words[1:]
+    env: dict[str, str] = {}
+    while words and "=" in words[0] and words[0].split("=", 1)[0].isidentifier():
+        name, _, value = words.pop(0).partition("=")
+        env[name] = value
+    if not words:
+        raise invalid("there is no command here")
+    raw: dict[str, Any] = {"command": words[0], "args": words[1:]}
+    return _entry(here, command_name(words), raw | ({"env": env} if env else {}))
+
+
+def _entry(here: Surroundings, name: str, raw: dict[str, Any]) -> ServerEntry:
+    return build_entry(name, raw, Source("page", "", "given"), here, folder=here.cwd)

@@ -1,0 +1,207 @@
+"""Adding servers in the browser: by paste, by file, from other tools; changing and copying them.
+
+Whatever came from elsewhere is first started after its whole command was confirmed.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Locator, Page, expect
+
+from .browser import Watched, watched
+from .site import configure, site
+
+DEMO = {"command": sys.executable, "args": ["-m", "mcplens.demo"]}
+SERVER_JSON = {
+    "name": "io.github.someone/weather",
+    "packages": [
+        {
+            "registryType": "npm",
+            "identifier": "weather",
+            "transport": {"type": "stdio"},
+            "environmentVariables": [
+                {"name": "KEY", "description": "Key", "isRequired": True, "isSecret": True}
+            ],
+        },
+        {"registryType": "oci", "identifier": "someone/weather", "transport": {"type": "stdio"}},
+    ],
+    "remotes": [
+        {
+            "type": "streamable-http",
+            "url": "https://weather.example/mcp",
+            "headers": [{"name": "X-Token", "isRequired": True}],
+        }
+    ],
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder: Path = tmp_path_factory.mktemp("home")
+    configure(folder, {"mine": {**DEMO, "env": {"TOKEN": "s3cret"}}})
+    for tool in (".cursor/mcp.json", ".codeium/windsurf/mcp_config.json"):
+        path = folder / tool
+        path.parent.mkdir(parents=True)
+        path.write_text(json.dumps({"mcpServers": {"github": DEMO}}))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def opened(browser: Browser, home: Path) -> Iterator[Watched]:
+    with site(home) as running, watched(browser, running) as window:
+        window.enter("/servers")
+        yield window
+
+
+def written(home: Path) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((home / "config" / "mcplens" / "mcp.json").read_text())
+    return dict(found["mcpServers"])
+
+
+def card(page: Page, name: str) -> Locator:
+    return page.get_by_role("article", name=name, exact=True)
+
+
+def assert_confirmed_first(page: Page, name: str, *words: str) -> None:
+    """It is started only after its command was shown, whole."""
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    expect(card(page, name)).to_contain_text("not confirmed yet")
+    card(page, name).get_by_role("switch").click(force=True)
+    dialog = page.get_by_role("dialog", name=f"Start {name}?")
+    expect(dialog.get_by_role("listitem")).to_have_text(list(words))
+    dialog.get_by_role("button", name="Not now").click()
+    expect(dialog).to_be_hidden()
+    expect(card(page, name)).to_contain_text("Disconnected")
+
+
+def test_a_pasted_file_is_imported_and_confirmed_before_it_is_started(
+    opened: Watched, home: Path
+) -> None:
+    page = opened.goto("/servers?add")
+    args = [*DEMO["args"], "--", "a b"]
+    text = json.dumps({"mcpServers": {"mine": DEMO, "pasted": {**DEMO, "args": args}}})
+    page.get_by_label("Command line, URL").fill(text)
+    page.get_by_role("button", name="Read it").click()
+    # One of them has a name that is taken, so that it is offered under another.
+    known = page.get_by_role("group", name="mine, mcplens")
+    expect(known.get_by_role("checkbox")).not_to_be_checked()
+    known.get_by_role("checkbox").check()
+    name = known.get_by_label("Add it as")
+    expect(name).to_have_value("mine-mcplens")
+    name.fill("mine")
+    expect(known).to_contain_text("of this name already")
+    expect(page.get_by_role("button", name="Add 2 servers")).to_be_disabled()
+    known.get_by_role("checkbox").uncheck()
+    assert opened.axe() == []
+    opened.shoot("adding pasted")
+    page.get_by_role("button", name="Add 1 server").click()
+    assert_confirmed_first(page, "pasted", str(DEMO["command"]), *args)
+    assert written(home)["pasted"] == {**DEMO, "args": args}
+    opened.assert_clean()
+
+
+def test_the_inputs_of_a_file_are_asked_for(opened: Watched, home: Path) -> None:
+    page = opened.goto("/servers?add")
+    inputs = [
+        {"id": "key", "type": "promptString", "description": "The key", "password": True},
+        {"id": "place", "type": "pickString", "options": ["here", "there"]},
+    ]
+    env = {"KEY": "${input:key}", "PLACE": "${input:place}"}
+    text = json.dumps({"inputs": inputs, "servers": {"editor": {**DEMO, "env": env}}})
+    with page.expect_file_chooser() as chooser:
+        page.get_by_role("button", name="Choose a file").click()
+    chooser.value.set_files(
+        {"name": "mcp.json", "mimeType": "application/json", "buffer": text.encode()}
+    )
+    found = page.get_by_role("group", name="editor, vscode")
+    expect(found).to_contain_text("mcp.json")
+    key = found.get_by_label("The key")
+    expect(key).to_have_attribute("type", "password")
+    key.fill("s3cret")
+    assert opened.axe() == []
+    opened.shoot("adding inputs")
+    page.get_by_role("button", name="Add 1 server").click()
+    assert_confirmed_first(page, "editor", str(DEMO["command"]), *DEMO["args"])
+    # What was left empty is looked for in the environment.
+    assert written(home)["editor"]["env"] == {"KEY": "s3cret", "PLACE": "${PLACE}"}
+    expect(card(page, "editor")).to_contain_text("PLACE")
+    opened.assert_clean()
+
+
+def test_a_package_of_the_registry_is_chosen_and_filled_in(opened: Watched, home: Path) -> None:
+    page = opened.goto("/servers?add")
+    page.get_by_label("Command line, URL").fill(json.dumps(SERVER_JSON, indent=2))
+    page.get_by_role("button", name="Read it").click()
+    found = page.get_by_role("group", name="weather, registry")
+    expect(found).to_contain_text("npx -y weather")
+    expect(found.get_by_role("textbox", name="Key")).to_be_visible()
+    found.get_by_role("combobox", name="Package").click()
+    expect(page.get_by_role("option")).to_have_text(["npm", "oci", "remote"])
+    page.get_by_role("option", name="remote").click()
+    expect(found).to_contain_text("https://weather.example/mcp")
+    found.get_by_label("X-Token").fill("t")
+    opened.shoot("adding package")
+    page.get_by_role("button", name="Add 1 server").click()
+    expect(card(page, "weather")).to_be_visible()
+    assert written(home)["weather"]["headers"] == {"X-Token": "t"}
+    opened.assert_clean()
+
+
+def test_two_tools_with_a_server_of_one_name_are_both_taken(opened: Watched, home: Path) -> None:
+    page = opened.goto("/servers?add")
+    page.get_by_role("tab", name="From other tools").click()
+    for tool in ("cursor", "windsurf"):
+        found = page.get_by_role("group", name=f"github, {tool}")
+        expect(found).to_contain_text(tool)
+        found.get_by_role("checkbox").check()
+    opened.shoot("adding found")
+    page.get_by_role("button", name="Add 2 servers").click()
+    for name in ("github", "github-windsurf"):
+        assert_confirmed_first(page, name, str(DEMO["command"]), *DEMO["args"])
+    card(page, "github").get_by_role("switch").click(force=True)
+    page.get_by_role("dialog").get_by_role("button", name="Start it").click()
+    expect(page.get_by_role("alert").filter(has_text="Connected to github")).to_be_visible()
+    expect(card(page, "github")).to_contain_text("Connected")
+    assert written(home)["github"] == written(home)["github-windsurf"]
+    opened.assert_clean()
+
+
+def test_a_copy_has_the_secrets_and_a_changed_server_asks_to_be_connected_again(
+    opened: Watched, home: Path
+) -> None:
+    page = opened.goto("/servers")
+    page.get_by_role("button", name="More for mine", exact=True).click()
+    page.get_by_role("menuitem", name="Duplicate").click()
+    page.get_by_role("button", name="Add", exact=True).click()
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    copy = card(page, "mine-copy")
+    copy.get_by_role("switch").click(force=True)
+    expect(copy).to_contain_text("Connected")
+    assert written(home)["mine-copy"] == written(home)["mine"]
+
+    page.get_by_role("button", name="More for mine-copy").click()
+    page.get_by_role("menuitem", name="Edit").click()
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_label("Name of variable 1").fill("RENAMED")
+    dialog.get_by_role("button", name="Timeouts, revision and more").click()
+    dialog.get_by_label("Request in all, ms").fill("9000")
+    dialog.get_by_label("Waits between retries").fill("10, 20")
+    expect(dialog.get_by_label("Progress restarts the clock")).to_be_visible()
+    assert opened.axe() == []
+    opened.shoot("editing")
+    dialog.get_by_role("button", name="Save").click()
+    expect(copy).to_contain_text("Changed since it was connected")
+    entry = written(home)["mine-copy"]
+    assert entry["env"] == {"RENAMED": "s3cret"}
+    assert (entry["maxTotalTimeout"], entry["retryBackoff"]) == (9000, [10, 20])
+    opened.shoot("changed")
+    copy.get_by_role("button", name="Connect again").click()
+    expect(copy).not_to_contain_text("Changed since it was connected")
+    expect(copy).to_contain_text("Connected")
+    opened.assert_clean()

@@ -1,0 +1,77 @@
+"""Settings in the browser: changed, refused, put back, and where each value comes from."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Locator, Page, expect
+
+from .browser import Watched, watched
+from .site import site
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder: Path = tmp_path_factory.mktemp("home")
+    (folder / "mcp.json").write_text(json.dumps({"requestTimeoutSeconds": 5}))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def opened(browser: Browser, home: Path) -> Iterator[Watched]:
+    with site(home) as running, watched(browser, running) as window:
+        window.enter("/settings")
+        yield window
+
+
+def row(page: Page, name: str) -> Locator:
+    return page.get_by_role("row").filter(has=page.get_by_label(name, exact=True))
+
+
+def test_a_setting_is_changed_and_put_back(opened: Watched, home: Path) -> None:
+    page, file = opened.goto("/settings"), home / "config" / "mcplens" / "mcp.json"
+    ttl = row(page, "taskTtlSeconds")
+    expect(ttl).to_contain_text("How long tasks are kept")
+    expect(ttl).to_contain_text("default")
+    field = page.get_by_label("taskTtlSeconds", exact=True)
+    field.fill("")
+    field.press("Enter")
+    expect(ttl).to_contain_text("Give a number")
+    field.fill("90")
+    field.press("Enter")
+    expect(ttl).to_contain_text(str(file))
+    assert json.loads(file.read_text()) == {"taskTtlSeconds": 90}
+
+    names = page.get_by_label("secretKeys", exact=True)
+    names.fill('["pin"')
+    names.blur()
+    expect(row(page, "secretKeys")).to_contain_text("This is not JSON")
+    names.fill('["pin"]')
+    names.blur()
+    expect(row(page, "secretKeys")).to_contain_text(str(file))
+    assert json.loads(file.read_text())["secretKeys"] == ["pin"]
+    assert opened.axe() == []
+    opened.shoot("settings")
+    page.get_by_role("button", name="Reset taskTtlSeconds").click()
+    expect(field).to_have_value("60")
+    expect(ttl).to_contain_text("default")
+    opened.assert_clean()
+
+
+def test_what_a_project_decides_names_its_file_also_on_a_narrow_screen(
+    opened: Watched, home: Path
+) -> None:
+    page = opened.goto("/settings")
+    page.set_viewport_size({"width": 390, "height": 844})
+    limit = row(page, "requestTimeoutSeconds")
+    expect(limit.get_by_text(str(home / "mcp.json"))).to_be_visible()
+    expect(limit.get_by_text("Default", exact=False)).to_be_visible()
+    expect(page.get_by_label("requestTimeoutSeconds", exact=True)).not_to_be_editable()
+    expect(limit).to_contain_text("That file decides.")
+    page.emulate_media(color_scheme="dark")
+    assert opened.axe() == []
+    opened.shoot("settings narrow")
+    opened.assert_clean()

@@ -1,0 +1,108 @@
+"""Servers from texts, files and command lines."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from mcplens.config.surroundings import Surroundings
+from mcplens.errors import ConfigurationError
+from mcplens.workspace.reading import found_on, parse_target, read_path, read_text
+from tests.web.harness import machine
+
+TEXTS = {
+    "mcpServers": '{"mcpServers": {"one": {"command": "x"}}}',
+    "VS Code": '// mine\n{"servers": {"one": {"command": "x"}}}',
+    "Codex": '[mcp_servers.one]\ncommand = "x"\n',
+    "Goose": "extensions:\n  one:\n    type: stdio\n    cmd: x\n    enabled: true\n",
+}
+
+
+@pytest.fixture
+def here(tmp_path: Path) -> Surroundings:
+    return machine(tmp_path)
+
+
+@pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS)
+def test_a_pasted_text_in_any_shape_names_its_servers(here: Surroundings, text: str) -> None:
+    (entry,) = read_text(here, text).entries
+    assert (entry.name, entry.command, entry.problem) == ("one", "x", None)
+    assert entry.source.path == ""
+
+
+def test_a_text_that_is_none_says_where_and_names_no_file_of_ours(here: Surroundings) -> None:
+    with pytest.raises(ConfigurationError) as refused:
+        read_text(here, '{"mcpServers": {')
+    assert refused.value.message.startswith("the text, line 1")
+    with pytest.raises(ConfigurationError) as refused:
+        read_text(here, '{"mcpServers": {', file_name="theirs.json")
+    assert refused.value.message.startswith("theirs.json, line 1")
+
+
+def test_what_is_wrong_with_a_server_names_no_file_of_ours(here: Surroundings) -> None:
+    text = '{"mcpServers": {"one": {"command": "x", "args": ["${NOBODY_SET_THIS}"]}}}'
+    (entry,) = read_text(here, text, file_name="theirs.json").entries
+    assert entry.problem is not None
+    assert entry.problem.message.startswith("theirs.json")
+    assert entry.problem.details["variable"] == "NOBODY_SET_THIS"
+    assert "mcplens-" not in json.dumps(entry.problem.to_dict())
+
+
+def test_the_inputs_of_an_editor_are_filled_in(here: Surroundings) -> None:
+    text = json.dumps(
+        {
+            "inputs": [{"id": "key", "type": "promptString", "password": True}],
+            "servers": {"one": {"command": "x", "env": {"KEY": "${input:key}"}}},
+        }
+    )
+    (empty,) = read_text(here, text).entries
+    assert [one.is_secret for one in empty.inputs] == [True]
+    assert empty.problem is not None
+    (filled,) = read_text(here, text, values={"key": "s3cret"}).entries
+    assert (filled.raw["env"], filled.problem) == ({"KEY": "s3cret"}, None)
+
+
+SERVER_JSON = {
+    "name": "io.github.someone/weather",
+    "packages": [
+        {
+            "registryType": "npm",
+            "identifier": "weather",
+            "version": "1.0.0",
+            "transport": {"type": "stdio"},
+            "environmentVariables": [{"name": "KEY", "isRequired": True, "isSecret": True}],
+        },
+        {"registryType": "pypi", "identifier": "weather", "transport": {"type": "stdio"}},
+    ],
+    "remotes": [{"type": "streamable-http", "url": "https://weather.example/mcp"}],
+}
+
+
+def test_a_package_of_a_registry_is_chosen(here: Surroundings) -> None:
+    text = json.dumps(SERVER_JSON)
+    found = read_text(here, text)
+    assert (found.choices, found.choice) == (["npm", "pypi", "remote"], "npm")
+    (entry,) = read_text(here, text, "npm", {"KEY": "k"}).entries
+    assert entry.raw["args"] == ["-y", "weather@1.0.0"]
+    assert entry.raw["env"] == {"KEY": "k"}
+    remote = read_text(here, text, "remote")
+    assert remote.choice == "remote"
+    assert remote.entries[0].raw["url"] == "https://weather.example/mcp"
+
+
+def test_a_file_of_a_tool_is_read_again_as_that_tool_s(tmp_path: Path) -> None:
+    here = machine(tmp_path)
+    path = Path(here.home) / ".cursor" / "mcp.json"
+    path.parent.mkdir(parents=True)
+    path.write_text(json.dumps({"mcpServers": {"one": {"command": "x"}}}))
+    (entry,) = found_on(here)
+    (again,) = read_path(here, str(path)).entries
+    assert again == entry
+
+
+def test_a_command_goes_on_after_a_backslash(here: Surroundings) -> None:
+    entry = parse_target(here, "$ URL=http://a npx -y \\\n  some-server \\\r\n  --flag\n")
+    assert (entry.command, entry.args) == ("npx", ("-y", "some-server", "--flag"))
+    assert entry.env == {"URL": "http://a"}

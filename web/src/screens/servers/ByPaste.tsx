@@ -1,0 +1,89 @@
+// Adding by what can be pasted, or by a file: a command line, a URL, any tool's configuration.
+import { Button, FileButton, Textarea } from "@mantine/core";
+import { useState } from "react";
+import type { ErrorView, FoundView } from "../../api/types";
+import { ErrorNote } from "../../parts/ErrorNote";
+import { Icon } from "../../parts/icons";
+import { viewOf } from "../../state/actions";
+import { command } from "../../state/connection";
+import { type EntryForm, formOf } from "./entry";
+import { FoundList } from "./FoundList";
+import { isFile, joined } from "./pasted";
+
+interface Read {
+  text: string;
+  file_name: string | null;
+  found: FoundView[];
+}
+
+export function ByPaste({ onForm, onDone }: { onForm(form: EntryForm): void; onDone(): void }) {
+  const [text, setText] = useState("");
+  const [read, setRead] = useState<Read | null>(null);
+  const [error, setError] = useState<ErrorView | null>(null);
+  const trying = async (work: () => Promise<void>): Promise<void> => {
+    setError(null);
+    setRead(null);
+    try {
+      await work();
+    } catch (thrown) {
+      setError(viewOf(thrown));
+    }
+  };
+  const readAs = async (content: string, file_name: string | null): Promise<void> => {
+    const found = await command("ServerRead", { text: content, file_name });
+    setRead({ text: content, file_name, found });
+  };
+  const readText = (): Promise<void> =>
+    trying(async () => {
+      if (isFile(text)) return readAs(text, null);
+      const one = await command("ParseTarget", { text: joined(text) });
+      onForm(formOf(one.name, one.raw));
+    });
+  const readFile = (file: File | null): void => {
+    if (file) void trying(async () => readAs(await file.text(), file.name));
+  };
+  return (
+    <div className="stack">
+      <Textarea
+        data-autofocus
+        label="Command line, URL, or the content of a configuration file"
+        placeholder={
+          'npx -y @modelcontextprotocol/server-everything\nhttps://example.com/mcp\n{ "mcpServers": { … } }'
+        }
+        autosize
+        minRows={4}
+        maxRows={16}
+        value={text}
+        onChange={(event) => setText(event.currentTarget.value)}
+        styles={{ input: { fontFamily: "var(--mono)" } }}
+      />
+      {error && <ErrorNote error={error} />}
+      <div className="row wrap" style={{ justifyContent: "flex-end" }}>
+        <FileButton onChange={readFile} accept=".json,.jsonc,.toml,.yaml,.yml">
+          {(props) => (
+            <Button {...props} variant="default" leftSection={<Icon name="file" size={14} />}>
+              Choose a file
+            </Button>
+          )}
+        </FileButton>
+        <Button disabled={!text.trim()} onClick={() => void readText()}>
+          Read it
+        </Button>
+      </div>
+      <p className="dim" style={{ margin: 0 }}>
+        Files of Claude, Cursor, Windsurf, VS Code, Gemini CLI, Codex and Goose, and a{" "}
+        <code>server.json</code> of the MCP registry.
+      </p>
+      {read && (
+        <FoundList
+          found={read.found}
+          areChosen
+          again={(_, filled) =>
+            command("ServerRead", { text: read.text, file_name: read.file_name, ...filled })
+          }
+          onDone={onDone}
+        />
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,132 @@
+import { describe, expect, it } from "vitest";
+import type { FoundView } from "../../api/types";
+import { shownState, stateWords, stepWords } from "../../parts/StateDot";
+import { aServer } from "../../testing/views";
+import { delaysOf, formOf, problemOf, rawOf } from "./entry";
+import { canBeAdded, problemOfName, proposedNames } from "./found";
+import { isFile, joined } from "./pasted";
+
+const anError = (code: string, details = {}) => ({
+  code,
+  message: "it did not work",
+  category: "connection" as const,
+  retryable: false,
+  details,
+  helpUrl: "/docs/errors/x",
+});
+
+function aFound(name: string, kind: string, part: Partial<FoundView> = {}): FoundView {
+  return {
+    name,
+    qualified: `${kind}:${name}`,
+    source: { kind, path: `/home/me/${kind}.json`, scope: "user" },
+    transport: "stdio",
+    shown: "x",
+    command: ["x"],
+    raw: { command: "x" },
+    inputs: [],
+    remarks: [],
+    problem: null,
+    is_known: false,
+    choices: [],
+    choice: null,
+    ...part,
+  };
+}
+
+describe("a pasted text", () => {
+  it("is one command in spite of blank lines around it and of continued lines", () => {
+    expect(isFile("npx -y some-server\n")).toBe(false);
+    expect(isFile("npx -y \\\n  some-server \\\r\n  --flag\n\n")).toBe(false);
+    expect(joined("npx -y \\\n  some-server\n")).toBe("npx -y  some-server");
+  });
+  it("is a file where it has lines or is JSON", () => {
+    expect(isFile('  {"mcpServers": {}}')).toBe(true);
+    expect(isFile("extensions:\n  one:\n    cmd: x")).toBe(true);
+  });
+});
+
+describe("servers that were found", () => {
+  it("have a name each, and none that is here already", () => {
+    const found = [
+      aFound("github", "cursor"),
+      aFound("github", "vscode"),
+      aFound("github", "vscode"),
+      aFound("mine", "vscode"),
+      aFound("a/b", "vscode"),
+    ];
+    expect(proposedNames(found, ["mine"])).toEqual([
+      "github",
+      "github-vscode",
+      "github-vscode-2",
+      "mine-vscode",
+      "a-b",
+    ]);
+  });
+  it("can be added where only a variable is not set", () => {
+    const unset = anError("CONFIGURATION_INVALID", { variable: "KEY" });
+    expect(canBeAdded(aFound("x", "vscode", { problem: unset }))).toBe(true);
+    const broken = anError("CONFIGURATION_INVALID");
+    expect(canBeAdded(aFound("x", "vscode", { problem: broken }))).toBe(false);
+  });
+  it("need a name that nobody has", () => {
+    const known = new Set(["mine"]);
+    expect(problemOfName("mine", known, [])).toContain("already");
+    expect(problemOfName("other", known, ["other"])).toContain("Another");
+    expect(problemOfName(" ", known, [])).toContain("needed");
+    expect(problemOfName("new", known, ["other"])).toBeNull();
+  });
+});
+
+describe("a server's form", () => {
+  it("has every time of a connection, and keeps what it cannot show", () => {
+    const raw = {
+      command: "x",
+      progressResetsTimeout: false,
+      maxTotalTimeout: 9,
+      retryBackoff: [1, 2],
+      requestTimeout: "{TIMEOUT}",
+    };
+    const form = formOf("x", raw);
+    expect([form.progressResetsTimeout, form.maxTotalTimeout, form.retryBackoff]).toEqual([
+      "false",
+      9,
+      "1, 2",
+    ]);
+    expect(rawOf(form)).toEqual(raw);
+  });
+  it("knows other tools' words for a URL", () => {
+    expect(rawOf(formOf("x", { serverUrl: "https://a" }))).toEqual({ url: "https://a" });
+  });
+  it("refuses waits that are none", () => {
+    expect(delaysOf("1, 2 3")).toEqual([1, 2, 3]);
+    expect(delaysOf("soon")).toBeNull();
+    expect(problemOf({ ...formOf("x", { command: "x" }), retryBackoff: "soon" })).toContain(
+      "waits",
+    );
+  });
+});
+
+describe("the state of a server", () => {
+  it("is failed after it was given up, and a sign-in where that is missing", () => {
+    const off = { state: "DISCONNECTED" as const };
+    expect(shownState(aServer({ ...off, error: anError("CONNECTION_REFUSED") }))).toBe("ERROR");
+    const unknown = aServer({ ...off, error: anError("AUTHENTICATION_FAILED") });
+    expect([shownState(unknown), stateWords(unknown)]).toEqual(["SIGN_IN", "Sign-in needed"]);
+  });
+  it("says what is waited for", () => {
+    const words = (waiting_for: string | null) => stepWords(aServer({ waiting_for }));
+    expect(words("opening the transport")).toBe("Waiting for the transport");
+    expect(words("waiting for the handshake")).toBe("Waiting for the handshake");
+    expect(words(null)).toBe("Connecting");
+  });
+  it("counts attempts while they are made", () => {
+    const retry = { count: 1, most: 3, at: 5 };
+    const error = anError("AUTHENTICATION_FAILED");
+    const waits = aServer({ state: "ERROR", error, retry });
+    expect([shownState(waits), stateWords(waits)]).toEqual([
+      "ERROR",
+      "Failed, attempt 2 of 4 follows",
+    ]);
+  });
+});

@@ -1,0 +1,65 @@
+// The field of one setting. It is written when the field is left, if it can stand there.
+import { Switch, Textarea, TextInput } from "@mantine/core";
+import { type KeyboardEvent, useState } from "react";
+import type { SettingView } from "../../api/types";
+import { pretty } from "../../parts/text";
+import { change, same, type Typed, typedJson, typedNumber } from "./setting";
+
+const leaveOnEnter = (event: KeyboardEvent<HTMLInputElement>): void => {
+  if (event.key === "Enter") event.currentTarget.blur();
+};
+
+/** What was typed; a value that is not changed is not written. */
+function useTyped(setting: SettingView, shown: string, read: (text: string) => Typed) {
+  const [text, setText] = useState(shown);
+  const [problem, setProblem] = useState<string | null>(null);
+  const leave = (): void => {
+    if (!setting.is_editable) return;
+    const typed = read(text);
+    const isGood = "value" in typed;
+    setProblem(isGood ? null : typed.problem);
+    if (isGood && !same(typed.value, setting.value)) change(setting.name, typed.value);
+  };
+  return {
+    "aria-label": setting.name,
+    readOnly: !setting.is_editable,
+    value: text,
+    error: problem,
+    onBlur: leave,
+    onChange: (event: { currentTarget: { value: string } }) => setText(event.currentTarget.value),
+  };
+}
+
+function NumberField({ setting }: { setting: SettingView }) {
+  const field = useTyped(setting, String(setting.value), typedNumber);
+  return <TextInput {...field} inputMode="decimal" onKeyDown={leaveOnEnter} />;
+}
+
+function TextField({ setting }: { setting: SettingView }) {
+  const read = (text: string): Typed => ({ value: text === "" ? null : text });
+  const field = useTyped(setting, String(setting.value ?? ""), read);
+  return <TextInput {...field} onKeyDown={leaveOnEnter} />;
+}
+
+function JsonField({ setting }: { setting: SettingView }) {
+  const read = (text: string): Typed => typedJson(text, setting.default);
+  const field = useTyped(setting, pretty(setting.value), read);
+  const mono = { input: { fontFamily: "var(--mono)" } };
+  return <Textarea {...field} autosize maxRows={8} styles={mono} />;
+}
+
+export function SettingField({ setting }: { setting: SettingView }) {
+  const { name, value, is_editable } = setting;
+  if (typeof value === "boolean")
+    return (
+      <Switch
+        aria-label={name}
+        checked={value}
+        disabled={!is_editable}
+        onChange={(event) => change(name, event.currentTarget.checked)}
+      />
+    );
+  if (typeof value === "number") return <NumberField setting={setting} />;
+  if (typeof value === "object" && value !== null) return <JsonField setting={setting} />;
+  return <TextField setting={setting} />;
+}
