@@ -146,7 +146,7 @@ chromium:
 
 # An environment without .venv's editable mcplens, so that the browser tests see what users get.
 WHEEL_STEPS = rm -rf build/wheel && \
-	  $(BIN)/python -m hatchling --quiet build --target wheel --directory build/wheel && \
+	  $(BIN)/python -m hatchling build --target wheel --directory build/wheel && \
 	  $(BIN)/python -m venv --without-pip build/wheel/environment && \
 	  $(PIP_INTO) build/wheel/environment/bin/python install --no-deps --no-index build/wheel/*.whl && \
 	  $(BIN)/python -m tests.e2e.wheel --finish

@@ -35,11 +35,13 @@ document.addEventListener("securitypolicyviolation", (event) =>
 
 
 @contextmanager
-def chromium() -> Iterator[Browser]:
+def chromium(*arguments: str) -> Iterator[Browser]:
     program = next(filter(None, map(shutil.which, _PROGRAMS)), None)
     assert program, 'these tests need Chromium: install the system\'s package "chromium"'
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=program, args=_ARGUMENTS)
+        browser = playwright.chromium.launch(
+            executable_path=program, args=[*_ARGUMENTS, *arguments]
+        )
         yield browser
         browser.close()
 

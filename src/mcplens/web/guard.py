@@ -12,12 +12,12 @@ import secrets
 import socket
 from collections.abc import Iterable
 from ipaddress import ip_address
-from typing import Any, Final
+from typing import Final
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import HTTPConnection
-from starlette.responses import JSONResponse
+from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from mcplens.inbound.gate import is_loopback
@@ -39,6 +39,12 @@ NONCE_PATH: Final = "/api/session/nonce"
 RETURN_PATH: Final = "/api/session/return"
 # All else below /api wants the cookie.
 _OPEN: Final = frozenset({SESSION_PATH, NONCE_PATH, RETURN_PATH})
+# For a person who came here by a wrong address.
+_PAGE: Final = """<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><title>mcplens</title></head>
+<body><h1>mcplens does not answer this</h1><p>Reason: {text}.</p>
+<p>Open the address that mcplens printed when it started.</p></body></html>
+"""
 
 
 class Refused(Exception):
@@ -174,6 +180,9 @@ async def _refuse(scope: Scope, receive: Receive, send: Send, refused: Refused) 
         await receive()
         await send({"type": "websocket.close", "code": 1008})  # before accept: HTTP 403
         return
-    content: dict[str, Any] = {"error": refused.text}
-    response = JSONResponse(content, refused.status)
+    # A browser's address bar accepts HTML by name; scripts and tools take anything.
+    if "text/html" in Headers(scope=scope).get("accept", ""):
+        response: Response = HTMLResponse(_PAGE.format(text=refused.text), refused.status)
+    else:
+        response = JSONResponse({"error": refused.text}, refused.status)
     await response(scope, receive, _adding_headers(send))
