@@ -82,8 +82,8 @@ def test_a_fetch_of_another_origin_is_refused_in_spite_of_the_cookie(
     wire = foreign.context.new_cdp_session(foreign)
     asked: list[dict[str, Any]] = []
     answered: list[dict[str, Any]] = []
-    wire.on("Network.requestWillBeSentExtraInfo", asked.append)
-    wire.on("Network.responseReceivedExtraInfo", answered.append)
+    wire.on("Network.requestWillBeSentExtraInfo", lambda one: asked.append(one))
+    wire.on("Network.responseReceivedExtraInfo", lambda one: answered.append(one))
     wire.send("Network.enable")
     tries: list[tuple[str, dict[str, str]]] = [
         ("/api/history", {}),

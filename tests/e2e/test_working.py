@@ -117,15 +117,12 @@ def test_the_palette_and_the_list_of_shortcuts_work_by_keyboard(window: Watched)
     page.get_by_text("Gives back the text").wait_for()
     page.keyboard.press("?")
     expect(page.get_by_text("Go to the search field")).to_be_visible()
-    page.wait_for_timeout(400)
     assert window.axe() == []
     page.keyboard.press("Escape")
-    # Axe takes what fades out or in for too pale.
     expect(page.get_by_text("Go to the search field")).to_be_hidden()
     page.keyboard.press("Control+k")
     page.get_by_placeholder("Find a server, tool").fill("broken-json")
     expect(page.get_by_label("Found").get_by_role("option").first).to_contain_text("broken-json")
-    page.wait_for_timeout(400)
     assert window.axe() == []
     window.shoot("palette")
     page.keyboard.press("Enter")
