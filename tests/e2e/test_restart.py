@@ -131,7 +131,8 @@ def test_a_page_waits_while_another_program_has_its_port(browser: Browser, home:
 def test_a_page_that_has_no_key_is_told_what_to_do(browser: Browser, home: Path) -> None:
     with ExitStack() as open_things:
         first = open_things.enter_context(site(home))
-        window = open_things.enter_context(watched(browser, first))
+        phone = {"viewport": {"width": 390, "height": 844}, "color_scheme": "dark"}
+        window = open_things.enter_context(watched(browser, first, **phone))
         page = window.page
         # A name may lead to somebody else, so that it gets no key.
         page.goto(f"http://localhost:{first.port}/servers#token={first.token}")
@@ -141,9 +142,13 @@ def test_a_page_that_has_no_key_is_told_what_to_do(browser: Browser, home: Path)
         second = open_things.enter_context(site(home, port=first.port))
         refused = page.get_by_role("alert").filter(has_text="This page is not signed in")
         expect(refused).to_be_visible(timeout=BACK_MS)
+        assert window.axe() == []
+        window.shoot("refused")
         # Signed in elsewhere in this browser, the page needs only a push.
         other = page.context.new_page()
         other.goto(f"http://localhost:{first.port}/#token={second.token}")
         other.get_by_role("navigation", name="Screens").wait_for()
         page.get_by_role("button", name="Try again").click()
         expect(page.get_by_text("mcplens was restarted")).to_be_visible()
+        assert window.axe() == []
+        window.shoot("restarted on a phone")

@@ -80,10 +80,19 @@ def test_a_fetch_of_another_origin_is_refused_in_spite_of_the_cookie(
 ) -> None:
     # Playwright says nothing of answers that the browser keeps from the page.
     wire = foreign.context.new_cdp_session(foreign)
-    asked: list[dict[str, Any]] = []
-    answered: list[dict[str, Any]] = []
-    wire.on("Network.requestWillBeSentExtraInfo", lambda one: asked.append(one))
-    wire.on("Network.responseReceivedExtraInfo", lambda one: answered.append(one))
+    asked: dict[str, str] = {}
+    answered: dict[str, int] = {}
+
+    def note_request(sent: dict[str, Any]) -> None:
+        if sent["headers"].get("Host") == demo.url.removeprefix("http://"):
+            asked[sent["requestId"]] = sent["headers"].get("Cookie", "")
+
+    def note_answer(came: dict[str, Any]) -> None:
+        if came["requestId"] in asked:
+            answered[came["requestId"]] = came["statusCode"]
+
+    wire.on("Network.requestWillBeSentExtraInfo", note_request)
+    wire.on("Network.responseReceivedExtraInfo", note_answer)
     wire.send("Network.enable")
     tries: list[tuple[str, dict[str, str]]] = [
         ("/api/history", {}),
@@ -96,9 +105,9 @@ def test_a_fetch_of_another_origin_is_refused_in_spite_of_the_cookie(
         assert foreign.evaluate(_FETCH, [demo.url + path, options]) == "failed"
     while len(answered) < len(tries):
         foreign.wait_for_timeout(20)
-    assert [one["statusCode"] for one in answered] == [403] * len(tries)
+    assert list(answered.values()) == [403] * len(tries)
     # The cookie was there each time: it is the origin that counts.
-    assert all(f"mcplens-{demo.port}=" in one["headers"]["Cookie"] for one in asked)
+    assert all(f"mcplens-{demo.port}=" in cookie for cookie in asked.values())
 
 
 def test_a_form_of_another_origin_is_refused(foreign: Page, demo: Site) -> None:
