@@ -148,7 +148,7 @@ chromium:
 WHEEL_STEPS = rm -rf build/wheel && \
 	  $(BIN)/python -m hatchling build --target wheel --directory build/wheel && \
 	  $(BIN)/python -m venv --without-pip build/wheel/environment && \
-	  $(PIP_INTO) build/wheel/environment/bin/python install --no-deps --no-index build/wheel/*.whl && \
+	  $(BIN)/python -m pip --quiet --python build/wheel/environment/bin/python install --no-deps --no-index build/wheel/*.whl && \
 	  $(BIN)/python -m tests.e2e.wheel --finish
 
 # Timing on a busy machine may fail a test that is right: it has to pass alone, and is named.
