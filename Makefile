@@ -29,7 +29,7 @@ test: ## Run all checks, then all tests
 	@$(call stage,python packages,$(MAKE) .venv/dev.stamp .venv-sqlite/.stamp)
 	@$(call stage,check,$(MAKE) check)
 	@$(call stage,node packages,$(MAKE) $(NODE_MODULES)/.stamp)
-	@$(call stage,page and browser,$(MAKE) web chromium)
+	@$(call stage,page and browser,$(MAKE) wheel chromium)
 	@$(call stage,tests,$(BIN)/python -m pytest -n 2 --dist loadfile || $(ONCE_MORE))
 
 .PHONY: check
@@ -45,6 +45,10 @@ check: .venv/dev.stamp ## Check format, lint, types and import rules
 .PHONY: web
 web: $(WEB_MODULES)/.stamp ## Build the page of the web UI, if it is stale
 	@$(BIN)/python hatch_build.py
+
+.PHONY: wheel
+wheel: web ## Build the wheel and install it where the browser tests run it, if it is stale
+	@$(BIN)/python -m tests.e2e.wheel || { echo "Building the wheel"; $(WHEEL_STEPS); }
 
 .PHONY: format
 format: .venv/dev.stamp ## Format the code and apply the safe fixes of the linter
@@ -68,7 +72,7 @@ soak: .venv/dev.stamp $(NODE_MODULES)/.stamp ## Run the tests that take minutes
 .PHONY: pictures
 pictures: .venv/dev.stamp ## Draw the pictures of the docs again
 	@$(BIN)/python -m tests.docs.picture
-	@$(MAKE) web chromium
+	@$(MAKE) wheel chromium
 	@$(BIN)/python -m tests.e2e.pictures
 
 .PHONY: lock
@@ -139,6 +143,13 @@ chromium:
 	  { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && apt-get update -qq && \
 	    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium >/dev/null; } || \
 	  { echo "The browser tests need Chromium: install the system's package \"chromium\" (as root: apt-get install chromium)" >&2; exit 1; }
+
+# An environment without .venv's editable mcplens, so that the browser tests see what users get.
+WHEEL_STEPS = rm -rf build/wheel && \
+	  $(BIN)/python -m hatchling build --target wheel --directory build/wheel && \
+	  $(BIN)/python -m venv --without-pip build/wheel/environment && \
+	  $(BIN)/python -m pip --quiet --python build/wheel/environment/bin/python install --no-deps --no-index build/wheel/*.whl && \
+	  $(BIN)/python -m tests.e2e.wheel --finish
 
 # Timing on a busy machine may fail a test that is right: it has to pass alone, and is named.
 ONCE_MORE = { echo "== once more, alone, what failed; whatever passes now is a test to mend"; \

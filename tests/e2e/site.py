@@ -1,19 +1,18 @@
-"""`mcplens web` as a process of its own, with a home of its own."""
+"""`mcplens web` as a process of its own, from the wheel, with a home of its own."""
 
 from __future__ import annotations
 
 import json
-import os
 import re
 import signal
 import subprocess
-import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 
-from mcplens.web.page import STATIC
+from . import wheel
 
 START_S = 30.0
 END_S = 15.0
@@ -39,25 +38,10 @@ class Site:
 @contextmanager
 def site(home: Path, *arguments: str, port: int = 0) -> Iterator[Site]:
     """The web UI, until the block ends; Ctrl-C must end it and all that it started."""
-    assert (STATIC / "index.html").exists(), "the page is not built: run `make web`"
-    environment = {
-        **os.environ,
-        "HOME": str(home),
-        "XDG_CONFIG_HOME": str(home / "config"),
-        "XDG_DATA_HOME": str(home / "data"),
-        "XDG_STATE_HOME": str(home / "state"),
-        "NO_COLOR": "1",
-    }
-    command = [
-        str(Path(sys.executable).with_name("mcplens")),
-        "web",
-        "--no-open",
-        "--port",
-        str(port),
-        *arguments,
-    ]
+    _be_fresh()
+    command = [str(wheel.COMMAND), "web", "--no-open", "--port", str(port), *arguments]
     process = subprocess.Popen(
-        command, cwd=home, env=environment, text=True, bufsize=1,
+        command, cwd=home, env=wheel.surroundings(home), text=True, bufsize=1,
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
     )  # fmt: skip
     try:
@@ -72,6 +56,13 @@ def site(home: Path, *arguments: str, port: int = 0) -> Iterator[Site]:
         finally:
             assert process.stdout is not None
             process.stdout.close()
+
+
+@cache
+def _be_fresh() -> None:
+    assert wheel.is_fresh(), (
+        "the wheel is not built, or is older than the sources: run `make wheel`"
+    )
 
 
 def _address(process: subprocess.Popen[str]) -> str:

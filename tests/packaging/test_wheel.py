@@ -1,21 +1,31 @@
 """The wheel carries what the code reads at run time, and the command that starts it."""
 
 import importlib.util
+import os
 import subprocess
 import sys
+import tarfile
 import zipfile
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
 ROOT = Path(__file__).parents[2]
 
 
+def _build(target: str, source: Path, into: Path, **variables: str) -> None:
+    command = [sys.executable, "-m", "hatchling", "build", "--target", target]
+    environment = {**os.environ, **variables}
+    subprocess.run(
+        [*command, "--directory", str(into)], cwd=source, env=environment, check=True, timeout=60
+    )
+
+
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> zipfile.Path:
     folder = tmp_path_factory.mktemp("dist")
-    command = [sys.executable, "-m", "hatchling", "build", "--target", "wheel"]
-    subprocess.run([*command, "--directory", str(folder)], cwd=ROOT, check=True, timeout=60)
+    _build("wheel", ROOT, folder)
     (built,) = folder.glob("mcplens-*-py3-none-any.whl")
     return zipfile.Path(built)
 
@@ -43,10 +53,43 @@ def test_the_wheel_carries_the_page_and_nothing_of_its_sources(wheel: zipfile.Pa
     assert "web" not in names
 
 
-def test_the_page_in_the_package_is_the_one_of_these_sources() -> None:
+@pytest.fixture(scope="module")
+def hook() -> ModuleType:
     spec = importlib.util.spec_from_file_location("hatch_build", ROOT / "hatch_build.py")
     assert spec is not None
     assert spec.loader is not None
-    hook = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(hook)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_page_in_the_package_is_the_one_of_these_sources(hook: ModuleType) -> None:
     assert hook.STAMP.read_text().strip() == hook.digest(), "the page is stale: run `make web`"
+
+
+def test_a_page_that_must_be_built_takes_node_from_pypi(
+    hook: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = hook.CustomBuildHook.dependencies
+    assert asked(None) == []
+    monkeypatch.setattr(hook, "STAMP", tmp_path / "none")
+    assert asked(None) == [hook.NODE_PACKAGE]
+    monkeypatch.setenv(hook.SKIP, "1")
+    assert asked(None) == []
+
+
+def test_a_wheel_of_the_sdist_has_the_page_without_any_node(
+    wheel: zipfile.Path, tmp_path: Path
+) -> None:
+    _build("sdist", ROOT, tmp_path)
+    (packed,) = tmp_path.glob("mcplens-*.tar.gz")
+    with tarfile.open(packed) as archive:
+        archive.extractall(tmp_path, filter="data")
+    (unpacked,) = (path for path in tmp_path.iterdir() if path.is_dir())
+    # Nothing can be started: not Node, not npm.
+    _build("wheel", unpacked, tmp_path, PATH=str(tmp_path))
+    (built,) = tmp_path.glob("*.whl")
+    with zipfile.ZipFile(built) as ours, zipfile.ZipFile(str(wheel.root.filename)) as theirs:
+        assert sorted(ours.namelist()) == sorted(theirs.namelist())
+        index = "mcplens/web/static/index.html"
+        assert ours.read(index) == theirs.read(index)

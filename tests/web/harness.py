@@ -139,7 +139,7 @@ class Site:
         headers = {"Origin": self.origin}
         body = {"token": self.opened.token}
         async with self.http.post(f"{self.origin}/api/session", json=body, headers=headers) as done:
-            assert done.status == 204
+            assert done.status == 200
 
     @property
     def cookie(self) -> str:
@@ -210,7 +210,7 @@ def bad(fault: str, *options: str) -> dict[str, Any]:
 async def site(home: Path, **options: Any) -> AsyncIterator[Site]:
     """A web UI for as long as the block lasts, signed in."""
     workspace = Workspace(here=machine(home), record=home / "recording.sqlite3")
-    async with workspace, open_web(workspace, port=0, **options) as opened:
+    async with workspace, open_web(workspace, **{"port": 0, **options}) as opened:
         jar = aiohttp.CookieJar(unsafe=True)  # cookies of an IP address too
         async with aiohttp.ClientSession(cookie_jar=jar) as http:
             running = Site(opened, workspace, http)

@@ -86,6 +86,15 @@ async def test_a_host_that_is_not_ours_gets_nothing(web: Site, host: str) -> Non
         assert answer.status in (400, 421)
 
 
+async def test_a_person_with_a_wrong_address_reads_a_page_that_can_do_nothing(web: Site) -> None:
+    headers = {"Host": "evil.example", "Accept": "text/html"}
+    async with web.http.get(web.opened.url, headers=headers) as answer:
+        assert answer.status == 421
+        assert answer.content_type == "text/html"
+        assert "this address does not belong to mcplens" in await answer.text()
+        assert "sandbox" in answer.headers["Content-Security-Policy"]
+
+
 async def test_localhost_is_a_name_of_ours(web: Site) -> None:
     host = f"localhost:{web.opened.address.port}"
     async with web.http.get(web.opened.url, headers={"Host": host}) as answer:

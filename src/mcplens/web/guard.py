@@ -12,12 +12,12 @@ import secrets
 import socket
 from collections.abc import Iterable
 from ipaddress import ip_address
-from typing import Any, Final
+from typing import Final
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import HTTPConnection
-from starlette.responses import JSONResponse
+from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from mcplens.inbound.gate import is_loopback
@@ -33,8 +33,18 @@ _HEADERS: Final = {
     "Permissions-Policy": "camera=(), microphone=(), geolocation=(), payment=(), usb=()",
 }
 _SAFE: Final = ("GET", "HEAD")
-# Where the token is exchanged; all else below /api wants the cookie.
+# Where the token is exchanged, and where a page comes back to after a restart.
 SESSION_PATH: Final = "/api/session"
+NONCE_PATH: Final = "/api/session/nonce"
+RETURN_PATH: Final = "/api/session/return"
+# All else below /api wants the cookie.
+_OPEN: Final = frozenset({SESSION_PATH, NONCE_PATH, RETURN_PATH})
+# For a person who came here by a wrong address.
+_PAGE: Final = """<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><title>mcplens</title></head>
+<body><h1>mcplens does not answer this</h1><p>Reason: {text}.</p>
+<p>Open the address that mcplens printed when it started.</p></body></html>
+"""
 
 
 class Refused(Exception):
@@ -55,7 +65,7 @@ class Keys:
     def __init__(self, port: int) -> None:
         self.token = secrets.token_urlsafe(32)
         self.launch = secrets.token_urlsafe(32)
-        self._session = secrets.token_urlsafe(32)
+        self.session = secrets.token_urlsafe(32)
         # A browser sends cookies to every port of a host; each mcplens has its own.
         self.cookie = f"mcplens-{port}"
 
@@ -67,13 +77,13 @@ class Keys:
         given = token.encode()
         if self.launch and hmac.compare_digest(given, self.launch.encode()):
             self.launch = ""
-            return self._session
-        return self._session if hmac.compare_digest(given, self.token.encode()) else None
+            return self.session
+        return self.session if hmac.compare_digest(given, self.token.encode()) else None
 
     def is_known(self, connection: HTTPConnection) -> bool:
         """Whether a request has the cookie."""
         given = connection.cookies.get(self.cookie, "")
-        return hmac.compare_digest(given.encode(), self._session.encode())
+        return hmac.compare_digest(given.encode(), self.session.encode())
 
 
 class Guard:
@@ -116,7 +126,7 @@ class Guard:
         # A picture on another local site's page would carry our cookie.
         if headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
             raise Refused(403, "pages of other sites may not use mcplens")
-        is_open = path == SESSION_PATH or scope["type"] == "websocket"  # it closes with a code
+        is_open = path in _OPEN or scope["type"] == "websocket"  # it closes with a code
         if not is_open and not self._keys.is_known(HTTPConnection(scope)):
             raise Refused(401, "open the address that mcplens printed")
 
@@ -170,6 +180,9 @@ async def _refuse(scope: Scope, receive: Receive, send: Send, refused: Refused) 
         await receive()
         await send({"type": "websocket.close", "code": 1008})  # before accept: HTTP 403
         return
-    content: dict[str, Any] = {"error": refused.text}
-    response = JSONResponse(content, refused.status)
+    # A browser's address bar accepts HTML by name; scripts and tools take anything.
+    if "text/html" in Headers(scope=scope).get("accept", ""):
+        response: Response = HTMLResponse(_PAGE.format(text=refused.text), refused.status)
+    else:
+        response = JSONResponse({"error": refused.text}, refused.status)
     await response(scope, receive, _adding_headers(send))

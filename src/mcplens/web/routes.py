@@ -23,11 +23,12 @@ from mcplens.store.history import History
 from mcplens.store.transfer import Imported, export_trace, import_trace
 from mcplens.web import queries, recorded
 from mcplens.web.blobs import attachment, blob_response
-from mcplens.web.guard import SESSION_PATH, Keys
+from mcplens.web.guard import NONCE_PATH, RETURN_PATH, SESSION_PATH, Keys
 from mcplens.web.help import show_help
 from mcplens.web.outbox import encoded
 from mcplens.web.page import Assets, show_page
 from mcplens.web.plain import raw_json
+from mcplens.web.returning import ReturnKeys
 from mcplens.web.views import ImportedView, WholeEvent
 from mcplens.workspace.workspace import Workspace
 
@@ -37,6 +38,8 @@ _MOST_SESSION_BYTES: Final = 4096
 # A trace larger than this is for the command line.
 _MOST_TRACE_BYTES: Final = 1024 * 1024 * 1024
 _CHUNK: Final = 256 * 1024
+# So that a page knows that it is mcplens who does not let it in, not whoever has its port now.
+_OURS: Final = {"Mcplens": "web"}
 
 Answer = Callable[[Request], Awaitable[Response]]
 
@@ -44,9 +47,10 @@ Answer = Callable[[Request], Awaitable[Response]]
 class Routes:
     """What can be asked over HTTP."""
 
-    def __init__(self, workspace: Workspace, keys: Keys) -> None:
+    def __init__(self, workspace: Workspace, keys: Keys, returning: ReturnKeys | None) -> None:
         self._workspace = workspace
         self._keys = keys
+        self._returning = returning
 
     def __repr__(self) -> str:
         return f"<Routes over {self._workspace!r}>"
@@ -55,8 +59,13 @@ class Routes:
         def get(path: str, answer: Answer) -> Route:
             return Route(path, _telling_errors(answer), methods=["GET"])
 
+        def post(path: str, answer: Answer) -> Route:
+            return Route(path, _telling_errors(answer), methods=["POST"])
+
         return [
-            Route(SESSION_PATH, _telling_errors(self._begin_session), methods=["POST"]),
+            post(SESSION_PATH, self._begin_session),
+            post(NONCE_PATH, self._ask_for_proof),
+            post(RETURN_PATH, self._return),
             get(SESSION_PATH, self._check_session),
             get("/api/history", self._runs),
             get("/api/history/events", self._events),
@@ -69,7 +78,7 @@ class Routes:
             get("/api/blob/{call_id}", self._blob),
             get("/api/questions/{question_id:path}/blob", self._question_blob),
             get("/api/export", self._export),
-            Route("/api/import", _telling_errors(self._import), methods=["POST"]),
+            post("/api/import", self._import),
             get("/api/{path:path}", _nothing_here),
             get("/docs/errors/{slug}", show_help),
             Mount("/assets", Assets()),
@@ -80,20 +89,32 @@ class Routes:
 
     async def _begin_session(self, request: Request) -> Response:
         """The token from the address against a cookie that scripts cannot read."""
-        body = await _body(request, _MOST_SESSION_BYTES)
-        try:
-            given = msgspec.json.decode(body, type=dict[str, str]).get("token", "")
-        except msgspec.DecodeError:
-            given = ""
-        session = self._keys.exchange(given)
+        session = self._keys.exchange((await _fields(request)).get("token", ""))
         if session is None:
             return _problem(InspectorError("AUTHENTICATION_FAILED", "this is not the token"), 401)
-        response = Response(status_code=204)
-        response.set_cookie(self._keys.cookie, session, httponly=True, samesite="strict", path="/")
+        key = self._returning.give(_origin(request)) if self._returning is not None else None
+        return self._let_in(_json({"return_key": key}))
+
+    async def _ask_for_proof(self, request: Request) -> Response:
+        return _json({"nonce": self._returning.ask() if self._returning is not None else None})
+
+    async def _return(self, request: Request) -> Response:
+        """A page that was signed in before a restart, and proves it."""
+        given = await _fields(request)
+        nonce, proof = given.get("nonce", ""), given.get("proof", "")
+        keys = self._returning
+        if keys is None or not keys.is_proven(nonce, proof, _origin(request)):
+            return _problem(InspectorError("AUTHENTICATION_FAILED", "this is no proof"), 401)
+        return self._let_in(Response(status_code=204))
+
+    def _let_in(self, response: Response) -> Response:
+        name, value = self._keys.cookie, self._keys.session
+        response.set_cookie(name, value, httponly=True, samesite="strict", path="/")
         return response
 
     async def _check_session(self, request: Request) -> Response:
-        return Response(status_code=204 if self._keys.is_known(request) else 401)
+        status = 204 if self._keys.is_known(request) else 401
+        return Response(status_code=status, headers=_OURS)
 
     # -- the recording -------------------------------------------------------------------------
 
@@ -214,6 +235,17 @@ async def _body(request: Request, most: int) -> bytes:
         if len(body) > most:
             raise InspectorError("MESSAGE_TOO_LARGE", "this is too much")
     return body
+
+
+async def _fields(request: Request) -> dict[str, str]:
+    try:
+        return msgspec.json.decode(await _body(request, _MOST_SESSION_BYTES), type=dict[str, str])
+    except msgspec.DecodeError:
+        return {}
+
+
+def _origin(request: Request) -> str:
+    return request.headers.get("origin", "").lower()
 
 
 def _imported(done: Imported) -> ImportedView:

@@ -17,6 +17,7 @@ from mcplens.inbound.limits import Limits
 from mcplens.inbound.server import LOOPBACK, Address, listen, serve_app
 from mcplens.web.feed import Feed
 from mcplens.web.guard import Guard, Keys
+from mcplens.web.returning import return_keys
 from mcplens.web.routes import Routes
 from mcplens.web.socket import Socket
 from mcplens.workspace.workspace import Workspace
@@ -74,7 +75,9 @@ async def open_web(
     listener = _listen(host, port)
     number: int = listener.getsockname()[1]
     keys = Keys(number)
-    app = _App(workspace, keys, first_server_id)
+    here, clock = workspace.configured.here, workspace.clock
+    returning = return_keys(here, Address(host, number), clock)
+    app = _App(workspace, Routes(workspace, keys, returning), keys, first_server_id)
     guard = Guard(app.starlette, keys, host=host, port=number)
     limits = Limits()
     async with serve_app(
@@ -98,14 +101,16 @@ def _listen(host: str, port: int | None) -> sockets.socket:
 class _App:
     """The Starlette application, and the sockets that are open."""
 
-    def __init__(self, workspace: Workspace, keys: Keys, first_server_id: str | None) -> None:
+    def __init__(
+        self, workspace: Workspace, routes: Routes, keys: Keys, first_server_id: str | None
+    ) -> None:
         self._workspace = workspace
         self._keys = keys
         self._first_server_id = first_server_id
         self._feed = Feed(workspace.bus, workspace.follower)
         self._sockets: set[Socket] = set()
-        routes = [WebSocketRoute("/api/socket", self._converse), *Routes(workspace, keys).all()]
-        self.starlette = Starlette(routes=routes)
+        socket = WebSocketRoute("/api/socket", self._converse)
+        self.starlette = Starlette(routes=[socket, *routes.all()])
 
     def __repr__(self) -> str:
         return f"<_App {len(self._sockets)} pages>"

@@ -1,7 +1,9 @@
 // Signing in: the token in the address's fragment is exchanged for a cookie, then taken out of
 // the address, so that it is in no history entry, screenshot or copied link.
+import { keepKey, post } from "./returning";
 
-export type SignedIn = "yes" | "no" | "unknown";
+/** "taken": somebody answers, but not mcplens. "unknown": nobody does. */
+export type SignedIn = "yes" | "no" | "taken" | "unknown";
 
 /** The token that the fragment carries, if it does. */
 export function tokenOf(fragment: string): string | null {
@@ -13,11 +15,10 @@ export async function signIn(): Promise<void> {
   if (!token) return;
   history.replaceState(history.state, "", location.pathname + location.search);
   try {
-    await fetch("/api/session", {
-      method: "POST",
-      headers: { "Content-Type": "application/json" },
-      body: JSON.stringify({ token }),
-    });
+    const response = await post("/api/session", { token });
+    if (!response.ok) return;
+    const { return_key }: { return_key: string | null } = await response.json();
+    await keepKey(return_key);
   } catch {
     // The socket finds out, and says so.
   }
@@ -26,8 +27,9 @@ export async function signIn(): Promise<void> {
 export async function signedIn(): Promise<SignedIn> {
   try {
     const response = await fetch("/api/session");
+    if (!response.headers.has("Mcplens")) return "taken";
     if (response.ok) return "yes";
-    return response.status === 401 || response.status === 403 ? "no" : "unknown";
+    return response.status === 401 ? "no" : "unknown";
   } catch {
     return "unknown";
   }

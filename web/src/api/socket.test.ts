@@ -1,7 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { aHello } from "../testing/views";
+import { comeBack } from "./returning";
 import { tokenOf } from "./session";
 import { encode, type Link, Socket } from "./socket";
+
+vi.mock(import("./returning"), async (original) => ({ ...(await original()), comeBack: vi.fn() }));
 
 class Fake {
   sent: string[] = [];
@@ -31,12 +34,19 @@ function made() {
   return { socket, fakes, links };
 }
 
-beforeEach(() => {
-  vi.useFakeTimers();
+const ours = { Mcplens: "web" };
+
+function answering(status: number, headers: Record<string, string> = ours): void {
   vi.stubGlobal(
     "fetch",
-    vi.fn(async () => new Response(null, { status: 204 })),
+    vi.fn(async () => new Response(null, { status, headers })),
   );
+}
+
+beforeEach(() => {
+  vi.useFakeTimers();
+  vi.mocked(comeBack).mockReset().mockResolvedValue("no");
+  answering(204);
 });
 afterEach(() => {
   vi.useRealTimers();
@@ -69,24 +79,55 @@ describe("Socket", () => {
     await expect(asked).rejects.toThrow("lost");
     await vi.advanceTimersByTimeAsync(300);
     expect(fakes).toHaveLength(2);
-    expect(links.map((link) => link.state)).toEqual([
-      "connecting",
-      "open",
-      "waiting",
-      "connecting",
-    ]);
+    const states = links.map((link) => link.state);
+    expect(states).toEqual(["connecting", "open", "waiting", "waiting", "connecting"]);
   });
   it("stops and says so when it is not let in", async () => {
-    vi.stubGlobal(
-      "fetch",
-      vi.fn(async () => new Response(null, { status: 401 })),
-    );
+    answering(401);
     const { socket, fakes, links } = made();
     await socket.start();
     fakes[0]?.onclose?.();
     await vi.advanceTimersByTimeAsync(20_000);
     expect(links.at(-1)?.state).toBe("refused");
     expect(fakes).toHaveLength(1);
+  });
+  it("comes back by its key to a backend that was restarted, and tries that once", async () => {
+    answering(401);
+    vi.mocked(comeBack).mockResolvedValue("yes");
+    const { socket, fakes, links } = made();
+    await socket.start();
+    fakes[0]?.onclose?.();
+    await vi.advanceTimersByTimeAsync(0);
+    expect(fakes).toHaveLength(2);
+    // A browser that keeps no cookies would be turned away for ever.
+    fakes[1]?.onclose?.();
+    await vi.advanceTimersByTimeAsync(20_000);
+    expect(fakes).toHaveLength(2);
+    expect(links.at(-1)?.state).toBe("refused");
+    expect(comeBack).toHaveBeenCalledTimes(1);
+  });
+  it("waits when the backend is gone again before it could come back", async () => {
+    answering(401);
+    vi.mocked(comeBack).mockResolvedValueOnce("unknown").mockResolvedValueOnce("yes");
+    const { socket, fakes } = made();
+    await socket.start();
+    fakes[0]?.onclose?.();
+    await vi.advanceTimersByTimeAsync(300);
+    expect(fakes).toHaveLength(2);
+    fakes[1]?.onclose?.();
+    await vi.advanceTimersByTimeAsync(0);
+    expect(fakes).toHaveLength(3);
+  });
+  it("says that another program has its address, and waits", async () => {
+    answering(401, {});
+    const { socket, fakes, links } = made();
+    await socket.start();
+    fakes[0]?.onclose?.();
+    await vi.advanceTimersByTimeAsync(0);
+    expect(links.at(-1)).toMatchObject({ state: "waiting", isTaken: true });
+    expect(comeBack).not.toHaveBeenCalled();
+    await vi.advanceTimersByTimeAsync(300);
+    expect(fakes).toHaveLength(2);
   });
 });
 

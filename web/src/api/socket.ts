@@ -1,5 +1,6 @@
 // The one WebSocket to the backend: commands out, replies and messages in. It resumes where it
 // left off and connects again by itself. It keeps no views; state/store.ts does.
+import { comeBack } from "./returning";
 import { signedIn, signIn } from "./session";
 import type { Command, ErrorView, Replies, ServerMessage } from "./types";
 
@@ -9,6 +10,8 @@ export interface Link {
   /** When the next attempt is made, in milliseconds of Date.now(). */
   retryAt: number | null;
   attempts: number;
+  /** Somebody answers at this address, but not mcplens. */
+  isTaken: boolean;
 }
 
 type Named<T extends Command["type"]> = Extract<Command, { type: T }>;
@@ -31,7 +34,7 @@ const LOST: ErrorView = {
   helpUrl: "/docs/errors/connection-lost",
 };
 // Quick at first, since a restarted backend is back in a second; then no burden to anybody.
-const DELAYS_MS = [250, 500, 1000, 2000, 4000, 8000];
+const DELAYS_MS = [250, 500, 1000, 2000, 4000, 8000] as const;
 
 /** A command as text; `raw` fields are written as typed, so that no digit of a number is lost. */
 export function encode(command: object, raw: Record<string, string> = {}): string {
@@ -51,6 +54,9 @@ export class Socket {
   private nextId = 1;
   private attempts = 0;
   private isOpen = false;
+  private isTaken = false;
+  /** Coming back is tried once for each time that the connection stood. */
+  private hasComeBack = false;
   private timer: ReturnType<typeof setTimeout> | undefined;
   private readonly waiting = new Map<number, Waiting>();
 
@@ -84,7 +90,7 @@ export class Socket {
   }
 
   private connect(): void {
-    this.events.link({ state: "connecting", retryAt: null, attempts: this.attempts });
+    this.tell("connecting");
     const scheme = location.protocol === "https:" ? "wss:" : "ws:";
     const socket = this.open(`${scheme}//${location.host}/api/socket`);
     this.socket = socket;
@@ -100,8 +106,10 @@ export class Socket {
     if (message.type === "Hello") {
       this.attempts = 0;
       this.isOpen = true;
+      this.isTaken = false;
+      this.hasComeBack = false;
       this.events.message(message);
-      this.events.link({ state: "open", retryAt: null, attempts: 0 });
+      this.tell("open");
       return;
     }
     if (message.type === "Reply") this.settle(message.id)?.resolve(message.value);
@@ -123,13 +131,34 @@ export class Socket {
     this.waiting.clear();
     const delay = DELAYS_MS[Math.min(this.attempts, DELAYS_MS.length - 1)] ?? 8000;
     this.attempts += 1;
-    const attempts = this.attempts;
-    this.events.link({ state: "waiting", retryAt: Date.now() + delay, attempts });
-    this.timer = setTimeout(() => this.connect(), delay);
+    const retryAt = this.wait(delay);
     // A refused WebSocket looks like a missing one; only HTTP tells them apart.
-    if ((await signedIn()) === "no" && this.attempts === attempts) {
-      clearTimeout(this.timer);
-      this.events.link({ state: "refused", retryAt: null, attempts });
-    }
+    const found = await signedIn();
+    if (this.socket !== socket) return;
+    if (found === "no") return this.refused(socket);
+    this.isTaken = found === "taken";
+    this.tell("waiting", retryAt);
+  }
+
+  /** Not signed in: mcplens was restarted, or this browser never was. */
+  private async refused(socket: WebSocket): Promise<void> {
+    clearTimeout(this.timer);
+    const found = this.hasComeBack ? "no" : await comeBack();
+    if (this.socket !== socket) return;
+    this.hasComeBack = found !== "unknown";
+    if (found === "yes") this.connect();
+    else if (found === "no") this.tell("refused");
+    else this.wait(DELAYS_MS[0]);
+  }
+
+  private wait(delay: number): number {
+    const retryAt = Date.now() + delay;
+    this.tell("waiting", retryAt);
+    this.timer = setTimeout(() => this.connect(), delay);
+    return retryAt;
+  }
+
+  private tell(state: LinkState, retryAt: number | null = null): void {
+    this.events.link({ state, retryAt, attempts: this.attempts, isTaken: this.isTaken });
   }
 }

@@ -1,7 +1,8 @@
 // Says so when the page has lost its backend, or was never let in.
 import { Button } from "@mantine/core";
-import { useEffect, useState } from "react";
-import { Icon } from "../parts/icons";
+import { type ReactNode, useEffect, useState } from "react";
+import { Link } from "react-router";
+import { Icon, type IconName } from "../parts/icons";
 import { useNow } from "../parts/useNow";
 import { socket } from "../state/connection";
 import { useInspector } from "../state/store";
@@ -12,7 +13,8 @@ const PATIENCE_MS = 600;
 
 export function LinkBanner() {
   const link = useInspector((state) => state.link);
-  const isRestarted = useInspector((state) => state.is_restarted);
+  const earlierRunId = useInspector((state) => state.earlier_run_id);
+  const firstServerId = useInspector((state) => state.first_server_id);
   const recordingProblem = useInspector((state) => state.recording_problem);
   const [isSlow, setSlow] = useState(false);
   const isDown = link.state === "waiting" || (link.state === "connecting" && link.attempts > 0);
@@ -24,50 +26,67 @@ export function LinkBanner() {
   }, [isDown]);
   if (link.state === "refused") {
     return (
-      <div className={css.banner} data-tone="bad" role="alert">
-        <Icon name="auth" />
-        <span>
-          This page is not signed in. Open the address that mcplens printed when it started; its
-          token is good for this browser.
-        </span>
-      </div>
+      <Banner tone="bad" icon="auth" action="Try again" onAction={() => socket.retry()}>
+        This page is not signed in. Open the address that mcplens printed when it started; its token
+        is good for this browser.
+      </Banner>
     );
   }
   if (isDown && isSlow) {
     const left = link.retryAt === null ? 0 : Math.max(0, Math.ceil(link.retryAt / 1000 - now));
     return (
-      <div className={css.banner} data-tone="wait" role="status">
-        <Icon name="alert" />
-        <span>
-          mcplens does not answer. {left > 0 ? `Trying again in ${left} s.` : "Trying again…"} What
-          you see is as it was.
-        </span>
-        <Button size="compact-xs" variant="default" onClick={() => socket.retry()}>
-          Try now
-        </Button>
-      </div>
+      <Banner tone="wait" icon="alert" action="Try now" onAction={() => socket.retry()}>
+        {link.isTaken
+          ? "Another program answers at this address now. This page waits for mcplens."
+          : "mcplens does not answer."}{" "}
+        {left > 0 ? `Trying again in ${left} s.` : "Trying again…"} What you see is as it was.
+      </Banner>
     );
   }
   if (recordingProblem) {
     return (
-      <div className={css.banner} data-tone="wait" role="status">
-        <Icon name="alert" />
-        <span>Nothing is being recorded: {recordingProblem}</span>
-      </div>
+      <Banner tone="wait" icon="alert">
+        Nothing is being recorded: {recordingProblem}
+      </Banner>
     );
   }
-  if (!isRestarted) return null;
+  if (earlierRunId === null) return null;
   return (
-    <div className={css.banner} data-tone="info" role="status">
-      <Icon name="info" />
-      <span>mcplens was started again. Earlier traffic is in the recording.</span>
-      <Button
-        size="compact-xs"
-        variant="default"
-        onClick={() => useInspector.setState({ is_restarted: false })}
-      >
-        Understood
-      </Button>
+    <Banner
+      tone="info"
+      icon="info"
+      action="Understood"
+      onAction={() => useInspector.setState({ earlier_run_id: null })}
+    >
+      mcplens was restarted, and this page is connected to it again.{" "}
+      {firstServerId === null && "Its servers are disconnected. "}
+      Earlier traffic is in{" "}
+      <Link to={`/traffic?run=${encodeURIComponent(earlierRunId)}`}>
+        the recording of the last run
+      </Link>
+      .
+    </Banner>
+  );
+}
+
+interface BannerProps {
+  tone: "bad" | "wait" | "info";
+  icon: IconName;
+  action?: string;
+  onAction?: () => void;
+  children: ReactNode;
+}
+
+function Banner({ tone, icon, action, onAction, children }: BannerProps) {
+  return (
+    <div className={css.banner} data-tone={tone} role={tone === "bad" ? "alert" : "status"}>
+      <Icon name={icon} />
+      <span>{children}</span>
+      {action && (
+        <Button size="compact-xs" variant="default" onClick={onAction}>
+          {action}
+        </Button>
+      )}
     </div>
   );
 }

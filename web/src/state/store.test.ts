@@ -54,9 +54,11 @@ describe("the store", () => {
     apply({ type: "Events", first_seq: 1, last_seq: 1, events: [anEvent({ seq: 1 })] });
     apply(aHello({ is_resumed: true }));
     expect(ring.items).toHaveLength(1);
-    expect(useInspector.getState().is_restarted).toBe(false);
+    expect(useInspector.getState().earlier_run_id).toBeNull();
     apply(aHello({ run_id: "other" }));
     expect(ring.items).toHaveLength(0);
-    expect(useInspector.getState().is_restarted).toBe(true);
+    expect(useInspector.getState().earlier_run_id).toBe("run");
+    apply(aHello({ run_id: "other", is_resumed: true }));
+    expect(useInspector.getState().earlier_run_id).toBe("run");
   });
 });

@@ -22,7 +22,8 @@ export interface Inspector {
   version: string;
   first_server_id: string | null;
   recording_problem: string | null;
-  is_restarted: boolean;
+  /** The run before this one, if mcplens was restarted while this page was open. */
+  earlier_run_id: string | null;
   servers: Map<string, ServerView>;
   calls: Map<string, CallView>;
   questions: Map<string, QuestionView>;
@@ -32,12 +33,12 @@ export interface Inspector {
 }
 
 export const emptyInspector = (): Inspector => ({
-  link: { state: "connecting", retryAt: null, attempts: 0 },
+  link: { state: "connecting", retryAt: null, attempts: 0, isTaken: false },
   run_id: null,
   version: "",
   first_server_id: null,
   recording_problem: null,
-  is_restarted: false,
+  earlier_run_id: null,
   servers: new Map(),
   calls: new Map(),
   questions: new Map(),
@@ -60,7 +61,7 @@ function greeted(state: Inspector, hello: Hello): Partial<Inspector> {
     version: hello.version,
     first_server_id: hello.first_server_id,
     recording_problem: hello.recording_problem,
-    is_restarted: state.run_id !== null && state.run_id !== hello.run_id,
+    earlier_run_id: state.run_id === hello.run_id ? state.earlier_run_id : state.run_id,
     servers: byKey(hello.servers, (server) => server.server_id),
     calls: byKey(hello.calls, (call) => call.call_id),
     questions: byKey(hello.questions, (question) => question.question_id),

@@ -1,0 +1,154 @@
+"""mcplens ends and is started again under an open page."""
+
+from __future__ import annotations
+
+import re
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Locator, Page, expect
+
+from .browser import Watched, watched
+from .site import Site, configure, site
+from .wheel import PYTHON
+
+# The page waits for up to 8 s between two attempts.
+BACK_MS = 30_000
+DEMO = {"command": str(PYTHON), "args": ["-m", "mcplens.demo"]}
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    configure(tmp_path, {"mine": DEMO})
+    return tmp_path
+
+
+def typed(page: Page) -> Locator:
+    return page.get_by_label(re.compile("text|message", re.I)).first
+
+
+def worked(window: Watched) -> Page:
+    """A page that has called a tool, and on which something is half typed."""
+    page = window.enter("/servers")
+    page.get_by_role("switch", name="Connect mine").click(force=True)
+    expect(page.get_by_role("article", name="mine")).to_contain_text("Connected")
+    window.goto("/s/mine/tools/echo")
+    typed(page).fill("before the restart")
+    page.keyboard.press("Control+Enter")
+    expect(page.get_by_label("Call of echo")).to_contain_text("Done")
+    typed(page).fill("half typ")
+    return page
+
+
+def wait_until_recorded(page: Page, running: Site) -> None:
+    """What was exchanged is on the disk within a quarter of a second."""
+    while "before the restart" not in page.request.get(f"{running.url}/api/export").text():
+        page.wait_for_timeout(50)
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL], ids=["Ctrl-C", "kill -9"])
+def test_a_page_comes_back_by_itself_with_what_was_typed_and_what_was_exchanged(
+    browser: Browser, home: Path, how: signal.Signals
+) -> None:
+    with ExitStack() as open_things:
+        first = open_things.enter_context(site(home))
+        window = open_things.enter_context(watched(browser, first))
+        page = worked(window)
+        wait_until_recorded(page, first)
+        first.process.send_signal(how)
+        first.process.wait(15)
+        expect(page.get_by_text("mcplens does not answer")).to_be_visible()
+        window.shoot("gone")
+        open_things.enter_context(site(home, port=first.port))
+
+        banner = page.get_by_role("status").filter(has_text="mcplens was restarted")
+        expect(banner).to_be_visible(timeout=BACK_MS)
+        expect(banner).to_contain_text("Its servers are disconnected")
+        assert window.axe() == []
+        window.shoot(f"restarted {how.name}")
+        page.get_by_role("button", name="Connect again").click()
+        expect(typed(page)).to_have_value("half typ")
+        page.get_by_role("button", name="Run", exact=True).click()
+        expect(page.get_by_label("Call of echo")).to_contain_text("half typ")
+
+        banner.get_by_role("link").click()
+        run = page.get_by_role("combobox", name="Which run")
+        expect(run).to_have_value(re.compile("mine · .* events"))
+        expect(page.get_by_text("tools/call").first).to_be_visible()
+        banner.get_by_role("button", name="Understood").click()
+        expect(banner).to_be_hidden()
+
+
+@contextmanager
+def stranger(port: int) -> Iterator[list[str]]:
+    """Another program on this port, and all that it hears."""
+    heard: list[str] = []
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+            heard.append(f"{self.requestline} {body.decode()}")
+            self.send_error(401)
+
+        do_POST = do_GET
+
+        def log_message(self, *_: object) -> None:
+            """Say nothing."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", port), Handler)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    try:
+        yield heard
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+def test_a_page_waits_while_another_program_has_its_port(browser: Browser, home: Path) -> None:
+    with ExitStack() as open_things:
+        first = open_things.enter_context(site(home))
+        window = open_things.enter_context(watched(browser, first))
+        page = window.enter("/servers")
+        page.get_by_role("article", name="mine").wait_for()
+        first.process.kill()
+        first.process.wait(15)
+        with stranger(first.port) as heard:
+            waits = page.get_by_text("Another program answers at this address")
+            expect(waits).to_be_visible(timeout=BACK_MS)
+            window.shoot("taken")
+            assert all(line.startswith("GET /api/") for line in heard)
+        open_things.enter_context(site(home, port=first.port))
+        expect(page.get_by_text("mcplens was restarted")).to_be_visible(timeout=BACK_MS)
+
+
+def test_a_page_that_has_no_key_is_told_what_to_do(browser: Browser, home: Path) -> None:
+    with ExitStack() as open_things:
+        first = open_things.enter_context(site(home))
+        phone = {"viewport": {"width": 390, "height": 844}, "color_scheme": "dark"}
+        window = open_things.enter_context(watched(browser, first, **phone))
+        page = window.page
+        # A name may lead to somebody else, so that it gets no key.
+        page.goto(f"http://localhost:{first.port}/servers#token={first.token}")
+        page.get_by_role("article", name="mine").wait_for()
+        first.process.kill()
+        first.process.wait(15)
+        second = open_things.enter_context(site(home, port=first.port))
+        refused = page.get_by_role("alert").filter(has_text="This page is not signed in")
+        expect(refused).to_be_visible(timeout=BACK_MS)
+        assert window.axe() == []
+        window.shoot("refused")
+        # Signed in elsewhere in this browser, the page needs only a push.
+        other = page.context.new_page()
+        other.goto(f"http://localhost:{first.port}/#token={second.token}")
+        other.get_by_role("navigation", name="Screens").wait_for()
+        page.get_by_role("button", name="Try again").click()
+        expect(page.get_by_text("mcplens was restarted")).to_be_visible()
+        assert window.axe() == []
+        window.shoot("restarted on a phone")
