@@ -5,7 +5,7 @@ Also what is subscribed to, in the way of either era, and restored after a recon
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import msgspec
@@ -89,20 +89,26 @@ class Catalog:
     async def fetch(self, kind: str, shape: type[I], **options: Any) -> list[I]:
         """A whole list, all pages."""
         items: list[I] = []
+        async for page in self.pages(kind, **options):
+            items += page.items
+        self.keep(kind, items)
+        return items
+
+    async def pages(
+        self, kind: str, cursor: str | None = None, **options: Any
+    ) -> AsyncIterator[ListPage]:
+        """A list page by page, to its end or to where the server begins to repeat itself."""
         seen: set[str] = set()
-        cursor: str | None = None
         for _ in range(MOST_PAGES):
             page = await self.fetch_page(kind, cursor, **options)
-            items += page.items
+            yield page
             cursor = page.next_cursor
             if cursor is None:
-                break
+                return
             if cursor in seen:
                 self._remark(f"{kind}: the server gave the cursor {cursor!r} twice; stopped there")
-                break
+                return
             seen.add(cursor)
-        self._keep(kind, items)
-        return items
 
     async def fetch_page(self, kind: str, cursor: str | None = None, **options: Any) -> ListPage:
         """One page of a list."""
@@ -120,7 +126,8 @@ class Catalog:
             items = self._learn_tools(items)
         return ListPage(items, page.next_cursor, bytes(frame.body))
 
-    def _keep(self, kind: str, items: list[Any]) -> None:
+    def keep(self, kind: str, items: list[Any]) -> None:
+        """Take this for the list from now on."""
         self._lists[kind] = items
         if kind == "tools":
             self._tools = {tool.name: tool for tool in items}

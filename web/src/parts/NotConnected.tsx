@@ -6,8 +6,19 @@ import { toggle } from "../screens/servers/ServerCard";
 import { pathToServer } from "../state/selection";
 import { Empty } from "./Empty";
 import { ErrorNote } from "./ErrorNote";
+import { clock, duration } from "./format";
 import type { IconName } from "./icons";
 import { stateWords } from "./StateDot";
+import { useNow } from "./useNow";
+
+function Since({ server }: { server: ServerView }) {
+  const now = useNow(true);
+  const spent = duration(Math.max(0, Math.floor(now - server.since)));
+  const what = server.waiting_for ? `Waiting for ${server.waiting_for}` : "Connecting";
+  return (
+    <>{`${what} since ${clock(server.since, false)}${now - server.since < 1 ? "" : ` (${spent})`}.`}</>
+  );
+}
 
 export function NotConnected({ server, icon }: { server: ServerView | undefined; icon: IconName }) {
   if (!server) {
@@ -44,11 +55,7 @@ export function NotConnected({ server, icon }: { server: ServerView | undefined;
       {server.error ? (
         <ErrorNote error={server.error} />
       ) : isConnecting ? (
-        server.waiting_for ? (
-          `Waiting for ${server.waiting_for}.`
-        ) : (
-          "One moment."
-        )
+        <Since server={server} />
       ) : (
         "Connect it to see what it offers."
       )}

@@ -31,7 +31,10 @@ export function editingOf(serverId: string, message: unknown): Editing {
       ],
     };
   if (method === "resources/read" && typeof uri === "string" && uri)
-    return { path: pathTo(serverId, "resources", uri), draft: null };
+    return {
+      path: `${pathTo(serverId, "resources")}?uri=${encodeURIComponent(uri)}`,
+      draft: null,
+    };
   const isTexts = isFields(args) && Object.values(args).every((one) => typeof one === "string");
   if (method === "prompts/get" && typeof name === "string" && name && isTexts)
     return {

@@ -82,7 +82,7 @@ describe("a request that is edited", () => {
       { text: "[\n  1\n]", mode: "json" },
     ]);
     expect(editingOf("s", message("resources/read", { uri: "a://b" }))).toEqual({
-      path: "/s/s/resources/a%3A%2F%2Fb",
+      path: "/s/s/resources?uri=a%3A%2F%2Fb",
       draft: null,
     });
     const prompt = { name: "p", arguments: { x: "y" } };
