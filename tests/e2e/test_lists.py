@@ -96,7 +96,7 @@ def test_a_list_without_end_is_cancelled_and_fetched_page_by_page(
 ) -> None:
     with watched(browser, endless) as window:
         page = window.enter("/s/endless/tools")
-        page.get_by_role("button", name="Connect").click()
+        page.get_by_role("button", name="Connect", exact=True).click()
         expect(page.get_by_text(re.compile(r"Waiting for page \d+ of tools/list"))).to_be_visible()
         expect(page.get_by_text("tool-1-0")).to_be_visible()
         window.shoot("endless")
@@ -146,10 +146,10 @@ def test_a_tool_that_needs_tasks_is_sent_anyway_to_a_server_without(
 def test_a_prompt_is_got_by_hand_with_completion(window: Watched) -> None:
     page = window.enter("/s/demo/prompts")
     page.get_by_role("listbox", name="Prompts").get_by_text("translate").click()
-    page.get_by_label("text").fill("good morning")
-    page.get_by_label("language").fill("Ger")
+    page.get_by_role("combobox", name="text").fill("good morning")
+    page.get_by_role("combobox", name="language").fill("Ger")
     page.get_by_role("option", name="German").click()
-    page.get_by_label("tone").fill("h")
+    page.get_by_role("combobox", name="tone").fill("h")
     page.get_by_role("option", name="herzlich").click()
     page.keyboard.press("Control+Enter")
     answer = page.get_by_label("Call of translate")
@@ -162,7 +162,7 @@ def test_a_template_is_read_by_hand_with_completion(window: Watched) -> None:
     page = window.enter("/s/demo/resources")
     page.get_by_label("Search resources").fill("greet")
     page.get_by_role("listbox", name="Templates").get_by_text("A greeting").click()
-    page.get_by_label("name", exact=True).fill("Ba")
+    page.get_by_role("combobox", name="name").fill("Ba")
     page.get_by_role("option", name="Barbara").click()
     expect(page.get_by_text("demo://greeting/Barbara")).to_be_visible()
     page.get_by_role("button", name="Read it").click()
@@ -197,7 +197,8 @@ def test_the_palette_has_what_no_screen_has_fetched_and_opens_recent_reads(
             window.goto(f"/s/demo/{screen}")
             expect(page.get_by_role("listbox").get_by_text(item).first).to_be_visible()
         window.goto("/servers")
-        page.get_by_role("switch").first.click()
+        page.get_by_role("switch", name="Disconnect demo").click(force=True)
+        expect(page.get_by_role("switch", name="Connect demo")).to_be_visible()
         for screen, item in (("tools", "add"), ("resources", "demo://"), ("prompts", "translate")):
             window.goto(f"/s/demo/{screen}")
             expect(page.get_by_text("What you see is as it was")).to_be_visible()
