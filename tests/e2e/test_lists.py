@@ -1,4 +1,4 @@
-"""Lists as a user meets them: broken, long, without end, of a server that is gone; and by keyboard."""
+"""Lists as a user meets them: broken, without end, of a server that is gone; and by keyboard."""
 
 from __future__ import annotations
 
@@ -122,7 +122,9 @@ def test_waiting_for_a_list_says_for_what_and_can_be_cancelled(
 ) -> None:
     with watched(browser, endless) as window:
         page = window.enter("/s/endless/prompts")
-        expect(page.get_by_text(re.compile(r"Waiting for page 3 of prompts/list, "))).to_be_visible()
+        expect(
+            page.get_by_text(re.compile(r"Waiting for page 3 of prompts/list, "))
+        ).to_be_visible()
         page.get_by_role("button", name="Cancel").click()
         expect(page.get_by_text("2 prompts in 2 pages, more to come")).to_be_visible()
         window.assert_clean()

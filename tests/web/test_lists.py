@@ -1,4 +1,4 @@
-"""Lists as the page gets them: page by page, stopped, gone on with, and after the server is gone."""
+"""Lists as the page gets them: page by page, stopped, gone on with, of a server that is gone."""
 
 from __future__ import annotations
 
@@ -35,11 +35,16 @@ for line in sys.stdin:
 """
 
 
+def program(home: Path, prefix: str = "tool") -> Path:
+    """The server's program; its tools are called by this prefix."""
+    path = home / "paged.py"
+    path.write_text(PAGED.replace("tool-", f"{prefix}-"))
+    return path
+
+
 def paged(home: Path, pages: int, size: int = 3, silent_at: int = -1) -> dict[str, Any]:
     """A server with so many pages of tools (0: without end); it never answers for `silent_at`."""
-    program = home / "paged.py"
-    program.write_text(PAGED)
-    args = [str(program), str(pages), str(size), str(silent_at)]
+    args = [str(program(home)), str(pages), str(size), str(silent_at)]
     return {"command": PYTHON, "args": args, "inheritEnv": True}
 
 
@@ -119,15 +124,13 @@ async def test_a_list_that_fails_is_a_failure_and_the_former_one_stays(tmp_path:
 
 
 async def test_after_a_reconnect_the_list_is_fetched_anew(tmp_path: Path) -> None:
-    entry = paged(tmp_path, 1)
-    write_config(tmp_path, paged=entry)
+    write_config(tmp_path, paged=paged(tmp_path, 1))
     async with site(tmp_path) as web, web.page() as page:
         await page.connected("paged")
         before = await listed(page)
         await page.ask("Disconnect", server_id="paged")
         await page.in_state("paged", "DISCONNECTED")
-        program = Path(entry["args"][0])
-        program.write_text(PAGED.replace("tool-", "new-"))
+        program(tmp_path, "new")
         await page.connected("paged")
         former = {"after": len(before["items"]), "of": before["fetched"]}
         after = await listed(page, **former)

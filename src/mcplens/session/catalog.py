@@ -59,6 +59,7 @@ class Catalog:
     def __init__(self, client: Client) -> None:
         self._client = client
         self._lists: dict[str, list[Any]] = {}
+        self.page_counts: dict[str, int] = {}  # in how many pages each of them came
         self._tools: dict[str, Tool] = {}
         self.output_schemas = OutputSchemas()
         self.dropped_tools: list[Tool] = []  # left out because of a bad x-mcp-header annotation
@@ -89,9 +90,12 @@ class Catalog:
     async def fetch(self, kind: str, shape: type[I], **options: Any) -> list[I]:
         """A whole list, all pages."""
         items: list[I] = []
+        count = 0
         async for page in self.pages(kind, **options):
             items += page.items
+            count += 1
         self.keep(kind, items)
+        self.page_counts[kind] = count
         return items
 
     async def pages(

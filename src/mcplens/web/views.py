@@ -75,9 +75,8 @@ class ExitView(msgspec.Struct, frozen=True):
 class ListSummary(msgspec.Struct, frozen=True):
     """Where a list stands; ask for its items with `List`.
 
-    `pages` is 0 for one that was fetched again because it changed; `next_cursor` says that the
-    server has more; `asked` is since when a page is waited for, `awaited` which one; `fetched` is 0
-    before any came.
+    `pages` counts what it came in; `next_cursor` says that the server has more; `asked` is since
+    when a page is waited for, `awaited` which one; `fetched` is 0 before any came.
     """
 
     kind: ListKind

@@ -22,7 +22,7 @@ class Listing:
     def __init__(self, kind: str, clock: Clock, changed: Callable[[], None]) -> None:
         self.kind = kind
         self.items: list[Any] = []
-        self.pages = 0  # 0 for one that was fetched again in the background
+        self.pages = 0
         self.next_cursor: str | None = None
         self.fetched = 0.0  # when its first page came, 0 means never; tells one fetch from the next
         self.asked: float | None = None  # since when a page is waited for
@@ -97,14 +97,13 @@ class Listing:
             self._drop()
             self._end()
 
-    def refreshed(
-        self, items: list[Any] | None, at: float, error: dict[str, Any] | None = None
-    ) -> None:
+    def refreshed(self, client: Client, at: float, error: dict[str, Any] | None) -> None:
         """It was fetched again in the background, because the server said that it changed."""
         self._drop()
         self.asked, self.error = None, error
         if error is None:
-            self.items, self.pages, self.next_cursor = items or [], 0, None
+            self.items = client.catalog.known(self.kind) or []
+            self.pages, self.next_cursor = client.catalog.page_counts.get(self.kind, 0), None
             self.fetched, self.is_changed, self.is_stale = at, True, False
         self._tell()
 

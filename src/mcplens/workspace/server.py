@@ -284,8 +284,8 @@ class Server:
     def _list_refreshed(
         self, wall: float, kind: str, _count: int, error: dict[str, Any] | None = None
     ) -> None:
-        known = self.client.catalog.known(kind) if self.client is not None else None
-        self.listing(kind).refreshed(known, wall, error)
+        if self.client is not None:
+            self.listing(kind).refreshed(self.client, wall, error)
 
     def _resource_refreshed(
         self, wall: float, uri: str, error: dict[str, Any] | None = None

@@ -467,9 +467,8 @@ export interface ListProfiles {
 /**
  * Where a list stands; ask for its items with `List`.
  *
- * `pages` is 0 for one that was fetched again because it changed; `next_cursor` says that the
- * server has more; `asked` is since when a page is waited for, `awaited` which one; `fetched` is 0
- * before any came.
+ * `pages` counts what it came in; `next_cursor` says that the server has more; `asked` is since
+ * when a page is waited for, `awaited` which one; `fetched` is 0 before any came.
  */
 export interface ListSummary {
   kind: ListKind;

@@ -1,12 +1,12 @@
 // How a list stands: how many items in how many pages, what is waited for, what more there is.
-import { Button, Switch } from "@mantine/core";
+import { Badge, Button, Switch } from "@mantine/core";
 import type { ListKind } from "../api/types";
 import { telling } from "../state/actions";
 import { command } from "../state/connection";
 import { type List, loadList, loadMore, setOnePage, usePaging } from "../state/lists";
 import { useInspector } from "../state/store";
 import { ErrorNote } from "./ErrorNote";
-import { counted, cut, duration } from "./format";
+import { clock, counted, cut } from "./format";
 import css from "./ListStatus.module.css";
 import { useNow } from "./useNow";
 
@@ -37,27 +37,12 @@ export function extent(kind: ListKind, list: List, shown: number): string {
   return `${part}${pages}${summary.next_cursor === null ? "" : ", more to come"}`;
 }
 
-function Waiting({ serverId, kind, list }: Pick<Props, "serverId" | "kind" | "list">) {
+function Waiting({ kind, list }: Pick<Props, "kind" | "list">) {
   const now = useNow(true, 250);
-  const { asked, awaited } = list.summary ?? { asked: null, awaited: 1 };
-  const since = asked === null ? "" : `, ${duration(Math.max(0, now - asked))}`;
-  return (
-    <>
-      <span className={css.words} role="status">
-        Waiting for page {awaited} of {NAMES[kind].method}
-        {since}
-      </span>
-      <Button
-        size="compact-xs"
-        variant="default"
-        onClick={() =>
-          void telling("It was not stopped", command("StopList", { server_id: serverId, kind }))
-        }
-      >
-        Cancel
-      </Button>
-    </>
-  );
+  const { asked, awaited, fetched } = list.summary ?? { asked: null, awaited: 1, fetched: 0 };
+  const since = asked === null ? "" : `, ${Math.max(0, now - asked).toFixed(1)} s`;
+  const soFar = fetched ? `; ${list.count.toLocaleString("en")} so far` : "";
+  return <>{`Waiting for page ${awaited} of ${NAMES[kind].method}${since}${soFar}`}</>;
 }
 
 function More({ serverId, kind, cursor }: { serverId: string; kind: ListKind; cursor: string }) {
@@ -102,22 +87,34 @@ function PagingSwitch({ serverId, kind, list }: Pick<Props, "serverId" | "kind" 
 export function ListStatus({ serverId, kind, list, shown, hasSwitch }: Props) {
   const isConnected = useInspector((state) => state.servers.get(serverId)?.state === "CONNECTED");
   const isWaiting = list.summary ? list.summary.asked !== null : list.isLoading;
-  const cursor = list.summary?.next_cursor ?? null;
-  const subject = { serverId, kind, list };
+  const { next_cursor: cursor = null, is_changed, fetched = 0 } = list.summary ?? {};
+  const stop = (): void =>
+    void telling("It was not stopped", command("StopList", { server_id: serverId, kind }));
   return (
     <>
       <div className={css.status}>
-        {isWaiting ? (
-          <Waiting {...subject} />
-        ) : (
-          <span className={css.words} role="status">
-            {extent(kind, list, shown)}
-          </span>
+        <span className={css.words} role="status">
+          {isWaiting ? <Waiting kind={kind} list={list} /> : extent(kind, list, shown)}
+        </span>
+        {is_changed && (
+          <Badge
+            color="yellow"
+            title={`The server said that the list changed; fetched again at ${clock(fetched, false)}`}
+          >
+            changed
+          </Badge>
         )}
-        {!isWaiting && isConnected && cursor !== null && (
-          <More serverId={serverId} kind={kind} cursor={cursor} />
-        )}
-        {hasSwitch && isConnected && <PagingSwitch {...subject} />}
+        <div className={css.actions}>
+          {isWaiting && (
+            <Button size="compact-xs" variant="default" onClick={stop}>
+              Cancel
+            </Button>
+          )}
+          {!isWaiting && isConnected && cursor !== null && (
+            <More serverId={serverId} kind={kind} cursor={cursor} />
+          )}
+          {hasSwitch && isConnected && <PagingSwitch serverId={serverId} kind={kind} list={list} />}
+        </div>
       </div>
       {list.error && !isWaiting && (
         <div className={css.error}>

@@ -53,7 +53,8 @@ describe("an item that a server lists", () => {
     expect(item.key).not.toBe("");
     expect(titleOf(value, item.key)).not.toBe("");
     expect(hintsOf(value).every((hint) => typeof hint.label === "string")).toBe(true);
-    if (kind === "prompts") expect(Array.isArray((value as unknown as Prompt).arguments)).toBe(true);
+    if (kind === "prompts")
+      expect(Array.isArray((value as unknown as Prompt).arguments)).toBe(true);
   });
   it.each([42, null, "not even an object", [], true])("may be %j", (value) => {
     for (const kind of Object.keys(GOOD) as ListKind[]) {
