@@ -14,7 +14,7 @@ function Screen({ run }: { run(): void }) {
         contentEditable
         suppressContentEditableWarning
       />
-      <div aria-modal="true">
+      <div role="dialog" aria-modal="true">
         <input aria-label="in a dialog" />
       </div>
       {/* As a question does, which sends its own answer. */}
