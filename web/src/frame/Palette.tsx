@@ -1,12 +1,12 @@
 // Ctrl-K: any server, tool, resource, template, prompt, screen or recent call by a few letters.
 import { Modal, TextInput } from "@mantine/core";
-import { useDeferredValue, useEffect, useMemo, useState } from "react";
+import { useDeferredValue, useMemo, useState } from "react";
 import { useNavigate } from "react-router";
 import type { CallView, ListKind } from "../api/types";
 import { Icon, type IconName } from "../parts/icons";
 import { VirtualList } from "../parts/VirtualList";
 import { type Item, type Tool, titleOf } from "../state/items";
-import { loadAll, useAllItems } from "../state/lists";
+import { useAllItems, useLoadAll } from "../state/lists";
 import { pathTo, pathToServer, useCurrentServer } from "../state/selection";
 import { useInspector } from "../state/store";
 import css from "./Palette.module.css";
@@ -125,7 +125,7 @@ export function matching<T extends { label: string; about: string }>(
 function Content() {
   const navigate = useNavigate();
   const entries = useEntries();
-  useEffect(loadAll, []);
+  useLoadAll();
   const [text, setText] = useState("");
   const [at, setAt] = useState(0);
   const wanted = useDeferredValue(text);

@@ -152,14 +152,17 @@ export async function loadMore(serverId: string, kind: ListKind, onePage: boolea
 
 const KINDS: ListKind[] = ["tools", "resources", "resource_templates", "prompts"];
 
-/** Fetch all lists of all connected servers, as far as they are not there. */
-export function loadAll(): void {
-  for (const server of useInspector.getState().servers.values()) {
-    if (server.state !== "CONNECTED") continue;
-    for (const kind of KINDS) {
-      if (offers(server.capabilities, kind)) void loadList(server.server_id, kind);
+/** Fetches all lists of all connected servers, as far as they are not there. */
+export function useLoadAll(): void {
+  const servers = useInspector((state) => state.servers);
+  const connected = [...servers.values()].filter((server) => server.state === "CONNECTED");
+  const names = connected.map((server) => server.server_id).join("\n");
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once more for each that connects
+  useEffect(() => {
+    for (const { server_id, capabilities } of connected) {
+      for (const kind of KINDS) if (offers(capabilities, kind)) void loadList(server_id, kind);
     }
-  }
+  }, [names]);
 }
 
 /** What is held of all lists right now. */
