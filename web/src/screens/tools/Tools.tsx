@@ -70,8 +70,8 @@ export function Tools() {
     );
   }
   const found = itemsIn<Tool>(list).find((one) => one.key === item);
-  const isKnown = (list.fetched > 0 && !list.isLoading) || list.error !== null || !isConnected;
-  const tool: Tool | null = found?.value ?? (item && isKnown ? { name: item } : null);
+  const isComing = isConnected && (list.isLoading || list.summary === null);
+  const tool: Tool | null = found?.value ?? (item && !isComing ? { name: item } : null);
   return (
     <div className="pane">
       <h1 className="sr">Tools of {serverId}</h1>
@@ -93,6 +93,10 @@ export function Tools() {
               listed={found?.listed}
               problem={found?.problem ?? null}
             />
+          ) : item ? (
+            <Empty icon="tools" title={`Looking for ${item}`}>
+              It is not among the tools that came so far.
+            </Empty>
           ) : (
             <Empty icon="tools" title="Choose a tool">
               Its form, its calls and their results appear here. Ctrl K finds any tool by a few
