@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { ItemView, ListKind, ListView } from "../api/types";
+import type { ItemView, ListKind, ListSummary, ListView } from "../api/types";
+import { extent } from "../parts/ListStatus";
 import { hintsOf, whyBarred, whyNoTask } from "../screens/tools/tool";
 import { aServer } from "../testing/views";
 import { fitting, itemOf, type Prompt, type Resource, type Tool, titleOf } from "./items";
@@ -112,6 +113,30 @@ describe("a list that comes in parts", () => {
     const again = taken(first, reply({ items: named("z"), fetched: 6 }));
     expect(keys(again)).toEqual(["z"]);
     expect(again.fetched).toBe(6);
+  });
+});
+
+describe("how a list stands", () => {
+  const summary: ListSummary = {
+    kind: "tools",
+    count: 2,
+    fetched: 5,
+    is_changed: false,
+    error: null,
+    pages: 1,
+    next_cursor: null,
+    asked: null,
+    awaited: 2,
+  };
+  const items = ["a", "b"].map((name, index) => itemOf("tools", view({ name }), index));
+  const list = { items, count: 2, fetched: 5, isLoading: false, error: null, isThere: true };
+  const words = (part: Partial<ListSummary>, shown = 2): string =>
+    extent("tools", { ...list, summary: { ...summary, ...part } }, shown);
+  it("says how many in how many pages, and whether there is more", () => {
+    expect(words({})).toBe("2 tools in 1 page");
+    expect(words({ next_cursor: "x" })).toBe("2 tools in 1 page, more to come");
+    expect(words({ count: 5000, pages: 10 }, 1)).toBe("1 of 5,000 tools in 10 pages");
+    expect(words({ fetched: 0 })).toBe("Not fetched");
   });
 });
 
