@@ -155,7 +155,10 @@ function Content() {
           if (step) {
             event.preventDefault();
             setAt(Math.min(found.length - 1, Math.max(0, at + step)));
-          } else if (event.key === "Enter") go(found[at]);
+          } else if (event.key === "Enter") {
+            // Enter may come before what was typed last is drawn.
+            go((wanted === text ? found : matching(entries, text))[at]);
+          }
         }}
       />
       <div className={css.results}>
