@@ -34,7 +34,7 @@ async def test_a_list_has_the_items_as_the_server_sent_them(page: Page) -> None:
     assert found["is_complete"]
     add = next(item["value"] for item in found["items"] if item["value"].get("name") == "add")
     assert add["inputSchema"]["type"] == "object"
-    first = await page.ask("List", server_id="demo", kind="tools", one_page=True)
+    first = await page.ask("List", server_id="demo", kind="tools", refresh=True, one_page=True)
     assert first["next_cursor"]
     assert len(first["items"]) < len(found["items"])
 

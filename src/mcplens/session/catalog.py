@@ -5,7 +5,7 @@ Also what is subscribed to, in the way of either era, and restored after a recon
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import msgspec
@@ -60,6 +60,7 @@ class Catalog:
         self._client = client
         self._lists: dict[str, list[Any]] = {}
         self._changed_meanwhile: dict[str, bool] = {}  # of each list that is on its way first
+        self.page_counts: dict[str, int] = {}  # in how many pages each of them came
         self._tools: dict[str, Tool] = {}
         self.output_schemas = OutputSchemas()
         self.dropped_tools: list[Tool] = []  # left out because of a bad x-mcp-header annotation
@@ -89,33 +90,33 @@ class Catalog:
 
     async def fetch(self, kind: str, shape: type[I], **options: Any) -> list[I]:
         """A whole list, all pages."""
+        items: list[I] = []
+        count = 0
+        async for page in self.pages(kind, **options):
+            items += page.items
+            count += 1
+        self.keep(kind, items)
+        self.page_counts[kind] = count
+        return items
+
+    async def pages(
+        self, kind: str, cursor: str | None = None, **options: Any
+    ) -> AsyncIterator[ListPage]:
+        """A list page by page, to its end or to where the server begins to repeat itself."""
         self._listen_for(kind)
         if kind not in self._lists:
             self._changed_meanwhile.setdefault(kind, False)
-        try:
-            items = await self._fetch_pages(kind, shape, **options)
-        finally:
-            has_changed = self._changed_meanwhile.pop(kind, False)
-        self._keep(kind, items)
-        if has_changed:
-            self._refetch(kind)
-        return items
-
-    async def _fetch_pages(self, kind: str, shape: type[I], **options: Any) -> list[I]:
-        items: list[I] = []
         seen: set[str] = set()
-        cursor: str | None = None
         for _ in range(MOST_PAGES):
             page = await self.fetch_page(kind, cursor, **options)
-            items += page.items
+            yield page
             cursor = page.next_cursor
             if cursor is None:
-                break
+                return
             if cursor in seen:
                 self._remark(f"{kind}: the server gave the cursor {cursor!r} twice; stopped there")
-                break
+                return
             seen.add(cursor)
-        return items
 
     async def fetch_page(self, kind: str, cursor: str | None = None, **options: Any) -> ListPage:
         """One page of a list."""
@@ -133,11 +134,14 @@ class Catalog:
             items = self._learn_tools(items)
         return ListPage(items, page.next_cursor, bytes(frame.body))
 
-    def _keep(self, kind: str, items: list[Any]) -> None:
+    def keep(self, kind: str, items: list[Any]) -> None:
+        """Take this for the list from now on."""
         self._lists[kind] = items
         if kind == "tools":
             self._tools = {tool.name: tool for tool in items}
             self.output_schemas.forget()
+        if self._changed_meanwhile.pop(kind, False):
+            self._refetch(kind)
 
     def _listen_for(self, kind: str) -> None:
         """Before the list is asked for, so that no change falls between the two."""

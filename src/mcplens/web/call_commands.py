@@ -11,10 +11,10 @@ from typing import Any, Final
 from msgspec import Raw
 
 from mcplens.errors import InspectorError
-from mcplens.protocol.shapes import Item, Prompt, Resource, ResourceTemplate, Tool
+from mcplens.protocol.lifecycle import ConnectionState
 from mcplens.web import commands as c
 from mcplens.web import views
-from mcplens.web.pictures import call_view, list_view, page_view, server_view
+from mcplens.web.pictures import call_view, list_summary, list_view, server_view
 from mcplens.web.recorded import recorded_request
 from mcplens.workspace import requests
 from mcplens.workspace.calls import Call
@@ -25,28 +25,48 @@ from mcplens.workspace.workspace import Workspace
 # A call that is called off ends at once; what does not is shown as it stands.
 _CANCEL_S: Final = 2.0
 
-_LISTS: Final[dict[str, tuple[str, type[Item]]]] = {
-    "tools": ("tools/list", Tool),
-    "resources": ("resources/list", Resource),
-    "resource_templates": ("resources/templates/list", ResourceTemplate),
-    "prompts": ("prompts/list", Prompt),
+_METHODS: Final[dict[str, str]] = {
+    "tools": "tools/list",
+    "resources": "resources/list",
+    "resource_templates": "resources/templates/list",
+    "prompts": "prompts/list",
 }
 
 
 async def list_items(workspace: Workspace, command: c.List) -> views.ListView:
-    server, kind = workspace.find(command.server_id), command.kind
-    known = server.client.catalog.known(kind) if server.client is not None else None
-    if known is not None and not command.refresh and not command.one_page:
-        return list_view(server, kind)
-    method, shape = _LISTS[kind]
-    client = server.ready(method)
-    if command.one_page:
-        page = await client.list_page(kind, command.cursor)
-        return page_view(server, kind, page, workspace.clock.wall())
-    items = await client.catalog.fetch(kind, shape)
-    server.fetched(kind, len(items))
-    workspace.changed("lists", f"{server.server_id}/{kind}", server.server_id)
-    return list_view(server, kind)
+    workspace.follower.catch_up()  # a list of a former connection is known as such by then
+    server = workspace.find(command.server_id)
+    listing = server.listing(command.kind)
+    is_old = listing.is_stale and server.state is ConnectionState.CONNECTED
+    if command.refresh or (not listing.is_fetching and (is_old or not listing.fetched)):
+        client = server.ready(_METHODS[command.kind])
+        listing.fetch(client, one_page=command.one_page)
+    was_fetching = listing.is_fetching
+    if command.after is None:
+        await listing.ended()
+    else:
+        await listing.beyond(command.after, command.of)
+    start = command.after or 0
+    if listing.fetched != command.of or start > len(listing.items):
+        start = 0
+    has_all = command.after is None or start >= len(listing.items)
+    if was_fetching and listing.failure is not None and has_all:
+        raise listing.failure.copy()
+    most = command.most if command.after is not None else len(listing.items)
+    return list_view(server, listing, start, most)
+
+
+async def more_of_list(workspace: Workspace, command: c.MoreOfList) -> views.ListSummary:
+    server = workspace.find(command.server_id)
+    listing = server.listing(command.kind)
+    listing.go_on(server.ready(_METHODS[command.kind]), one_page=command.one_page)
+    return list_summary(listing)
+
+
+async def stop_list(workspace: Workspace, command: c.StopList) -> views.ListSummary:
+    listing = workspace.find(command.server_id).listing(command.kind)
+    listing.stop()
+    return list_summary(listing)
 
 
 async def complete(workspace: Workspace, command: c.Complete) -> views.CompletionView:
@@ -192,6 +212,8 @@ def _bytes(raw: Raw) -> bytes | None:
 
 CARRIERS: Final[dict[type, Callable[[Workspace, Any], Awaitable[Any]]]] = {
     c.List: list_items,
+    c.MoreOfList: more_of_list,
+    c.StopList: stop_list,
     c.Complete: complete,
     c.Subscribe: subscribe,
     c.Unsubscribe: unsubscribe,

@@ -137,16 +137,35 @@ class SetCapabilities(_Command, frozen=True, kw_only=True):
 
 
 class List(_Command, frozen=True, kw_only=True):
-    """A list, all pages; the kept one unless `refresh`.
+    """A list; the kept one unless `refresh`. Fetched to its end, or with `one_page` only the first.
 
-    With `one_page` only the page at `cursor` is fetched (the first, if that is null).
+    Without `after` the reply comes when all is there. With it the reply has at most `most` items
+    from this one on, as soon as there are any; `of` is the `fetched` of the reply that had those
+    before (0: none). Items of another fetch begin at 0 again. `StopList` ends a fetch.
     """
 
     server_id: str
     kind: ListKind
     refresh: bool = False
     one_page: bool = False
-    cursor: str | None = None
+    after: int | None = None
+    of: float = 0.0
+    most: int = 10_000
+
+
+class MoreOfList(_Command, frozen=True, kw_only=True):
+    """Fetch what comes after the last page that came: all, or one page. `List` has it then."""
+
+    server_id: str
+    kind: ListKind
+    one_page: bool = False
+
+
+class StopList(_Command, frozen=True, kw_only=True):
+    """Wait for no more pages of a list; those that came stay."""
+
+    server_id: str
+    kind: ListKind
 
 
 class Complete(_Command, frozen=True, kw_only=True):
@@ -422,7 +441,8 @@ class SetSetting(_Command, frozen=True, kw_only=True):
 AnyCommand = (
     Resume | Connect | Disconnect | Confirm | ServerEntryOf | ServerAdd | ServerEdit
     | ServerRemove | FoundServers | ServerRead | ServerImport | ServerExport | ParseTarget
-    | SetCapabilities | List | Complete | Subscribe | Unsubscribe | SetLevel | Ping | CallTool
+    | SetCapabilities | List | MoreOfList | StopList | Complete | Subscribe | Unsubscribe
+    | SetLevel | Ping | CallTool
     | ReadResource | GetPrompt | Request | SendRaw | ReplayCall | RepeatCall | CancelCall
     | ForgetCalls | AnswerSampling | AnswerElicitation | RejectQuestion | AutoRespond | ListProfiles
     | SetProfile | AddRoot | RemoveRoot | BrowseFolder | ListTasks | CancelTask | GetTaskResult

@@ -128,6 +128,8 @@ REPLIES: Final[dict[type, Any]] = {
     commands.ParseTarget: views.FoundView,
     commands.SetCapabilities: views.ServerView,
     commands.List: views.ListView,
+    commands.MoreOfList: views.ListSummary,
+    commands.StopList: views.ListSummary,
     commands.Complete: views.CompletionView,
     commands.Subscribe: views.ServerView,
     commands.Unsubscribe: views.ServerView,

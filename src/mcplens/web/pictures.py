@@ -14,14 +14,14 @@ from mcplens.config.configuration import KIND
 from mcplens.config.model import ServerEntry, Source
 from mcplens.protocol.lifecycle import ConnectionState
 from mcplens.protocol.masking import mask_headers, mask_url
-from mcplens.session.catalog import ListPage
 from mcplens.web import views
 from mcplens.web.plain import NULL, plain, raw_json
 from mcplens.web.question_pictures import awaited_links, question_view, task_view
 from mcplens.workspace.calls import Call
 from mcplens.workspace.configured import settings_of
+from mcplens.workspace.listing import Listing
 from mcplens.workspace.reading import Found
-from mcplens.workspace.server import ListState, Server
+from mcplens.workspace.server import Server
 from mcplens.workspace.workspace import Workspace
 
 # A larger result is fetched over HTTP when somebody looks at it.
@@ -130,7 +130,7 @@ def _connected(server: Server) -> dict[str, Any]:
             views.SubscriptionView(one.uri, one.updated, one.updates, error_view(one.error))
             for one in server.subscriptions.values()
         ],
-        "lists": [list_summary(kind, state) for kind, state in server.lists.items()],
+        "lists": [list_summary(listing) for listing in server.lists.values()],
         "log_level": server.log_level,
     }
 
@@ -175,32 +175,35 @@ def found_view(workspace: Workspace, entry: ServerEntry, found: Found) -> views.
 # -- lists -------------------------------------------------------------------------------------
 
 
-def list_summary(kind: str, state: ListState) -> views.ListSummary:
+def list_summary(listing: Listing) -> views.ListSummary:
     return views.ListSummary(
-        kind,  # type: ignore[arg-type]  # one of the four
-        state.count,
-        state.fetched,
-        state.is_changed,
-        error_view(state.error),
+        listing.kind,  # type: ignore[arg-type]  # one of the four
+        len(listing.items),
+        listing.fetched,
+        listing.is_changed,
+        error_view(listing.error),
+        listing.pages,
+        listing.next_cursor,
+        listing.asked,
+        listing.awaited,
     )
 
 
-def list_view(server: Server, kind: views.ListKind) -> views.ListView:
-    """A list as it is kept."""
-    assert server.client is not None
-    catalog = server.client.catalog
-    items = catalog.known(kind) or []
-    dropped = catalog.dropped_tools if kind == "tools" else []
-    fetched = server.lists[kind].fetched if kind in server.lists else 0.0
+def list_view(server: Server, listing: Listing, start: int, most: int) -> views.ListView:
+    """A list as far as it came, from this item on."""
+    items = listing.items[start : start + most]
+    catalog = server.client.catalog if server.client is not None else None
+    dropped = catalog.dropped_tools if catalog is not None and listing.kind == "tools" else []
     return views.ListView(
-        server.server_id, kind, _items(items), fetched, None, True, _items(dropped)
+        server.server_id,
+        listing.kind,  # type: ignore[arg-type]  # one of the four
+        start,
+        _items(items),
+        listing.fetched,
+        listing.next_cursor,
+        not listing.is_fetching and start + len(items) >= len(listing.items),
+        _items(dropped),
     )
-
-
-def page_view(server: Server, kind: views.ListKind, page: ListPage, at: float) -> views.ListView:
-    """One page of a list."""
-    items, cursor = _items(page.items), page.next_cursor
-    return views.ListView(server.server_id, kind, items, at, cursor, False, [])
 
 
 def _items(items: list[Any]) -> list[views.ItemView]:
@@ -283,8 +286,8 @@ def thing_view(workspace: Workspace, what: views.Thing, key: str) -> Any:
     if what == "lists":
         server_id, _, kind = key.rpartition("/")
         server = workspace.servers.get(server_id)
-        state = server.lists.get(kind) if server is not None else None
-        return None if state is None else list_summary(kind, state)
+        listing = server.lists.get(kind) if server is not None else None
+        return None if listing is None else list_summary(listing)
     if what == "questions":
         question = workspace.questions.get(key)
         return None if question is None else question_view(workspace, question)

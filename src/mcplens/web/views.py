@@ -73,13 +73,21 @@ class ExitView(msgspec.Struct, frozen=True):
 
 
 class ListSummary(msgspec.Struct, frozen=True):
-    """Where a list stands; ask for its items with `List`."""
+    """Where a list stands; ask for its items with `List`.
+
+    `pages` counts what it came in; `next_cursor` says that the server has more; `asked` is since
+    when a page is waited for, `awaited` which one; `fetched` is 0 before any came.
+    """
 
     kind: ListKind
     count: int
     fetched: float
     is_changed: bool
     error: ErrorView | None
+    pages: int
+    next_cursor: str | None
+    asked: float | None
+    awaited: int
 
 
 class SubscriptionView(msgspec.Struct, frozen=True):
@@ -228,10 +236,15 @@ class ItemView(msgspec.Struct, frozen=True):
 
 
 class ListView(msgspec.Struct, frozen=True):
-    """A list; `next_cursor` is set where only a part was asked for."""
+    """Items of a list from `start` on; ask for those after them unless `is_complete`.
+
+    `next_cursor` says that the server has more than was fetched; `dropped` are tools that must not
+    be offered to a model.
+    """
 
     server_id: str
     kind: ListKind
+    start: int
     items: list[ItemView]
     fetched: float
     next_cursor: str | None

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
+from collections.abc import Callable
+from functools import partial
 from typing import Any, Final
 
 import msgspec
@@ -36,6 +38,7 @@ from mcplens.session.profiles import Profiles
 from mcplens.transports.base import Closing
 from mcplens.workspace.answering import CLIENT_OPTIONS, Answering
 from mcplens.workspace.background import Background
+from mcplens.workspace.listing import Listing
 
 # Enough to see why a server died; the recording has all of it.
 _STDERR_LINES: Final = 50
@@ -45,15 +48,6 @@ _CONCURRENCY: Final = 16
 _RETRIES: Final = 3
 _ANSWERED: Final = ("capabilities", "roots")  # `answering` has them
 _SETTLED: Final = (ConnectionState.CONNECTED, ConnectionState.DISCONNECTING)
-
-
-class ListState(msgspec.Struct):
-    """Where one of the four lists stands."""
-
-    count: int
-    fetched: float
-    is_changed: bool = False  # the server said so, and it was fetched again
-    error: dict[str, Any] | None = None
 
 
 class Subscription(msgspec.Struct):
@@ -85,7 +79,14 @@ class Attempt(msgspec.Struct, frozen=True):
 class Server:
     """A server that is connected, was, or can be."""
 
-    def __init__(self, entry: ServerEntry, *, bus: Bus, clock: Clock) -> None:
+    def __init__(
+        self,
+        entry: ServerEntry,
+        *,
+        bus: Bus,
+        clock: Clock,
+        list_changed: Callable[[str, str], None] = lambda kind, server_id: None,
+    ) -> None:
         self.entry = entry
         self.answering = Answering(entry)
         self.client: Client | None = None
@@ -97,11 +98,12 @@ class Server:
         self.attempt: Attempt | None = None
         self.exit: Exit | None = None
         self.stderr: deque[str] = deque(maxlen=_STDERR_LINES)
-        self.lists: dict[str, ListState] = {}
+        self.lists: dict[str, Listing] = {}
         self.subscriptions: dict[str, Subscription] = {}
         self.log_level: str | None = None
         self._bus = bus
         self._clock = clock
+        self._list_changed = list_changed
         self._made_of: tuple[Any, dict[str, Any]] | None = None
         self._made_from: ServerEntry | None = None
         self._work = Background()
@@ -179,6 +181,8 @@ class Server:
         """Disconnect, or call off connecting; safe at any time."""
         async with self._closing:
             await self._work.end()
+            for listing in self.lists.values():
+                listing.stop()
             if self.client is not None:
                 await self.client.disconnect(closing)
 
@@ -190,6 +194,8 @@ class Server:
         except InspectorError as error:
             self.error = error.to_dict()
             raise
+        if client is not self.client:
+            self.lists.clear()
         self.client, self._made_from = client, self.entry
 
     def _made_client(self, settings: Settings) -> Client:
@@ -270,6 +276,8 @@ class Server:
             self.error = error
         elif new == "CONNECTED":
             self.error = None
+            for listing in self.lists.values():
+                listing.is_stale = True  # it may be another server by now
         elif transition == "give_up" and retries and self.error is not None:
             details = {**self.error.get("details", {}), "attempts": retries + 1}
             self.error = {**self.error, "details": details}
@@ -279,17 +287,18 @@ class Server:
         count = retries + 1 if new == "ERROR" else retries
         self.attempt = Attempt(count, most, at) if is_trying else None
 
-    def fetched(self, kind: str, count: int) -> None:
-        """A list was fetched because somebody asked."""
-        self.lists[kind] = ListState(count, self._clock.wall())
+    def listing(self, kind: str) -> Listing:
+        """One of the four lists; empty before it was asked for."""
+        if kind not in self.lists:
+            changed = partial(self._list_changed, kind, self.server_id)
+            self.lists[kind] = Listing(kind, self._clock, changed)
+        return self.lists[kind]
 
     def _list_refreshed(
-        self, wall: float, kind: str, count: int, error: dict[str, Any] | None = None
+        self, wall: float, kind: str, _count: int, error: dict[str, Any] | None = None
     ) -> None:
-        state = self.lists.setdefault(kind, ListState(count, wall))
-        if error is None:
-            state.count, state.fetched, state.is_changed = count, wall, True
-        state.error = error
+        if self.client is not None:
+            self.listing(kind).refreshed(self.client, wall, error)
 
     def _resource_refreshed(
         self, wall: float, uri: str, error: dict[str, Any] | None = None

@@ -138,9 +138,15 @@ class Workspace:
         self._listeners.append(on_change)
         return lambda: self._listeners.remove(on_change)
 
+    def _make(self, entry: ServerEntry) -> Server:
+        return Server(entry, bus=self.bus, clock=self.clock, list_changed=self._list_changed)
+
     def changed(self, what: Thing, key: str, server_id: str = "") -> None:
         for listener in list(self._listeners):
             listener(what, key, server_id)
+
+    def _list_changed(self, kind: str, server_id: str) -> None:
+        self.changed("lists", f"{server_id}/{kind}", server_id)
 
     def _call_changed(self, call_id: str) -> None:
         self.changed("calls", call_id)
@@ -190,7 +196,7 @@ class Workspace:
         for name, entry in entries.items():
             server = self.servers.get(name)
             if server is None:
-                server = self.servers[name] = Server(entry, bus=self.bus, clock=self.clock)
+                server = self.servers[name] = self._make(entry)
                 server.is_built_in = entry.source.kind == BUILT_IN
             elif server.is_given or server.entry == entry:
                 continue
@@ -213,7 +219,7 @@ class Workspace:
     def new_server(self, name: str, raw: dict[str, Any], overrides: dict[str, Any]) -> Server:
         """A server of the command line's, not yet added."""
         entry = self.configured.entry(name, raw, Source(GIVEN, "", "given"))
-        server = Server(entry, bus=self.bus, clock=self.clock)
+        server = self._make(entry)
         server.overrides = overrides
         server.is_given = True
         return server
@@ -221,7 +227,7 @@ class Workspace:
     def foreign(self, name: str, entry: ServerEntry, overrides: dict[str, Any]) -> Server:
         """Another tool's server, as `tool:name`; not yet added."""
         entry = msgspec.structs.replace(entry, name=name)
-        server = Server(entry, bus=self.bus, clock=self.clock)
+        server = self._make(entry)
         server.overrides = overrides
         server.is_given = True
         return server

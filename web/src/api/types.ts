@@ -461,9 +461,11 @@ export interface LinkView {
 }
 
 /**
- * A list, all pages; the kept one unless `refresh`.
+ * A list; the kept one unless `refresh`. Fetched to its end, or with `one_page` only the first.
  *
- * With `one_page` only the page at `cursor` is fetched (the first, if that is null).
+ * Without `after` the reply comes when all is there. With it the reply has at most `most` items
+ * from this one on, as soon as there are any; `of` is the `fetched` of the reply that had those
+ * before (0: none). Items of another fetch begin at 0 again. `StopList` ends a fetch.
  */
 export interface List {
   type: "List";
@@ -472,7 +474,9 @@ export interface List {
   kind: ListKind;
   refresh?: boolean;
   one_page?: boolean;
-  cursor?: string | null;
+  after?: number | null;
+  of?: number;
+  most?: number;
 }
 
 /**
@@ -503,6 +507,9 @@ export interface ListProfiles {
 
 /**
  * Where a list stands; ask for its items with `List`.
+ *
+ * `pages` counts what it came in; `next_cursor` says that the server has more; `asked` is since
+ * when a page is waited for, `awaited` which one; `fetched` is 0 before any came.
  */
 export interface ListSummary {
   kind: ListKind;
@@ -510,6 +517,10 @@ export interface ListSummary {
   fetched: number;
   is_changed: boolean;
   error: ErrorView | null;
+  pages: number;
+  next_cursor: string | null;
+  asked: number | null;
+  awaited: number;
 }
 
 /**
@@ -522,11 +533,15 @@ export interface ListTasks {
 }
 
 /**
- * A list; `next_cursor` is set where only a part was asked for.
+ * Items of a list from `start` on; ask for those after them unless `is_complete`.
+ *
+ * `next_cursor` says that the server has more than was fetched; `dropped` are tools that must not
+ * be offered to a model.
  */
 export interface ListView {
   server_id: string;
   kind: ListKind;
+  start: number;
   items: ItemView[];
   fetched: number;
   next_cursor: string | null;
@@ -552,6 +567,17 @@ export interface Missed {
   type: "Missed";
   first_seq: number;
   last_seq: number;
+}
+
+/**
+ * Fetch what comes after the last page that came: all, or one page. `List` has it then.
+ */
+export interface MoreOfList {
+  type: "MoreOfList";
+  id: number;
+  server_id: string;
+  kind: ListKind;
+  one_page?: boolean;
 }
 
 /**
@@ -997,6 +1023,16 @@ export interface SourceView {
 }
 
 /**
+ * Wait for no more pages of a list; those that came stay.
+ */
+export interface StopList {
+  type: "StopList";
+  id: number;
+  server_id: string;
+  kind: ListKind;
+}
+
+/**
  * Follow a resource.
  */
 export interface Subscribe {
@@ -1091,6 +1127,8 @@ export type Command =
   | ParseTarget
   | SetCapabilities
   | List
+  | MoreOfList
+  | StopList
   | Complete
   | Subscribe
   | Unsubscribe
@@ -1152,6 +1190,8 @@ export interface Replies {
   ParseTarget: FoundView;
   SetCapabilities: ServerView;
   List: ListView;
+  MoreOfList: ListSummary;
+  StopList: ListSummary;
   Complete: CompletionView;
   Subscribe: ServerView;
   Unsubscribe: ServerView;

@@ -1,11 +1,13 @@
-// Ctrl-K: any server, tool, resource, prompt, screen or recent call by a few letters.
+// Ctrl-K: any server, tool, resource, template, prompt, screen or recent call by a few letters.
 import { Modal, TextInput } from "@mantine/core";
 import { useDeferredValue, useMemo, useState } from "react";
 import { useNavigate } from "react-router";
+import type { CallView, ListKind } from "../api/types";
 import { Icon, type IconName } from "../parts/icons";
 import { VirtualList } from "../parts/VirtualList";
-import { itemsOf } from "../state/lists";
-import { pathTo, useCurrentServer } from "../state/selection";
+import { type Item, type Tool, titleOf } from "../state/items";
+import { useAllItems, useLoadAll } from "../state/lists";
+import { pathTo, pathToServer, useCurrentServer } from "../state/selection";
 import { useInspector } from "../state/store";
 import css from "./Palette.module.css";
 import { closePalette, usePalette } from "./paletteStore";
@@ -29,59 +31,91 @@ const QUESTIONS: Entry = {
 };
 
 const KINDS = [
-  { kind: "tools", icon: "tools", key: "name" },
-  { kind: "prompts", icon: "prompts", key: "name" },
-  { kind: "resources", icon: "resources", key: "uri" },
+  { kind: "tools", icon: "tools" },
+  { kind: "prompts", icon: "prompts" },
+  { kind: "resources", icon: "resources" },
+  { kind: "resource_templates", icon: "resources" },
 ] as const;
+
+// Far enough back for what one still has in mind.
+const RECENT = 30;
+
+function pathToItem(serverId: string, kind: ListKind, key: string): string {
+  if (kind !== "resource_templates") return pathTo(serverId, kind, key);
+  return `${pathTo(serverId, "resources")}?template=${encodeURIComponent(key)}`;
+}
+
+/** Where a call is looked at. */
+export function pathToCall(call: CallView): string {
+  const { kind, server_id } = call;
+  const query = `?call=${encodeURIComponent(call.call_id)}`;
+  if (kind === "tool") return pathTo(server_id, "tools", call.name) + query;
+  if (kind === "prompt") return pathTo(server_id, "prompts", call.name) + query;
+  if (kind === "resource") return pathTo(server_id, "resources", call.name) + query;
+  if (kind === "raw") return pathToServer(server_id, "experimental");
+  const id = call.request_id === null ? "" : `?id=${encodeURIComponent(call.request_id)}`;
+  return pathTo(server_id, "traffic") + id;
+}
+
+function entryOf(serverId: string, kind: ListKind, icon: IconName, item: Item<unknown>): Entry {
+  return {
+    key: `${serverId} ${kind} ${item.key}`,
+    icon,
+    label: titleOf(item.value as Tool, item.key),
+    about: `${item.key} · ${serverId}`,
+    path: pathToItem(serverId, kind, item.key),
+  };
+}
 
 function useEntries(): Entry[] {
   const server = useCurrentServer();
   const servers = useInspector((state) => state.servers);
   const calls = useInspector((state) => state.calls);
-  return useMemo(() => {
-    const screens = TABS.map((tab) => ({
-      key: `screen ${tab.screen}`,
-      icon: tab.icon,
-      label: tab.label,
-      about: "screen",
-      path: tabPath(tab, server),
-    }));
-    const found: Entry[] = [...screens];
+  const itemsOf = useAllItems();
+  const listed = useMemo(() => {
+    const found: Entry[] = [];
     for (const { server_id, title } of servers.values()) {
-      found.push({
-        key: `server ${server_id}`,
-        icon: "servers",
-        label: title ?? server_id,
-        about: "server",
-        path: pathTo(server_id, "tools"),
-      });
-      for (const { kind, icon, key } of KINDS) {
+      const path = pathTo(server_id, "tools");
+      const label = title ?? server_id;
+      found.push({ key: `server ${server_id}`, icon: "servers", label, about: "server", path });
+      for (const { kind, icon } of KINDS) {
         for (const item of itemsOf(server_id, kind)) {
-          const id = String(item[key] ?? "");
-          found.push({
-            key: `${server_id} ${kind} ${id}`,
-            icon,
-            label: String(item.title ?? item.name ?? id),
-            about: `${id} · ${server_id}`,
-            path: pathTo(server_id, kind, id),
-          });
+          found.push(entryOf(server_id, kind, icon, item));
         }
       }
     }
-    const recent = [...calls.values()].slice(-30).reverse();
-    for (const call of recent) {
-      const screen =
-        call.kind === "prompt" ? "prompts" : call.kind === "resource" ? "resources" : "tools";
-      found.push({
+    return found;
+  }, [servers, itemsOf]);
+  return useMemo(() => {
+    const screens = TABS.map((tab): Entry => {
+      const { icon, label } = tab;
+      const path = tabPath(tab, server);
+      return { key: `screen ${tab.screen}`, icon, label, about: "screen", path };
+    });
+    const recent = [...calls.values()].slice(-RECENT).reverse();
+    const called = recent.map(
+      (call): Entry => ({
         key: `call ${call.call_id}`,
         icon: "refresh",
         label: `${call.method} ${call.name}`,
         about: `call · ${call.server_id} · ${call.status}`,
-        path: `${pathTo(call.server_id, screen, call.name)}?call=${encodeURIComponent(call.call_id)}`,
-      });
-    }
-    return found;
-  }, [server, servers, calls]);
+        path: pathToCall(call),
+      }),
+    );
+    return [...screens, ...listed, ...called];
+  }, [server, listed, calls]);
+}
+
+// In small letters once, not at each key.
+const texts = new WeakMap<object, string>();
+
+function textOf(entry: { label: string; about: string }): string {
+  let text = texts.get(entry);
+  if (text === undefined) {
+    text = `${entry.label} ${entry.about}`.toLowerCase();
+    texts.set(entry, text);
+  }
+  return text;
 }
 
 /** Entries whose text has all the words, those that begin with the first one before others. */
@@ -92,17 +126,15 @@ export function matching<T extends { label: string; about: string }>(
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
   const [first] = words;
   if (!first) return entries;
-  const fits = entries.filter((entry) => {
-    const whole = `${entry.label} ${entry.about}`.toLowerCase();
-    return words.every((word) => whole.includes(word));
-  });
-  const rank = (entry: T): number => (entry.label.toLowerCase().startsWith(first) ? 0 : 1);
+  const fits = entries.filter((entry) => words.every((word) => textOf(entry).includes(word)));
+  const rank = (entry: T): number => (textOf(entry).startsWith(first) ? 0 : 1);
   return fits.sort((one, other) => rank(one) - rank(other));
 }
 
 function Content() {
   const navigate = useNavigate();
   const entries = useEntries();
+  useLoadAll();
   const [text, setText] = useState("");
   const [at, setAt] = useState(0);
   const wanted = useDeferredValue(text);
@@ -132,7 +164,10 @@ function Content() {
           if (step) {
             event.preventDefault();
             setAt(Math.min(found.length - 1, Math.max(0, at + step)));
-          } else if (event.key === "Enter") go(found[at]);
+          } else if (event.key === "Enter") {
+            // Enter may come before what was typed last is drawn.
+            go((wanted === text ? found : matching(entries, text))[at]);
+          }
         }}
       />
       <div className={css.results}>

@@ -34,7 +34,7 @@ export function useShortcuts(onHelp: () => void, onDock: () => void): void {
       () => void navigate(tabPath(tab, server)),
     ]),
   ]);
-  useHotkeys([["mod+K", openPalette]], []);
+  useHotkeys([["mod+K", openPalette]], [], true);
 }
 
 export function ShortcutList({ isOpen, onClose }: { isOpen: boolean; onClose(): void }) {

@@ -1,7 +1,7 @@
-// Above a server's list: search, how many, when it was fetched, fetch again.
-import { ActionIcon, Badge, Tooltip } from "@mantine/core";
+// Above a server's lists: search, and fetch again.
+import { ActionIcon, Tooltip } from "@mantine/core";
 import type { ListKind } from "../api/types";
-import { type Held, loadList } from "../state/lists";
+import { loadList } from "../state/lists";
 import { useInspector } from "../state/store";
 import { clock } from "./format";
 import { Icon } from "./icons";
@@ -9,41 +9,29 @@ import { SearchField } from "./SearchField";
 
 interface Props {
   serverId: string;
-  kind: ListKind;
-  held: Held;
+  kinds: ListKind[];
   noun: string;
   text: string;
   onText(text: string): void;
-  shown: number;
 }
 
-export function ListHead({ serverId, kind, held, noun, text, onText, shown }: Props) {
-  const summary = useInspector((state) =>
-    state.servers.get(serverId)?.lists.find((list) => list.kind === kind),
-  );
-  const total = (held.list?.items.length ?? 0) + (held.list?.dropped.length ?? 0);
+export function ListHead({ serverId, kinds, noun, text, onText }: Props) {
+  const server = useInspector((state) => state.servers.get(serverId));
+  const summaries = server?.lists.filter((list) => kinds.includes(list.kind)) ?? [];
+  const fetched = Math.max(0, ...summaries.map((list) => list.fetched));
+  const isConnected = server?.state === "CONNECTED";
+  const when = fetched ? `Fetched at ${clock(fetched, false)}. ` : "";
   return (
     <div className="toolbar">
       <SearchField label={`Search ${noun}`} value={text} onChange={onText} className="grow" />
-      <span className="dim" role="status">
-        {shown === total ? total : `${shown} of ${total}`}
-      </span>
-      {summary?.is_changed && (
-        <Tooltip
-          label={`The server said that the list changed; fetched at ${clock(summary.fetched, false)}`}
-        >
-          <Badge color="yellow">changed</Badge>
-        </Tooltip>
-      )}
-      <Tooltip
-        label={
-          held.list ? `Fetched at ${clock(held.list.fetched, false)}. Fetch again` : "Fetch again"
-        }
-      >
+      <Tooltip label={when + (isConnected ? "Fetch again" : "The server is not connected")}>
         <ActionIcon
           aria-label={`Fetch the ${noun} again`}
-          loading={held.isLoading}
-          onClick={() => void loadList(serverId, kind, true)}
+          aria-disabled={!isConnected}
+          data-disabled={!isConnected || undefined}
+          onClick={() => {
+            if (isConnected) for (const kind of kinds) void loadList(serverId, kind, true);
+          }}
         >
           <Icon name="refresh" size={14} />
         </ActionIcon>

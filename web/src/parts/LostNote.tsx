@@ -4,7 +4,7 @@ import { Link } from "react-router";
 import type { ServerView } from "../api/types";
 import { toggle } from "../screens/servers/ServerCard";
 import { pathTo } from "../state/selection";
-import { cut } from "./format";
+import { clock, cut } from "./format";
 import css from "./LostNote.module.css";
 import { StateDot, shownState, stateWords } from "./StateDot";
 
@@ -26,6 +26,7 @@ export function LostNote({ server }: { server: ServerView }) {
       <StateDot state={shownState(server)} />
       <span className="grow">
         {server.title ?? server.server_id}: {stateWords(server).toLowerCase()}
+        {` since ${clock(server.since, false)}`}
         {why ? `, ${why}` : ""}. What you see is as it was.
       </span>
       <Button size="compact-xs" variant="default" onClick={() => toggle(server)}>

@@ -6,8 +6,18 @@ import { toggle } from "../screens/servers/ServerCard";
 import { pathToServer } from "../state/selection";
 import { Empty } from "./Empty";
 import { ErrorNote } from "./ErrorNote";
+import { clock, duration } from "./format";
 import type { IconName } from "./icons";
 import { stateWords, stepWords } from "./StateDot";
+import { useNow } from "./useNow";
+
+function Since({ server }: { server: ServerView }) {
+  const now = useNow(true);
+  const spent = duration(Math.max(0, Math.floor(now - server.since)));
+  return (
+    <>{`${stepWords(server)} since ${clock(server.since, false)}${now - server.since < 1 ? "" : ` (${spent})`}.`}</>
+  );
+}
 
 export function NotConnected({ server, icon }: { server: ServerView | undefined; icon: IconName }) {
   if (!server) {
@@ -44,7 +54,7 @@ export function NotConnected({ server, icon }: { server: ServerView | undefined;
       {server.error ? (
         <ErrorNote error={server.error} />
       ) : isConnecting ? (
-        `${stepWords(server)}.`
+        <Since server={server} />
       ) : (
         "Connect it to see what it offers."
       )}

@@ -9,7 +9,6 @@ import { parseJson } from "../parts/text";
 import { command } from "../state/connection";
 import { fieldsOf, formOddity } from "./asked";
 import { useAnswerDraft } from "./drafts";
-import { FormGuard } from "./FormGuard";
 import type { AnswerProps } from "./QuestionPanel";
 import css from "./QuestionPanel.module.css";
 import { Said } from "./Said";
@@ -19,7 +18,7 @@ const AS_JSON: Arguments = { text: "{}", mode: "json" };
 export function ElicitationForm({ question, send }: AnswerProps) {
   const { question_id, server_id, server_name, params } = question;
   const { requestedSchema } = fieldsOf(params);
-  const [failure, setFailure] = useState(() => formOddity(params));
+  const failure = useMemo(() => formOddity(params), [params]);
   const [draft, setDraft] = useAnswerDraft(question, failure ? AS_JSON : NO_ARGUMENTS);
   const [isTried, setTried] = useState(false);
   const parsed = useMemo(() => parseJson(draft.text ?? "{}"), [draft.text]);
@@ -50,32 +49,15 @@ export function ElicitationForm({ question, send }: AnswerProps) {
           <JsonTree value={params} label="Request" most={260} withSearch={false} />
         </>
       )}
-      <FormGuard
-        key={draft.mode}
-        onFail={() => {
-          setFailure("This form cannot be drawn.");
-          setDraft({ text, mode: "json" });
-        }}
-      >
-        <ArgumentsEditor
-          name={`answer-${question_id}`}
-          title="Your answer"
-          schema={requestedSchema ?? {}}
-          value={draft}
-          findings={isTried ? findings : []}
-          onChange={setDraft}
-        />
-      </FormGuard>
+      <ArgumentsEditor
+        name={`answer-${question_id}`}
+        title="Your answer"
+        schema={requestedSchema ?? {}}
+        value={draft}
+        findings={isTried ? findings : []}
+        onChange={setDraft}
+      />
       {!parsed.ok && <Callout>The JSON is not complete: {parsed.problem}</Callout>}
-      {isTried && draft.mode === "json" && findings.length > 0 && (
-        <Callout>
-          {findings.map(({ pointer, message }) => (
-            <div key={`${pointer} ${message}`}>
-              {pointer && <span className="mono">{pointer}</span>} {message}
-            </div>
-          ))}
-        </Callout>
-      )}
       <Callout>
         Server “{server_name || server_id}” asks for this data. Do not enter passwords or keys.
       </Callout>

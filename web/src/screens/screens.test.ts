@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
+import type { CallView } from "../api/types";
 import { python } from "../calls/copyAs";
-import { matching } from "../frame/Palette";
+import { matching, pathToCall } from "../frame/Palette";
 import { pathTo, placeOf } from "../state/selection";
 import { anEvent } from "../testing/views";
 import { bytesToSend } from "./experimental/RawTester";
@@ -17,6 +18,17 @@ describe("addresses", () => {
       item: "x/y?",
     });
     expect(placeOf("/")).toEqual({ server_id: null, screen: "servers", item: null });
+  });
+});
+
+describe("a recent call", () => {
+  const call = (kind: CallView["kind"], name = "x"): string =>
+    pathToCall({ server_id: "s", call_id: "c1", kind, name, request_id: 7 } as CallView);
+  it("is looked at where it was made, or in the traffic", () => {
+    expect(call("tool")).toBe("/s/s/tools/x?call=c1");
+    expect(call("resource", "a://b")).toBe("/s/s/resources/a%3A%2F%2Fb?call=c1");
+    expect(call("raw", "")).toBe("/servers/s/experimental");
+    expect(call("request", "tools/list")).toBe("/s/s/traffic?id=7");
   });
 });
 

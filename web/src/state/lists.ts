@@ -1,84 +1,172 @@
-// The lists that servers offer, fetched when a screen wants them and again when they changed.
-import { useEffect, useMemo } from "react";
+// The lists that servers offer, fetched when a screen wants them and again when they changed. Items
+// are held as they come: the first rows are there before the last page is.
+import { useCallback, useEffect } from "react";
 import { create } from "zustand";
 import { CommandError } from "../api/socket";
-import type { ErrorView, ItemView, ListKind, ListView } from "../api/types";
+import type { ErrorView, ListKind, ListSummary, ListView } from "../api/types";
 import { command } from "./connection";
+import { type Item, itemOf } from "./items";
 import { useInspector } from "./store";
 
 export interface Held {
-  list: ListView | null;
+  items: Item<unknown>[];
+  /** How many of the items may be offered to a model; the others stand at the end. */
+  count: number;
+  /** When the backend got it; tells one fetch from the next. 0: not yet. */
+  fetched: number;
   isLoading: boolean;
   error: ErrorView | null;
 }
 
-const NONE: Held = { list: null, isLoading: false, error: null };
+// What fills a screen, so that something is there at once; then all the rest.
+const FIRST = 100;
+const MOST = 10_000;
+// Between two looks at a list that keeps growing.
+const PAUSE_MS = 80;
+
+const NONE: Held = { items: [], count: 0, fetched: 0, isLoading: false, error: null };
 const useHeld = create<Record<string, Held>>()(() => ({}));
+const heldOf = (key: string): Held => useHeld.getState()[key] ?? NONE;
 const put = (key: string, held: Partial<Held>): void =>
-  useHeld.setState((state) => ({ [key]: { ...NONE, ...state[key], ...held } }));
+  useHeld.setState({ [key]: { ...heldOf(key), ...held } });
+const keyOf = (serverId: string, kind: ListKind): string => `${serverId} ${kind}`;
 
 const underWay = new Map<string, Promise<void>>();
 
 /** Fetch a list; two parts of a screen that want the same one share the answer. */
 export function loadList(serverId: string, kind: ListKind, refresh = false): Promise<void> {
-  const key = `${serverId} ${kind}`;
+  const key = keyOf(serverId, kind);
   const running = underWay.get(key);
   if (running && !refresh) return running;
-  const work = fetchList(key, serverId, kind, refresh).finally(() => underWay.delete(key));
+  const work: Promise<void> = fetchList(serverId, kind, refresh, () => underWay.get(key) === work)
+    // A refresh takes the place of whoever was on the way.
+    .finally(() => underWay.get(key) === work && underWay.delete(key));
   underWay.set(key, work);
   return work;
 }
 
 async function fetchList(
-  key: string,
   serverId: string,
   kind: ListKind,
   refresh: boolean,
+  isWanted: () => boolean,
 ): Promise<void> {
-  put(key, { isLoading: true });
+  const key = keyOf(serverId, kind);
+  put(key, { isLoading: true, error: null });
   try {
-    const list = await command("List", { server_id: serverId, kind, refresh });
-    put(key, { list, isLoading: false, error: null });
+    for (let turn = 0; ; turn++) {
+      const { count, fetched } = heldOf(key);
+      const reply = await command("List", {
+        server_id: serverId,
+        kind,
+        refresh: refresh && turn === 0,
+        one_page: usePaging.getState().isOnePage,
+        after: count,
+        of: fetched,
+        most: count ? MOST : FIRST,
+      });
+      if (!isWanted()) return;
+      put(key, taken(heldOf(key), reply));
+      if (reply.is_complete) break;
+      if (turn > 1) await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+    }
+    put(key, { isLoading: false });
   } catch (thrown) {
     const error = thrown instanceof CommandError ? thrown.view : null;
-    put(key, { isLoading: false, error });
+    if (isWanted()) put(key, { isLoading: false, error });
   }
 }
 
+/** What is held, with what a reply brings. */
+export function taken(held: Held, reply: ListView): Partial<Held> {
+  const { start, items, dropped, kind, fetched } = reply;
+  const isSame = items.length === 0 && start === held.count && fetched === held.fetched;
+  if (isSame && held.items.length === start + dropped.length) return {};
+  const kept = held.items.slice(0, start);
+  const came = [...items, ...dropped].map((view, index) => itemOf(kind, view, start + index));
+  return { items: [...kept, ...came], count: start + items.length, fetched };
+}
+
+export interface List extends Held {
+  /** Where the list stands at the backend; null before anybody asked for it. */
+  summary: ListSummary | null;
+  /** There is something to show, connected or not. */
+  isThere: boolean;
+}
+
 /** A list of a server; fetched when first looked at, and when the server says that it changed. */
-export function useList(serverId: string, kind: ListKind): Held {
-  const held = useHeld((state) => state[`${serverId} ${kind}`]) ?? NONE;
+export function useList(serverId: string, kind: ListKind): List {
+  const held = useHeld((state) => state[keyOf(serverId, kind)]) ?? NONE;
   const server = useInspector((state) => state.servers.get(serverId));
   const isConnected = server?.state === "CONNECTED";
-  const summary = server?.lists.find((list) => list.kind === kind);
+  const summary = server?.lists.find((list) => list.kind === kind) ?? null;
   const stamp = summary?.fetched ?? 0;
-  const isOffered = offers(server?.capabilities ?? {}, kind);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a new stamp means a new list
+  const isOffered = isConnected && offers(server.capabilities, kind);
+  const isLinked = useInspector((state) => state.link.state === "open");
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a new stamp or count means a new list
   useEffect(() => {
-    if (isConnected && isOffered) void loadList(serverId, kind);
-  }, [serverId, kind, isConnected, isOffered, stamp]);
-  return held;
+    // The backend has the list of a server that is gone, too.
+    if (isLinked && (isOffered || stamp > 0)) void loadList(serverId, kind);
+  }, [serverId, kind, isLinked, isOffered, stamp, summary?.count]);
+  const isThere = held.fetched > 0 || stamp > 0;
+  return { ...held, error: held.error ?? summary?.error ?? null, summary, isThere };
 }
 
 export function offers(capabilities: Record<string, unknown>, kind: ListKind): boolean {
   return (kind === "resource_templates" ? "resources" : kind) in capabilities;
 }
 
-export interface Item<T> {
-  value: T;
-  problem: string | null;
-}
-
 /** The items of a list as the screen's own type; broken ones are kept, with their problem. */
-export function useItems<T>(held: Held): Item<T>[] {
-  return useMemo(() => {
-    const all: ItemView[] = [...(held.list?.items ?? []), ...(held.list?.dropped ?? [])];
-    return all.map((item) => ({ value: (item.value ?? {}) as T, problem: item.problem }));
-  }, [held.list]);
+export const itemsIn = <T>(held: Held): Item<T>[] => held.items as Item<T>[];
+
+// -- page by page ------------------------------------------------------------------------------
+
+const PAGING = "mcplens.lists.onePage";
+
+/** Whether a list is fetched one page at a time; remembered. */
+export const usePaging = create<{ isOnePage: boolean }>()(() => ({
+  isOnePage: localStorage.getItem(PAGING) === "true",
+}));
+
+export function setOnePage(isOnePage: boolean): void {
+  usePaging.setState({ isOnePage });
+  try {
+    localStorage.setItem(PAGING, String(isOnePage));
+  } catch {
+    // A full storage only costs the memory of it.
+  }
 }
 
-/** What is held of a list right now, for the palette. */
-export function itemsOf(serverId: string, kind: ListKind): Record<string, unknown>[] {
-  const list = useHeld.getState()[`${serverId} ${kind}`]?.list;
-  return (list?.items ?? []).map((item) => (item.value ?? {}) as Record<string, unknown>);
+/** Fetch what comes after the last page that came. */
+export async function loadMore(serverId: string, kind: ListKind, onePage: boolean): Promise<void> {
+  try {
+    await command("MoreOfList", { server_id: serverId, kind, one_page: onePage });
+  } catch (thrown) {
+    if (thrown instanceof CommandError) put(keyOf(serverId, kind), { error: thrown.view });
+    return;
+  }
+  await loadList(serverId, kind);
+}
+
+// -- the palette -------------------------------------------------------------------------------
+
+const KINDS: ListKind[] = ["tools", "resources", "resource_templates", "prompts"];
+
+/** Fetches all lists of all connected servers, as far as they are not there. */
+export function useLoadAll(): void {
+  const servers = useInspector((state) => state.servers);
+  const connected = [...servers.values()].filter((server) => server.state === "CONNECTED");
+  const names = connected.map((server) => server.server_id).join("\n");
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once more for each that connects
+  useEffect(() => {
+    for (const { server_id, capabilities } of connected) {
+      for (const kind of KINDS) if (offers(capabilities, kind)) void loadList(server_id, kind);
+    }
+  }, [names]);
+}
+
+/** What is held of all lists right now. */
+export function useAllItems(): (serverId: string, kind: ListKind) => Item<unknown>[] {
+  const all = useHeld();
+  return useCallback((serverId, kind) => all[keyOf(serverId, kind)]?.items ?? NONE.items, [all]);
 }

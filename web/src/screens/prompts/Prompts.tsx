@@ -1,37 +1,55 @@
 // The prompts of a server: arguments as a form with suggestions, and the messages they give.
 import { Button } from "@mantine/core";
-import { useHotkeys } from "@mantine/hooks";
 import { useDeferredValue, useMemo, useState } from "react";
 import { Link, useNavigate, useParams } from "react-router";
 import type { ErrorView, ServerView } from "../../api/types";
 import { CallPanel } from "../../calls/CallPanel";
+import { Callout } from "../../parts/Callout";
 import { Empty } from "../../parts/Empty";
 import { ErrorNote } from "../../parts/ErrorNote";
 import { Icon } from "../../parts/icons";
 import { ListHead } from "../../parts/ListHead";
+import { ListStatus } from "../../parts/ListStatus";
 import { LostNote } from "../../parts/LostNote";
 import { NotConnected } from "../../parts/NotConnected";
 import { Split } from "../../parts/Split";
+import { useRunKey } from "../../parts/useRunKey";
 import { VirtualList } from "../../parts/VirtualList";
 import { viewOf } from "../../state/actions";
 import { startCall } from "../../state/connection";
-import { type Item, offers, useItems, useList } from "../../state/lists";
+import { fitting, type Item, type Prompt, titleOf } from "../../state/items";
+import { itemsIn, offers, useList } from "../../state/lists";
 import { useDraft } from "../../state/remembered";
 import { pathTo } from "../../state/selection";
 import { useInspector } from "../../state/store";
-import { useCallsOf } from "../tools/useToolCalls";
+import { Problem } from "../tools/ToolRow";
+import { useCallsOf, useHasCalls } from "../tools/useToolCalls";
 import { SuggestedField } from "./SuggestedField";
 
-interface Prompt {
-  name?: string;
-  title?: string;
-  description?: string;
-  arguments?: { name?: string; title?: string; description?: string; required?: boolean }[];
-}
+const keyOf = (item: Item<Prompt>): string => item.key;
 
-const keyOf = (item: Item<Prompt>): string => item.value.name ?? "";
+const draw = (item: Item<Prompt>) => (
+  <>
+    <div className="row">
+      <Problem text={item.problem} />
+      <span className="cut" style={{ fontWeight: 500 }}>
+        {titleOf(item.value, item.key)}
+      </span>
+    </div>
+    <span className="cut dim">{item.value.description ?? ""}</span>
+  </>
+);
 
-function PromptPanel({ server, prompt }: { server: ServerView; prompt: Prompt }) {
+function PromptPanel({
+  server,
+  prompt,
+  problem,
+}: {
+  server: ServerView;
+  prompt: Prompt;
+  problem: string | null;
+}) {
+  const isConnected = server.state === "CONNECTED";
   const name = prompt.name ?? "";
   const [values, setValues] = useDraft<Record<string, string>>(
     `prompt.${server.server_id}/${name}`,
@@ -40,7 +58,7 @@ function PromptPanel({ server, prompt }: { server: ServerView; prompt: Prompt })
   const [error, setError] = useState<ErrorView | null>(null);
   const { current, show } = useCallsOf(server.server_id, "prompt", name);
   const given = Object.fromEntries(Object.entries(values).filter(([, value]) => value !== ""));
-  const missing = (prompt.arguments ?? []).filter((one) => one.required && !given[one.name ?? ""]);
+  const missing = prompt.arguments.filter((one) => one.required && !given[one.name]);
   const get = (): void => {
     setError(null);
     startCall("GetPrompt", { server_id: server.server_id, name, arguments: given }).then(
@@ -48,7 +66,7 @@ function PromptPanel({ server, prompt }: { server: ServerView; prompt: Prompt })
       (thrown: unknown) => setError(viewOf(thrown)),
     );
   };
-  useHotkeys([["mod+Enter", get]], []);
+  useRunKey(() => isConnected && get());
   return (
     <Split
       name="prompts.call"
@@ -61,19 +79,22 @@ function PromptPanel({ server, prompt }: { server: ServerView; prompt: Prompt })
             <Link to={pathTo(server.server_id, "prompts")} className="dim">
               All prompts
             </Link>
-            <h2 className="title">{prompt.title ?? name}</h2>
+            <h2 className="title">{titleOf(prompt)}</h2>
             {prompt.description && <p style={{ margin: 0 }}>{prompt.description}</p>}
-            {(prompt.arguments ?? []).map((one) => (
+            {problem && (
+              <Callout>The definition of this prompt is broken: {problem} It can be used.</Callout>
+            )}
+            {prompt.arguments.map((one) => (
               <SuggestedField
                 key={one.name}
                 server={server}
                 reference={{ type: "ref/prompt", name }}
-                name={one.name ?? ""}
+                name={one.name}
                 label={one.title}
                 description={one.description}
                 isRequired={one.required}
                 values={values}
-                onChange={(value) => setValues({ ...values, [one.name ?? ""]: value })}
+                onChange={(value) => setValues({ ...values, [one.name]: value })}
               />
             ))}
             {error && <ErrorNote error={error} />}
@@ -81,7 +102,7 @@ function PromptPanel({ server, prompt }: { server: ServerView; prompt: Prompt })
               <Button
                 leftSection={<Icon name="play" size={13} />}
                 onClick={get}
-                disabled={server.state !== "CONNECTED"}
+                disabled={!isConnected}
               >
                 Get the messages
               </Button>
@@ -109,29 +130,25 @@ export function Prompts() {
   const { server: serverId = "", item } = useParams();
   const navigate = useNavigate();
   const server = useInspector((state) => state.servers.get(serverId));
-  const held = useList(serverId, "prompts");
-  const items = useItems<Prompt>(held);
+  const list = useList(serverId, "prompts");
+  const items = itemsIn<Prompt>(list);
   const [text, setText] = useState("");
-  const wanted = useDeferredValue(text.toLowerCase());
-  const shown = useMemo(
-    () =>
-      items.filter(({ value }) =>
-        `${value.name} ${value.title ?? ""} ${value.description ?? ""}`
-          .toLowerCase()
-          .includes(wanted),
-      ),
-    [items, wanted],
-  );
-  if (!server || (server.state !== "CONNECTED" && !held.list))
+  const wanted = useDeferredValue(text);
+  const shown = useMemo(() => fitting(items, wanted), [items, wanted]);
+  const hasCalls = useHasCalls(serverId, "prompt");
+  const isConnected = server?.state === "CONNECTED";
+  if (!server || (!isConnected && !list.isThere && !hasCalls))
     return <NotConnected server={server} icon="prompts" />;
-  if (server.state === "CONNECTED" && !offers(server.capabilities, "prompts")) {
+  if (isConnected && !offers(server.capabilities, "prompts")) {
     return (
       <Empty icon="prompts" title="This server offers no prompts">
         It did not declare the prompts capability.
       </Empty>
     );
   }
-  const prompt = items.find((one) => one.value.name === item)?.value;
+  const found = items.find((one) => one.key === item);
+  const prompt: Prompt | null =
+    found?.value ?? (item && !isConnected ? { name: item, arguments: [] } : null);
   return (
     <div className="pane">
       <h1 className="sr">Prompts of {serverId}</h1>
@@ -147,14 +164,18 @@ export function Prompts() {
           <div className="pane">
             <ListHead
               serverId={serverId}
-              kind="prompts"
-              held={held}
+              kinds={["prompts"]}
               noun="prompts"
               text={text}
               onText={setText}
-              shown={shown.length}
             />
-            {held.error && <ErrorNote error={held.error} />}
+            <ListStatus
+              serverId={serverId}
+              kind="prompts"
+              list={list}
+              shown={shown.length}
+              hasSwitch
+            />
             <VirtualList
               label="Prompts"
               items={shown}
@@ -162,20 +183,18 @@ export function Prompts() {
               chosen={item ?? null}
               onChoose={(one) => void navigate(pathTo(serverId, "prompts", keyOf(one)))}
               rowHeight={42}
-              draw={({ value }) => (
-                <>
-                  <span className="cut" style={{ fontWeight: 500 }}>
-                    {value.title ?? value.name}
-                  </span>
-                  <span className="cut dim">{value.description ?? ""}</span>
-                </>
-              )}
+              draw={draw}
             />
           </div>
         }
         second={
           prompt ? (
-            <PromptPanel key={`${serverId} ${item}`} server={server} prompt={prompt} />
+            <PromptPanel
+              key={`${serverId} ${item}`}
+              server={server}
+              prompt={prompt}
+              problem={found?.problem ?? null}
+            />
           ) : (
             <Empty icon="prompts" title="Choose a prompt">
               Its arguments and the messages that it makes appear here.

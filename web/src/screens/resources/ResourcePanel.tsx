@@ -4,6 +4,7 @@ import { useEffect, useRef, useState } from "react";
 import { Link } from "react-router";
 import type { ErrorView, ServerView } from "../../api/types";
 import { CallPanel } from "../../calls/CallPanel";
+import { Callout } from "../../parts/Callout";
 import { Empty } from "../../parts/Empty";
 import { ErrorNote } from "../../parts/ErrorNote";
 import { bytes, clock } from "../../parts/format";
@@ -11,9 +12,9 @@ import { Icon } from "../../parts/icons";
 import { copy } from "../../parts/text";
 import { telling, viewOf } from "../../state/actions";
 import { command, startCall } from "../../state/connection";
+import { type Resource, titleOf } from "../../state/items";
 import { pathTo } from "../../state/selection";
 import { useCallsOf } from "../tools/useToolCalls";
-import type { Resource } from "./Resources";
 
 function Facts({ resource }: { resource: Resource }) {
   return (
@@ -22,7 +23,7 @@ function Facts({ resource }: { resource: Resource }) {
       {typeof resource.size === "number" && <Badge color="gray">{bytes(resource.size)}</Badge>}
       {Object.entries(resource.annotations ?? {}).map(([name, value]) => (
         <Badge key={name} color="gray">
-          {name}: {Array.isArray(value) ? value.join(", ") : String(value)}
+          {name}: {typeof value === "string" ? value : JSON.stringify(value)}
         </Badge>
       ))}
     </div>
@@ -33,13 +34,15 @@ export function ResourcePanel({
   server,
   uri,
   resource,
+  problem,
 }: {
   server: ServerView;
   uri: string;
   resource: Resource | null;
+  problem: string | null;
 }) {
   const { server_id } = server;
-  const { current } = useCallsOf(server_id, "resource", uri);
+  const { current, showNewest } = useCallsOf(server_id, "resource", uri);
   const [error, setError] = useState<ErrorView | null>(null);
   const followed = server.subscriptions.find((one) => one.uri === uri);
   const canFollow =
@@ -49,6 +52,7 @@ export function ResourcePanel({
   const seen = useRef<number | null>(null);
   const read = (): void => {
     setError(null);
+    showNewest();
     startCall("ReadResource", { server_id, uri }).catch((thrown: unknown) =>
       setError(viewOf(thrown)),
     );
@@ -70,7 +74,7 @@ export function ResourcePanel({
           All resources
         </Link>
         <div className="row wrap">
-          <h2 className="title grow">{resource?.title ?? resource?.name ?? uri}</h2>
+          <h2 className="title grow">{resource ? titleOf(resource, uri) : uri}</h2>
           <Tooltip
             label={
               canFollow
@@ -111,6 +115,12 @@ export function ResourcePanel({
         </button>
         {resource?.description && <span>{resource.description}</span>}
         {resource && <Facts resource={resource} />}
+        {problem && (
+          <Callout>The definition of this resource is broken: {problem} It can be read.</Callout>
+        )}
+        {followed?.error && (
+          <ErrorNote error={followed.error} title="It could not be read again when it changed" />
+        )}
         {error && <ErrorNote error={error} />}
       </div>
       <div className="grow" style={{ minHeight: 0 }}>

@@ -1,15 +1,26 @@
 // A template: its variables as fields, the address they make, and opening it.
 import { Button } from "@mantine/core";
-import { Link, useNavigate } from "react-router";
+import { Link } from "react-router";
 import type { ServerView } from "../../api/types";
+import { Callout } from "../../parts/Callout";
+import { ErrorNote } from "../../parts/ErrorNote";
+import { type Resource, titleOf } from "../../state/items";
 import { useDraft } from "../../state/remembered";
 import { pathTo } from "../../state/selection";
 import { SuggestedField } from "../prompts/SuggestedField";
-import type { Resource } from "./Resources";
 import { expand, variablesOf } from "./uriTemplate";
+import { useReading } from "./useReading";
 
-export function TemplatePanel({ server, template }: { server: ServerView; template: Resource }) {
-  const navigate = useNavigate();
+export function TemplatePanel({
+  server,
+  template,
+  problem,
+}: {
+  server: ServerView;
+  template: Resource;
+  problem: string | null;
+}) {
+  const { read, error } = useReading(server);
   const text = template.uriTemplate ?? "";
   const [values, setValues] = useDraft<Record<string, string>>(
     `template.${server.server_id}/${text}`,
@@ -23,15 +34,18 @@ export function TemplatePanel({ server, template }: { server: ServerView; templa
         style={{ maxWidth: 560 }}
         onSubmit={(event) => {
           event.preventDefault();
-          void navigate(pathTo(server.server_id, "resources", uri));
+          read(uri);
         }}
       >
         <Link to={pathTo(server.server_id, "resources")} className="narrow-only">
           All resources
         </Link>
-        <h2 className="title">{template.title ?? template.name ?? text}</h2>
+        <h2 className="title">{titleOf(template, text)}</h2>
         <span className="mono dim">{text}</span>
         {template.description && <p style={{ margin: 0 }}>{template.description}</p>}
+        {problem && (
+          <Callout>The definition of this template is broken: {problem} It can be used.</Callout>
+        )}
         {variablesOf(text).map((name) => (
           <SuggestedField
             key={name}
@@ -46,6 +60,7 @@ export function TemplatePanel({ server, template }: { server: ServerView; templa
           <span className="section-title">Address</span>
           <pre className="block">{uri}</pre>
         </div>
+        {error && <ErrorNote error={error} title="It was not read" />}
         <div>
           <Button type="submit" disabled={server.state !== "CONNECTED"}>
             Read it

@@ -17,10 +17,12 @@ interface Props {
   value: Options;
   onChange(value: Options): void;
   taskSupport: string | undefined;
+  /** Why the server runs no call as a task; null if it can. */
+  whyNoTask: string | null;
   isHttp: boolean;
 }
 
-export function CallOptions({ value, onChange, taskSupport, isHttp }: Props) {
+export function CallOptions({ value, onChange, taskSupport, whyNoTask, isHttp }: Props) {
   const isUsed = value.meta !== "" || value.headers.length > 0 || value.timeout_s !== "";
   const [isOpen, { toggle }] = useDisclosure(isUsed);
   const set = (part: Partial<Options>): void => onChange({ ...value, ...part });
@@ -32,8 +34,13 @@ export function CallOptions({ value, onChange, taskSupport, isHttp }: Props) {
           label={
             taskSupport === "required" ? "Run as a task (required by this tool)" : "Run as a task"
           }
-          checked={value.as_task || taskSupport === "required"}
-          disabled={taskSupport === "required"}
+          description={
+            whyNoTask && taskSupport === "required"
+              ? `${whyNoTask} Send anyway calls it as it is.`
+              : whyNoTask
+          }
+          checked={whyNoTask === null && (value.as_task || taskSupport === "required")}
+          disabled={whyNoTask !== null || taskSupport === "required"}
           onChange={(event) => set({ as_task: event.currentTarget.checked })}
         />
       )}

@@ -1,6 +1,5 @@
 // One tool: what it is, its arguments, and what its calls gave.
 import { Badge, Button, Select, Tabs, Tooltip } from "@mantine/core";
-import { useHotkeys } from "@mantine/hooks";
 import { Link } from "react-router";
 import type { ServerView } from "../../api/types";
 import { CallPanel } from "../../calls/CallPanel";
@@ -15,16 +14,20 @@ import { JsonTree } from "../../parts/JsonTree";
 import { looksLikeMarkdown, Markdown } from "../../parts/Markdown";
 import { Split } from "../../parts/Split";
 import { pretty } from "../../parts/text";
+import { useRunKey } from "../../parts/useRunKey";
+import { titleOf } from "../../state/items";
 import { pathTo } from "../../state/selection";
 import { CallOptions } from "./CallOptions";
 import css from "./ToolPanel.module.css";
-import { hintsOf, type Tool, titleOf } from "./tool";
+import { hintsOf, type Tool, whyBarred, whyNoTask } from "./tool";
 import { useRun } from "./useRun";
 import { useCallsOf } from "./useToolCalls";
 
 interface Props {
   server: ServerView;
   tool: Tool;
+  /** The definition as the server sent it; undefined if the list does not have it. */
+  listed?: unknown;
   problem: string | null;
 }
 
@@ -50,7 +53,7 @@ function About({
           </Tooltip>
         ))}
       </div>
-      {titleOf(tool) !== tool.name && <span className="mono dim">{tool.name}</span>}
+      {tool.name && titleOf(tool) !== tool.name && <span className="mono dim">{tool.name}</span>}
       {tool.description &&
         (looksLikeMarkdown(tool.description) ? (
           <Markdown text={tool.description} />
@@ -59,14 +62,15 @@ function About({
         ))}
       {problem && (
         <Callout>
-          The definition of this tool is broken: {problem} It can be called all the same.
+          The definition of this tool is broken: {problem.replace(/\.?$/, ".")} It can be called all
+          the same.
         </Callout>
       )}
     </header>
   );
 }
 
-function Schemas({ tool }: { tool: Tool }) {
+function Schemas({ tool, listed }: { tool: Tool; listed: unknown }) {
   return (
     <div className="stack">
       <h3 className="section-title">Input schema</h3>
@@ -78,17 +82,19 @@ function Schemas({ tool }: { tool: Tool }) {
         </>
       )}
       <h3 className="section-title">Definition as listed</h3>
-      <JsonTree value={tool} label="Definition" most={320} />
+      <JsonTree value={listed ?? null} label="Definition" most={320} />
     </div>
   );
 }
 
-export function ToolPanel({ server, tool, problem }: Props) {
+export function ToolPanel({ server, tool, listed, problem }: Props) {
   const name = tool.name ?? "";
   const { calls, current, show } = useCallsOf(server.server_id, "tool", name);
   const run = useRun(server, tool, show);
-  useHotkeys([["mod+Enter", () => run.start(false)]], []);
   const isConnected = server.state === "CONNECTED";
+  const barred = whyBarred(server, tool);
+  const whyNot = isConnected ? barred : "The server is not connected";
+  useRunKey(() => whyNot === null && run.start(false));
   const left = (
     <div className="pane">
       <div className="scroll pad">
@@ -117,6 +123,7 @@ export function ToolPanel({ server, tool, problem }: Props) {
                   value={run.options}
                   onChange={run.setOptions}
                   taskSupport={tool.execution?.taskSupport}
+                  whyNoTask={isConnected ? whyNoTask(server) : null}
                   isHttp={server.url !== null}
                 />
                 {run.problem && <Callout>{run.problem}</Callout>}
@@ -124,7 +131,7 @@ export function ToolPanel({ server, tool, problem }: Props) {
               </div>
             </Tabs.Panel>
             <Tabs.Panel value="schema">
-              <Schemas tool={tool} />
+              <Schemas tool={tool} listed={listed} />
             </Tabs.Panel>
           </Tabs>
         </div>
@@ -138,17 +145,17 @@ export function ToolPanel({ server, tool, problem }: Props) {
             the schema
           </span>
         )}
-        {(run.canForce || (run.isTried && run.findings.length > 0)) && (
+        {(barred !== null || run.canForce || (run.isTried && run.findings.length > 0)) && (
           <Button variant="default" disabled={!isConnected} onClick={() => run.start(true)}>
             Send anyway
           </Button>
         )}
-        <Tooltip label={isConnected ? "Ctrl Enter" : "The server is not connected"}>
+        <Tooltip label={whyNot ?? "Ctrl Enter"}>
           <Button
             leftSection={<Icon name="play" size={13} />}
-            data-disabled={!isConnected || undefined}
-            aria-disabled={!isConnected}
-            onClick={() => isConnected && run.start(false)}
+            data-disabled={whyNot !== null || undefined}
+            aria-disabled={whyNot !== null}
+            onClick={() => whyNot === null && run.start(false)}
           >
             Run
           </Button>

@@ -1,35 +1,41 @@
-import { Badge, Tooltip } from "@mantine/core";
+// One tool in the list. Plain elements: a component of the library each would make long lists slow.
 import { Icon } from "../../parts/icons";
-import type { Item } from "../../state/lists";
-import { hintsOf, type Tool, titleOf } from "./tool";
+import { type Item, titleOf } from "../../state/items";
+import css from "./ToolRow.module.css";
+import { hintsOf, type Tool } from "./tool";
+
+export function Problem({ text }: { text: string | null }) {
+  if (!text) return null;
+  return (
+    <span className={css.problem} title={text}>
+      <Icon name="alert" size={13} />
+      <span className="sr">broken definition</span>
+    </span>
+  );
+}
 
 export function ToolRow({ item }: { item: Item<Tool> }) {
   const tool = item.value;
-  const title = titleOf(tool);
+  const title = titleOf(tool, item.key);
   return (
     <>
       <div className="row">
-        {item.problem && (
-          <Tooltip label={item.problem}>
-            <span style={{ color: "var(--bad)", display: "flex" }}>
-              <Icon name="alert" size={13} />
-            </span>
-          </Tooltip>
-        )}
-        <span className="cut grow" style={{ fontWeight: 500 }}>
-          {title}
-        </span>
+        <Problem text={item.problem} />
+        <span className={`cut grow ${css.name}`}>{title}</span>
         {hintsOf(tool).map((hint) => (
-          <Tooltip key={hint.label} label={`${hint.label}: ${hint.about}`}>
-            <Badge size="xs" style={{ flex: "none" }} color={hint.color} aria-label={hint.label}>
-              {hint.short}
-            </Badge>
-          </Tooltip>
+          <abbr
+            key={hint.label}
+            className={css.hint}
+            data-tone={hint.color}
+            title={`${hint.label}: ${hint.about}`}
+          >
+            {hint.short}
+          </abbr>
         ))}
       </div>
-      <div className="cut dim" style={{ fontSize: 12 }}>
-        {title !== tool.name && <span className="mono">{tool.name} </span>}
-        {tool.description?.split("\n")[0] ?? ""}
+      <div className={`cut dim ${css.about}`}>
+        {tool.name && title !== tool.name && <span className="mono">{tool.name} </span>}
+        {tool.description?.split("\n", 1)[0] ?? ""}
       </div>
     </>
   );

@@ -2,56 +2,40 @@
 import { useDeferredValue, useMemo, useState } from "react";
 import { useNavigate, useParams } from "react-router";
 import { Empty } from "../../parts/Empty";
-import { ErrorNote } from "../../parts/ErrorNote";
 import { ListHead } from "../../parts/ListHead";
+import { ListStatus } from "../../parts/ListStatus";
 import { LostNote } from "../../parts/LostNote";
 import { NotConnected } from "../../parts/NotConnected";
 import { Split } from "../../parts/Split";
 import { VirtualList } from "../../parts/VirtualList";
-import { type Item, offers, useItems, useList } from "../../state/lists";
+import { fitting, type Item } from "../../state/items";
+import { itemsIn, offers, useList } from "../../state/lists";
 import { pathTo } from "../../state/selection";
 import { useInspector } from "../../state/store";
 import { ToolPanel } from "./ToolPanel";
 import { ToolRow } from "./ToolRow";
-import { type Tool, titleOf } from "./tool";
+import type { Tool } from "./tool";
+import { useHasCalls } from "./useToolCalls";
 
-const keyOf = (item: Item<Tool>): string => item.value.name ?? "";
-const searched = (tool: Tool): string =>
-  `${tool.name ?? ""} ${titleOf(tool)} ${tool.description ?? ""}`.toLowerCase();
+const keyOf = (item: Item<Tool>): string => item.key;
+const drawTool = (item: Item<Tool>) => <ToolRow item={item} />;
 
 function ToolList({ serverId, chosen }: { serverId: string; chosen: string | null }) {
   const navigate = useNavigate();
-  const held = useList(serverId, "tools");
-  const items = useItems<Tool>(held);
+  const list = useList(serverId, "tools");
+  const items = itemsIn<Tool>(list);
   const [text, setText] = useState("");
-  const wanted = useDeferredValue(text.toLowerCase());
-  const texts = useMemo(() => items.map(({ value }) => searched(value)), [items]);
-  const shown = useMemo(() => {
-    const words = wanted.split(/\s+/).filter(Boolean);
-    if (!words.length) return items;
-    return items.filter((_, index) => words.every((word) => texts[index]?.includes(word)));
-  }, [items, texts, wanted]);
+  const wanted = useDeferredValue(text);
+  const shown = useMemo(() => fitting(items, wanted), [items, wanted]);
   const choose = useMemo(
     () => (item: Item<Tool>) => void navigate(pathTo(serverId, "tools", keyOf(item))),
     [navigate, serverId],
   );
   return (
     <div className="pane">
-      <ListHead
-        serverId={serverId}
-        kind="tools"
-        held={held}
-        noun="tools"
-        text={text}
-        onText={setText}
-        shown={shown.length}
-      />
-      {held.error && (
-        <div style={{ padding: 8 }}>
-          <ErrorNote error={held.error} title="The list could not be fetched" />
-        </div>
-      )}
-      {held.list && items.length === 0 && (
+      <ListHead serverId={serverId} kinds={["tools"]} noun="tools" text={text} onText={setText} />
+      <ListStatus serverId={serverId} kind="tools" list={list} shown={shown.length} hasSwitch />
+      {list.fetched > 0 && !list.isLoading && items.length === 0 && (
         <Empty icon="tools" title="No tools">
           The server answered with an empty list.
         </Empty>
@@ -69,19 +53,14 @@ function ToolList({ serverId, chosen }: { serverId: string; chosen: string | nul
   );
 }
 
-const drawTool = (item: Item<Tool>) => <ToolRow item={item} />;
-
 export function Tools() {
   const { server: serverId = "", item } = useParams();
   const server = useInspector((state) => state.servers.get(serverId));
-  const held = useList(serverId, "tools");
-  const items = useItems<Tool>(held);
-  const hasRun = useInspector((state) =>
-    [...state.calls.values()].some((call) => call.server_id === serverId && call.kind === "tool"),
-  );
+  const list = useList(serverId, "tools");
+  const hasRun = useHasCalls(serverId, "tool");
   const isConnected = server?.state === "CONNECTED";
   // What was there stays when a server dies: its list, its calls, what was typed.
-  if (!server || (!isConnected && !held.list && !hasRun))
+  if (!server || (!isConnected && !list.isThere && !hasRun))
     return <NotConnected server={server} icon="tools" />;
   if (isConnected && !offers(server.capabilities, "tools")) {
     return (
@@ -90,9 +69,9 @@ export function Tools() {
       </Empty>
     );
   }
-  const found = items.find((one) => one.value.name === item);
-  const tool: Tool | null =
-    found?.value ?? (item && (held.list || !isConnected) ? { name: item } : null);
+  const found = itemsIn<Tool>(list).find((one) => one.key === item);
+  const isComing = isConnected && (list.isLoading || list.summary === null);
+  const tool: Tool | null = found?.value ?? (item && !isComing ? { name: item } : null);
   return (
     <div className="pane">
       <h1 className="sr">Tools of {serverId}</h1>
@@ -111,8 +90,13 @@ export function Tools() {
               key={`${serverId} ${item}`}
               server={server}
               tool={tool}
+              listed={found?.listed}
               problem={found?.problem ?? null}
             />
+          ) : item ? (
+            <Empty icon="tools" title={`Looking for ${item}`}>
+              It is not among the tools that came so far.
+            </Empty>
           ) : (
             <Empty icon="tools" title="Choose a tool">
               Its form, its calls and their results appear here. Ctrl K finds any tool by a few

@@ -1,24 +1,8 @@
-// A tool as a server lists it, as far as the screen knows it.
+// What a tool's definition says of it, in words.
+import type { ServerView } from "../../api/types";
+import type { Tool } from "../../state/items";
 
-export interface Tool {
-  name?: string;
-  title?: string;
-  description?: string;
-  inputSchema?: unknown;
-  outputSchema?: unknown;
-  annotations?: {
-    title?: string;
-    readOnlyHint?: boolean;
-    destructiveHint?: boolean;
-    idempotentHint?: boolean;
-    openWorldHint?: boolean;
-  };
-  execution?: { taskSupport?: string };
-  icons?: unknown;
-}
-
-export const titleOf = (tool: Tool): string =>
-  tool.title ?? tool.annotations?.title ?? tool.name ?? "(no name)";
+export type { Tool };
 
 export interface Hint {
   label: string;
@@ -69,3 +53,28 @@ export function hintsOf(tool: Tool): Hint[] {
     });
   return hints;
 }
+
+// From this revision on the server alone decides.
+const STATELESS = "2026-07-28";
+
+const has = (value: unknown, path: string[]): boolean => {
+  const [first, ...rest] = path;
+  if (first === undefined) return true;
+  if (typeof value !== "object" || value === null || !(first in value)) return false;
+  return has((value as Record<string, unknown>)[first], rest);
+};
+
+/** Why no call can be asked to run as a task; null if it can. */
+export function whyNoTask(server: ServerView): string | null {
+  if ((server.protocol_version ?? "") >= STATELESS)
+    return `In ${STATELESS} the server decides which calls become tasks.`;
+  return has(server.capabilities, ["tasks", "requests", "tools", "call"])
+    ? null
+    : "The server did not declare tasks.requests.tools.call.";
+}
+
+/** Why a tool that runs only as a task cannot run as one; null for every other tool. */
+export const whyBarred = (server: ServerView, tool: Tool): string | null =>
+  tool.execution?.taskSupport === "required" && server.state === "CONNECTED"
+    ? whyNoTask(server)
+    : null;

@@ -8,7 +8,7 @@ import { viewOf } from "../../state/actions";
 import { startCall } from "../../state/connection";
 import { useDraft } from "../../state/remembered";
 import { NO_OPTIONS, type Options } from "./CallOptions";
-import type { Tool } from "./tool";
+import { type Tool, whyNoTask } from "./tool";
 
 export interface Run {
   draft: Arguments;
@@ -41,6 +41,8 @@ export function useRun(server: ServerView, tool: Tool, show: (callId: string) =>
   const send = async (args: string, isForced: boolean): Promise<void> => {
     const meta = options.meta.trim() ? parseJson(options.meta) : { ok: true as const, value: {} };
     if (!meta.ok) return setProblem(`_meta is not JSON: ${meta.problem}`);
+    const wanted = options.as_task || tool.execution?.taskSupport === "required";
+    const asTask = wanted && whyNoTask(server) === null;
     try {
       const call = await startCall(
         "CallTool",
@@ -50,7 +52,7 @@ export function useRun(server: ServerView, tool: Tool, show: (callId: string) =>
           meta: meta.value as Record<string, unknown>,
           headers: Object.fromEntries(options.headers.filter(([name]) => name.trim())),
           timeout_s: options.timeout_s === "" ? null : options.timeout_s,
-          as_task: options.as_task || tool.execution?.taskSupport === "required",
+          as_task: asTask,
           send_anyway: isForced,
         },
         { arguments: args },

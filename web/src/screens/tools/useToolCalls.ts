@@ -3,12 +3,16 @@ import { useSearchParams } from "react-router";
 import type { CallView } from "../../api/types";
 import { useInspector } from "../../state/store";
 
+interface Calls {
+  calls: CallView[];
+  current: CallView | null;
+  show(callId: string): void;
+  /** Whatever the address names, the newest call is shown from now on. */
+  showNewest(): void;
+}
+
 /** The calls of one thing, newest first, and the one that the address names. */
-export function useCallsOf(
-  serverId: string,
-  kind: CallView["kind"],
-  name: string,
-): { calls: CallView[]; current: CallView | null; show(callId: string): void } {
+export function useCallsOf(serverId: string, kind: CallView["kind"], name: string): Calls {
   const all = useInspector((state) => state.calls);
   const [query, setQuery] = useSearchParams();
   const wanted = query.get("call");
@@ -20,5 +24,16 @@ export function useCallsOf(
     [all, serverId, kind, name],
   );
   const current = calls.find((call) => call.call_id === wanted) ?? calls[0] ?? null;
-  return { calls, current, show: (callId) => setQuery({ call: callId }, { replace: true }) };
+  return {
+    calls,
+    current,
+    show: (callId) => setQuery({ call: callId }, { replace: true }),
+    showNewest: () => wanted && setQuery({}, { replace: true }),
+  };
 }
+
+/** Whether anything of this kind was called on a server. */
+export const useHasCalls = (serverId: string, kind: CallView["kind"]): boolean =>
+  useInspector((state) =>
+    [...state.calls.values()].some((call) => call.server_id === serverId && call.kind === kind),
+  );

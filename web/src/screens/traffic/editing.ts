@@ -53,7 +53,10 @@ export function editingOf(serverId: string, message: unknown): Editing {
   if (method === "tools/call" && typeof name === "string" && name && !Object.keys(odd).length)
     return toolEditing(serverId, name, params as Fields);
   if (method === "resources/read" && typeof uri === "string" && uri && isPlain)
-    return { path: pathTo(serverId, "resources", uri), drafts: [] };
+    return {
+      path: `${pathTo(serverId, "resources")}?uri=${encodeURIComponent(uri)}`,
+      drafts: [],
+    };
   const isTexts = isFields(args) && Object.values(args).every((one) => typeof one === "string");
   if (method === "prompts/get" && typeof name === "string" && name && isTexts && isPlain)
     return {

@@ -84,7 +84,7 @@ describe("a request that is edited", () => {
     const odd = editingOf("s", message("tools/call", { name: "add", arguments: [1] }));
     expect(odd.drafts[0]).toEqual(["tool.s/add", { text: "[\n  1\n]", mode: "json" }]);
     expect(editingOf("s", message("resources/read", { uri: "a://b" }))).toEqual({
-      path: "/s/s/resources/a%3A%2F%2Fb",
+      path: "/s/s/resources?uri=a%3A%2F%2Fb",
       drafts: [],
     });
     const prompt = { name: "p", arguments: { x: "y" } };

@@ -24,14 +24,13 @@ beforeAll(async () => void (await formModule.load()), 60_000);
 it.each([
   { type: "object", properties: { a: { type: "string" } }, required: 4 },
   { type: "object", properties: { a: { type: "string", oneOf: "no" } } },
-])("a form of %j is answered as JSON", (schema) => {
+])("a question with the odd form %j can be answered", (schema) => {
   vi.spyOn(console, "error").mockImplementation(() => undefined);
   render(
     <MantineProvider>
       <QuestionPanel question={asking(schema)} />
     </MantineProvider>,
   );
-  expect(screen.getByText(/This form cannot be drawn/)).toBeTruthy();
   expect(screen.getByText("Your answer")).toBeTruthy();
   expect(screen.getByRole("button", { name: "Submit" })).toBeTruthy();
 });

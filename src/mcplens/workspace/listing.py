@@ -1,0 +1,137 @@
+"""One list of a server as the page sees it: what came so far, and the fetch that is under way.
+
+Pages are there as they come, so that nobody waits for the last one; a fetch that is stopped or
+fails leaves what came, and can go on from there. Kept by Server, asked for by the page's commands.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+from mcplens.clock import Clock
+from mcplens.errors import InspectorError, classify
+from mcplens.session.catalog import ListPage
+from mcplens.session.client import Client
+
+
+class Listing:
+    """Items, how many pages they came in, and whether there are more."""
+
+    def __init__(self, kind: str, clock: Clock, changed: Callable[[], None]) -> None:
+        self.kind = kind
+        self.items: list[Any] = []
+        self.pages = 0
+        self.next_cursor: str | None = None
+        self.fetched = 0.0  # when its first page came, 0 means never; tells one fetch from the next
+        self.asked: float | None = None  # since when a page is waited for
+        self.awaited = 0  # which page that is
+        self.is_changed = False  # the server said so, and it was fetched again
+        self.is_stale = False  # it is of a former connection
+        self.error: dict[str, Any] | None = None
+        self.failure: InspectorError | None = None  # the same, for who waited for the fetch
+        self._clock = clock
+        self._changed = changed
+        self._news = asyncio.Event()
+        self._task: asyncio.Task[None] | None = None
+        self._client: Client | None = None
+
+    def __repr__(self) -> str:
+        state = "fetching" if self.is_fetching else "at rest"
+        return f"<Listing {self.kind} {len(self.items)} items in {self.pages} pages, {state}>"
+
+    @property
+    def is_fetching(self) -> bool:
+        return self._task is not None
+
+    # -- fetching ------------------------------------------------------------------------------
+
+    def fetch(self, client: Client, *, one_page: bool) -> None:
+        """Fetch it from the start; what is there stays until the first page comes."""
+        self._start(client, None, one_page)
+
+    def go_on(self, client: Client, *, one_page: bool) -> None:
+        """Fetch what comes after what is there."""
+        if not self.is_fetching and self.next_cursor is not None:
+            self._start(client, self.next_cursor, one_page)
+
+    def _start(self, client: Client, cursor: str | None, one_page: bool) -> None:
+        self._drop()
+        self._client, self.asked = client, self._clock.wall()
+        self.awaited = 1 if cursor is None else self.pages + 1
+        self.error = self.failure = None
+        work = self._fetch(client, cursor, one_page)
+        self._task = asyncio.get_running_loop().create_task(work, name=f"list {self.kind}")
+        self._tell()
+
+    async def _fetch(self, client: Client, cursor: str | None, one_page: bool) -> None:
+        is_first = cursor is None
+        try:
+            async for page in client.catalog.pages(self.kind, cursor):
+                self._take(page, is_first)
+                is_first = False
+                if one_page:
+                    break
+        except InspectorError as error:
+            self._end(error)
+        except Exception as problem:  # a bug must not look like a list that never comes
+            self._end(classify(problem, "listing", server_id=client.server_id))
+        else:
+            self._end()
+
+    def _take(self, page: ListPage, is_first: bool) -> None:
+        now = self._clock.wall()
+        if is_first:
+            self.items, self.pages, self.fetched = [], 0, now
+            self.is_changed = self.is_stale = False
+        self.items += page.items
+        self.pages += 1
+        self.next_cursor = page.next_cursor
+        self.asked, self.awaited = now, self.pages + 1
+        self._tell()
+
+    def stop(self) -> None:
+        """Wait for no more pages; those that came stay."""
+        if self.is_fetching:
+            self._drop()
+            self._end()
+
+    def refreshed(self, client: Client, at: float, error: dict[str, Any] | None) -> None:
+        """It was fetched again in the background, because the server said that it changed."""
+        self._drop()
+        self.asked, self.error = None, error
+        if error is None:
+            self.items = client.catalog.known(self.kind) or []
+            self.pages, self.next_cursor = client.catalog.page_counts.get(self.kind, 0), None
+            self.fetched, self.is_changed, self.is_stale = at, True, False
+        self._tell()
+
+    def _end(self, error: InspectorError | None = None) -> None:
+        assert self._client is not None
+        if self.fetched:
+            self._client.catalog.keep(self.kind, self.items)
+        self._task, self.asked = None, None
+        self.failure, self.error = error, None if error is None else error.to_dict()
+        self._tell()
+
+    def _drop(self) -> None:
+        if self._task is not None:
+            self._task.cancel()
+            self._task = None
+
+    # -- waiting -------------------------------------------------------------------------------
+
+    async def beyond(self, count: int, of: float) -> None:
+        """Wait until there is more than these items of that fetch, or no more is fetched."""
+        while self.is_fetching and self.fetched == of and len(self.items) <= count:
+            await self._news.wait()
+
+    async def ended(self) -> None:
+        while self.is_fetching:
+            await self._news.wait()
+
+    def _tell(self) -> None:
+        self._news.set()
+        self._news = asyncio.Event()
+        self._changed()

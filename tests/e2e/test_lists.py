@@ -1,0 +1,230 @@
+"""Lists as a user meets them: broken, without end, of a server that is gone; and by keyboard."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from .browser import Watched, watched
+from .site import Site, configure, site
+
+# Pages of three tools without end, the third page of prompts never; one tool that needs tasks.
+ENDLESS = """
+import json, sys, time
+for line in sys.stdin:
+    message = json.loads(line)
+    method, params = message.get("method"), message.get("params") or {}
+    if "id" not in message:
+        continue
+    page = int(params.get("cursor") or 0)
+    result = {}
+    if method == "initialize":
+        capabilities = {"tools": {}, "prompts": {}}
+        result = {"protocolVersion": "2025-11-25", "capabilities": capabilities,
+                  "serverInfo": {"name": "endless", "version": "1"}}
+    elif method == "tools/list":
+        time.sleep(0.03)
+        result = {"nextCursor": str(page + 1), "tools": [
+            {"name": f"tool-{page}-{n}", "inputSchema": {"type": "object"},
+             "execution": {"taskSupport": "required"}} for n in range(3)]}
+    elif method == "prompts/list":
+        if page == 2:
+            continue
+        result = {"nextCursor": str(page + 1), "prompts": [{"name": f"prompt-{page}"}]}
+    elif method == "tools/call":
+        result = {"content": [{"type": "text", "text": f"called {json.dumps(params)}"}]}
+    print(json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": result}), flush=True)
+"""
+
+
+@pytest.fixture(scope="module")
+def endless(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    home: Path = tmp_path_factory.mktemp("endless")
+    program = home / "endless.py"
+    program.write_text(ENDLESS)
+    configure(home, {"endless": {"command": sys.executable, "args": [str(program)]}})
+    with site(home) as running:
+        yield running
+
+
+def rows(page: Page, label: str = "Tools") -> object:
+    return page.get_by_role("listbox", name=label).get_by_role("option")
+
+
+def run(page: Page) -> None:
+    page.get_by_role("button", name="Run", exact=True).click()
+
+
+def test_broken_definitions_are_flagged_and_the_others_are_as_before(window: Watched) -> None:
+    page = window.enter("/s/demo/tools/broken-list")
+    run(page)
+    expect(page.get_by_label("Call of broken-list")).to_contain_text("broken definitions are")
+    page.get_by_label("Search tools").fill("broken")
+    tools = page.get_by_role("listbox", name="Tools")
+    broken = tools.get_by_role("option").filter(has_text="broken-types")
+    expect(broken).to_contain_text("broken definition")
+    window.shoot("broken list")
+    broken.click()
+    expect(page.get_by_text("The definition of this tool is broken:")).to_contain_text("str")
+    run(page)
+    expect(page.get_by_label("Call of broken-types")).to_be_visible()
+    page.get_by_label("Search tools").fill("has no name")
+    tools.get_by_text("(no name)").click()
+    page.get_by_role("tab", name="Schema").click()
+    expect(page.get_by_label("Definition")).to_contain_text("Has no name.")
+    window.goto("/s/demo/tools/broken-list")
+    page.get_by_text("JSON", exact=True).first.click()
+    page.get_by_label("Arguments as JSON").click()
+    page.keyboard.press("Control+A")
+    page.keyboard.insert_text('{"on": false}')
+    # The keys work inside the editor, too.
+    page.keyboard.press("Control+Enter")
+    expect(page.get_by_label("Call of broken-list")).to_contain_text("no broken definition is")
+    page.get_by_label("Arguments as JSON").click()
+    page.keyboard.press("Control+k")
+    expect(page.get_by_placeholder("Find a server, tool")).to_be_visible()
+    window.assert_clean()
+
+
+def test_a_list_without_end_is_cancelled_and_fetched_page_by_page(
+    browser: Browser, endless: Site
+) -> None:
+    with watched(browser, endless) as window:
+        page = window.enter("/s/endless/tools")
+        page.get_by_role("button", name="Connect", exact=True).click()
+        expect(page.get_by_text(re.compile(r"Waiting for page \d+ of tools/list"))).to_be_visible()
+        expect(page.get_by_text("tool-1-0")).to_be_visible()
+        window.shoot("endless")
+        page.get_by_role("button", name="Cancel").click()
+        status = page.get_by_text(re.compile(r"\d+ tools in \d+ pages, more to come"))
+        expect(status).to_be_visible()
+        expect(page.get_by_text("tool-1-0")).to_be_visible()
+        page.get_by_label("Page by page").check()
+        expect(page.get_by_text("3 tools in 1 page, more to come")).to_be_visible()
+        assert window.axe() == []
+        window.shoot("page by page")
+        page.reload()
+        following = page.get_by_role("button", name="Next page")
+        expect(following).to_have_attribute("title", "Cursor: 1")
+        following.click()
+        expect(page.get_by_text("6 tools in 2 pages, more to come")).to_be_visible()
+        expect(rows(page).nth(5)).to_contain_text("tool-1-2")  # type: ignore[attr-defined]
+        window.assert_clean()
+
+
+def test_waiting_for_a_list_says_for_what_and_can_be_cancelled(
+    browser: Browser, endless: Site
+) -> None:
+    with watched(browser, endless) as window:
+        page = window.enter("/s/endless/prompts")
+        expect(
+            page.get_by_text(re.compile(r"Waiting for page 3 of prompts/list, "))
+        ).to_be_visible()
+        page.get_by_role("button", name="Cancel").click()
+        expect(page.get_by_text("2 prompts in 2 pages, more to come")).to_be_visible()
+        window.assert_clean()
+
+
+def test_a_tool_that_needs_tasks_is_sent_anyway_to_a_server_without(
+    browser: Browser, endless: Site
+) -> None:
+    with watched(browser, endless) as window:
+        page = window.enter("/s/endless/tools/tool-0-0")
+        expect(page.get_by_text("did not declare tasks.requests.tools.call")).to_be_visible()
+        expect(page.get_by_role("switch", name=re.compile("Run as a task"))).to_be_disabled()
+        expect(page.get_by_role("button", name="Run", exact=True)).to_be_disabled()
+        window.shoot("no tasks")
+        page.get_by_role("button", name="Send anyway").click()
+        expect(page.get_by_label("Call of tool-0-0")).to_contain_text("called")
+        expect(page.get_by_label("Call of tool-0-0")).not_to_contain_text('"task"')
+        window.assert_clean()
+
+
+def test_a_prompt_is_got_by_hand_with_completion(window: Watched) -> None:
+    page = window.enter("/s/demo/prompts")
+    page.get_by_role("listbox", name="Prompts").get_by_text("translate").click()
+    page.get_by_role("combobox", name="text").fill("good morning")
+    page.get_by_role("combobox", name="language").fill("Ger")
+    page.get_by_role("option", name="German").click()
+    page.get_by_role("combobox", name="tone").fill("h")
+    page.get_by_role("option", name="herzlich").click()
+    page.keyboard.press("Control+Enter")
+    answer = page.get_by_label("Call of translate")
+    expect(answer).to_contain_text("Translate into German in a herzlich tone: good morning")
+    window.shoot("prompt")
+    window.assert_clean()
+
+
+def test_a_template_is_read_by_hand_with_completion(window: Watched) -> None:
+    page = window.enter("/s/demo/resources")
+    page.get_by_label("Search resources").fill("greet")
+    page.get_by_role("listbox", name="Templates").get_by_text("A greeting").click()
+    page.get_by_role("combobox", name="name").fill("Ba")
+    page.get_by_role("option", name="Barbara").click()
+    expect(page.get_by_text("demo://greeting/Barbara")).to_be_visible()
+    page.get_by_role("button", name="Read it").click()
+    expect(page.get_by_text("Hello, Barbara!")).to_be_visible()
+    window.shoot("template")
+    window.assert_clean()
+
+
+def test_the_palette_has_what_no_screen_has_fetched_and_opens_recent_reads(
+    browser: Browser, tmp_path: Path
+) -> None:
+    with site(tmp_path, "demo") as own, watched(browser, own) as window:
+        page = window.enter("/s/demo/logs")
+        page.keyboard.press("Control+k")
+        find = page.get_by_placeholder("Find a server, tool")
+        find.fill("greeting/{name}")
+        expect(page.get_by_label("Found").get_by_role("option")).to_have_count(1)
+        page.keyboard.press("Enter")
+        expect(page.get_by_role("heading", name="A greeting")).to_be_visible()
+        page.get_by_role("listbox", name="Resources").get_by_role("option").first.click()
+        reading = page.get_by_label(re.compile("^Call of"))
+        expect(reading.get_by_text("Done")).to_be_visible()
+        page.keyboard.press("Control+k")
+        find.fill("resources/read")
+        page.keyboard.press("Enter")
+        expect(page).to_have_url(re.compile(r"\?call="))
+        page.get_by_role("button", name="Read again").click()
+        expect(page).not_to_have_url(re.compile(r"\?call="))
+        expect(reading.get_by_text("Done")).to_be_visible()
+        # What was there stays when the server is gone, in a page that is loaded anew, too.
+        for screen, item in (("tools", "add"), ("resources", "demo://"), ("prompts", "translate")):
+            window.goto(f"/s/demo/{screen}")
+            expect(page.get_by_role("listbox").get_by_text(item).first).to_be_visible()
+        window.goto("/servers")
+        page.get_by_role("switch", name="Disconnect demo").click(force=True)
+        expect(page.get_by_role("switch", name="Connect demo")).to_be_visible()
+        for screen, item in (("tools", "add"), ("resources", "demo://"), ("prompts", "translate")):
+            window.goto(f"/s/demo/{screen}")
+            expect(page.get_by_text("What you see is as it was")).to_be_visible()
+            expect(page.get_by_role("listbox").get_by_text(item).first).to_be_visible()
+        window.shoot("gone")
+        window.goto("/s/demo/tools/echo")
+        page.get_by_label(re.compile("text")).first.fill("hi")
+        page.keyboard.press("Control+Enter")
+        expect(page.get_by_role("button", name="Run", exact=True)).to_be_disabled()
+        expect(page.get_by_text("Not called yet")).to_be_visible()
+        window.assert_clean()
+
+
+def test_a_read_is_edited_before_it_is_sent_again_and_what_is_followed_is_let_go(
+    window: Watched,
+) -> None:
+    page = window.enter("/s/demo/resources?uri=demo%3A%2F%2Fticker")
+    expect(page.get_by_label("URI")).to_have_value("demo://ticker")
+    assert page.get_by_label(re.compile("^Call of")).count() == 0
+    page.get_by_label("URI").press("Enter")
+    expect(page.get_by_label("Call of demo://ticker")).to_be_visible()
+    page.get_by_role("switch", name="Follow").click()
+    page.get_by_role("button", name="Unsubscribe from demo://ticker").click()
+    expect(page.get_by_text("Subscriptions (0)")).to_be_visible()
+    assert window.axe() == []
+    window.shoot("resource")
+    window.assert_clean()

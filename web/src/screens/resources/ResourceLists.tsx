@@ -1,0 +1,183 @@
+// What a server has to read: listed resources, templates, and what is followed; one search for all.
+import { Accordion, Badge, Button } from "@mantine/core";
+import { useDeferredValue, useMemo, useState } from "react";
+import { Link, useNavigate } from "react-router";
+import type { ServerView, SubscriptionView } from "../../api/types";
+import { ErrorNote } from "../../parts/ErrorNote";
+import { bytes, clock } from "../../parts/format";
+import { ListHead } from "../../parts/ListHead";
+import { ListStatus } from "../../parts/ListStatus";
+import { VirtualList } from "../../parts/VirtualList";
+import { telling } from "../../state/actions";
+import { command } from "../../state/connection";
+import { fitting, type Item, type Resource, titleOf } from "../../state/items";
+import { itemsIn, type List, useList } from "../../state/lists";
+import { pathTo } from "../../state/selection";
+import { Problem } from "../tools/ToolRow";
+import css from "./Resources.module.css";
+
+const ROW = 42;
+
+const keyOf = (item: Item<Resource>): string => item.key;
+
+const draw = (item: Item<Resource>) => (
+  <>
+    <div className="row">
+      <Problem text={item.problem} />
+      <span className={`cut grow ${css.name}`}>{titleOf(item.value, item.key)}</span>
+      {item.value.mimeType && <span className="dim cut">{item.value.mimeType}</span>}
+      {item.value.size !== undefined && <span className="dim">{bytes(item.value.size)}</span>}
+    </div>
+    <span className="cut dim mono">{item.key}</span>
+  </>
+);
+
+interface SectionProps {
+  serverId: string;
+  kind: "resources" | "resource_templates";
+  label: string;
+  list: List;
+  shown: Item<Resource>[];
+  chosen: string | null;
+  most: number;
+  onChoose(item: Item<Resource>): void;
+}
+
+function Section({ serverId, kind, label, list, shown, chosen, most, onChoose }: SectionProps) {
+  return (
+    <Accordion.Item value={kind}>
+      <Accordion.Control>
+        {label} ({shown.length})
+      </Accordion.Control>
+      <Accordion.Panel>
+        <ListStatus
+          serverId={serverId}
+          kind={kind}
+          list={list}
+          shown={shown.length}
+          hasSwitch={kind === "resources"}
+        />
+        <div className={css.list} style={{ height: Math.min(shown.length * ROW, most) }}>
+          <VirtualList
+            label={label}
+            items={shown}
+            keyOf={keyOf}
+            chosen={chosen}
+            onChoose={onChoose}
+            rowHeight={ROW}
+            draw={draw}
+          />
+        </div>
+      </Accordion.Panel>
+    </Accordion.Item>
+  );
+}
+
+function Followed({ server, one }: { server: ServerView; one: SubscriptionView }) {
+  const { server_id } = server;
+  const unsubscribe = (): void =>
+    void telling("It is still followed", command("Unsubscribe", { server_id, uri: one.uri }));
+  return (
+    <>
+      <div className={css.subscription}>
+        <Link to={pathTo(server_id, "resources", one.uri)} className={`mono cut grow ${css.uri}`}>
+          {one.uri}
+        </Link>
+        {one.updated !== null && <span className="dim">{clock(one.updated, false)}</span>}
+        <Badge color={one.updates ? "green" : "gray"} title="Updates so far">
+          {one.updates}
+        </Badge>
+        <Button
+          size="compact-xs"
+          variant="default"
+          disabled={server.state !== "CONNECTED"}
+          aria-label={`Unsubscribe from ${one.uri}`}
+          onClick={unsubscribe}
+        >
+          Unsubscribe
+        </Button>
+      </div>
+      {one.error && (
+        <ErrorNote error={one.error} title="It could not be read again when it changed" />
+      )}
+    </>
+  );
+}
+
+interface Props {
+  server: ServerView;
+  chosen: string | null;
+  template: string | null;
+}
+
+export function ResourceLists({ server, chosen, template }: Props) {
+  const { server_id } = server;
+  const navigate = useNavigate();
+  const resources = useList(server_id, "resources");
+  const templates = useList(server_id, "resource_templates");
+  const [text, setText] = useState("");
+  const wanted = useDeferredValue(text);
+  const listed = itemsIn<Resource>(resources);
+  const patterns = itemsIn<Resource>(templates);
+  const shown = useMemo(() => fitting(listed, wanted), [listed, wanted]);
+  const shownTemplates = useMemo(() => fitting(patterns, wanted), [patterns, wanted]);
+  const words = wanted.toLowerCase().split(/\s+/);
+  const followed = server.subscriptions.filter((one) =>
+    words.every((word) => one.uri.toLowerCase().includes(word)),
+  );
+  const base = pathTo(server_id, "resources");
+  return (
+    <div className="pane">
+      <ListHead
+        serverId={server_id}
+        kinds={["resources", "resource_templates"]}
+        noun="resources"
+        text={text}
+        onText={setText}
+      />
+      <Accordion
+        multiple
+        defaultValue={["resources", "resource_templates", "subscriptions"]}
+        className={css.accordion}
+        classNames={{ item: css.item, content: css.content, control: css.control }}
+      >
+        <Section
+          serverId={server_id}
+          kind="resources"
+          label="Resources"
+          list={resources}
+          shown={shown}
+          chosen={chosen}
+          most={420}
+          onChoose={(item) => void navigate(pathTo(server_id, "resources", item.key))}
+        />
+        <Section
+          serverId={server_id}
+          kind="resource_templates"
+          label="Templates"
+          list={templates}
+          shown={shownTemplates}
+          chosen={template}
+          most={260}
+          onChoose={(item) => void navigate(`${base}?template=${encodeURIComponent(item.key)}`)}
+        />
+        <Accordion.Item value="subscriptions">
+          <Accordion.Control>Subscriptions ({followed.length})</Accordion.Control>
+          <Accordion.Panel>
+            {server.subscriptions.length === 0 && (
+              <p className={`dim ${css.none}`}>
+                Open a resource and follow it; its updates are counted here.
+              </p>
+            )}
+            {followed.map((one) => (
+              <Followed key={one.uri} server={server} one={one} />
+            ))}
+          </Accordion.Panel>
+        </Accordion.Item>
+        <p className={css.none}>
+          <Link to={`${base}?uri=`}>Read a URI</Link>
+        </p>
+      </Accordion>
+    </div>
+  );
+}

@@ -1,0 +1,26 @@
+import { useState } from "react";
+import { useNavigate } from "react-router";
+import type { ErrorView, ServerView } from "../../api/types";
+import { viewOf } from "../../state/actions";
+import { startCall } from "../../state/connection";
+import { pathTo } from "../../state/selection";
+
+/** Read any address, then go to where what it gave is shown. */
+export function useReading(server: ServerView): {
+  read(uri: string): void;
+  error: ErrorView | null;
+} {
+  const navigate = useNavigate();
+  const [error, setError] = useState<ErrorView | null>(null);
+  const { server_id } = server;
+  const read = async (uri: string): Promise<void> => {
+    setError(null);
+    try {
+      const { call_id } = await startCall("ReadResource", { server_id, uri });
+      void navigate(`${pathTo(server_id, "resources", uri)}?call=${encodeURIComponent(call_id)}`);
+    } catch (thrown) {
+      setError(viewOf(thrown));
+    }
+  };
+  return { read: (uri) => void read(uri), error };
+}

@@ -1,0 +1,182 @@
+// Tools, resources, templates and prompts as the screens know them. A server may send anything
+// under any name: only what has the right type is taken over, the rest is said to be wrong.
+import type { ItemView, ListKind } from "../api/types";
+
+export interface Tool {
+  name?: string;
+  title?: string;
+  description?: string;
+  inputSchema?: unknown;
+  outputSchema?: unknown;
+  annotations?: {
+    title?: string;
+    readOnlyHint?: boolean;
+    destructiveHint?: boolean;
+    idempotentHint?: boolean;
+    openWorldHint?: boolean;
+  };
+  execution?: { taskSupport?: string };
+}
+
+export interface Resource {
+  uri?: string;
+  uriTemplate?: string;
+  name?: string;
+  title?: string;
+  description?: string;
+  mimeType?: string;
+  size?: number;
+  annotations?: Record<string, unknown>;
+}
+
+export interface PromptArgument {
+  name: string;
+  title?: string;
+  description?: string;
+  required: boolean;
+}
+
+export interface Prompt {
+  name?: string;
+  title?: string;
+  description?: string;
+  arguments: PromptArgument[];
+}
+
+export interface Item<T> {
+  /** What tells it from the others: its name or address, or its place if it has none. */
+  key: string;
+  value: T;
+  /** As the server sent it. */
+  listed: unknown;
+  problem: string | null;
+  /** What a search looks through. */
+  text: string;
+}
+
+type Fields = Record<string, unknown>;
+
+const isFields = (value: unknown): value is Fields =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** Takes fields of the right type, and notes those of another. */
+class Reader {
+  readonly fields: Fields;
+
+  constructor(
+    value: unknown,
+    readonly wrong: string[] = [],
+    private readonly within = "",
+  ) {
+    this.fields = isFields(value) ? value : {};
+  }
+
+  private take<T>(name: string, is: (value: unknown) => value is T, what: string): T | undefined {
+    const value = this.fields[name];
+    if (value === undefined || value === null) return undefined;
+    if (is(value)) return value;
+    this.wrong.push(`${this.within}${name} is not ${what}`);
+    return undefined;
+  }
+
+  text(name: string): string | undefined {
+    return this.take(name, (value) => typeof value === "string", "a string");
+  }
+
+  number(name: string): number | undefined {
+    return this.take(name, (value) => typeof value === "number", "a number");
+  }
+
+  flag(name: string): boolean | undefined {
+    return this.take(name, (value) => typeof value === "boolean", "true or false");
+  }
+
+  object(name: string): Fields | undefined {
+    return this.take(name, isFields, "an object");
+  }
+
+  list(name: string): unknown[] {
+    return this.take(name, (value) => Array.isArray(value), "a list") ?? [];
+  }
+
+  inside(name: string): Reader {
+    return new Reader(this.object(name), this.wrong, `${this.within}${name}.`);
+  }
+
+  named(): { name?: string; title?: string; description?: string } {
+    return {
+      name: this.text("name"),
+      title: this.text("title"),
+      description: this.text("description"),
+    };
+  }
+}
+
+function toolOf(read: Reader): Tool {
+  const annotations = read.inside("annotations");
+  return {
+    ...read.named(),
+    inputSchema: read.object("inputSchema"),
+    outputSchema: read.object("outputSchema"),
+    annotations: {
+      title: annotations.text("title"),
+      readOnlyHint: annotations.flag("readOnlyHint"),
+      destructiveHint: annotations.flag("destructiveHint"),
+      idempotentHint: annotations.flag("idempotentHint"),
+      openWorldHint: annotations.flag("openWorldHint"),
+    },
+    execution: { taskSupport: read.inside("execution").text("taskSupport") },
+  };
+}
+
+const resourceOf = (read: Reader): Resource => ({
+  ...read.named(),
+  uri: read.text("uri"),
+  uriTemplate: read.text("uriTemplate"),
+  mimeType: read.text("mimeType"),
+  size: read.number("size"),
+  annotations: read.object("annotations"),
+});
+
+function promptOf(read: Reader): Prompt {
+  const found: PromptArgument[] = [];
+  read.list("arguments").forEach((value, index) => {
+    const argument = new Reader(value, read.wrong, `arguments[${index}].`);
+    const { name, title, description } = argument.named();
+    const required = argument.flag("required") ?? false;
+    if (name) found.push({ name, title, description, required });
+    else read.wrong.push(`arguments[${index}] has no name`);
+  });
+  return { ...read.named(), arguments: found };
+}
+
+/** One item of a list, whatever the server sent. */
+export function itemOf(kind: ListKind, view: ItemView, index: number): Item<unknown> {
+  const read = new Reader(view.value);
+  const value: Tool & Resource =
+    kind === "tools" ? toolOf(read) : kind === "prompts" ? promptOf(read) : resourceOf(read);
+  const key =
+    kind === "tools" || kind === "prompts" ? value.name : (value.uri ?? value.uriTemplate);
+  const texts = [key, value.name, value.title, value.annotations?.title, value.description];
+  return {
+    key: key || `#${index + 1}`,
+    value,
+    listed: view.value,
+    problem: view.problem ?? (read.wrong.length ? `${read.wrong.join("; ")}.` : null),
+    text: texts.filter(Boolean).join(" ").toLowerCase(),
+  };
+}
+
+/** What an item is called on the screen. */
+export function titleOf(value: Tool | Resource | Prompt, key = ""): string {
+  const annotated = "annotations" in value ? value.annotations?.title : undefined;
+  const title = value.title || (typeof annotated === "string" && annotated) || value.name;
+  return title || (key && !key.startsWith("#") ? key : `(no name) ${key}`.trim());
+}
+
+/** The items whose text has all the words. */
+export function fitting<T>(items: Item<T>[], text: string): Item<T>[] {
+  const words = text.toLowerCase().split(/\s+/).filter(Boolean);
+  if (!words.length) return items;
+  return items.filter((item) => words.every((word) => item.text.includes(word)));
+}
