@@ -134,6 +134,9 @@ def test_a_line_is_opened_and_closed_by_keyboard(window: Watched) -> None:
 def test_messages_and_stderr_are_one_stream_or_two(window: Watched) -> None:
     page = logs(window)
     stream = page.get_by_role("listbox", name="Log lines")
+    # More lines came since than are drawn: the oldest are at the top.
+    stream.focus()
+    page.keyboard.press("Home")
     expect(stream).to_contain_text("starting up")
     page.get_by_text("Split", exact=True).click()
     messages = page.get_by_role("listbox", name="Log messages")

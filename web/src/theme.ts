@@ -1,6 +1,8 @@
 // One type scale, one spacing scale, one accent: everything drawn takes its sizes from here or
 // from design.css. Controls are small by default, since this is a tool for dense screens.
 import {
+  ActionIcon,
+  Button,
   type CSSVariablesResolver,
   createTheme,
   type MantineColorsTuple,
@@ -32,6 +34,8 @@ const dark: MantineColorsTuple = [
   "#101317",
 ];
 
+// What a finger or a shaky hand still hits (WCAG 2.2, 2.5.8).
+const SMALLEST_TARGET = "24px";
 const small = { defaultProps: { size: "xs" } };
 
 export const theme: MantineThemeOverride = createTheme({
@@ -61,7 +65,12 @@ export const theme: MantineThemeOverride = createTheme({
     },
   },
   components: {
-    Button: { defaultProps: { size: "xs", fw: 500 } },
+    Button: Button.extend({
+      defaultProps: { size: "xs", fw: 500 },
+      vars: (_, { size }) => ({
+        root: size === "compact-xs" ? { "--button-height": SMALLEST_TARGET } : {},
+      }),
+    }),
     TextInput: small,
     // A number out of bounds is what a tester wants to send, so it is not corrected.
     NumberInput: { defaultProps: { size: "xs", clampBehavior: "none" } },
@@ -78,7 +87,12 @@ export const theme: MantineThemeOverride = createTheme({
     FileInput: small,
     JsonInput: small,
     Fieldset: { defaultProps: { p: "sm" } },
-    ActionIcon: { defaultProps: { size: "md", variant: "subtle", color: "gray" } },
+    ActionIcon: ActionIcon.extend({
+      defaultProps: { size: "md", variant: "subtle", color: "gray" },
+      vars: (_, { size }) => ({
+        root: size === "xs" ? { "--ai-size": SMALLEST_TARGET } : {},
+      }),
+    }),
     Tooltip: { defaultProps: { openDelay: 350, withArrow: true, fz: "xs" } },
     Badge: { defaultProps: { size: "sm", radius: "sm", variant: "light", tt: "none", fw: 500 } },
     Modal: {
