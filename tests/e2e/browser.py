@@ -52,7 +52,8 @@ _TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
 _AXE = """async (runOnly) =>
   (await axe.run({ runOnly, resultTypes: ["violations"] })).violations
     .filter((one) => one.impact === "serious" || one.impact === "critical")
-    .map(({ id, nodes }) => `${id} ${nodes.map((one) => one.html.slice(0, 200)+one.failureSummary)}`)
+    .flatMap(({ id, nodes }) =>
+      nodes.map((one) => `${id} ${one.html.slice(0, 200)} ${one.failureSummary}`))
 """
 
 

@@ -13,6 +13,7 @@ import pytest
 from playwright.sync_api import Browser
 
 from .browser import Watched, chromium, watched
+from .pair import pair
 from .site import Site, site
 
 
@@ -33,3 +34,9 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
 def window(browser: Browser, demo: Site) -> Iterator[Watched]:
     with watched(browser, demo) as opened:
         yield opened
+
+
+@pytest.fixture(scope="module")
+def two(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    with pair(tmp_path_factory.mktemp("home")) as running:
+        yield running

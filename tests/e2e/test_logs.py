@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from .browser import Watched, watched
-from .pair import call, pair
+from .pair import call
 from .site import Site
 
 LEVELS = ("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency")
@@ -21,12 +21,6 @@ _LOOKS = """() => [...document.querySelectorAll("[data-level]")].map((one) => {
   return [one.textContent, `${color} ${backgroundColor} ${borderColor}`];
 })"""
 _FROM_END = """(list) => list.scrollHeight - list.scrollTop - list.clientHeight"""
-
-
-@pytest.fixture(scope="module")
-def two(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    with pair(tmp_path_factory.mktemp("home")) as running:
-        yield running
 
 
 @pytest.fixture

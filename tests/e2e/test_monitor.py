@@ -9,14 +9,8 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from .browser import Watched, watched
-from .pair import call, connect, pair
+from .pair import call, connect
 from .site import Site
-
-
-@pytest.fixture(scope="module")
-def two(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    with pair(tmp_path_factory.mktemp("home")) as running:
-        yield running
 
 
 @pytest.fixture

@@ -150,6 +150,12 @@ export function CallPanel({
               <QuestionPanel question={question} />
             </Guarded>
           ))}
+          {call.is_waiting_on_user && questions.length === 0 && (
+            <div className={css.pending}>
+              <strong>A question waits that may belong to this call</strong>
+              <Link to="/questions">See what servers ask</Link>
+            </div>
+          )}
           {call.awaiting.map((link) => (
             <div key={link.url} className="row" role="status">
               <Loader size={14} /> Waiting until it is done at {link.host || link.url}

@@ -1,10 +1,9 @@
 import { Button } from "@mantine/core";
-import { notifications } from "@mantine/notifications";
 import { useNavigate } from "react-router";
 import { fetchEvent } from "../../api/http";
 import type { EventView } from "../../api/types";
-import { words } from "../../parts/format";
 import { parseJson } from "../../parts/text";
+import { telling } from "../../state/actions";
 import { keepDraft } from "../../state/remembered";
 import { useInspector } from "../../state/store";
 import { editingOf } from "./editing";
@@ -14,20 +13,21 @@ export function EditButton({ event }: { event: EventView }) {
   const navigate = useNavigate();
   const isKnown = useInspector((state) => state.servers.has(event.server_id));
   const edit = async (): Promise<void> => {
-    try {
-      const { text, text_is_cut } = await fetchEvent(event.run_id, event.seq);
-      if (text === null || text_is_cut) throw new Error("It is too large to be edited in a page.");
-      const parsed = parseJson(text);
-      if (!parsed.ok) throw new Error(parsed.problem);
-      const { path, drafts } = editingOf(event.server_id, parsed.value);
-      for (const draft of drafts) keepDraft(...draft);
-      void navigate(path);
-    } catch (thrown) {
-      notifications.show({ color: "red", title: "It cannot be edited", message: words(thrown) });
-    }
+    const { text, text_is_cut } = await fetchEvent(event.run_id, event.seq);
+    if (text === null || text_is_cut) throw new Error("It is too large to be edited in a page.");
+    const parsed = parseJson(text);
+    if (!parsed.ok) throw new Error(parsed.problem);
+    const { path, drafts } = editingOf(event.server_id, parsed.value);
+    for (const draft of drafts) keepDraft(...draft);
+    void navigate(path);
   };
   return (
-    <Button variant="default" size="compact-xs" disabled={!isKnown} onClick={() => void edit()}>
+    <Button
+      variant="default"
+      size="compact-xs"
+      disabled={!isKnown}
+      onClick={() => void telling("It cannot be edited", edit())}
+    >
       Edit and send
     </Button>
   );

@@ -3,7 +3,8 @@ import { notifications } from "@mantine/notifications";
 import { useLocation, useNavigate, useSearchParams } from "react-router";
 import { importTrace } from "../../api/http";
 import type { ImportedView } from "../../api/types";
-import { counted, words } from "../../parts/format";
+import { counted } from "../../parts/format";
+import { telling } from "../../state/actions";
 
 // Lines that are told one by one.
 const MOST_TOLD = 3;
@@ -29,32 +30,25 @@ export function ImportButton() {
   const navigate = useNavigate();
   const { pathname } = useLocation();
   const [query] = useSearchParams();
-  const take = async (file: File | null): Promise<void> => {
-    if (!file) return;
-    try {
-      const done = await importTrace(file);
-      const isBroken = done.broken.length > 0;
-      notifications.show({
-        title: file.name,
-        message: toldOf(done),
-        ...(isBroken && { color: "yellow", autoClose: false }),
-      });
-      const run = done.run_ids[0];
-      const path = pathname.replace(/\/traffic\/.*$/, "/traffic");
-      // What is compared may be of another run.
-      const base = query.get("compare");
-      const address = new URLSearchParams({ run: run ?? "", ...(base && { compare: base }) });
-      if (run !== undefined) void navigate(`${path}?${address}`);
-    } catch (thrown) {
-      notifications.show({
-        color: "red",
-        title: `${file.name} was not imported`,
-        message: words(thrown),
-      });
-    }
+  const take = async (file: File): Promise<void> => {
+    const done = await importTrace(file);
+    notifications.show({
+      title: file.name,
+      message: toldOf(done),
+      ...(done.broken.length > 0 && { color: "yellow", autoClose: false }),
+    });
+    const run = done.run_ids[0];
+    if (run === undefined) return;
+    const path = pathname.replace(/\/traffic\/.*$/, "/traffic");
+    // What is compared may be of another run.
+    const base = query.get("compare");
+    void navigate(`${path}?${new URLSearchParams({ run, ...(base && { compare: base }) })}`);
   };
   return (
-    <FileButton onChange={(file) => void take(file)} accept=".jsonl,.json,.gz">
+    <FileButton
+      onChange={(file) => file && void telling(`${file.name} was not imported`, take(file))}
+      accept=".jsonl,.json,.gz"
+    >
       {(props) => (
         <Button variant="default" {...props}>
           Import

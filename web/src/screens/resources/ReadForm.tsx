@@ -1,0 +1,43 @@
+// What is filled in to read a resource: fields, what went wrong, and the button.
+import { Button } from "@mantine/core";
+import type { ReactNode } from "react";
+import { Link } from "react-router";
+import type { ServerView } from "../../api/types";
+import { ErrorNote } from "../../parts/ErrorNote";
+import { pathTo } from "../../state/selection";
+import { useReading } from "./useReading";
+
+interface Props {
+  server: ServerView;
+  title: string;
+  uri: string;
+  children: ReactNode;
+}
+
+export function ReadForm({ server, title, uri, children }: Props) {
+  const { read, error } = useReading(server);
+  return (
+    <div className="scroll pad" style={{ height: "100%" }}>
+      <form
+        className="stack"
+        style={{ maxWidth: 560 }}
+        onSubmit={(event) => {
+          event.preventDefault();
+          read(uri);
+        }}
+      >
+        <Link to={pathTo(server.server_id, "resources")} className="narrow-only">
+          All resources
+        </Link>
+        <h2 className="title">{title}</h2>
+        {children}
+        {error && <ErrorNote error={error} title="It was not read" />}
+        <div>
+          <Button type="submit" disabled={server.state !== "CONNECTED"}>
+            Read it
+          </Button>
+        </div>
+      </form>
+    </div>
+  );
+}
