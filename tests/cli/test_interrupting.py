@@ -81,3 +81,18 @@ def test_a_second_ctrl_c_leaves_at_once(shell: Shell) -> None:
     _, err = process.communicate(timeout=5)
     assert process.returncode == exits.INTERRUPTED
     assert b"Traceback" not in err
+
+
+def test_an_interrupt_that_strikes_in_a_task_is_told_in_one_line() -> None:
+    script = (
+        "import asyncio\n"
+        "from mcplens.cli import running\n"
+        "async def strike(): raise KeyboardInterrupt\n"
+        "async def work():\n"
+        "    asyncio.get_running_loop().set_exception_handler(running._unhandled)\n"
+        "    asyncio.get_running_loop().create_task(strike())\n"
+        "    await asyncio.sleep(60)\n"
+        "with running.reporting(running.State(None), 'x'): asyncio.run(work())\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (exits.INTERRUPTED, "mcplens: interrupted\n")

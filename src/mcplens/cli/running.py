@@ -86,6 +86,7 @@ def reporting(state: State, server: str) -> Iterator[_Run]:
 
 
 async def _run(state: State, target: Target, work: Work, about: _Run) -> int:
+    asyncio.get_running_loop().set_exception_handler(_unhandled)
     clock = SystemClock()
     bus = about.bus = Bus(clock)
     with recording(state, bus, target):
@@ -98,3 +99,9 @@ async def _run(state: State, target: Target, work: Work, about: _Run) -> int:
         async with live, connect(target.target, **options) as client:
             about.is_connected = True
             return await work(client) or exits.DONE
+
+
+def _unhandled(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    """A second Ctrl-C may strike in any task; `reporting` tells of it, once."""
+    if not isinstance(context.get("exception"), KeyboardInterrupt):
+        loop.default_exception_handler(context)
