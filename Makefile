@@ -30,7 +30,7 @@ test: ## Run all checks, then all tests
 	@$(call stage,check,$(MAKE) check)
 	@$(call stage,node packages,$(MAKE) $(NODE_MODULES)/.stamp)
 	@$(call stage,page and browser,$(MAKE) wheel chromium)
-	@$(call stage,tests,$(BIN)/python -m pytest -n 2 --dist loadfile || $(ONCE_MORE))
+	@$(call stage,tests,$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder || $(ONCE_MORE))
 
 .PHONY: check
 check: .venv/dev.stamp ## Check format, lint, types and import rules
