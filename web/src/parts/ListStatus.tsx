@@ -97,11 +97,8 @@ export function ListStatus({ serverId, kind, list, shown, hasSwitch }: Props) {
           {isWaiting ? <Waiting kind={kind} list={list} /> : extent(kind, list, shown)}
         </span>
         {is_changed && (
-          <Badge
-            color="yellow"
-            title={`The server said that the list changed; fetched again at ${clock(fetched, false)}`}
-          >
-            changed
+          <Badge color="yellow" title="The server said that the list changed">
+            {`changed, refreshed at ${clock(fetched, false)}`}
           </Badge>
         )}
         <div className={css.actions}>
