@@ -5,8 +5,8 @@ import { MemoryRouter, useLocation } from "react-router";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import type { CallView, QuestionView } from "../api/types";
 import { NotConnected } from "../parts/NotConnected";
-import { Questions } from "../questions/Questions";
 import { QuestionScreen } from "../questions/QuestionScreen";
+import { Questions } from "../questions/Questions";
 import { startCall } from "../state/connection";
 import { emptyInspector, useInspector } from "../state/store";
 import { aServer, aTask } from "../testing/views";
@@ -145,12 +145,7 @@ describe("a resource that is chosen while its server is away", () => {
     know();
     const panel = (state: "DISCONNECTED" | "CONNECTED") =>
       within(
-        <ResourcePanel
-          server={aServer({ state })}
-          uri="demo://x"
-          resource={null}
-          problem={null}
-        />,
+        <ResourcePanel server={aServer({ state })} uri="demo://x" resource={null} problem={null} />,
         "/s/demo/resources/demo%3A%2F%2Fx",
       );
     const { rerender } = render(panel("DISCONNECTED"));
