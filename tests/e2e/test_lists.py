@@ -14,6 +14,7 @@ from .browser import Watched, watched
 from .site import Site, configure, site
 
 # Pages of three tools without end, the third page of prompts never; one tool that needs tasks.
+# With an argument there are no prompts.
 ENDLESS = """
 import json, sys, time
 for line in sys.stdin:
@@ -32,6 +33,8 @@ for line in sys.stdin:
         result = {"nextCursor": str(page + 1), "tools": [
             {"name": f"tool-{page}-{n}", "inputSchema": {"type": "object"},
              "execution": {"taskSupport": "required"}} for n in range(3)]}
+    elif method == "prompts/list" and sys.argv[1:]:
+        result = {"prompts": []}
     elif method == "prompts/list":
         if page == 2:
             continue
@@ -47,7 +50,11 @@ def endless(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     home: Path = tmp_path_factory.mktemp("endless")
     program = home / "endless.py"
     program.write_text(ENDLESS)
-    configure(home, {"endless": {"command": sys.executable, "args": [str(program)]}})
+    servers: dict[str, object] = {
+        "endless": {"command": sys.executable, "args": [str(program)]},
+        "empty": {"command": sys.executable, "args": [str(program), "empty"]},
+    }
+    configure(home, servers)
     with site(home) as running:
         yield running
 
@@ -127,6 +134,15 @@ def test_waiting_for_a_list_says_for_what_and_can_be_cancelled(
         ).to_be_visible()
         page.get_by_role("button", name="Cancel").click()
         expect(page.get_by_text("2 prompts in 2 pages, more to come")).to_be_visible()
+        window.assert_clean()
+
+
+def test_an_empty_list_says_so(browser: Browser, endless: Site) -> None:
+    with watched(browser, endless) as window:
+        page = window.enter("/s/empty/prompts")
+        page.get_by_role("button", name="Connect", exact=True).click()
+        expect(page.get_by_text("No prompts", exact=True)).to_be_visible()
+        window.shoot("no prompts")
         window.assert_clean()
 
 
@@ -211,6 +227,11 @@ def test_the_palette_has_what_no_screen_has_fetched_and_opens_recent_reads(
         page.keyboard.press("Control+Enter")
         expect(page.get_by_role("button", name="Run", exact=True)).to_be_disabled()
         expect(page.get_by_text("Not called yet")).to_be_visible()
+        # What is chosen meanwhile is read as soon as the server is there again.
+        window.goto("/s/demo/resources/demo%3A%2F%2Ffolder")
+        expect(page.get_by_text("Not read")).to_be_visible()
+        page.get_by_role("button", name="Connect again").click()
+        expect(reading.get_by_text("Done")).to_be_visible()
         window.assert_clean()
 
 
@@ -227,4 +248,75 @@ def test_a_read_is_edited_before_it_is_sent_again_and_what_is_followed_is_let_go
     expect(page.get_by_text("Subscriptions (0)")).to_be_visible()
     assert window.axe() == []
     window.shoot("resource")
+    window.assert_clean()
+
+
+def test_a_value_with_a_slash_is_read_as_it_is_and_read_again_by_keyboard(window: Watched) -> None:
+    page = window.enter("/s/demo/resources?template=demo%3A%2F%2Fgreeting%2F%7Bname%7D")
+    page.get_by_role("combobox", name="name").fill("a/b")
+    page.keyboard.press("Control+Enter")
+    reading = page.get_by_label("Call of demo://greeting/a%2Fb")
+    expect(reading.get_by_text("Hello, a/b!")).to_be_visible()
+    first = page.url
+    page.keyboard.press("Control+Enter")
+    expect(page.get_by_text("2 calls")).to_be_visible()
+    expect(page).not_to_have_url(re.compile(r"\?call="))
+    page.get_by_role("combobox", name="Which call").click()
+    page.get_by_role("option", name=re.compile("completed · id")).last.click()
+    expect(page).to_have_url(first)
+    assert window.axe() == []
+    window.shoot("calls of a resource")
+    window.assert_clean()
+
+
+def test_an_address_that_is_typed_wrong_is_a_name_like_any_other(window: Watched) -> None:
+    page = window.enter("/s/demo/tools/100%")
+    expect(page.get_by_role("heading", name="100%")).to_be_visible()
+    expect(rows(page).first).to_be_visible()  # type: ignore[attr-defined]
+    window.assert_clean()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_what_no_list_has_can_be_asked_for_and_left(
+    browser: Browser, demo: Site, scheme: str
+) -> None:
+    size = {"width": 390, "height": 844}
+    with watched(browser, demo, viewport=size, color_scheme=scheme) as window:
+        page = window.enter("/s/demo/prompts/unheard-of")
+        page.get_by_role("button", name="Get the messages").click()
+        call = page.get_by_label("Call of unheard-of")
+        expect(call.get_by_text("there is no prompt called")).to_be_visible()
+        count = page.get_by_text(re.compile(r"^\d+ calls$"))
+        before = count.inner_text() if count.count() else "1 call"
+        call.get_by_role("button", name="Send it again").click()
+        expect(count).to_be_visible()
+        expect(count).not_to_have_text(before)
+        assert window.axe() == []
+        window.shoot(f"unheard of {scheme}")
+        page.get_by_role("link", name="All prompts").click()
+        expect(rows(page, "Prompts").first).to_be_visible()  # type: ignore[attr-defined]
+        window.goto("/s/demo/resources?template=demo%3A%2F%2Fgreeting%2F%7Bwhom%7D")
+        page.get_by_role("combobox", name="whom").fill("Eve")
+        page.get_by_role("button", name="Read it").click()
+        expect(page.get_by_text("Hello, Eve!")).to_be_visible()
+        page.get_by_role("link", name="All resources").click()
+        expect(rows(page, "Templates").first).to_be_visible()  # type: ignore[attr-defined]
+        window.assert_clean()
+
+
+def test_a_list_that_changed_says_when_it_was_fetched_again(window: Watched) -> None:
+    page = window.enter("/s/demo/tools/change-announce")
+    run(page)
+    expect(page.get_by_text(re.compile(r"^changed, refreshed at \d+:\d\d:\d\d"))).to_be_visible()
+    window.shoot("changed")
+    window.assert_clean()
+
+
+def test_nothing_is_claimed_before_the_backend_has_spoken(window: Watched) -> None:
+    window.page.route_web_socket("**/api/socket", lambda _: None)
+    page = window.enter("/s/demo/tools")
+    for path in ("/s/demo/prompts", "/questions", "/questions/q1"):
+        expect(page.get_by_text("Loading…")).to_be_visible()
+        window.switch(path)
+    expect(page.get_by_text("Loading…")).to_be_visible()
     window.assert_clean()

@@ -4,6 +4,7 @@ import { Link } from "react-router";
 import type { QuestionView, TaskView } from "../api/types";
 import { clock } from "../parts/format";
 import { progressOf, runBy, stateOf, taskPath } from "../screens/tasks/task";
+import { pathToQuestion } from "../state/selection";
 import { taskKey, useInspector } from "../state/store";
 import css from "./Dock.module.css";
 
@@ -67,7 +68,7 @@ export function QuestionLines({ serverId }: { serverId: string | null }) {
     (one): Line => ({
       key: one.question_id,
       at: one.opened,
-      to: `/questions/${encodeURIComponent(one.question_id)}`,
+      to: pathToQuestion(one),
       state: one.is_done ? (one.outcome ?? "done") : "waits",
       children: <span className="mono">{one.method}</span>,
     }),

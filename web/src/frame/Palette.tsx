@@ -2,12 +2,12 @@
 import { Modal, TextInput } from "@mantine/core";
 import { useDeferredValue, useMemo, useState } from "react";
 import { useNavigate } from "react-router";
-import type { CallView, ListKind } from "../api/types";
+import type { ListKind } from "../api/types";
 import { Icon, type IconName } from "../parts/icons";
 import { VirtualList } from "../parts/VirtualList";
 import { type Item, type Tool, titleOf } from "../state/items";
 import { useAllItems, useLoadAll } from "../state/lists";
-import { pathTo, pathToServer, useCurrentServer } from "../state/selection";
+import { nameOf, pathTo, pathToCall, useCurrentServer } from "../state/selection";
 import { useInspector } from "../state/store";
 import css from "./Palette.module.css";
 import { closePalette, usePalette } from "./paletteStore";
@@ -45,18 +45,6 @@ function pathToItem(serverId: string, kind: ListKind, key: string): string {
   return `${pathTo(serverId, "resources")}?template=${encodeURIComponent(key)}`;
 }
 
-/** Where a call is looked at. */
-export function pathToCall(call: CallView): string {
-  const { kind, server_id } = call;
-  const query = `?call=${encodeURIComponent(call.call_id)}`;
-  if (kind === "tool") return pathTo(server_id, "tools", call.name) + query;
-  if (kind === "prompt") return pathTo(server_id, "prompts", call.name) + query;
-  if (kind === "resource") return pathTo(server_id, "resources", call.name) + query;
-  if (kind === "raw") return pathToServer(server_id, "experimental");
-  const id = call.request_id === null ? "" : `?id=${encodeURIComponent(call.request_id)}`;
-  return pathTo(server_id, "traffic") + id;
-}
-
 function entryOf(serverId: string, kind: ListKind, icon: IconName, item: Item<unknown>): Entry {
   return {
     key: `${serverId} ${kind} ${item.key}`,
@@ -74,9 +62,10 @@ function useEntries(): Entry[] {
   const itemsOf = useAllItems();
   const listed = useMemo(() => {
     const found: Entry[] = [];
-    for (const { server_id, title } of servers.values()) {
+    for (const one of servers.values()) {
+      const { server_id } = one;
       const path = pathTo(server_id, "tools");
-      const label = title ?? server_id;
+      const label = nameOf(one);
       found.push({ key: `server ${server_id}`, icon: "servers", label, about: "server", path });
       for (const { kind, icon } of KINDS) {
         for (const item of itemsOf(server_id, kind)) {

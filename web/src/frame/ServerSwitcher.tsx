@@ -5,11 +5,9 @@ import type { ServerView } from "../api/types";
 import { duration } from "../parts/format";
 import { Icon } from "../parts/icons";
 import { StateDot, shownState, stateWords } from "../parts/StateDot";
-import { useSwitchServer } from "../state/selection";
+import { nameOf, useSwitchServer } from "../state/selection";
 import { useInspector } from "../state/store";
 import css from "./ServerSwitcher.module.css";
-
-export const nameOf = (server: ServerView): string => server.title ?? server.server_id;
 
 /** How it stands, how fast it answers, what it speaks: a narrow bar has no room for all of it. */
 const standing = (server: ServerView): string =>

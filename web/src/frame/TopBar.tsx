@@ -8,7 +8,7 @@ import { Icon, type IconName } from "../parts/icons";
 import { stateWords } from "../parts/StateDot";
 import { telling } from "../state/actions";
 import { command } from "../state/connection";
-import { pathTo, type Screen, useCurrentServer } from "../state/selection";
+import { pathTo, pathToQuestion, type Screen, useCurrentServer } from "../state/selection";
 import { useInspector } from "../state/store";
 import { openPalette } from "./paletteStore";
 import { ServerSwitcher } from "./ServerSwitcher";
@@ -116,7 +116,7 @@ function Bell() {
         {waiting.map((question) => (
           <Menu.Item
             key={question.question_id}
-            onClick={() => void navigate(`/questions/${encodeURIComponent(question.question_id)}`)}
+            onClick={() => void navigate(pathToQuestion(question))}
           >
             <span className="mono">{question.method}</span>
             <div className="dim">{question.server_id}</div>

@@ -96,14 +96,6 @@ export function ListStatus({ serverId, kind, list, shown, hasSwitch }: Props) {
         <span className={css.words} role="status">
           {isWaiting ? <Waiting kind={kind} list={list} /> : extent(kind, list, shown)}
         </span>
-        {is_changed && (
-          <Badge
-            color="yellow"
-            title={`The server said that the list changed; fetched again at ${clock(fetched, false)}`}
-          >
-            changed
-          </Badge>
-        )}
         <div className={css.actions}>
           {isWaiting && (
             <Button size="compact-xs" variant="default" onClick={stop}>
@@ -115,6 +107,11 @@ export function ListStatus({ serverId, kind, list, shown, hasSwitch }: Props) {
           )}
           {hasSwitch && isConnected && <PagingSwitch serverId={serverId} kind={kind} list={list} />}
         </div>
+        {is_changed && (
+          <Badge color="yellow" title="The server said that the list changed">
+            {`changed, refreshed at ${clock(fetched, false)}`}
+          </Badge>
+        )}
       </div>
       {list.error && !isWaiting && (
         <div className={css.error}>

@@ -3,7 +3,7 @@ import { Button } from "@mantine/core";
 import { Link } from "react-router";
 import type { ServerView } from "../api/types";
 import { toggle } from "../screens/servers/ServerCard";
-import { pathTo } from "../state/selection";
+import { nameOf, pathTo } from "../state/selection";
 import { clock, cut } from "./format";
 import css from "./LostNote.module.css";
 import { StateDot, shownState, stateWords } from "./StateDot";
@@ -25,7 +25,7 @@ export function LostNote({ server }: { server: ServerView }) {
     <div className={css.note} role="status">
       <StateDot state={shownState(server)} />
       <span className="grow">
-        {server.title ?? server.server_id}: {stateWords(server).toLowerCase()}
+        {nameOf(server)}: {stateWords(server).toLowerCase()}
         {` since ${clock(server.since, false)}`}
         {why ? `, ${why}` : ""}. What you see is as it was.
       </span>

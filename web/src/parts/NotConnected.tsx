@@ -3,7 +3,8 @@ import { Button } from "@mantine/core";
 import { Link } from "react-router";
 import type { ServerView } from "../api/types";
 import { toggle } from "../screens/servers/ServerCard";
-import { pathToServer } from "../state/selection";
+import { nameOf, pathToServer } from "../state/selection";
+import { useInspector } from "../state/store";
 import { Empty } from "./Empty";
 import { ErrorNote } from "./ErrorNote";
 import { clock, duration } from "./format";
@@ -20,6 +21,8 @@ function Since({ server }: { server: ServerView }) {
 }
 
 export function NotConnected({ server, icon }: { server: ServerView | undefined; icon: IconName }) {
+  const isGreeted = useInspector((state) => state.run_id !== null);
+  if (!isGreeted) return <Empty icon={icon} title="Loading…" />;
   if (!server) {
     return (
       <Empty
@@ -39,7 +42,7 @@ export function NotConnected({ server, icon }: { server: ServerView | undefined;
   return (
     <Empty
       icon={icon}
-      title={`${server.title ?? server.server_id}: ${stateWords(server).toLowerCase()}`}
+      title={`${nameOf(server)}: ${stateWords(server).toLowerCase()}`}
       action={
         <div className="row">
           <Button onClick={() => toggle(server)} variant={isConnecting ? "default" : "filled"}>

@@ -2,23 +2,13 @@
 // that what follows (the next question, the wait for a page, the result) is seen here too.
 import { Button } from "@mantine/core";
 import { useEffect } from "react";
-import { Link, useParams } from "react-router";
+import { Link, useNavigate } from "react-router";
 import type { CallView, QuestionView } from "../api/types";
 import { CallPanel } from "../calls/CallPanel";
 import { Empty } from "../parts/Empty";
-import { pathTo } from "../state/selection";
+import { pathToCall, usePlace } from "../state/selection";
 import { useInspector } from "../state/store";
 import { QuestionPanel } from "./QuestionPanel";
-
-export const pathToQuestion = (question: QuestionView): string =>
-  `/questions/${encodeURIComponent(question.question_id)}`;
-
-const placeOf = (call: CallView): string => {
-  const search = `?call=${encodeURIComponent(call.call_id)}`;
-  if (call.kind === "prompt") return pathTo(call.server_id, "prompts", call.name) + search;
-  if (call.kind === "resource") return pathTo(call.server_id, "resources", call.name) + search;
-  return pathTo(call.server_id, "tools", call.name) + search;
-};
 
 function Head({ question, call }: { question: QuestionView; call: CallView | undefined }) {
   return (
@@ -27,7 +17,7 @@ function Head({ question, call }: { question: QuestionView; call: CallView | und
       {call && (
         <span>
           during{" "}
-          <Link className="mono" to={placeOf(call)}>
+          <Link className="mono" to={pathToCall(call)}>
             {call.name || call.method}
           </Link>
         </span>
@@ -39,12 +29,20 @@ function Head({ question, call }: { question: QuestionView; call: CallView | und
 }
 
 export function QuestionScreen() {
-  const { question: id = "" } = useParams();
+  const id = usePlace().item ?? "";
+  const navigate = useNavigate();
+  const isGreeted = useInspector((state) => state.run_id !== null);
   const question = useInspector((state) => state.questions.get(id));
   const call = useInspector((state) => state.calls.get(question?.call_id ?? ""));
   useEffect(() => {
     document.getElementById(id)?.scrollIntoView?.({ block: "nearest" });
   }, [id]);
+  // The call that repeats this one has questions of its own, or none.
+  const goTo = (callId: string): void => {
+    const again = useInspector.getState().calls.get(callId);
+    if (again) void navigate(pathToCall(again));
+  };
+  if (!isGreeted) return <Empty icon="bell" title="Loading…" />;
   if (!question || (question.is_done && !call)) {
     return (
       <Empty
@@ -64,7 +62,7 @@ export function QuestionScreen() {
     <div className="pane">
       <Head question={question} call={call} />
       {call ? (
-        <CallPanel key={call.call_id} call={call} />
+        <CallPanel key={call.call_id} call={call} onRepeated={goTo} />
       ) : (
         <div className="scroll pad stack">
           <p className="dim">Which call this belongs to is not known: several may run.</p>

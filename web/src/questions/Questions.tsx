@@ -5,9 +5,9 @@ import type { QuestionView } from "../api/types";
 import { Empty } from "../parts/Empty";
 import { clock, cut, duration } from "../parts/format";
 import { useNow } from "../parts/useNow";
+import { pathToQuestion } from "../state/selection";
 import { useInspector } from "../state/store";
 import { fieldsOf, samplingOf, shown } from "./asked";
-import { pathToQuestion } from "./QuestionScreen";
 
 /** The first words of a question. */
 function about(question: QuestionView): string {
@@ -50,10 +50,12 @@ function Row({ question, now }: { question: QuestionView; now: number }) {
 }
 
 export function Questions() {
+  const isGreeted = useInspector((state) => state.run_id !== null);
   const all = useInspector((state) => state.questions);
   const waiting = [...all.values()].filter((question) => !question.is_done);
   const ended = [...all.values()].filter((question) => question.is_done).reverse();
   const now = useNow(waiting.length > 0);
+  if (!isGreeted) return <Empty icon="bell" title="Loading…" />;
   if (!all.size)
     return (
       <Empty icon="bell" title="No question waits">

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import type { CallView } from "../api/types";
 import { python } from "../calls/copyAs";
-import { matching, pathToCall } from "../frame/Palette";
-import { pathTo, placeOf } from "../state/selection";
+import { matching } from "../frame/Palette";
+import { pathTo, pathToCall, placeOf } from "../state/selection";
 import { anEvent } from "../testing/views";
 import { bytesToSend } from "./experimental/RawTester";
 import { expand, variablesOf } from "./resources/uriTemplate";
@@ -18,6 +18,13 @@ describe("addresses", () => {
       item: "x/y?",
     });
     expect(placeOf("/")).toEqual({ server_id: null, screen: "servers", item: null });
+  });
+  it.each(["demo://files/a%2Fb", "a%252Fb", "100%", "#3"])("give %s back as it is", (item) => {
+    expect(placeOf(pathTo("s", "resources", item)).item).toBe(item);
+  });
+  it("that are typed wrong are taken as they are", () => {
+    const place = { server_id: "a b", screen: "tools", item: "100%" };
+    expect(placeOf("/s/a%20b/tools/100%")).toEqual(place);
   });
 });
 

@@ -3,7 +3,7 @@
 import { useCallback, useEffect } from "react";
 import { create } from "zustand";
 import { CommandError } from "../api/socket";
-import type { ErrorView, ListKind, ListSummary, ListView } from "../api/types";
+import type { ErrorView, ListKind, ListSummary, ListView, ServerView } from "../api/types";
 import { command } from "./connection";
 import { type Item, itemOf } from "./items";
 import { useInspector } from "./store";
@@ -111,6 +111,10 @@ export function useList(serverId: string, kind: ListKind): List {
   const isThere = held.fetched > 0 || stamp > 0;
   return { ...held, error: held.error ?? summary?.error ?? null, summary, isThere };
 }
+
+/** Whether what a list does not have may still come. */
+export const isComing = (server: ServerView, list: List): boolean =>
+  server.state === "CONNECTED" && (list.isLoading || list.summary === null);
 
 export function offers(capabilities: Record<string, unknown>, kind: ListKind): boolean {
   return (kind === "resource_templates" ? "resources" : kind) in capabilities;

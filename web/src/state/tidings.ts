@@ -5,6 +5,7 @@ import { createElement, type ReactNode } from "react";
 import type { ServerView } from "../api/types";
 import { counted, cut } from "../parts/format";
 import { isRetrying, needsSignIn } from "../parts/StateDot";
+import { nameOf } from "./selection";
 import { useInspector } from "./store";
 
 type Servers = ReadonlyMap<string, ServerView>;
@@ -51,7 +52,6 @@ export function tidingsOf(before: Servers, after: Servers): Tidings {
   return tidings;
 }
 
-const nameOf = (server: ServerView): string => server.title ?? server.server_id;
 const names = (servers: ServerView[]): string =>
   servers.length > FEW ? counted(servers.length, "server") : servers.map(nameOf).join(", ");
 

@@ -4,6 +4,7 @@ import type { ReactNode } from "react";
 import { Link } from "react-router";
 import type { ServerView } from "../../api/types";
 import { ErrorNote } from "../../parts/ErrorNote";
+import { useRunKey } from "../../parts/useRunKey";
 import { pathTo } from "../../state/selection";
 import { useReading } from "./useReading";
 
@@ -16,6 +17,8 @@ interface Props {
 
 export function ReadForm({ server, title, uri, children }: Props) {
   const { read, error } = useReading(server);
+  const isConnected = server.state === "CONNECTED";
+  useRunKey(() => isConnected && read(uri));
   return (
     <div className="scroll pad" style={{ height: "100%" }}>
       <form
@@ -33,7 +36,7 @@ export function ReadForm({ server, title, uri, children }: Props) {
         {children}
         {error && <ErrorNote error={error} title="It was not read" />}
         <div>
-          <Button type="submit" disabled={server.state !== "CONNECTED"}>
+          <Button type="submit" disabled={!isConnected}>
             Read it
           </Button>
         </div>

@@ -10,10 +10,12 @@ import { ErrorNote } from "../../parts/ErrorNote";
 import { bytes, clock } from "../../parts/format";
 import { Icon } from "../../parts/icons";
 import { copy } from "../../parts/text";
+import { useRunKey } from "../../parts/useRunKey";
 import { telling, viewOf } from "../../state/actions";
 import { command, startCall } from "../../state/connection";
 import { type Resource, titleOf } from "../../state/items";
 import { pathTo } from "../../state/selection";
+import { CallChooser } from "../tools/CallChooser";
 import { useCallsOf } from "../tools/useToolCalls";
 
 function Facts({ resource }: { resource: Resource }) {
@@ -42,7 +44,7 @@ export function ResourcePanel({
   problem: string | null;
 }) {
   const { server_id } = server;
-  const { current, showNewest } = useCallsOf(server_id, "resource", uri);
+  const { calls, current, show, showNewest } = useCallsOf(server_id, "resource", uri);
   const [error, setError] = useState<ErrorView | null>(null);
   const followed = server.subscriptions.find((one) => one.uri === uri);
   const canFollow =
@@ -59,10 +61,12 @@ export function ResourcePanel({
   };
   // biome-ignore lint/correctness/useExhaustiveDependencies: reads at first, and at each update
   useEffect(() => {
+    if (!isConnected) return;
     const isNew = seen.current === null ? current === null : seen.current !== updates;
     seen.current = updates;
-    if (isNew && isConnected) read();
+    if (isNew) read();
   }, [updates, isConnected]);
+  useRunKey(() => isConnected && read());
   const follow = (): void => {
     const kind = followed ? "Unsubscribe" : "Subscribe";
     void telling("The subscription was not changed", command(kind, { server_id, uri }));
@@ -123,9 +127,10 @@ export function ResourcePanel({
         )}
         {error && <ErrorNote error={error} />}
       </div>
+      <CallChooser calls={calls} current={current} onChoose={show} />
       <div className="grow" style={{ minHeight: 0 }}>
         {current ? (
-          <CallPanel call={current} />
+          <CallPanel call={current} onRepeated={show} />
         ) : (
           <Empty icon="resources" title={isConnected ? "Reading" : "Not read"}>
             {isConnected ? "Waiting for the server." : "Connect the server to read it."}

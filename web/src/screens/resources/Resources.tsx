@@ -1,13 +1,15 @@
 // The resources of a server: the lists, and the chosen resource, template or address.
-import { useParams, useSearchParams } from "react-router";
+import { useSearchParams } from "react-router";
 import type { ServerView } from "../../api/types";
 import { Empty } from "../../parts/Empty";
 import { LostNote } from "../../parts/LostNote";
 import { NotConnected } from "../../parts/NotConnected";
 import { Split } from "../../parts/Split";
 import type { Resource } from "../../state/items";
-import { itemsIn, offers, useList } from "../../state/lists";
+import { isComing, itemsIn, offers, useList } from "../../state/lists";
+import { usePlace } from "../../state/selection";
 import { useInspector } from "../../state/store";
+import { LookingFor } from "../tools/LookingFor";
 import { useHasCalls } from "../tools/useToolCalls";
 import { ResourceLists } from "./ResourceLists";
 import { ResourcePanel } from "./ResourcePanel";
@@ -24,13 +26,14 @@ interface Place {
 
 function Chosen({ server, place }: { server: ServerView; place: Place }) {
   const resources = itemsIn<Resource>(useList(server.server_id, "resources"));
-  const templates = itemsIn<Resource>(useList(server.server_id, "resource_templates"));
+  const templates = useList(server.server_id, "resource_templates");
+  const { server_id } = server;
   const { item, template, uri } = place;
   if (item !== null) {
     const found = resources.find((one) => one.key === item);
     return (
       <ResourcePanel
-        key={item}
+        key={`${server_id} ${item}`}
         server={server}
         uri={item}
         resource={found?.value ?? null}
@@ -38,11 +41,19 @@ function Chosen({ server, place }: { server: ServerView; place: Place }) {
       />
     );
   }
-  if (uri !== null) return <UriPanel key={uri} server={server} uri={uri} />;
-  const found = templates.find((one) => one.key === template);
-  if (found) {
-    const { value, problem } = found;
-    return <TemplatePanel key={template} server={server} template={value} problem={problem} />;
+  if (uri !== null) return <UriPanel key={`${server_id} ${uri}`} server={server} uri={uri} />;
+  if (template) {
+    const found = itemsIn<Resource>(templates).find((one) => one.key === template);
+    if (!found && isComing(server, templates))
+      return <LookingFor name={template} serverId={server_id} screen="resources" />;
+    return (
+      <TemplatePanel
+        key={`${server_id} ${template}`}
+        server={server}
+        template={found?.value ?? { uriTemplate: template }}
+        problem={found?.problem ?? null}
+      />
+    );
   }
   return (
     <Empty icon="resources" title="Choose a resource">
@@ -52,9 +63,10 @@ function Chosen({ server, place }: { server: ServerView; place: Place }) {
 }
 
 export function Resources() {
-  const { server: serverId = "", item = null } = useParams();
+  const { server_id, item } = usePlace();
+  const serverId = server_id ?? "";
   const [query] = useSearchParams();
-  const place = { item, template: query.get("template"), uri: query.get("uri") };
+  const place = { item, template: query.get("template") || null, uri: query.get("uri") };
   const server = useInspector((state) => state.servers.get(serverId));
   const { isThere } = useList(serverId, "resources");
   const hasRead = useHasCalls(serverId, "resource");

@@ -3,7 +3,6 @@ import { ActionIcon, Badge, Button, Loader, Menu, Switch, Tooltip } from "@manti
 import { modals } from "@mantine/modals";
 import { Link, useNavigate } from "react-router";
 import type { ServerView } from "../../api/types";
-import { nameOf } from "../../frame/ServerSwitcher";
 import { ErrorNote } from "../../parts/ErrorNote";
 import { clock, counted, duration } from "../../parts/format";
 import { Icon } from "../../parts/icons";
@@ -13,7 +12,7 @@ import { copy } from "../../parts/text";
 import { useNow } from "../../parts/useNow";
 import { telling } from "../../state/actions";
 import { command } from "../../state/connection";
-import { pathTo, pathToServer } from "../../state/selection";
+import { nameOf, pathTo, pathToServer } from "../../state/selection";
 import { askToConfirm } from "./Confirmation";
 import css from "./ServerCard.module.css";
 

@@ -2,7 +2,6 @@
 import { Button, Select, Tabs } from "@mantine/core";
 import { useNavigate, useParams } from "react-router";
 import type { ServerView } from "../../api/types";
-import { nameOf } from "../../frame/ServerSwitcher";
 import { ErrorNote } from "../../parts/ErrorNote";
 import { duration, moment } from "../../parts/format";
 import { JsonTree } from "../../parts/JsonTree";
@@ -13,7 +12,7 @@ import { StateDot, shownState, stateWords } from "../../parts/StateDot";
 import { useNow } from "../../parts/useNow";
 import { telling } from "../../state/actions";
 import { command } from "../../state/connection";
-import { pathToServer } from "../../state/selection";
+import { nameOf, pathToServer } from "../../state/selection";
 import { useInspector } from "../../state/store";
 import { Experimental } from "../experimental/Experimental";
 import { Declared, Keeping } from "./Declared";

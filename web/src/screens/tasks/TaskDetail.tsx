@@ -9,6 +9,7 @@ import { Icon } from "../../parts/icons";
 import { JsonTree } from "../../parts/JsonTree";
 import { telling } from "../../state/actions";
 import { command, startCall } from "../../state/connection";
+import { pathToQuestion } from "../../state/selection";
 import { useInspector } from "../../state/store";
 import { Elapsed, HowFar, Left, Related, TaskState } from "./cells";
 import css from "./Tasks.module.css";
@@ -38,9 +39,7 @@ function Facts({ task, call }: { task: TaskView; call: CallView | undefined }) {
       </dl>
       <div className="row wrap">
         {question && !question.is_done && (
-          <Link to={`/questions/${encodeURIComponent(question.question_id)}`}>
-            Answer its question
-          </Link>
+          <Link to={pathToQuestion(question)}>Answer its question</Link>
         )}
         {task.request_id !== null && <Link to={requestPath(task, "logs")}>Log lines of it</Link>}
       </div>
@@ -95,7 +94,7 @@ export function TaskDetail({ task, server, onClose }: Props) {
         <div className="stack">
           <Facts task={task} call={related} />
           <JsonTree value={task.task} label="Task" most={260} />
-          {call && <CallPanel call={call} />}
+          {call && <CallPanel call={call} onRepeated={setAskedId} />}
         </div>
       </div>
     </section>

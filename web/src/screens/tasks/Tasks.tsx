@@ -1,7 +1,7 @@
 // Tasks of both roles in one table: those the server runs for us, those we hold for it.
 import { Button, Tooltip } from "@mantine/core";
 import { useCallback, useMemo, useRef } from "react";
-import { Link, useNavigate, useParams, useSearchParams } from "react-router";
+import { Link, useNavigate, useSearchParams } from "react-router";
 import type { ServerView, TaskView } from "../../api/types";
 import { Empty } from "../../parts/Empty";
 import { Icon } from "../../parts/icons";
@@ -11,7 +11,7 @@ import { Split } from "../../parts/Split";
 import { useEscape } from "../../parts/useEscape";
 import { telling } from "../../state/actions";
 import { command } from "../../state/connection";
-import { pathTo } from "../../state/selection";
+import { pathTo, usePlace } from "../../state/selection";
 import { taskKey, useInspector } from "../../state/store";
 import { TaskDetail } from "./TaskDetail";
 import { TaskTable } from "./TaskTable";
@@ -30,7 +30,7 @@ function useTasks(serverId: string): TaskView[] {
 
 /** The task that the address names. */
 function useChosen(tasks: TaskView[]): TaskView | undefined {
-  const { item } = useParams();
+  const { item } = usePlace();
   const [query] = useSearchParams();
   const role = query.get("role") ?? "client";
   const named = tasks.filter((task) => task.task_id === item);
@@ -80,7 +80,7 @@ function NoTasks({ server }: { server: ServerView }) {
 }
 
 export function Tasks() {
-  const { server: serverId = "" } = useParams();
+  const serverId = usePlace().server_id ?? "";
   const navigate = useNavigate();
   const place = useRef<HTMLDivElement>(null);
   const server = useInspector((state) => state.servers.get(serverId));

@@ -2,8 +2,9 @@
 import { Badge, Progress } from "@mantine/core";
 import { Link } from "react-router";
 import type { CallView, TaskView } from "../../api/types";
+import { pathToCall } from "../../state/selection";
 import css from "./Tasks.module.css";
-import { callPath, elapsedOf, isOver, leftOf, progressOf, requestPath, stateOf } from "./task";
+import { elapsedOf, isOver, leftOf, progressOf, requestPath, stateOf } from "./task";
 import { useTick } from "./useTick";
 
 const TONES: Record<string, string> = {
@@ -49,14 +50,13 @@ export function HowFar({ task, call }: { task: TaskView; call: CallView | undefi
 
 /** The request that became the task, or that it is about, and the call around it. */
 export function Related({ task, call }: { task: TaskView; call: CallView | undefined }) {
-  const path = call && callPath(call);
   return (
     <span className={css.related}>
       <span className="mono">{task.method || "unknown"}</span>
-      {path && (
+      {call && (
         <span>
           {task.role === "receiver" && <span className="dim">during </span>}
-          <Link to={path}>{call.name}</Link>
+          <Link to={pathToCall(call)}>{call.name || call.method}</Link>
         </span>
       )}
       {task.request_id !== null && (

@@ -46,11 +46,6 @@ export function progressOf(task: TaskView, call: CallView | undefined): Progress
   };
 }
 
-export const callPath = (call: CallView): string | null =>
-  call.kind === "tool"
-    ? `${pathTo(call.server_id, "tools", call.name)}?call=${encodeURIComponent(call.call_id)}`
-    : null;
-
 export const requestPath = (task: TaskView, screen: "traffic" | "logs"): string =>
   `${pathTo(task.server_id, screen)}?id=${encodeURIComponent(String(task.request_id))}`;
 

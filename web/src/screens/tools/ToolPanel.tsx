@@ -1,5 +1,5 @@
 // One tool: what it is, its arguments, and what its calls gave.
-import { Badge, Button, Select, Tabs, Tooltip } from "@mantine/core";
+import { Badge, Button, Tabs, Tooltip } from "@mantine/core";
 import { Link } from "react-router";
 import type { ServerView } from "../../api/types";
 import { CallPanel } from "../../calls/CallPanel";
@@ -8,7 +8,6 @@ import { ArgumentsEditor } from "../../forms/ArgumentsEditor";
 import { Callout } from "../../parts/Callout";
 import { Empty } from "../../parts/Empty";
 import { ErrorNote } from "../../parts/ErrorNote";
-import { clock } from "../../parts/format";
 import { Icon } from "../../parts/icons";
 import { JsonTree } from "../../parts/JsonTree";
 import { looksLikeMarkdown, Markdown } from "../../parts/Markdown";
@@ -17,6 +16,7 @@ import { pretty } from "../../parts/text";
 import { useRunKey } from "../../parts/useRunKey";
 import { titleOf } from "../../state/items";
 import { pathTo } from "../../state/selection";
+import { CallChooser } from "./CallChooser";
 import { CallOptions } from "./CallOptions";
 import css from "./ToolPanel.module.css";
 import { hintsOf, type Tool, whyBarred, whyNoTask } from "./tool";
@@ -165,22 +165,7 @@ export function ToolPanel({ server, tool, listed, problem }: Props) {
   );
   const right = (
     <div className="pane">
-      {calls.length > 1 && (
-        <div className={css.calls}>
-          <Select
-            aria-label="Which call"
-            className="grow"
-            allowDeselect={false}
-            data={calls.map((call) => ({
-              value: call.call_id,
-              label: `${clock(call.started, false)} · ${call.status.replace("_", " ")}${call.request_id === null ? "" : ` · id ${call.request_id}`}`,
-            }))}
-            value={current?.call_id ?? null}
-            onChange={(id) => id && show(id)}
-          />
-          <span className="dim">{calls.length} calls</span>
-        </div>
-      )}
+      <CallChooser calls={calls} current={current} onChoose={show} />
       {current ? (
         <CallPanel
           key={current.call_id}

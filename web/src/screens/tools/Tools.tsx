@@ -1,6 +1,6 @@
 // The tools of a server: the list, the chosen tool's form, and its calls.
 import { useDeferredValue, useMemo, useState } from "react";
-import { useNavigate, useParams } from "react-router";
+import { useNavigate } from "react-router";
 import { Empty } from "../../parts/Empty";
 import { ListHead } from "../../parts/ListHead";
 import { ListStatus } from "../../parts/ListStatus";
@@ -9,9 +9,10 @@ import { NotConnected } from "../../parts/NotConnected";
 import { Split } from "../../parts/Split";
 import { VirtualList } from "../../parts/VirtualList";
 import { fitting, type Item } from "../../state/items";
-import { itemsIn, offers, useList } from "../../state/lists";
-import { pathTo } from "../../state/selection";
+import { isComing, itemsIn, offers, useList } from "../../state/lists";
+import { pathTo, usePlace } from "../../state/selection";
 import { useInspector } from "../../state/store";
+import { LookingFor } from "./LookingFor";
 import { ToolPanel } from "./ToolPanel";
 import { ToolRow } from "./ToolRow";
 import type { Tool } from "./tool";
@@ -54,7 +55,8 @@ function ToolList({ serverId, chosen }: { serverId: string; chosen: string | nul
 }
 
 export function Tools() {
-  const { server: serverId = "", item } = useParams();
+  const { server_id, item } = usePlace();
+  const serverId = server_id ?? "";
   const server = useInspector((state) => state.servers.get(serverId));
   const list = useList(serverId, "tools");
   const hasRun = useHasCalls(serverId, "tool");
@@ -70,8 +72,8 @@ export function Tools() {
     );
   }
   const found = itemsIn<Tool>(list).find((one) => one.key === item);
-  const isComing = isConnected && (list.isLoading || list.summary === null);
-  const tool: Tool | null = found?.value ?? (item && !isComing ? { name: item } : null);
+  const tool: Tool | null =
+    found?.value ?? (item && !isComing(server, list) ? { name: item } : null);
   return (
     <div className="pane">
       <h1 className="sr">Tools of {serverId}</h1>
@@ -83,7 +85,7 @@ export function Tools() {
         least={200}
         most={640}
         narrow={item ? "second" : "first"}
-        first={<ToolList serverId={serverId} chosen={item ?? null} />}
+        first={<ToolList serverId={serverId} chosen={item} />}
         second={
           tool ? (
             <ToolPanel
@@ -94,9 +96,7 @@ export function Tools() {
               problem={found?.problem ?? null}
             />
           ) : item ? (
-            <Empty icon="tools" title={`Looking for ${item}`}>
-              It is not among the tools that came so far.
-            </Empty>
+            <LookingFor name={item} serverId={serverId} screen="tools" />
           ) : (
             <Empty icon="tools" title="Choose a tool">
               Its form, its calls and their results appear here. Ctrl K finds any tool by a few

@@ -1,0 +1,159 @@
+import { MantineProvider } from "@mantine/core";
+import { act, fireEvent, render, screen } from "@testing-library/react";
+import type { ReactNode } from "react";
+import { MemoryRouter, useLocation } from "react-router";
+import { beforeEach, describe, expect, it, vi } from "vitest";
+import type { CallView, QuestionView } from "../api/types";
+import { NotConnected } from "../parts/NotConnected";
+import { QuestionScreen } from "../questions/QuestionScreen";
+import { Questions } from "../questions/Questions";
+import { startCall } from "../state/connection";
+import { emptyInspector, useInspector } from "../state/store";
+import { aServer, aTask } from "../testing/views";
+import { ResourcePanel } from "./resources/ResourcePanel";
+import { TaskDetail } from "./tasks/TaskDetail";
+
+vi.mock("../state/connection", () => ({ command: vi.fn(), startCall: vi.fn() }));
+
+const started = vi.mocked(startCall);
+
+const ERROR = { code: "X", message: "no", category: "protocol", details: {}, helpUrl: "" };
+
+const aCall = (call_id: string, part: Partial<CallView> = {}): CallView =>
+  ({
+    call_id,
+    server_id: "demo",
+    kind: "resource",
+    method: "resources/read",
+    name: "demo://x",
+    request: null,
+    request_id: null,
+    status: "error",
+    started: 1,
+    elapsed_s: 1,
+    progress: null,
+    awaiting: [],
+    findings: [],
+    error: ERROR,
+    ...part,
+  }) as unknown as CallView;
+
+const QUESTION = {
+  question_id: "q1",
+  server_id: "demo",
+  method: "elicitation/create",
+  call_id: "c1",
+  is_done: true,
+  params: {},
+} as unknown as QuestionView;
+
+function Address() {
+  const { pathname, search } = useLocation();
+  return <output>{pathname + search}</output>;
+}
+
+const within = (what: ReactNode, path: string) => (
+  <MantineProvider env="test">
+    <MemoryRouter initialEntries={[path]}>
+      {what}
+      <Address />
+    </MemoryRouter>
+  </MantineProvider>
+);
+
+const know = (...calls: CallView[]): void =>
+  useInspector.setState({
+    ...emptyInspector(),
+    run_id: "run",
+    servers: new Map([["demo", aServer()]]),
+    calls: new Map(calls.map((call) => [call.call_id, call])),
+    questions: new Map([["q1", QUESTION]]),
+  });
+
+beforeEach(() => {
+  started.mockReset();
+  // As it does: the call is known before the answer is.
+  started.mockImplementation((type) => {
+    const old = useInspector.getState().calls.get("c1");
+    const call = type === "RepeatCall" && old ? { ...old, call_id: "c2" } : aCall("c2");
+    const calls = new Map(useInspector.getState().calls).set("c2", call);
+    useInspector.setState({ calls });
+    return Promise.resolve(call);
+  });
+});
+
+describe("before the backend has said anything", () => {
+  it.each([
+    ["of a server", "/s/demo/tools", <NotConnected key="a" server={undefined} icon="tools" />],
+    ["of a question", "/questions/q1", <QuestionScreen key="b" />],
+    ["of all questions", "/questions", <Questions key="c" />],
+  ])("a screen %s claims nothing", (_, path, what) => {
+    useInspector.setState(emptyInspector());
+    render(within(what, path));
+    expect(screen.getByText("Loading…")).toBeTruthy();
+    act(() => useInspector.setState({ run_id: "run" }));
+    expect(screen.queryByText("Loading…")).toBeNull();
+  });
+});
+
+describe("a call that is sent again", () => {
+  const again = async (): Promise<void> =>
+    act(async () => void fireEvent.click(screen.getByRole("button", { name: "Send it again" })));
+
+  it("is shown in place of the one that the address named", async () => {
+    know(aCall("c1"));
+    const panel = (
+      <ResourcePanel server={aServer()} uri="demo://x" resource={null} problem={null} />
+    );
+    render(within(panel, "/s/demo/resources/demo%3A%2F%2Fx?call=c1"));
+    await again();
+    expect(screen.getByText("/s/demo/resources/demo%3A%2F%2Fx?call=c2")).toBeTruthy();
+    expect(screen.getByText("2 calls")).toBeTruthy();
+  });
+  it("is shown in the task that it is about", async () => {
+    know(aCall("c1", { kind: "request", method: "tasks/result", name: "old" }));
+    started.mockImplementation(() => {
+      const call = aCall("c2", { kind: "request", name: "new" });
+      useInspector.setState({ calls: new Map([["c2", call]]) });
+      return Promise.resolve(call);
+    });
+    const task = aTask({ call_id: "c1" });
+    render(within(<TaskDetail task={task} server={aServer()} onClose={() => {}} />, "/"));
+    await again();
+    expect(screen.getByLabelText("Call of new")).toBeTruthy();
+  });
+  it("is gone to from its question", async () => {
+    know(aCall("c1", { kind: "tool", name: "ask" }));
+    render(within(<QuestionScreen />, "/questions/q1"));
+    await again();
+    expect(screen.getByText("/s/demo/tools/ask?call=c2")).toBeTruthy();
+  });
+});
+
+describe("the call of a question", () => {
+  it("is looked at in the traffic where no screen has made it", () => {
+    know(aCall("c1", { kind: "request", method: "tasks/result", name: "t1", request_id: 7 }));
+    render(within(<QuestionScreen />, "/questions/q1"));
+    expect(screen.getByRole("link", { name: "t1" }).getAttribute("href")).toBe(
+      "/s/demo/traffic?id=7",
+    );
+  });
+});
+
+describe("a resource that is chosen while its server is away", () => {
+  it("is read when the server comes back, once", () => {
+    know();
+    const panel = (state: "DISCONNECTED" | "CONNECTED") =>
+      within(
+        <ResourcePanel server={aServer({ state })} uri="demo://x" resource={null} problem={null} />,
+        "/s/demo/resources/demo%3A%2F%2Fx",
+      );
+    const { rerender } = render(panel("DISCONNECTED"));
+    expect(screen.getByText("Not read")).toBeTruthy();
+    expect(started).not.toHaveBeenCalled();
+    rerender(panel("CONNECTED"));
+    rerender(panel("DISCONNECTED"));
+    rerender(panel("CONNECTED"));
+    expect(started).toHaveBeenCalledTimes(1);
+  });
+});
