@@ -52,22 +52,22 @@ function Rows({ label, rows, none, pathOf, draw, tone }: Props) {
     <>
       {lacking}
       {/* biome-ignore lint/a11y/noStaticElementInteractions: the list within is what has the focus */}
-    <div
-      className={css.rows}
-      onClick={onClick}
-      onKeyDown={(event) =>
-        event.key === "Enter" && event.target instanceof HTMLDivElement && open()
-      }
-    >
-      <RowList
-        label={label}
-        rows={rows}
-        chosen={chosen}
-        onChoose={choose}
-        draw={draw}
-        tone={tone}
-      />
-    </div>
+      <div
+        className={css.rows}
+        onClick={onClick}
+        onKeyDown={(event) =>
+          event.key === "Enter" && event.target instanceof HTMLDivElement && open()
+        }
+      >
+        <RowList
+          label={label}
+          rows={rows}
+          chosen={chosen}
+          onChoose={choose}
+          draw={draw}
+          tone={tone}
+        />
+      </div>
     </>
   );
 }

@@ -105,12 +105,12 @@ export function RowList({ label, rows, chosen = null, onChoose, draw, tone, outl
   const window = useWindow(rows.length, ROW_PX, true);
   useSteady(rows, window, outline !== undefined);
   const at = chosen === null ? -1 : placeOf(rows, chosen, outline !== undefined);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: scrolls when the choice moves, not when rows come
+  // biome-ignore lint/correctness/useExhaustiveDependencies: scrolls when the choice moves or comes in, not when other rows do
   useEffect(() => {
     if (at < 0) return;
     window.follow(false);
     window.scrollTo(at);
-  }, [chosen]);
+  }, [chosen, at < 0]);
   const onKeyDown = (event: KeyboardEvent): void => {
     const steps: Record<string, number> = {
       ArrowDown: 1,

@@ -101,8 +101,7 @@ export function readOlder(runId: string, fill: typeof fillFront = fillFront): ()
 }
 
 /** Whether there are older events than the page has, and room for them. */
-const isMissing = (): boolean =>
-  (ring.items[0]?.seq ?? 1) > 1 && ring.items.length < ring.capacity;
+const isMissing = (): boolean => (ring.items[0]?.seq ?? 1) > 1 && ring.items.length < ring.capacity;
 
 /** Read what happened before this page was opened, while somebody looks at the run that goes on. */
 export function useOlder(runId: string | null, isLive: boolean): Older {

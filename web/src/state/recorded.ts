@@ -41,7 +41,12 @@ export function useRecorded(runId: string | null, capacity = CAPACITY): Recorded
   useEffect(() => {
     if (runId === null) return setState(LIVE);
     let isGone = false;
-    const own: Recorded = { ring: new EventRing(capacity), isLoading: false, problem: null, isCut: false };
+    const own: Recorded = {
+      ring: new EventRing(capacity),
+      isLoading: false,
+      problem: null,
+      isCut: false,
+    };
     setState({ ...own, isLoading: true });
     fill(own.ring, runId, () => isGone).then(
       (isCut) => !isGone && setState({ ...own, isCut }),

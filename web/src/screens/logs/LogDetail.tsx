@@ -61,10 +61,7 @@ export function LogDetail({ event, onClose }: { event: EventView; onClose(): voi
         <Request event={event} />
         <span className="grow" />
         <Tooltip label="Copy the line">
-          <ActionIcon
-            aria-label="Copy the line"
-            onClick={() => void copy(lineOf(event, said))}
-          >
+          <ActionIcon aria-label="Copy the line" onClick={() => void copy(lineOf(event, said))}>
             <Icon name="copy" />
           </ActionIcon>
         </Tooltip>

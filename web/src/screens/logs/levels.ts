@@ -58,11 +58,13 @@ const AT_ONCE = 6;
 
 /** The rows with all that they say: those that have only its beginning are fetched. */
 export async function spokenBy(rows: EventView[], fetch = fetchEvent): Promise<Spoken[]> {
-  const spoken = rows.map((event): Spoken => ({
-    event,
-    said: saidIn(event),
-    isPart: event.is_cut,
-  }));
+  const spoken = rows.map(
+    (event): Spoken => ({
+      event,
+      said: saidIn(event),
+      isPart: event.is_cut,
+    }),
+  );
   const cut = spoken.filter((one) => one.isPart).values();
   const work = async (): Promise<void> => {
     for (const one of cut) {

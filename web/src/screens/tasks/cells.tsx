@@ -2,9 +2,9 @@
 import { Badge, Progress } from "@mantine/core";
 import { Link } from "react-router";
 import type { CallView, TaskView } from "../../api/types";
+import { useNow } from "../../parts/useNow";
 import css from "./Tasks.module.css";
 import { callPath, elapsedOf, isOver, leftOf, progressOf, requestPath, stateOf } from "./task";
-import { useNow } from "../../parts/useNow";
 
 const TONES: Record<string, string> = {
   working: "yellow",

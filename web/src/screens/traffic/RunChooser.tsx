@@ -21,8 +21,7 @@ export function RunChooser() {
   const [isOpen, setOpen] = useState(false);
   const isAsking = useRef(false);
   const run = query.get("run");
-  const load = (most = AT_ONCE): void =>
-    void fetchRuns(most).then(setPage, () => setPage(NONE));
+  const load = (most = AT_ONCE): void => void fetchRuns(most).then(setPage, () => setPage(NONE));
   // biome-ignore lint/correctness/useExhaustiveDependencies: an address that names a run needs its name at once
   useEffect(() => {
     if (run !== null) load();

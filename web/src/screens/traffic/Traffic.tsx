@@ -1,5 +1,5 @@
 // Every message and HTTP exchange in order, both ways, as a list or as a tree of requests.
-import { useCallback, useMemo, useRef, useState } from "react";
+import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { useNavigate, useParams, useSearchParams } from "react-router";
 import type { EventView } from "../../api/types";
 import { LostServer } from "../../parts/LostNote";
@@ -86,6 +86,23 @@ function useTree(ring: Recorded["ring"], flat: EventView[]) {
   return { isTree, setTree, tree, toggle, fold };
 }
 
+/** Esc and a button close the details; the rows, which a narrow screen hides until then, get the focus. */
+function useClosing(isOpen: boolean, go: () => void) {
+  const place = useRef<HTMLDivElement>(null);
+  const isClosing = useRef(false);
+  const close = (): void => {
+    isClosing.current = true;
+    go();
+  };
+  useEscape(isOpen, close);
+  useEffect(() => {
+    if (isOpen || !isClosing.current) return;
+    isClosing.current = false;
+    focusRows(place.current);
+  }, [isOpen]);
+  return { place, close };
+}
+
 function Rows({ recorded }: { recorded: Recorded }) {
   const { ring } = recorded;
   const { server, item, query, go, change } = useAddress();
@@ -102,12 +119,7 @@ function Rows({ recorded }: { recorded: Recorded }) {
   const isOnlyBase = base !== undefined && (!chosen || keyOf(base) === keyOf(chosen));
   const choose = useCallback((event: EventView) => go(event.seq), [go]);
   const rows = tree?.rows ?? shown.rows;
-  const place = useRef<HTMLDivElement>(null);
-  const close = (): void => {
-    go();
-    focusRows(place.current);
-  };
-  useEscape(chosen !== undefined, close);
+  const { place, close } = useClosing(chosen !== undefined, go);
   const list = (
     <TrafficList
       rows={rows}

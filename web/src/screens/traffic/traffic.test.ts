@@ -96,12 +96,16 @@ describe("a request that is edited", () => {
     });
   });
   it("keeps every digit", () => {
-    const text = '{"method":"tools/call","params":{"name":"add","arguments":{"a":12345678901234567890}}}';
+    const text =
+      '{"method":"tools/call","params":{"name":"add","arguments":{"a":12345678901234567890}}}';
     const parsed = parseShown(text);
     const { drafts } = editingOf("s", parsed.ok && parsed.value);
     expect(drafts[0]?.[1]).toEqual({ text: '{\n  "a": 12345678901234567890\n}', mode: "form" });
     const odd = parseShown('{"method":"tools/call","params":{"name":"add","arguments":1.0}}');
-    expect(editingOf("s", odd.ok && odd.value).drafts[0]?.[1]).toEqual({ text: "1.0", mode: "json" });
+    expect(editingOf("s", odd.ok && odd.value).drafts[0]?.[1]).toEqual({
+      text: "1.0",
+      mode: "json",
+    });
   });
   it("keeps the _meta that somebody gave, and that it ran as a task", () => {
     const meta = { progressToken: 3, "io.modelcontextprotocol/protocolVersion": "x", trace: "t" };
