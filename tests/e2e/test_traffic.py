@@ -196,6 +196,7 @@ def test_the_chosen_row_is_told_and_has_its_place_among_all_servers(window: Watc
     echo(window, "told-aloud")
     page = window.goto("/traffic")
     page.get_by_label("Filter traffic").fill("told-aloud")
+    expect(page.get_by_role("option")).to_have_count(2)
     rows(page, "→").filter(has_text="tools/call").click()
     page.get_by_role("button", name="Go to the answer").click()
     expect(page).to_have_url(re.compile(r"\d/traffic/\d+$"))

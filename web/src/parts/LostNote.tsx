@@ -37,7 +37,7 @@ export function LostNote({ server, isBrief = false }: Props) {
   return (
     <div className={css.note} role="status">
       <StateDot state={shownState(server)} />
-      <span className="grow">
+      <span className={css.words}>
         {server.title ?? server.server_id}: {stateWords(server).toLowerCase()}
         {` since ${clock(server.since, false)}`}
         {why ? `, ${why}` : ""}. What you see is as it was.
