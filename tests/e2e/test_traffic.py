@@ -401,6 +401,16 @@ def test_each_message_has_the_http_exchange_that_carried_it_with_its_whole_body(
     page.get_by_role("tab", name="HTTP").click()
     # Far behind what the row itself holds.
     expect(details.get_by_label("Response body").last).to_contain_text("nextCursor")
+    window.goto("/s/far/tools/broken-utf8")
+    run(page)
+    expect(page.get_by_label("Call of broken-utf8")).to_contain_text("not UTF-8")
+    window.goto("/s/far/traffic")
+    rows(page, "not UTF-8: byte").last.click()
+    page.get_by_role("tab", name="HTTP").click()
+    bytes_of = details.get_by_role("link", name="Download the bytes").last
+    with page.expect_download() as download:
+        bytes_of.click()
+    assert b"caf\xe9" in Path(download.value.path()).read_bytes()
     assert window.axe() == []
     window.assert_clean()
 
