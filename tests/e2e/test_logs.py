@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from .browser import Watched, watched
 from .pair import call
-from .site import Site
+from .site import Site, configure, site
 
 LEVELS = ("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency")
 SAID = "this is a message at level"
@@ -100,6 +101,11 @@ def test_lines_are_filtered_by_text_level_and_request(window: Watched) -> None:
     page.get_by_role("checkbox", name="debug").uncheck()
     expect(page.get_by_role("option", name=SAID)).to_have_count(7)
     page.get_by_role("checkbox", name="debug").check()
+    for box in page.get_by_role("checkbox").all():
+        box.uncheck()
+    expect(page.get_by_text("All levels are hidden")).to_be_visible()
+    for box in page.get_by_role("checkbox").all():
+        box.check()
     page.keyboard.press("Escape")
     page.get_by_role("button", name="Show all").click()
     expect(page.get_by_role("option", name=SAID)).to_have_count(both)
@@ -205,4 +211,87 @@ def test_the_newest_line_is_followed_until_somebody_scrolls_up(browser: Browser,
         expect(count).to_have_text(f"{before + 16} lines")
         expect(page.get_by_role("option", name="emergency").last).to_be_in_viewport()
         expect(follow).to_be_hidden()
+        window.assert_clean()
+
+
+_WORDY = (
+    "import runpy, sys; print('begins', 'x' * 900, 'ends', file=sys.stderr, flush=True); "
+    "print('very', 'x' * 40_000, 'long', file=sys.stderr, flush=True); "
+    "runpy.run_module('mcplens.demo', run_name='__main__', alter_sys=True)"
+)
+
+
+@pytest.fixture(scope="module")
+def wordy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    """A server that writes long lines, and stays down when it dies."""
+    home = tmp_path_factory.mktemp("home")
+    server = {
+        "command": sys.executable, "args": ["-c", _WORDY], "inheritEnv": True, "maxRetries": 0,
+        "protocolVersion": "2025-11-25",
+    }  # fmt: skip
+    configure(home, {"one": server})
+    with site(home, "one") as running:
+        yield running
+
+
+def test_long_lines_are_found_and_copied_to_their_end(browser: Browser, wordy: Site) -> None:
+    with watched(browser, wordy, permissions=["clipboard-read", "clipboard-write"]) as window:
+        page = window.enter("/s/one/logs")
+        page.get_by_label("Filter logs").fill("x ends")
+        line = page.get_by_role("option", name="begins")
+        expect(line).to_have_count(1)
+        expect(page.get_by_text("1 line", exact=True)).to_be_visible()
+        page.get_by_label("Filter logs").fill("xxx")
+        expect(page.get_by_text("2 lines", exact=True)).to_be_visible()
+        page.get_by_role("button", name="Copy", exact=True).click()
+        expect(page.get_by_text("Copied")).to_be_visible()
+        copied = page.evaluate("navigator.clipboard.readText()").splitlines()
+        assert copied[0].endswith("xxx ends")
+        assert copied[1].endswith("xxx long")
+        assert len(copied[1]) > 40_000
+        window.shoot("logs-long")
+        window.assert_clean()
+
+
+def test_a_reload_brings_back_older_lines_and_the_one_that_is_named(
+    browser: Browser, wordy: Site
+) -> None:
+    with watched(browser, wordy) as window:
+        page = window.enter("/s/one/logs")
+        page.get_by_role("option", name="begins").click()
+        address = page.url
+        call(page, wordy, "broken-flood", messages="3000")
+        expect(page.get_by_label("Call of broken-flood")).to_contain_text("3000 messages were sent")
+        page.goto(address)
+        said = page.get_by_role("region", name="Log line").get_by_label("What the line says")
+        expect(said).to_contain_text("begins")
+        expect(page.get_by_text(re.compile(r"^3,00\d lines$"))).to_be_visible()
+        page.goto(f"{wordy.url}/s/one/tools")
+        page.get_by_role("button", name="Monitor").click()
+        page.get_by_role("radio", name="Logs").locator("xpath=following-sibling::label").click()
+        listbox = page.get_by_label("Logs in the monitor")
+        listbox.focus()
+        page.keyboard.press("Home")
+        expect(listbox).to_contain_text("begins")
+        page.get_by_role("button", name="Close the monitor").click()
+        window.assert_clean()
+
+
+@pytest.mark.parametrize(("theme", "width"), [("light", 1440), ("dark", 390)])
+def test_logs_and_traffic_of_a_server_that_died_say_so(
+    browser: Browser, wordy: Site, theme: str, width: int
+) -> None:
+    size = {"width": width, "height": 800}
+    with watched(browser, wordy, viewport=size, color_scheme=theme) as window:
+        page = window.enter("/s/one/tools/broken-crash")
+        page.get_by_role("button", name="Run", exact=True).click()
+        expect(page.get_by_text("What you see is as it was")).to_be_visible()
+        for screen in ("traffic", "logs"):
+            window.goto(f"/s/one/{screen}")
+            expect(page.get_by_text("ended with exit code 3. What you see")).to_be_visible()
+            expect(page.get_by_text("Last lines of stderr")).to_have_count(0)
+            assert window.axe() == []
+            window.shoot(f"lost-{screen}-{theme}-{width}")
+        page.get_by_role("button", name="Connect again").click()
+        expect(page.get_by_text("What you see is as it was")).to_be_hidden()
         window.assert_clean()

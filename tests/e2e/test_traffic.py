@@ -136,11 +136,82 @@ def test_a_request_is_sent_again_as_it_was_and_edited(window: Watched) -> None:
     page.get_by_role("button", name="Send again").click()
     expect(page.get_by_text("tools/call was sent again.")).to_be_visible()
     expect(page.get_by_role("option")).to_have_count(4)
+    page.get_by_role("link", name="Show the call").click()
+    expect(page).to_have_url(re.compile(r"/s/demo/traffic\?id=\d+$"))
+    expect(page.get_by_role("option")).to_have_count(2)
+    page.get_by_role("button", name="Show all").click()
     page.get_by_label("Filter traffic").fill("tools/list")
     rows(page, "→").filter(has_text="tools/list").first.click()
     page.get_by_role("button", name="Edit and send").click()
     expect(page).to_have_url(re.compile("/servers/demo/experimental"))
     expect(page.get_by_label("Message to send")).to_contain_text('"method": "tools/list"')
+    window.assert_clean()
+
+
+def test_a_request_to_a_server_that_is_gone_is_sent_again_after_connecting(
+    window: Watched,
+) -> None:
+    window.enter("/s/demo/tools")
+    echo(window, "after-all")
+    window.goto("/servers").get_by_role("switch", name="Disconnect demo").press("Space")
+    expect(window.page.get_by_role("switch", name="Connect demo")).to_be_visible()
+    page = find(window, "after-all")
+    rows(page, "→").filter(has_text="tools/call").first.click()
+    page.get_by_role("button", name="Connect and send again").click()
+    expect(page.get_by_text("tools/call was sent again.")).to_be_visible()
+    expect(rows(page, "tools/call")).to_have_count(4)
+    expect(page.get_by_role("button", name="Send again", exact=True)).to_be_visible()
+    window.assert_clean()
+
+
+def send_raw(page: Page, number: str, count: int) -> None:
+    """Send a request that no screen has a place for, as one of so many."""
+    editor = page.get_by_role("textbox", name="Message to send")
+    params = f'"method": "demo/exact", "params": {{"n": {number}}}'
+    editor.fill(f'{{"jsonrpc": "2.0", "id": {number[-4:]}, {params}}}')
+    editor.press("Control+Enter")
+    sent = page.get_by_label("Request history").get_by_role("button", name="Load demo/exact")
+    expect(sent).to_have_count(count)
+
+
+def test_numbers_keep_their_digits_when_messages_are_edited_and_compared(window: Watched) -> None:
+    page = window.enter("/servers/demo/experimental")
+    send_raw(page, "12345678901234567890", 1)
+    send_raw(page, "12345678901234567891", 2)
+    page = find(window, "demo/exact")
+    requests = rows(page, "→").filter(has_text="demo/exact")
+    requests.first.click()
+    page.get_by_role("button", name="Compare", exact=True).click()
+    requests.last.click()
+    differences = page.get_by_label("Differences", exact=True)
+    expect(differences).to_contain_text("12345678901234567890")
+    expect(differences).to_contain_text("12345678901234567891")
+    page.get_by_role("button", name="Edit and send").click()
+    expect(page.get_by_label("Message to send")).to_contain_text('"n": 12345678901234567891')
+    window.assert_clean()
+
+
+def test_the_chosen_row_is_told_and_has_its_place_among_all_servers(window: Watched) -> None:
+    window.enter("/s/demo/tools")
+    echo(window, "told-aloud")
+    page = window.goto("/traffic")
+    page.get_by_label("Filter traffic").fill("told-aloud")
+    expect(page.get_by_role("option")).to_have_count(2)
+    rows(page, "→").filter(has_text="tools/call").click()
+    page.get_by_role("button", name="Go to the answer").click()
+    expect(page).to_have_url(re.compile(r"\d/traffic/\d+$"))
+    answer = rows(page, "tools/call result")
+    expect(answer).to_have_attribute("aria-selected", "true")
+    listbox = page.get_by_role("listbox", name="Traffic")
+    expect(listbox).to_have_attribute(
+        "aria-activedescendant", answer.get_attribute("id") or "an id"
+    )
+    page.get_by_role("button", name="Go to the request").click()
+    expect(page.get_by_role("button", name="Go to the answer")).to_be_visible()
+    page.get_by_role("tab", name="Raw").focus()
+    page.keyboard.press("Escape")
+    expect(page).to_have_url(re.compile(r"\d/traffic$"))
+    expect(listbox).to_be_focused()
     window.assert_clean()
 
 
@@ -177,6 +248,8 @@ def test_a_pin_and_its_label_are_there_after_a_restart(browser: Browser, tmp_pat
         page.keyboard.press("Enter")
         expect(rows(page, "look at this")).to_have_count(1)
         expect(page.get_by_role("button", name="Pinned")).to_be_visible()
+        page.reload()
+        expect(rows(page, "look at this")).to_have_count(1)
         window.assert_clean()
     with site(tmp_path, "demo") as second, watched(browser, second) as window:
         page = window.enter("/s/demo/traffic")
@@ -286,6 +359,12 @@ def test_bytes_that_are_no_message_are_flagged_with_the_reason_and_shown_in_hex(
     expect(broken).to_have_attribute("data-tone", "bad")
     broken.click()
     expect(page.get_by_text("Malformed: not UTF-8")).to_contain_text("Hex shows every byte")
+    page.route("**/bytes", lambda route: route.fulfill(status=404, json={"message": "Gone."}))
+    page.get_by_role("tab", name="Hex").click()
+    expect(page.get_by_text("The bytes could not be loaded: Gone.")).to_be_visible()
+    window.faults.clear()  # the browser tells of the 404
+    page.unroute("**/bytes")
+    page.get_by_role("tab", name="Raw").click()
     page.get_by_role("tab", name="Hex").click()
     expect(page.get_by_label("Bytes in hexadecimal")).to_contain_text("63 61 66 e9")
     window.shoot("traffic-hex")
@@ -322,6 +401,16 @@ def test_each_message_has_the_http_exchange_that_carried_it_with_its_whole_body(
     page.get_by_role("tab", name="HTTP").click()
     # Far behind what the row itself holds.
     expect(details.get_by_label("Response body").last).to_contain_text("nextCursor")
+    window.goto("/s/far/tools/broken-utf8")
+    run(page)
+    expect(page.get_by_label("Call of broken-utf8")).to_contain_text("not UTF-8")
+    window.goto("/s/far/traffic")
+    rows(page, "not UTF-8: byte").last.click()
+    page.get_by_role("tab", name="HTTP").click()
+    bytes_of = details.get_by_role("link", name="Download the bytes").last
+    with page.expect_download() as download:
+        bytes_of.click()
+    assert b"caf\xe9" in Path(download.value.path()).read_bytes()
     assert window.axe() == []
     window.assert_clean()
 

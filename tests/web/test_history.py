@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+from mcplens.events import LogReceived
+
 from .harness import PATIENCE_S, Page, Refusal, Site
 
 
@@ -60,6 +62,20 @@ async def test_an_event_is_had_whole_before_and_after_it_is_recorded(web: Site, 
     assert json.loads(whole["text"])["params"]["arguments"]["text"] == text
     status, data = await web.get(f"{place}/bytes")
     assert (status, len(data)) == (200, event["size_bytes"])
+
+
+async def test_an_event_is_had_with_fields_that_are_too_large_for_a_row(
+    web: Site, page: Page
+) -> None:
+    await page.connected("demo")
+    data = {"text": "z" * 50_000}
+    web.workspace.bus.publish(LogReceived, "demo", 0, "info", None, data)
+    event = await page.until(
+        lambda: next((e for e in page.events if e["kind"] == "LogReceived" and e["is_cut"]), None)
+    )
+    whole = await web.get_json(f"/api/event/{event['run_id']}/{event['seq']}")
+    assert whole["event"]["detail"]["data"] == data
+    assert not whole["event"]["is_cut"]
 
 
 async def test_a_text_deep_in_a_message_is_found_in_memory_and_in_the_recording(

@@ -11,7 +11,7 @@ from mcplens.clock import ManualClock
 from mcplens.events import LogReceived, Remark, StderrLine
 from mcplens.web import feed as feeds
 from mcplens.web.feed import Feed
-from mcplens.web.rows import DETAIL_BYTES, EventEncoder
+from mcplens.web.rows import LOG_BYTES, EventEncoder
 from mcplens.workspace.following import Follower
 
 from .harness import Page, Site
@@ -121,11 +121,23 @@ def test_an_event_of_any_size_and_text_becomes_a_short_row() -> None:
     bus.publish(LogReceived, "s", 0, "info", None, {"text": "x" * 1_000_000})
     bus.publish(StderrLine, "s", 0, 7, b"\xff\xfe" * 1_000_000)
     bus.publish(LogReceived, "s", 0, "info", "\ud800", {"\ud800": "\udfff"})
-    rows = [json.loads(row) for row in EventEncoder("r").encode(bus.since(0))]
+    encoded = EventEncoder("r").encode(bus.since(0))
+    rows = [json.loads(row) for row in encoded]
     assert rows[0]["is_cut"]
-    assert all(len(json.dumps(row)) < DETAIL_BYTES * 2 for row in rows)
+    assert rows[1]["is_cut"]
+    assert all(len(row) < LOG_BYTES * 4 for row in encoded)
     assert rows[1]["size_bytes"] == 2_000_000
     assert rows[2]["kind"] == "LogReceived"
+
+
+def test_a_row_has_a_log_line_whole_unless_it_is_very_long() -> None:
+    bus = Bus(ManualClock())
+    bus.publish(LogReceived, "s", 0, "info", None, {"text": "x" * 12_000})
+    bus.publish(StderrLine, "s", 0, 7, b"y" * 12_000)
+    said, written = [json.loads(row) for row in EventEncoder("r").encode(bus.since(0))]
+    assert said["detail"]["data"] == {"text": "x" * 12_000}
+    assert written["head"] == "y" * 12_000
+    assert (said["is_cut"], written["is_cut"]) == (False, False)
 
 
 async def test_a_page_that_does_not_read_slows_nobody(

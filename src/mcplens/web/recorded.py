@@ -30,7 +30,8 @@ T = TypeVar("T")
 _threads: Final = ThreadPoolExecutor(4, thread_name_prefix="mcplens history")
 # 2 MB as events usually are; a page reads 200,000 of them.
 MOST_EVENTS: Final = 5_000
-MOST_RUNS: Final = 200
+# Three runs a day for a year; each is a line to choose from.
+MOST_RUNS: Final = 1_000
 # As many as a page keeps rows.
 MOST_MATCHES: Final = 100_000
 
@@ -178,13 +179,13 @@ async def row_of(workspace: Workspace, run_id: str, seq: int) -> Row:
 
 
 async def event(workspace: Workspace, run_id: str, seq: int) -> tuple[EventView, Stored, bytes]:
-    """One event: as a row, as it was published, and its bytes.
+    """One event: with all its fields, as it was published, and its bytes.
 
     Raises:
         InspectorError: it is not there, or no longer.
     """
     row = await row_of(workspace, run_id, seq)
-    return event_view(run_id, row), decode_row(run_id, row), row[9] or b""
+    return event_view(run_id, row, is_whole=True), decode_row(run_id, row), row[9] or b""
 
 
 async def recorded_request(workspace: Workspace, run_id: str, seq: int) -> RecordedRequest:

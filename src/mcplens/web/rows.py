@@ -15,8 +15,12 @@ from mcplens.web.views import EventView
 
 # Enough for one line on a wide screen.
 HEAD_CHARACTERS: Final = 300
-# Enough for a log message or an error; a page of 100,000 rows must fit into a browser.
+# Enough for an error; a page of 100,000 rows must fit into a browser.
 DETAIL_BYTES: Final = 8 * 1024
+# Log lines are searched, copied and exported from the rows: all but the largest are there whole.
+LOG_BYTES: Final = 16 * 1024
+# Enough for an event that somebody looks at.
+WHOLE_BYTES: Final = 1024 * 1024
 # So much of a message is looked through for bytes that are no text: quick, whatever comes.
 _LOOKED_AT_BYTES: Final = 1024 * 1024
 _FRAMES: Final = frozenset({"FrameSent", "FrameReceived"})
@@ -45,13 +49,15 @@ def encoded(view: EventView) -> bytes:
         return to_json(msgspec.to_builtins(view, enc_hook=str))
 
 
-def event_view(run_id: str, row: Row) -> EventView:
-    """One event as a row shows it."""
+def event_view(run_id: str, row: Row, *, is_whole: bool = False) -> EventView:
+    """One event as a row shows it, or with all its fields."""
     seq, wall, mono, server_id, kind, method, request_id, status, about, payload = row
     detail = dict(about or {})
     malformed = detail.get("malformed")
-    detail, is_cut = shortened(detail)
+    most = LOG_BYTES if kind == "LogReceived" else DETAIL_BYTES
+    detail, is_cut = shortened(detail, WHOLE_BYTES if is_whole else most)
     data = payload or b""
+    head = _head(data, LOG_BYTES if kind == "StderrLine" else HEAD_CHARACTERS)
     reason = malformed["reason"] if isinstance(malformed, dict) else None
     if reason is None and kind in _FRAMES:
         reason = _no_text(data)
@@ -66,12 +72,16 @@ def event_view(run_id: str, row: Row) -> EventView:
         request_id,
         status,
         len(data),
-        # A character has four bytes at most.
-        data[: HEAD_CHARACTERS * 4].decode("utf-8", "replace")[:HEAD_CHARACTERS],
+        head,
         reason,
         detail,
-        is_cut,
+        is_cut or (kind == "StderrLine" and len(head) == LOG_BYTES < len(data)),
     )
+
+
+def _head(data: bytes, characters: int) -> str:
+    # A character has four bytes at most.
+    return data[: characters * 4].decode("utf-8", "replace")[:characters]
 
 
 def _no_text(data: bytes) -> str | None:
@@ -87,17 +97,18 @@ def _no_text(data: bytes) -> str | None:
     return None
 
 
-def shortened(detail: dict[str, Any]) -> tuple[dict[str, Any], bool]:
+def shortened(detail: dict[str, Any], most: int) -> tuple[dict[str, Any], bool]:
     """The fields of an event without those that are too large, and whether any was."""
     if not detail:
         return detail, False
     try:
-        if len(_encode(detail)) <= DETAIL_BYTES:
+        if len(_encode(detail)) <= most:
             return detail, False
     except (UnicodeEncodeError, RecursionError, TypeError):
         pass
-    kept = {name: value for name, value in detail.items() if _size(value) <= DETAIL_BYTES // 4}
-    cut = {name: _beginning(value) for name, value in detail.items() if name not in kept}
+    field = most // 4
+    kept = {name: value for name, value in detail.items() if _size(value) <= field}
+    cut = {name: _beginning(value, field) for name, value in detail.items() if name not in kept}
     return kept | cut, True
 
 
@@ -105,15 +116,15 @@ def _size(value: Any) -> int:
     try:
         return len(to_json(value))
     except (RecursionError, TypeError, ValueError):
-        return DETAIL_BYTES
+        return WHOLE_BYTES
 
 
-def _beginning(value: Any) -> str:
+def _beginning(value: Any, most: int) -> str:
     """How a value that is too large begins, as text."""
     if isinstance(value, str):
-        return value[: DETAIL_BYTES // 4]
+        return value[:most]
     try:
-        text = to_json(value)[: DETAIL_BYTES // 4].decode("utf-8", "replace")
+        text = to_json(value)[:most].decode("utf-8", "replace")
     except (RecursionError, TypeError, ValueError):
         return "…"
     return f"{text}…"

@@ -38,7 +38,9 @@ export const fetchResult = async (callId: string): Promise<string> =>
 export const fetchRequest = async (callId: string): Promise<string> =>
   (await ask(`/api/calls/${segment(callId)}/request`)).text();
 
-export const fetchRuns = async (): Promise<RunPage> => (await ask("/api/history")).json();
+/** The newest runs. */
+export const fetchRuns = async (most: number): Promise<RunPage> =>
+  (await ask(`/api/history?limit=${most}`)).json();
 
 export const fetchHistory = async (query: Record<string, string>): Promise<EventPage> =>
   (await ask(`/api/history/events?${new URLSearchParams(query)}`)).json();

@@ -242,7 +242,8 @@ export interface EventPage {
  * One event, live or recorded, as a row shows it.
  *
  * `kind` is the event's type (docs/reference/events.md). `head` is how the bytes of its message
- * or body begin, `detail` its other fields. `is_cut` says that `detail` lacks what was too large.
+ * or body begin, `detail` its other fields. `is_cut` says that `detail`, or the line of stderr,
+ * lacks what was too large.
  */
 export interface EventView {
   run_id: string;

@@ -7,9 +7,12 @@ import { LogRow } from "../screens/logs/LogRow";
 import { isLog } from "../screens/logs/levels";
 import { useLines, useRows } from "../screens/logs/useLines";
 import { EVERYTHING, wantedBy } from "../screens/traffic/filter";
+import { Lacking } from "../screens/traffic/Lacking";
 import { TrafficRow, toneOf } from "../screens/traffic/TrafficRow";
 import { useFiltered } from "../state/filtered";
+import { useOlder } from "../state/older";
 import { pathTo } from "../state/selection";
+import { useInspector } from "../state/store";
 import css from "./Dock.module.css";
 
 interface Props {
@@ -23,6 +26,7 @@ interface Props {
 
 function Rows({ label, rows, none, pathOf, draw, tone }: Props) {
   const navigate = useNavigate();
+  const runId = useInspector((state) => state.run_id);
   const [chosen, setChosen] = useState<number | null>(null);
   const last = useRef<EventView | null>(null);
   const choose = useCallback((event: EventView): void => {
@@ -35,25 +39,36 @@ function Rows({ label, rows, none, pathOf, draw, tone }: Props) {
   const onClick = (event: MouseEvent): void => {
     if (event.target instanceof Element && event.target.closest('[role="option"]')) open();
   };
-  if (!rows.length) return <p className={`dim ${css.none}`}>{none}</p>;
+  const older = useOlder(runId, true);
+  const lacking = <Lacking runId={runId} older={older} />;
+  if (!rows.length)
+    return (
+      <>
+        {lacking}
+        {!older.isLoading && <p className={`dim ${css.none}`}>{none}</p>}
+      </>
+    );
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: the list within is what has the focus
-    <div
-      className={css.rows}
-      onClick={onClick}
-      onKeyDown={(event) =>
-        event.key === "Enter" && event.target instanceof HTMLDivElement && open()
-      }
-    >
-      <RowList
-        label={label}
-        rows={rows}
-        chosen={chosen}
-        onChoose={choose}
-        draw={draw}
-        tone={tone}
-      />
-    </div>
+    <>
+      {lacking}
+      {/* biome-ignore lint/a11y/noStaticElementInteractions: the list within is what has the focus */}
+      <div
+        className={css.rows}
+        onClick={onClick}
+        onKeyDown={(event) =>
+          event.key === "Enter" && event.target instanceof HTMLDivElement && open()
+        }
+      >
+        <RowList
+          label={label}
+          rows={rows}
+          chosen={chosen}
+          onChoose={choose}
+          draw={draw}
+          tone={tone}
+        />
+      </div>
+    </>
   );
 }
 

@@ -4,6 +4,7 @@ import { Link } from "react-router";
 import type { ServerView } from "../api/types";
 import { toggle } from "../screens/servers/ServerCard";
 import { nameOf, pathTo } from "../state/selection";
+import { useInspector } from "../state/store";
 import { clock, cut } from "./format";
 import css from "./LostNote.module.css";
 import { StateDot, shownState, stateWords } from "./StateDot";
@@ -11,7 +12,19 @@ import { StateDot, shownState, stateWords } from "./StateDot";
 // Enough for an exception's last words.
 const LINES = 6;
 
-export function LostNote({ server }: { server: ServerView }) {
+interface Props {
+  server: ServerView;
+  /** Where the last lines of stderr are listed anyway. */
+  isBrief?: boolean;
+}
+
+/** Above the rows of a server that died or failed; one that nobody has connected yet has none. */
+export function LostServer({ serverId }: { serverId: string }) {
+  const server = useInspector((state) => state.servers.get(serverId));
+  return server && (server.exit || server.error) ? <LostNote server={server} isBrief /> : null;
+}
+
+export function LostNote({ server, isBrief = false }: Props) {
   if (server.state === "CONNECTED") return null;
   const { exit } = server;
   const ended = exit
@@ -24,7 +37,7 @@ export function LostNote({ server }: { server: ServerView }) {
   return (
     <div className={css.note} role="status">
       <StateDot state={shownState(server)} />
-      <span className="grow">
+      <span className={css.words}>
         {nameOf(server)}: {stateWords(server).toLowerCase()}
         {` since ${clock(server.since, false)}`}
         {why ? `, ${why}` : ""}. What you see is as it was.
@@ -32,7 +45,7 @@ export function LostNote({ server }: { server: ServerView }) {
       <Button size="compact-xs" variant="default" onClick={() => toggle(server)}>
         {server.state === "CONNECTING" ? "Cancel" : "Connect again"}
       </Button>
-      {ended && said.length > 0 && (
+      {ended && !isBrief && said.length > 0 && (
         <details className={css.said} open>
           <summary>Last lines of stderr</summary>
           <pre className="block">{said.join("\n")}</pre>

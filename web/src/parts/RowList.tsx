@@ -5,6 +5,7 @@ import {
   type KeyboardEvent,
   type ReactNode,
   useEffect,
+  useId,
   useLayoutEffect,
   useRef,
 } from "react";
@@ -34,6 +35,10 @@ interface Props {
   /** Makes the list a tree: its rows need not be in order. */
   outline?: Outline;
 }
+
+/** Give the rows within an element the focus. */
+export const focusRows = (within: HTMLElement | null): void =>
+  within?.querySelector<HTMLElement>('[role="listbox"], [role="tree"]')?.focus();
 
 /** Where an event stands in rows that are in order. */
 export function indexOf(rows: EventView[], seq: number): number {
@@ -96,15 +101,16 @@ function useSteady(rows: EventView[], window: Window, isTree: boolean): void {
 }
 
 export function RowList({ label, rows, chosen = null, onChoose, draw, tone, outline }: Props) {
+  const id = useId();
   const window = useWindow(rows.length, ROW_PX, true);
   useSteady(rows, window, outline !== undefined);
   const at = chosen === null ? -1 : placeOf(rows, chosen, outline !== undefined);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: scrolls when the choice moves, not when rows come
+  // biome-ignore lint/correctness/useExhaustiveDependencies: scrolls when the choice moves or comes in, not when other rows do
   useEffect(() => {
     if (at < 0) return;
     window.follow(false);
     window.scrollTo(at);
-  }, [chosen]);
+  }, [chosen, at < 0]);
   const onKeyDown = (event: KeyboardEvent): void => {
     const steps: Record<string, number> = {
       ArrowDown: 1,
@@ -125,6 +131,7 @@ export function RowList({ label, rows, chosen = null, onChoose, draw, tone, outl
     if (next) onChoose(next);
   };
   const visible = rows.slice(window.first, window.last);
+  const isDrawn = at >= window.first && at < window.last;
   return (
     <div className={css.place}>
       <div
@@ -134,6 +141,7 @@ export function RowList({ label, rows, chosen = null, onChoose, draw, tone, outl
         onKeyDown={onKeyDown}
         role="listbox"
         aria-label={label}
+        aria-activedescendant={isDrawn ? `${id}${chosen}` : undefined}
         tabIndex={0}
         {...(outline && { role: "tree" })}
       >
@@ -143,6 +151,7 @@ export function RowList({ label, rows, chosen = null, onChoose, draw, tone, outl
               // biome-ignore lint/a11y/useKeyWithClickEvents: the list itself handles the keys
               <div
                 key={event.seq}
+                id={`${id}${event.seq}`}
                 role="option"
                 tabIndex={-1}
                 aria-selected={event.seq === chosen}

@@ -1,13 +1,52 @@
-import { useEffect, useState } from "react";
+// One clock for all that counts alike: only what shows it is drawn again.
+import { useSyncExternalStore } from "react";
+
+interface Clock {
+  subscribe(listener: () => void): () => void;
+  read(): number;
+}
+
+const seconds = (): number => Date.now() / 1000;
+
+function clockOf(everyMs: number): Clock {
+  let now = seconds();
+  let timer: ReturnType<typeof setInterval> | null = null;
+  const listeners = new Set<() => void>();
+  const tick = (): void => {
+    now = seconds();
+    for (const listener of listeners) listener();
+  };
+  return {
+    subscribe(listener) {
+      listeners.add(listener);
+      if (timer === null) {
+        now = seconds();
+        timer = setInterval(tick, everyMs);
+      }
+      return () => {
+        listeners.delete(listener);
+        if (listeners.size || timer === null) return;
+        clearInterval(timer);
+        timer = null;
+      };
+    },
+    read() {
+      // Nobody winds a clock that nobody listens to.
+      if (timer === null && Math.abs(seconds() - now) * 1000 > everyMs) now = seconds();
+      return now;
+    },
+  };
+}
+
+const clocks = new Map<number, Clock>();
+const never = (): (() => void) => () => undefined;
 
 /** Wall clock seconds, renewed while something counts. */
 export function useNow(isCounting: boolean, everyMs = 1000): number {
-  const [now, setNow] = useState(() => Date.now() / 1000);
-  useEffect(() => {
-    if (!isCounting) return;
-    setNow(Date.now() / 1000);
-    const timer = setInterval(() => setNow(Date.now() / 1000), everyMs);
-    return () => clearInterval(timer);
-  }, [isCounting, everyMs]);
-  return now;
+  let clock = clocks.get(everyMs);
+  if (!clock) {
+    clock = clockOf(everyMs);
+    clocks.set(everyMs, clock);
+  }
+  return useSyncExternalStore(isCounting ? clock.subscribe : never, clock.read);
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { anEvent } from "../testing/views";
 import { EventRing } from "./events";
-import { fillFront, fillGap } from "./older";
+import { fillFront, fillGap, readOlder } from "./older";
 
 const now = (run: () => void): void => run();
 
@@ -39,6 +39,31 @@ describe("what happened before a page was opened", () => {
     other.append([anEvent({ seq: 9 })]);
     await fillFront(other, "run", () => true, recording(9, 2));
     expect(seqs(other)).toEqual([9]);
+  });
+});
+
+describe("screens that look at the same time", () => {
+  it("read what is older once, until the last of them is gone", async () => {
+    const begun: string[] = [];
+    const gone: (() => boolean)[] = [];
+    const fill = async (_: EventRing, runId: string, isGone: () => boolean): Promise<void> => {
+      begun.push(runId);
+      gone.push(isGone);
+    };
+    const first = readOlder("run", fill);
+    const second = readOlder("run", fill);
+    expect(begun).toEqual(["run"]);
+    first();
+    expect(gone[0]?.()).toBe(false);
+    second();
+    expect(gone[0]?.()).toBe(true);
+    const third = readOlder("run", fill);
+    const other = readOlder("other", fill);
+    expect(begun).toEqual(["run", "run", "other"]);
+    expect(gone.map((isGone) => isGone())).toEqual([true, true, false]);
+    third();
+    expect(gone[2]?.()).toBe(false);
+    other();
   });
 });
 

@@ -1,10 +1,11 @@
 // What this page was not sent of the run that goes on, read from the recording: what happened before
 // the page was opened, and what a slow browser missed.
-import { useEffect, useState } from "react";
+import { useEffect, useSyncExternalStore } from "react";
+import { create } from "zustand";
 import { fetchHistory } from "../api/http";
 import type { EventView } from "../api/types";
 import { words } from "../parts/format";
-import { type EventRing, type Gap, ring, useRingVersion } from "./events";
+import { type EventRing, type Gap, ring } from "./events";
 
 // As many as the backend gives at once.
 const PAGE = 5000;
@@ -72,23 +73,42 @@ export interface Older {
 }
 
 const NONE: Older = { isLoading: false, problem: null };
+const useReading = create<Older>(() => NONE);
+
+let reading: { runId: string; viewers: number } | null = null;
+
+/** Read on while anybody looks: the first who does begins, and screens beside it share what comes. */
+export function readOlder(runId: string, fill: typeof fillFront = fillFront): () => void {
+  if (reading?.runId !== runId) {
+    const begun = { runId, viewers: 0 };
+    const isGone = (): boolean => reading !== begun;
+    const tell = (state: Older): void => {
+      if (!isGone()) useReading.setState(state);
+    };
+    reading = begun;
+    tell({ isLoading: true, problem: null });
+    fill(ring, runId, isGone).then(
+      () => tell(NONE),
+      (thrown) => tell({ isLoading: false, problem: words(thrown) }),
+    );
+  }
+  const mine = reading;
+  mine.viewers += 1;
+  return () => {
+    mine.viewers -= 1;
+    if (mine.viewers === 0 && reading === mine) reading = null;
+  };
+}
+
+/** Whether there are older events than the page has, and room for them. */
+const isMissing = (): boolean => (ring.items[0]?.seq ?? 1) > 1 && ring.items.length < ring.capacity;
 
 /** Read what happened before this page was opened, while somebody looks at the run that goes on. */
 export function useOlder(runId: string | null, isLive: boolean): Older {
-  const [state, setState] = useState(NONE);
-  useRingVersion(ring);
-  const isNeeded = isLive && (ring.items[0]?.seq ?? 1) > 1 && ring.items.length < ring.capacity;
+  const state = useReading();
+  const isNeeded = useSyncExternalStore(ring.subscribe, isMissing) && isLive;
   useEffect(() => {
-    if (!isNeeded || runId === null) return;
-    let isGone = false;
-    setState({ isLoading: true, problem: null });
-    fillFront(ring, runId, () => isGone).then(
-      () => !isGone && setState(NONE),
-      (thrown) => !isGone && setState({ isLoading: false, problem: words(thrown) }),
-    );
-    return () => {
-      isGone = true;
-    };
+    if (isNeeded && runId !== null) return readOlder(runId);
   }, [runId, isNeeded]);
   return isNeeded ? state : NONE;
 }

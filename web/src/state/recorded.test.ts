@@ -1,11 +1,12 @@
 import { renderHook, waitFor } from "@testing-library/react";
 import { afterEach, expect, it, vi } from "vitest";
 import { anEvent } from "../testing/views";
-import { useRecorded } from "./recorded";
+import { type Recorded, useRecorded } from "./recorded";
 
 afterEach(() => vi.unstubAllGlobals());
 
-it("reads a recorded run page by page up to its end", async () => {
+/** A recording of nine events, three a page. */
+function record(): string[] {
   const asked: string[] = [];
   const answer = (url: string): Response => {
     asked.push(url);
@@ -14,8 +15,24 @@ it("reads a recorded run page by page up to its end", async () => {
     return Response.json({ events, has_more: after < 6 });
   };
   vi.stubGlobal("fetch", async (url: string) => answer(url));
+  return asked;
+}
+
+const seqs = ({ ring }: Recorded): number[] => ring.items.map((event) => event.seq);
+
+it("reads a recorded run page by page up to its end", async () => {
+  const asked = record();
   const { result } = renderHook(() => useRecorded("run"));
   await waitFor(() => expect(result.current.isLoading).toBe(false));
-  expect(result.current.ring.items.map((event) => event.seq)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9]);
+  expect(seqs(result.current)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9]);
+  expect(result.current.isCut).toBe(false);
   expect(asked).toHaveLength(3);
+});
+
+it("tells that a run goes on behind what there is room for", async () => {
+  record();
+  const { result } = renderHook(() => useRecorded("run", 6));
+  await waitFor(() => expect(result.current.isCut).toBe(true));
+  expect(seqs(result.current)).toEqual([1, 2, 3, 4, 5, 6]);
+  expect(result.current.isLoading).toBe(false);
 });

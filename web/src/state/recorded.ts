@@ -2,7 +2,7 @@
 import { useEffect, useState } from "react";
 import { fetchHistory } from "../api/http";
 import { words } from "../parts/format";
-import { EventRing, ring } from "./events";
+import { CAPACITY, EventRing, ring } from "./events";
 
 // As many as the backend gives at once: parsed within a frame, and few enough trips.
 const PAGE = 5000;
@@ -11,14 +11,17 @@ export interface Recorded {
   ring: EventRing;
   isLoading: boolean;
   problem: string | null;
+  /** The run goes on behind what there is room for. */
+  isCut: boolean;
 }
 
-const LIVE: Recorded = { ring, isLoading: false, problem: null };
+const LIVE: Recorded = { ring, isLoading: false, problem: null, isCut: false };
 
 const pageAfter = (runId: string, seq: number) =>
   fetchHistory({ run: runId, after: String(seq), limit: String(PAGE) });
 
-async function fill(into: EventRing, runId: string, isGone: () => boolean): Promise<void> {
+/** Whether there was no room for the end of the run. */
+async function fill(into: EventRing, runId: string, isGone: () => boolean): Promise<boolean> {
   let page = await pageAfter(runId, 0);
   while (!isGone()) {
     const last = page.events.at(-1);
@@ -26,26 +29,32 @@ async function fill(into: EventRing, runId: string, isGone: () => boolean): Prom
     // The next page comes while this one is drawn.
     const next = last && isMore ? pageAfter(runId, last.seq) : null;
     into.append(page.events);
-    if (!next) return;
+    if (!next) return page.has_more;
     page = await next;
   }
+  return false;
 }
 
 /** The events of a run; those of now if none is named. */
-export function useRecorded(runId: string | null): Recorded {
+export function useRecorded(runId: string | null, capacity = CAPACITY): Recorded {
   const [state, setState] = useState<Recorded>(LIVE);
   useEffect(() => {
     if (runId === null) return setState(LIVE);
     let isGone = false;
-    const own = new EventRing();
-    setState({ ring: own, isLoading: true, problem: null });
-    fill(own, runId, () => isGone).then(
-      () => !isGone && setState({ ring: own, isLoading: false, problem: null }),
-      (thrown) => !isGone && setState({ ring: own, isLoading: false, problem: words(thrown) }),
+    const own: Recorded = {
+      ring: new EventRing(capacity),
+      isLoading: false,
+      problem: null,
+      isCut: false,
+    };
+    setState({ ...own, isLoading: true });
+    fill(own.ring, runId, () => isGone).then(
+      (isCut) => !isGone && setState({ ...own, isCut }),
+      (thrown) => !isGone && setState({ ...own, problem: words(thrown) }),
     );
     return () => {
       isGone = true;
     };
-  }, [runId]);
+  }, [runId, capacity]);
   return state;
 }

@@ -1,6 +1,8 @@
 // Above the log lines: what is shown of them, what the server sends, and what can be taken away.
 import { Button, Checkbox, Menu, Popover, SegmentedControl, Select, Switch } from "@mantine/core";
-import { memo } from "react";
+import { notifications } from "@mantine/notifications";
+import { memo, useState } from "react";
+import type { EventView } from "../../api/types";
 import { counted } from "../../parts/format";
 import { Icon } from "../../parts/icons";
 import { copy, save } from "../../parts/text";
@@ -8,7 +10,7 @@ import { telling } from "../../state/actions";
 import { command } from "../../state/connection";
 import { useRing } from "../../state/events";
 import { useInspector } from "../../state/store";
-import { asJsonLines, asText, LEVELS, SHOWN } from "./levels";
+import { asJsonLines, asText, LEVELS, SHOWN, type Spoken, spokenBy } from "./levels";
 import { type Lines, useCount, useIsEmpty } from "./useLines";
 
 /** The level from which on the server sends log messages. */
@@ -100,11 +102,32 @@ export function Count({ lines }: { lines: Lines }) {
 export const Taking = memo(({ lines, onClear }: { lines: Lines; onClear(): void }) => {
   const ring = useRing();
   const isEmpty = useIsEmpty(lines);
-  const rows = () => lines.filtered.refresh();
-  const requestOf = (event: Parameters<typeof ring.ownerOf>[0]) => ring.ownerOf(event)?.id;
+  const [isBusy, setBusy] = useState(false);
+  const requestOf = (event: EventView) => ring.ownerOf(event)?.id;
+  const take = async (use: (rows: Spoken[]) => unknown): Promise<void> => {
+    setBusy(true);
+    const rows = await spokenBy(lines.filtered.refresh());
+    setBusy(false);
+    const parts = rows.filter((row) => row.isPart).length;
+    if (parts)
+      notifications.show({
+        color: "red",
+        message: `Of ${counted(parts, "line")} only the beginning could be read.`,
+      });
+    await use(rows);
+  };
+  const copyThem = (rows: Spoken[]) => copy(asText(rows));
+  const saveText = (rows: Spoken[]) => save(asText(rows), "mcplens.log", "text/plain");
+  const saveJson = (rows: Spoken[]) =>
+    save(asJsonLines(rows, requestOf), "mcplens-logs.jsonl", "application/jsonl");
   return (
     <>
-      <Button variant="default" disabled={isEmpty} onClick={() => void copy(asText(rows()))}>
+      <Button
+        variant="default"
+        disabled={isEmpty}
+        loading={isBusy}
+        onClick={() => void take(copyThem)}
+      >
         Copy
       </Button>
       <Menu position="bottom-end">
@@ -112,22 +135,15 @@ export const Taking = memo(({ lines, onClear }: { lines: Lines; onClear(): void 
           <Button
             variant="default"
             disabled={isEmpty}
+            loading={isBusy}
             rightSection={<Icon name="down" size={12} />}
           >
             Export
           </Button>
         </Menu.Target>
         <Menu.Dropdown>
-          <Menu.Item onClick={() => save(asText(rows()), "mcplens.log", "text/plain")}>
-            As text
-          </Menu.Item>
-          <Menu.Item
-            onClick={() =>
-              save(asJsonLines(rows(), requestOf), "mcplens-logs.jsonl", "application/jsonl")
-            }
-          >
-            As JSON Lines
-          </Menu.Item>
+          <Menu.Item onClick={() => void take(saveText)}>As text</Menu.Item>
+          <Menu.Item onClick={() => void take(saveJson)}>As JSON Lines</Menu.Item>
         </Menu.Dropdown>
       </Menu>
       <Button

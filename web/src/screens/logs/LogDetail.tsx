@@ -1,9 +1,7 @@
 // One log line, whole: what it says, and the request that it belongs to.
 import { ActionIcon, Button, Tooltip } from "@mantine/core";
-import { useEffect, useState } from "react";
 import { Link } from "react-router";
-import { fetchEvent } from "../../api/http";
-import type { EventView, WholeEvent } from "../../api/types";
+import type { EventView } from "../../api/types";
 import { clock } from "../../parts/format";
 import { Icon } from "../../parts/icons";
 import { JsonTree } from "../../parts/JsonTree";
@@ -11,30 +9,15 @@ import { TextView } from "../../parts/TextView";
 import { copy, pretty } from "../../parts/text";
 import { useRing } from "../../state/events";
 import { pathTo } from "../../state/selection";
+import { useWhole } from "../../state/whole";
 import css from "./LogRow.module.css";
-import { isCut, isStderr, levelOf, lineOf, loggerOf, textOf } from "./levels";
+import { levelOf, lineOf, loggerOf, saidBy, saidIn } from "./levels";
 
 /** What the line says; fetched where the row has only its beginning. */
 function useSaid(event: EventView): unknown {
-  const [whole, setWhole] = useState<WholeEvent | null>(null);
-  const { run_id, seq } = event;
-  const isWanted = isCut(event);
-  useEffect(() => {
-    setWhole(null);
-    if (!isWanted) return;
-    let isGone = false;
-    fetchEvent(run_id, seq).then(
-      (got) => !isGone && setWhole(got),
-      // Its beginning is shown already, and ends with "…".
-      () => undefined,
-    );
-    return () => {
-      isGone = true;
-    };
-  }, [run_id, seq, isWanted]);
-  if (whole === null || whole.event.seq !== seq)
-    return isStderr(event) ? textOf(event) : event.detail.data;
-  return isStderr(event) ? (whole.text ?? textOf(event)) : whole.event.detail.data;
+  const got = useWhole(event.is_cut ? event : null);
+  // Its beginning is shown until then, and ends with "…".
+  return got && "whole" in got ? saidBy(got.whole) : saidIn(event);
 }
 
 function Request({ event }: { event: EventView }) {
@@ -78,10 +61,7 @@ export function LogDetail({ event, onClose }: { event: EventView; onClose(): voi
         <Request event={event} />
         <span className="grow" />
         <Tooltip label="Copy the line">
-          <ActionIcon
-            aria-label="Copy the line"
-            onClick={() => void copy(isCut(event) ? text : lineOf(event))}
-          >
+          <ActionIcon aria-label="Copy the line" onClick={() => void copy(lineOf(event, said))}>
             <Icon name="copy" />
           </ActionIcon>
         </Tooltip>

@@ -1,14 +1,17 @@
 import { memo } from "react";
 import type { EventView } from "../../api/types";
-import { clock } from "../../parts/format";
+import { clock, cut } from "../../parts/format";
 import css from "./LogRow.module.css";
 import { levelOf, loggerOf, textOf } from "./levels";
+
+// More than one line has room for on the widest screen.
+const DRAWN = 1_000;
 
 /** One line: when, how grave, who says it, what. */
 export const LogRow = memo(({ event, withServer }: { event: EventView; withServer: boolean }) => {
   const level = levelOf(event);
   const logger = loggerOf(event);
-  const text = textOf(event);
+  const text = cut(textOf(event), DRAWN);
   return (
     <>
       <span className={css.time}>{clock(event.wall)}</span>

@@ -1,17 +1,20 @@
 // What servers log and write to stderr, as it comes, in one stream or side by side.
-import { Button } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
-import { memo, type ReactNode, useCallback, useMemo, useRef, useState } from "react";
+import { memo, useCallback, useMemo, useRef, useState } from "react";
 import { useParams, useSearchParams } from "react-router";
 import type { EventView } from "../../api/types";
 import { Empty } from "../../parts/Empty";
-import { RowList } from "../../parts/RowList";
+import { LostServer } from "../../parts/LostNote";
+import { focusRows, RowList } from "../../parts/RowList";
 import { SearchField } from "../../parts/SearchField";
 import { Split } from "../../parts/Split";
 import { useEscape } from "../../parts/useEscape";
 import { useRing } from "../../state/events";
+import { useOlder } from "../../state/older";
 import { useDraft, usePreference } from "../../state/remembered";
 import { useInspector } from "../../state/store";
+import { Lacking, Line } from "../traffic/Lacking";
+import { useEvent } from "../traffic/useEvent";
 import { type LogFilter, type Stream, wantedLogs } from "./filter";
 import { Count, ServerLevel, ShownLevels, Taking, View } from "./LogBar";
 import { LogDetail } from "./LogDetail";
@@ -32,6 +35,14 @@ const NONE: Record<Stream, string> = {
   messages: "Log messages of the server appear here. Some servers send none until a level is set.",
   stderr: "What a server that runs on this computer writes to stderr appears here.",
 };
+
+/** Why there are no lines. */
+export function whyNone({ levels, text, request_id }: LogFilter, stream: Stream): string {
+  if (levels.length === 0) return "All levels are hidden; choose some above.";
+  const isHidden = stream === "stderr" && !levels.includes("stderr");
+  if (isHidden) return "stderr is hidden; choose it among the levels above.";
+  return text || request_id ? "No line fits this filter." : NONE[stream];
+}
 
 /** The lines of a stream that a filter lets through. */
 function useStream(filter: LogFilter, stream: Stream): Lines {
@@ -61,7 +72,7 @@ const List = memo(({ lines, filter, stream, chosen, onChoose }: ListProps) => {
   if (rows.length === 0)
     return (
       <Empty icon="logs" title={stream === "stderr" ? "Nothing on stderr" : "No log lines"}>
-        {filter.text || filter.request_id ? "No line fits this filter." : NONE[stream]}
+        {whyNone(filter, stream)}
       </Empty>
     );
   return (
@@ -92,25 +103,6 @@ function Halves(props: Omit<ListProps, "lines" | "stream">) {
       first={<Half {...props} stream="messages" />}
       second={<Half {...props} stream="stderr" />}
     />
-  );
-}
-
-function Note({
-  children,
-  action,
-  onClick,
-}: {
-  children: ReactNode;
-  action: string;
-  onClick(): void;
-}) {
-  return (
-    <div className="toolbar" role="status">
-      <span>{children}</span>
-      <Button variant="default" size="compact-xs" onClick={onClick}>
-        {action}
-      </Button>
-    </div>
   );
 }
 
@@ -159,11 +151,12 @@ export function Logs() {
     [calm, levels, serverId, requestId, afterSeq],
   );
   const lines = useStream(filter, "both");
-  const chosen = line === null ? undefined : ring.find(line);
+  const older = useOlder(runId, true);
+  const { event: chosen, problem } = useEvent(ring, { run_id: runId, seq: line });
   const choose = useCallback((event: EventView) => change("line", String(event.seq)), [change]);
   const close = (): void => {
     change("line", null);
-    place.current?.querySelector<HTMLElement>('[role="listbox"]')?.focus();
+    focusRows(place.current);
   };
   useEscape(chosen !== undefined, close);
   const clear = useCallback(
@@ -183,15 +176,18 @@ export function Logs() {
         <Count lines={lines} />
         <Taking lines={lines} onClear={clear} />
       </div>
+      <Lacking runId={runId} older={older} />
+      {problem && <div className="toolbar">{problem}</div>}
+      {serverId !== null && <LostServer serverId={serverId} />}
       {requestId !== null && (
-        <Note action="Show all" onClick={() => change("id", null)}>
+        <Line button="Show all" onClick={() => change("id", null)}>
           Only lines of the request with id {requestId}
-        </Note>
+        </Line>
       )}
       {afterSeq > 0 && (
-        <Note action="Show them again" onClick={() => setCleared({ run_id: "", seq: 0 })}>
+        <Line button="Show them again" onClick={() => setCleared({ run_id: "", seq: 0 })}>
           Earlier lines are cleared from view; the recording has them.
-        </Note>
+        </Line>
       )}
       <Split
         name="logs"

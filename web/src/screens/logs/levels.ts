@@ -1,5 +1,6 @@
 // The eight levels of MCP logging, and log rows as text and as JSON.
-import type { EventView } from "../../api/types";
+import { fetchEvent } from "../../api/http";
+import type { EventView, WholeEvent } from "../../api/types";
 import { clock } from "../../parts/format";
 
 export const LEVELS = [
@@ -17,9 +18,6 @@ export type Level = (typeof LEVELS)[number];
 /** What can be shown or hidden: the levels, and what comes from stderr. */
 export const SHOWN: readonly string[] = [...LEVELS, "stderr"];
 
-// As many characters of a line as a row is given.
-const HEAD = 300;
-
 export const isStderr = (event: EventView): boolean => event.kind === "StderrLine";
 
 export const isLog = (event: EventView): boolean => event.kind === "LogReceived" || isStderr(event);
@@ -30,33 +28,66 @@ export const levelOf = (event: EventView): string =>
 export const loggerOf = (event: EventView): string =>
   typeof event.detail.logger === "string" ? event.detail.logger : "";
 
-/** Whether the row has less than was written. */
-export const isCut = (event: EventView): boolean =>
-  isStderr(event) ? event.head.length >= HEAD && event.size_bytes > HEAD : event.is_cut;
+/** What a row has of what was said; a line of stderr that is too long for it ends with "…". */
+export const saidIn = (event: EventView): unknown =>
+  isStderr(event) ? event.head + (event.is_cut ? "…" : "") : event.detail.data;
 
-/** What it says; a line that is too long for a row ends with "…". */
-export function textOf(event: EventView): string {
-  if (isStderr(event)) return isCut(event) ? `${event.head}…` : event.head;
-  const { data } = event.detail;
-  return typeof data === "string" ? data : (JSON.stringify(data) ?? "");
+/** All that was said. */
+export const saidBy = ({ event, text }: WholeEvent): unknown =>
+  isStderr(event) ? (text ?? saidIn(event)) : event.detail.data;
+
+export function textOf(event: EventView, said = saidIn(event)): string {
+  return typeof said === "string" ? said : (JSON.stringify(said) ?? "");
 }
 
-export const lineOf = (event: EventView): string =>
-  [clock(event.wall), event.server_id, levelOf(event), loggerOf(event), textOf(event)]
+export const lineOf = (event: EventView, said = saidIn(event)): string =>
+  [clock(event.wall), event.server_id, levelOf(event), loggerOf(event), textOf(event, said)]
     .filter(Boolean)
     .join(" ");
 
-export const asText = (rows: EventView[]): string =>
-  rows.map((event) => `${lineOf(event)}\n`).join("");
+/** A row and what it says. */
+export interface Spoken {
+  event: EventView;
+  said: unknown;
+  /** The rest of it could not be read. */
+  isPart: boolean;
+}
+
+// A browser asks one host for six things at a time.
+const AT_ONCE = 6;
+
+/** The rows with all that they say: those that have only its beginning are fetched. */
+export async function spokenBy(rows: EventView[], fetch = fetchEvent): Promise<Spoken[]> {
+  const spoken = rows.map(
+    (event): Spoken => ({
+      event,
+      said: saidIn(event),
+      isPart: event.is_cut,
+    }),
+  );
+  const cut = spoken.filter((one) => one.isPart).values();
+  const work = async (): Promise<void> => {
+    for (const one of cut) {
+      const whole = await fetch(one.event.run_id, one.event.seq).catch(() => null);
+      if (whole === null) continue;
+      one.said = saidBy(whole);
+      one.isPart = whole.text_is_cut || (whole.event.is_cut && !isStderr(one.event));
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, work));
+  return spoken;
+}
+
+export const asText = (lines: Spoken[]): string =>
+  lines.map(({ event, said }) => `${lineOf(event, said)}\n`).join("");
 
 /** One JSON object a line, with the moment and the request where it is known. */
 export const asJsonLines = (
-  rows: EventView[],
+  lines: Spoken[],
   requestOf: (event: EventView) => string | number | undefined,
 ): string =>
-  rows
-    .map((event) => {
-      const said = isStderr(event) ? textOf(event) : event.detail.data;
+  lines
+    .map(({ event, said }) => {
       const line = {
         time: new Date(event.wall * 1000).toISOString(),
         server: event.server_id,

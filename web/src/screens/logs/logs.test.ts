@@ -2,7 +2,8 @@ import { describe, expect, it, vi } from "vitest";
 import type { EventView } from "../../api/types";
 import { anEvent } from "../../testing/views";
 import { type LogFilter, wantedLogs } from "./filter";
-import { asJsonLines, asText, SHOWN, textOf } from "./levels";
+import { whyNone } from "./Logs";
+import { asJsonLines, asText, SHOWN, spokenBy, textOf } from "./levels";
 import { calmly } from "./useLines";
 
 const log = (seq: number, level: string, data: unknown, part: Partial<EventView> = {}): EventView =>
@@ -47,19 +48,51 @@ describe("log lines", () => {
   });
   it("say that a row has only their beginning", () => {
     expect(textOf(stderr(1, "short"))).toBe("short");
-    const long = anEvent({ seq: 1, kind: "StderrLine", head: "x".repeat(300), size_bytes: 900 });
-    expect(textOf(long)).toBe(`${"x".repeat(300)}…`);
+    expect(textOf({ ...stderr(1, "how it begins"), is_cut: true })).toBe("how it begins…");
   });
-  it("are exported as text and as JSON Lines", () => {
-    expect(asText(rows.slice(0, 3)).split("\n")).toHaveLength(4);
-    expect(asText(rows.slice(0, 1))).toMatch(/^\d\d:\d\d:\d\d\.\d{3} demo info db Hello\n$/);
-    const lines = asJsonLines(rows.slice(1, 3), () => 9)
+  it("say why there are none", () => {
+    expect(whyNone({ ...ALL, levels: [] }, "both")).toMatch("All levels are hidden");
+    expect(whyNone({ ...ALL, levels: ["info"] }, "stderr")).toMatch("stderr is hidden");
+    expect(whyNone({ ...ALL, text: "x" }, "both")).toBe("No line fits this filter.");
+    expect(whyNone(ALL, "stderr")).toMatch("appears here");
+  });
+  it("are exported as text and as JSON Lines", async () => {
+    const all = await spokenBy(rows);
+    expect(asText(all.slice(0, 3)).split("\n")).toHaveLength(4);
+    expect(asText(all.slice(0, 1))).toMatch(/^\d\d:\d\d:\d\d\.\d{3} demo info db Hello\n$/);
+    const lines = asJsonLines(all.slice(1, 3), () => 9)
       .trimEnd()
       .split("\n");
     expect(lines.map((line) => JSON.parse(line))).toMatchObject([
       { server: "demo", level: "error", logger: "db", request: 9, data: { rows: 3 } },
       { level: "stderr", data: "Traceback" },
     ]);
+  });
+});
+
+describe("lines that a row has no room for", () => {
+  it("are fetched, a few at a time, and those that are gone stay as they begin", async () => {
+    const cut = Array.from({ length: 40 }, (_, seq) => ({ ...stderr(seq, "it"), is_cut: true }));
+    let open = 0;
+    let most = 0;
+    const spoken = await spokenBy([...cut, log(99, "info", "short")], async (_, seq) => {
+      open += 1;
+      most = Math.max(most, open);
+      await Promise.resolve();
+      open -= 1;
+      if (seq === 3) throw new Error("gone");
+      const event = cut[seq] as EventView;
+      return { event, text: `it is number ${seq}`, text_is_cut: false, masked: [] };
+    });
+    expect(spoken.map(({ said }) => said).slice(2, 5)).toEqual([
+      "it is number 2",
+      "it…",
+      "it is number 4",
+    ]);
+    expect(spoken.filter(({ isPart }) => isPart)).toHaveLength(1);
+    expect(spoken.at(-1)?.said).toBe("short");
+    expect(most).toBeGreaterThan(1);
+    expect(most).toBeLessThanOrEqual(6);
   });
 });
 

@@ -2,10 +2,10 @@
 import { Badge, Progress } from "@mantine/core";
 import { Link } from "react-router";
 import type { CallView, TaskView } from "../../api/types";
+import { useNow } from "../../parts/useNow";
 import { pathToCall } from "../../state/selection";
 import css from "./Tasks.module.css";
 import { elapsedOf, isOver, leftOf, progressOf, requestPath, stateOf } from "./task";
-import { useTick } from "./useTick";
 
 const TONES: Record<string, string> = {
   working: "yellow",
@@ -24,11 +24,11 @@ export function TaskState({ task }: { task: TaskView }) {
 }
 
 export function Elapsed({ task }: { task: TaskView }) {
-  return <span className={css.count}>{elapsedOf(task, useTick(!isOver(task)))}</span>;
+  return <span className={css.count}>{elapsedOf(task, useNow(!isOver(task)))}</span>;
 }
 
 export function Left({ task }: { task: TaskView }) {
-  const now = useTick(task.expires !== null && !task.is_gone);
+  const now = useNow(task.expires !== null && !task.is_gone);
   return <span className={css.count}>{leftOf(task, now)}</span>;
 }
 

@@ -1,10 +1,11 @@
 // One message against another: what was taken away and what was added, line by line.
 import { useEffect, useState } from "react";
 import { fetchEvent } from "../../api/http";
-import type { EventView } from "../../api/types";
+import type { EventView, WholeEvent } from "../../api/types";
 import { Callout } from "../../parts/Callout";
+import { indented, parseShown } from "../../parts/exactJson";
 import { clock, counted, words } from "../../parts/format";
-import { parseJson, pretty } from "../../parts/text";
+import { pretty } from "../../parts/text";
 import css from "./DiffView.module.css";
 import { describe } from "./describe";
 import { type Diff, diffOf, type Hunk, hunksOf } from "./diff";
@@ -12,11 +13,13 @@ import { type Diff, diffOf, type Hunk, hunksOf } from "./diff";
 // Lines that are drawn; more differ too much to be read.
 const MOST_DRAWN = 2_000;
 
-type State = { diff: Diff; hunks: Hunk[] } | { problem: string } | null;
+type State = { diff: Diff; hunks: Hunk[]; isCut: boolean } | { problem: string } | null;
 
-async function textOf({ run_id, seq }: EventView): Promise<string> {
-  const { event, text } = await fetchEvent(run_id, seq);
-  const parsed = text === null ? null : parseJson(text);
+/** A message as lines. */
+export function linesOf({ event, text, text_is_cut }: WholeEvent): string {
+  // What is cut is no JSON any more, and may be one long line.
+  if (text && text_is_cut) return indented(text);
+  const parsed = text === null ? null : parseShown(text);
   if (parsed?.ok) return pretty(parsed.value);
   return text || pretty(event.detail);
 }
@@ -37,12 +40,15 @@ function useDiff(base: EventView, event: EventView): State {
   useEffect(() => {
     let isGone = false;
     setState(null);
-    Promise.all([textOf(base), textOf(event)]).then(
-      ([before, after]) => {
+    const both = [base, event].map(({ run_id, seq }) => fetchEvent(run_id, seq));
+    Promise.all(both).then(
+      (wholes) => {
         setTimeout(() => {
           if (isGone) return;
+          const [before = "", after = ""] = wholes.map(linesOf);
           const diff = diffOf(before, after);
-          setState({ diff, hunks: hunksOf(diff.lines) });
+          const isCut = diff.is_cut || wholes.some((whole) => whole.text_is_cut);
+          setState({ diff, hunks: hunksOf(diff.lines), isCut });
         });
       },
       (thrown) => !isGone && setState({ problem: words(thrown) }),
@@ -61,7 +67,7 @@ export function DiffView({ base, event }: { base: EventView; event: EventView })
   const state = useDiff(base, event);
   if (state === null) return <p className="dim">Comparing…</p>;
   if ("problem" in state) return <Callout>{state.problem}</Callout>;
-  const { diff, hunks } = state;
+  const { diff, hunks, isCut } = state;
   const shown = drawn(hunks);
   const count = hunks.reduce((sum, hunk) => sum + hunk.lines.length, 0);
   return (
@@ -78,7 +84,9 @@ export function DiffView({ base, event }: { base: EventView; event: EventView })
         <span className="dim">
           {hunks.length
             ? `${counted(diff.removed, "line")} removed, ${counted(diff.added, "line")} added`
-            : "No difference"}
+            : isCut
+              ? "No difference in what was compared"
+              : "No difference"}
         </span>
       </p>
       {hunks.length > 0 && (
@@ -101,7 +109,9 @@ export function DiffView({ base, event }: { base: EventView; event: EventView })
       {count > MOST_DRAWN && (
         <p className="dim">The first {counted(MOST_DRAWN, "line")} of this are shown.</p>
       )}
-      {diff.is_cut && <p className="dim">The messages are too long to be compared to their end.</p>}
+      {isCut && (
+        <p className="dim">Only their beginnings were compared: they are too large for a page.</p>
+      )}
     </div>
   );
 }

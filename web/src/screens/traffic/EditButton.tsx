@@ -2,7 +2,7 @@ import { Button } from "@mantine/core";
 import { useNavigate } from "react-router";
 import { fetchEvent } from "../../api/http";
 import type { EventView } from "../../api/types";
-import { parseJson } from "../../parts/text";
+import { parseShown } from "../../parts/exactJson";
 import { telling } from "../../state/actions";
 import { keepDraft } from "../../state/remembered";
 import { useInspector } from "../../state/store";
@@ -15,7 +15,7 @@ export function EditButton({ event }: { event: EventView }) {
   const edit = async (): Promise<void> => {
     const { text, text_is_cut } = await fetchEvent(event.run_id, event.seq);
     if (text === null || text_is_cut) throw new Error("It is too large to be edited in a page.");
-    const parsed = parseJson(text);
+    const parsed = parseShown(text);
     if (!parsed.ok) throw new Error(parsed.problem);
     const { path, drafts } = editingOf(event.server_id, parsed.value);
     for (const draft of drafts) keepDraft(...draft);

@@ -1,9 +1,8 @@
 // One event, whole: its message as a tree, as text, as bytes, its HTTP exchange, its fields.
 import { ActionIcon, Button, Tabs, Tooltip } from "@mantine/core";
 import { useEffect, useMemo, useState } from "react";
-import { useLocation, useNavigate } from "react-router";
-import { bytesPath, fetchBytes, fetchEvent } from "../../api/http";
-import type { EventView, WholeEvent } from "../../api/types";
+import { bytesPath, fetchBytes } from "../../api/http";
+import type { EventView } from "../../api/types";
 import { Callout } from "../../parts/Callout";
 import { parseShown } from "../../parts/exactJson";
 import { bytes, clock, duration, words } from "../../parts/format";
@@ -13,7 +12,7 @@ import { JsonTree } from "../../parts/JsonTree";
 import { TextView } from "../../parts/TextView";
 import { copy } from "../../parts/text";
 import { useRing } from "../../state/events";
-import { pathTo } from "../../state/selection";
+import { useWhole } from "../../state/whole";
 import { DiffView } from "./DiffView";
 import { describe } from "./describe";
 import { EditButton } from "./EditButton";
@@ -22,39 +21,23 @@ import { HttpExchange } from "./HttpExchange";
 import { PinButton } from "./PinButton";
 import { ReplayButton } from "./ReplayButton";
 
-type Loaded = { whole: WholeEvent } | { problem: string } | null;
-
-function useWhole(event: EventView): Loaded {
-  const [loaded, setLoaded] = useState<Loaded>(null);
-  const { run_id, seq } = event;
-  useEffect(() => {
-    let isGone = false;
-    setLoaded(null);
-    fetchEvent(run_id, seq).then(
-      (whole) => !isGone && setLoaded({ whole }),
-      (thrown) => !isGone && setLoaded({ problem: words(thrown) }),
-    );
-    return () => {
-      isGone = true;
-    };
-  }, [run_id, seq]);
-  return loaded;
-}
-
 function Bytes({ event }: { event: EventView }) {
-  const [data, setData] = useState<Uint8Array | null>(null);
+  const [got, setGot] = useState<{ data: Uint8Array } | { problem: string } | null>(null);
   const { run_id, seq } = event;
   useEffect(() => {
     let isGone = false;
+    setGot(null);
     fetchBytes(run_id, seq).then(
-      (got) => !isGone && setData(got),
-      () => !isGone && setData(new Uint8Array()),
+      (data) => !isGone && setGot({ data }),
+      (thrown) => !isGone && setGot({ problem: words(thrown) }),
     );
     return () => {
       isGone = true;
     };
   }, [run_id, seq]);
-  return data ? <HexView data={data} /> : <p className="dim">Loading…</p>;
+  if (got === null) return <p className="dim">Loading…</p>;
+  if ("problem" in got) return <Callout>The bytes could not be loaded: {got.problem}</Callout>;
+  return <HexView data={got.data} />;
 }
 
 interface Props {
@@ -62,12 +45,12 @@ interface Props {
   /** The message that it is compared with. */
   base?: EventView;
   onCompare(): void;
+  /** Go to another event of the same rows. */
+  onGo(seq: number): void;
   onClose(): void;
 }
 
-function Heading({ event, onCompare, onClose }: Props) {
-  const navigate = useNavigate();
-  const { search } = useLocation();
+function Heading({ event, onCompare, onGo, onClose }: Props) {
   const { elapsed_s, other_seq } = useRing().joined(event);
   return (
     <div className="toolbar">
@@ -77,11 +60,7 @@ function Heading({ event, onCompare, onClose }: Props) {
       {elapsed_s !== null && <span className="dim">{duration(elapsed_s)}</span>}
       <span className="grow" />
       {other_seq !== null && (
-        <Button
-          variant="default"
-          size="compact-xs"
-          onClick={() => void navigate(`${pathTo(event.server_id, "traffic", other_seq)}${search}`)}
-        >
+        <Button variant="default" size="compact-xs" onClick={() => onGo(other_seq)}>
           {event.status === "request" ? "Go to the answer" : "Go to the request"}
         </Button>
       )}

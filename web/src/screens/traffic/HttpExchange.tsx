@@ -1,38 +1,19 @@
 // The HTTP request and response that carried a message, or that an event is part of, whole.
 import { Button } from "@mantine/core";
-import { useEffect, useMemo, useState } from "react";
-import { fetchEvent } from "../../api/http";
-import type { EventView, WholeEvent } from "../../api/types";
+import { useMemo, useState } from "react";
+import { bytesPath } from "../../api/http";
+import type { EventView } from "../../api/types";
 import { Callout } from "../../parts/Callout";
 import { Empty } from "../../parts/Empty";
-import { bytes, clock, counted, duration, words } from "../../parts/format";
+import { bytes, clock, counted, duration } from "../../parts/format";
 import { TextView } from "../../parts/TextView";
 import { useRing, useRingVersion } from "../../state/events";
+import { useWhole, type Whole } from "../../state/whole";
 import { exchangeOf } from "./exchange";
 import css from "./HttpExchange.module.css";
 
 // A stream that stays open for hours has thousands of pieces: the first ones, and more when asked.
 const AT_ONCE = 20;
-
-type Whole = { whole: WholeEvent } | { problem: string } | null;
-
-/** The event with all its headers and its whole body. */
-function useWhole({ run_id, seq, is_cut, size_bytes }: EventView): Whole {
-  const [state, setState] = useState<Whole>(null);
-  const isNeeded = is_cut || size_bytes > 0;
-  useEffect(() => {
-    if (!isNeeded) return;
-    let isGone = false;
-    fetchEvent(run_id, seq).then(
-      (whole) => !isGone && setState({ whole }),
-      (thrown) => !isGone && setState({ problem: words(thrown) }),
-    );
-    return () => {
-      isGone = true;
-    };
-  }, [run_id, seq, isNeeded]);
-  return state;
-}
 
 function Headers({ value }: { value: unknown }) {
   if (!Array.isArray(value)) return null;
@@ -48,7 +29,15 @@ function Headers({ value }: { value: unknown }) {
   );
 }
 
-function Body({ part, whole }: { part: EventView; whole: Whole }) {
+function Download({ part }: { part: EventView }) {
+  return (
+    <a href={bytesPath(part.run_id, part.seq)} download>
+      Download the bytes
+    </a>
+  );
+}
+
+function Body({ part, whole }: { part: EventView; whole: Whole | null }) {
   const label = part.kind === "HttpRequestSent" ? "Request body" : "Response body";
   if (part.size_bytes === 0) return null;
   if (whole && "problem" in whole)
@@ -61,12 +50,18 @@ function Body({ part, whole }: { part: EventView; whole: Whole }) {
   const got = whole?.whole;
   if (got && got.text === null)
     return (
-      <p className="dim">{bytes(part.size_bytes)} that are no text; download them as bytes.</p>
+      <p className="dim">
+        {bytes(part.size_bytes)} that are no text. <Download part={part} />
+      </p>
     );
   return (
     <>
       <TextView text={got?.text ?? part.head} label={label} most={320} />
-      {got?.text_is_cut && <p className="dim">Cut short; download the bytes for all of it.</p>}
+      {got?.text_is_cut && (
+        <p className="dim">
+          Cut short. <Download part={part} />
+        </p>
+      )}
     </>
   );
 }
@@ -90,7 +85,7 @@ function Heading({ part }: { part: EventView }) {
 }
 
 function Part({ part }: { part: EventView }) {
-  const whole = useWhole(part);
+  const whole = useWhole(part.is_cut || part.size_bytes > 0 ? part : null);
   const full = whole && "whole" in whole ? whole.whole.event : part;
   return (
     <section className="stack tight">

@@ -1,22 +1,50 @@
-import { Button } from "@mantine/core";
+import { Anchor, Button } from "@mantine/core";
 import { notifications } from "@mantine/notifications";
-import type { EventView } from "../../api/types";
+import { useNavigate } from "react-router";
+import type { CallView, EventView } from "../../api/types";
+import { pathToCall } from "../../frame/Palette";
 import { telling } from "../../state/actions";
 import { startCall } from "../../state/connection";
+import { reconnect } from "../../state/reconnect";
+import { useInspector } from "../../state/store";
 
-/** Sends a recorded request again with a new id. */
-export function ReplayButton({ event: { seq, run_id } }: { event: EventView }) {
+/** Sends a recorded request again with a new id, by a new connection where there is none. */
+export function ReplayButton({ event: { seq, run_id, server_id } }: { event: EventView }) {
+  const navigate = useNavigate();
+  const server = useInspector((state) => state.servers.get(server_id));
+  const tell = (call: CallView): void => {
+    const path = pathToCall(call);
+    const id = notifications.show({
+      message: (
+        <>
+          {call.method} was sent again.{" "}
+          <Anchor
+            href={path}
+            inherit
+            onClick={(event) => {
+              event.preventDefault();
+              notifications.hide(id);
+              void navigate(path);
+            }}
+          >
+            Show the call
+          </Anchor>
+        </>
+      ),
+    });
+  };
   const replay = async (): Promise<void> => {
-    const call = await startCall("ReplayCall", { seq, run_id });
-    notifications.show({ message: `${call.method} was sent again.` });
+    if (!(await reconnect(server_id))) return;
+    tell(await startCall("ReplayCall", { seq, run_id }));
   };
   return (
     <Button
       variant="default"
       size="compact-xs"
+      disabled={!server}
       onClick={() => void telling("It could not be sent again", replay())}
     >
-      Send again
+      {server && server.state !== "CONNECTED" ? "Connect and send again" : "Send again"}
     </Button>
   );
 }

@@ -1,26 +1,27 @@
 // Which run is looked at: this one, or one of the recording.
 import { Select } from "@mantine/core";
-import { useEffect, useState } from "react";
+import { useEffect, useRef, useState } from "react";
 import { useLocation, useNavigate, useSearchParams } from "react-router";
 import { fetchRuns } from "../../api/http";
-import type { RunView } from "../../api/types";
+import type { RunPage } from "../../api/types";
 import { counted, moment } from "../../parts/format";
 import { useInspector } from "../../state/store";
 
 const NOW = "";
+const OLDER = "older runs";
+const AT_ONCE = 50;
+const NONE: RunPage = { runs: [], has_more: false };
 
 export function RunChooser() {
   const [query] = useSearchParams();
   const { pathname } = useLocation();
   const navigate = useNavigate();
   const current = useInspector((state) => state.run_id);
-  const [runs, setRuns] = useState<RunView[]>([]);
+  const [{ runs, has_more }, setPage] = useState<RunPage>(NONE);
+  const [isOpen, setOpen] = useState(false);
+  const isAsking = useRef(false);
   const run = query.get("run");
-  const load = (): void =>
-    void fetchRuns().then(
-      (page) => setRuns(page.runs),
-      () => setRuns([]),
-    );
+  const load = (most = AT_ONCE): void => void fetchRuns(most).then(setPage, () => setPage(NONE));
   // biome-ignore lint/correctness/useExhaustiveDependencies: an address that names a run needs its name at once
   useEffect(() => {
     if (run !== null) load();
@@ -42,10 +43,24 @@ export function RunChooser() {
         { value: NOW, label: "Now" },
         ...earlier,
         ...(isKnown ? [] : [{ value: run ?? "", label: "Recorded" }]),
+        ...(has_more ? [{ value: OLDER, label: "Older runs…" }] : []),
       ]}
       value={run ?? NOW}
-      onDropdownOpen={load}
+      dropdownOpened={isOpen}
+      onDropdownOpen={() => {
+        setOpen(true);
+        load();
+      }}
+      onDropdownClose={() => {
+        // Who asks for older runs goes on choosing.
+        setOpen(isAsking.current);
+        isAsking.current = false;
+      }}
       onChange={(next) => {
+        if (next === OLDER) {
+          isAsking.current = true;
+          return load(runs.length + AT_ONCE);
+        }
         // A number of an event means another one in another run.
         const path = pathname.replace(/\/traffic\/.*$/, "/traffic");
         const kept = new URLSearchParams(next ? { run: next } : {});

@@ -1,9 +1,11 @@
 // Every message and HTTP exchange in order, both ways, as a list or as a tree of requests.
-import { useHotkeys } from "@mantine/hooks";
-import { useCallback, useMemo, useState } from "react";
+import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { useNavigate, useParams, useSearchParams } from "react-router";
 import type { EventView } from "../../api/types";
+import { LostServer } from "../../parts/LostNote";
+import { focusRows } from "../../parts/RowList";
 import { Split } from "../../parts/Split";
+import { useEscape } from "../../parts/useEscape";
 import { RingProvider } from "../../state/events";
 import { useOlder } from "../../state/older";
 import { type Recorded, useRecorded } from "../../state/recorded";
@@ -84,9 +86,21 @@ function useTree(ring: Recorded["ring"], flat: EventView[]) {
   return { isTree, setTree, tree, toggle, fold };
 }
 
-/** Esc closes the details, unless it is for something that is open above them. */
-function useEscape(close: () => void): void {
-  useHotkeys([["Escape", () => !document.querySelector("[role=dialog], [role=menu]") && close()]]);
+/** Esc and a button close the details; the rows, which a narrow screen hides until then, get the focus. */
+function useClosing(isOpen: boolean, go: () => void) {
+  const place = useRef<HTMLDivElement>(null);
+  const isClosing = useRef(false);
+  const close = (): void => {
+    isClosing.current = true;
+    go();
+  };
+  useEscape(isOpen, close);
+  useEffect(() => {
+    if (isOpen || !isClosing.current) return;
+    isClosing.current = false;
+    focusRows(place.current);
+  }, [isOpen]);
+  return { place, close };
 }
 
 function Rows({ recorded }: { recorded: Recorded }) {
@@ -99,20 +113,20 @@ function Rows({ recorded }: { recorded: Recorded }) {
   const clear = useCallback(() => setClearing(true), []);
   const isLive = !query.has("run");
   const older = useOlder(runId, isLive);
-  const place = placeIn(item, runId);
-  const { event: chosen, problem } = useEvent(ring, place);
+  const sought = placeIn(item, runId);
+  const { event: chosen, problem } = useEvent(ring, sought);
   const { event: base, problem: noBase } = useEvent(ring, placeIn(query.get("compare"), runId));
   const isOnlyBase = base !== undefined && (!chosen || keyOf(base) === keyOf(chosen));
   const choose = useCallback((event: EventView) => go(event.seq), [go]);
   const rows = tree?.rows ?? shown.rows;
-  useEscape(() => chosen && go());
+  const { place, close } = useClosing(chosen !== undefined, go);
   const list = (
     <TrafficList
       rows={rows}
       version={shown.version}
       tree={tree}
       toggle={toggle}
-      chosen={place.seq}
+      chosen={sought.seq}
       onChoose={choose}
       withServer={shown.serverId === null}
     />
@@ -161,26 +175,30 @@ function Rows({ recorded }: { recorded: Recorded }) {
           onDeleted={() => (isLive ? hide() : go(undefined, ""))}
         />
       )}
-      {chosen ? (
-        <Split
-          name="traffic"
-          label="Size of the details"
-          sized="second"
-          initial={520}
-          first={list}
-          second={
+      {isLive && shown.serverId !== null && <LostServer serverId={shown.serverId} />}
+      <Split
+        name="traffic"
+        label="Size of the details"
+        sized="second"
+        initial={520}
+        narrow="second"
+        first={
+          <div className="pane" ref={place}>
+            {list}
+          </div>
+        }
+        second={
+          chosen ? (
             <EventDetail
               event={chosen}
               base={isOnlyBase ? undefined : base}
               onCompare={() => change("compare", keyOf(chosen))}
-              onClose={() => go()}
+              onGo={go}
+              onClose={close}
             />
-          }
-          narrow="second"
-        />
-      ) : (
-        list
-      )}
+          ) : null
+        }
+      />
     </div>
   );
 }

@@ -1,7 +1,7 @@
 // One line of traffic: when, which way, what, how it begins, how large, how long.
 import { type MouseEvent, memo } from "react";
 import type { EventView } from "../../api/types";
-import { bytes, clock, duration } from "../../parts/format";
+import { bytes, clock, cut, duration } from "../../parts/format";
 import { Icon } from "../../parts/icons";
 import { type Joined, useRing } from "../../state/events";
 import { describe, directionOf } from "./describe";
@@ -15,6 +15,8 @@ const SPOKEN = { out: "sent", in: "received", none: "" } as const;
 const INDENT_PX = 14;
 // Deeper rows are drawn at this depth, so that their text stays on the screen.
 const DEEPEST = 6;
+// How a message begins; a line of stderr may be much longer.
+const DRAWN = 300;
 
 const offset = (seconds: number): string => (seconds < 0.001 ? "+0 ms" : `+${duration(seconds)}`);
 
@@ -124,7 +126,7 @@ const Cells = memo(function Cells(props: Drawn) {
             <span className="sr">pinned</span> {label}
           </span>
         )}
-        {event.malformed ?? event.head}
+        {event.malformed ?? cut(event.head, DRAWN)}
       </span>
       <span className={css.size}>{event.size_bytes > 0 ? bytes(event.size_bytes) : ""}</span>
       <span className={css.elapsed}>

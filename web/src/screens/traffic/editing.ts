@@ -1,4 +1,5 @@
 // Where a request that was sent is edited and sent again, and what is filled in there.
+import { isObject } from "../../calls/Remark";
 import { pretty } from "../../parts/text";
 import { pathTo, pathToServer } from "../../state/selection";
 
@@ -15,12 +16,9 @@ const RAW_ID = 1001;
 // The protocol's own, which each request gets anew.
 const OWN_META = "io.modelcontextprotocol/";
 
-const isFields = (value: unknown): value is Fields =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
-
 /** What somebody gave of a `_meta`: not the token of its progress, and not what every request has. */
 function givenMeta(meta: unknown): Fields {
-  const given = Object.entries(isFields(meta) ? meta : {});
+  const given = Object.entries(isObject(meta) ? meta : {});
   return Object.fromEntries(
     given.filter(([name]) => name !== "progressToken" && !name.startsWith(OWN_META)),
   );
@@ -38,7 +36,7 @@ function toolEditing(serverId: string, name: string, params: Fields): Editing {
   return {
     path: pathTo(serverId, "tools", name),
     drafts: [
-      [`tool.${serverId}/${name}`, { text: pretty(args), mode: isFields(args) ? "form" : "json" }],
+      [`tool.${serverId}/${name}`, { text: pretty(args), mode: isObject(args) ? "form" : "json" }],
       [`tool.${serverId}/${name}.options`, options],
     ],
   };
@@ -46,8 +44,8 @@ function toolEditing(serverId: string, name: string, params: Fields): Editing {
 
 /** The screen for a message; the raw tester for all that no screen can hold. */
 export function editingOf(serverId: string, message: unknown): Editing {
-  const { method, params } = isFields(message) ? message : {};
-  const { name, uri, arguments: args = {}, _meta, ...more } = isFields(params) ? params : {};
+  const { method, params } = isObject(message) ? message : {};
+  const { name, uri, arguments: args = {}, _meta, ...more } = isObject(params) ? params : {};
   const { task: _, ...odd } = more;
   const isPlain = !Object.keys(more).length && !Object.keys(givenMeta(_meta)).length;
   if (method === "tools/call" && typeof name === "string" && name && !Object.keys(odd).length)
@@ -57,7 +55,7 @@ export function editingOf(serverId: string, message: unknown): Editing {
       path: `${pathTo(serverId, "resources")}?uri=${encodeURIComponent(uri)}`,
       drafts: [],
     };
-  const isTexts = isFields(args) && Object.values(args).every((one) => typeof one === "string");
+  const isTexts = isObject(args) && Object.values(args).every((one) => typeof one === "string");
   if (method === "prompts/get" && typeof name === "string" && name && isTexts && isPlain)
     return {
       path: pathTo(serverId, "prompts", name),
@@ -65,16 +63,16 @@ export function editingOf(serverId: string, message: unknown): Editing {
     };
   return {
     path: pathToServer(serverId, "experimental"),
-    drafts: [[`raw.${serverId}`, pretty(isFields(message) ? renewed(message) : message)]],
+    drafts: [[`raw.${serverId}`, pretty(isObject(message) ? renewed(message) : message)]],
   };
 }
 
 /** The message with an id that is free, and without the token of its progress. */
 function renewed(message: Fields): Fields {
   const { params } = message;
-  const meta = isFields(params) ? params._meta : undefined;
+  const meta = isObject(params) ? params._meta : undefined;
   const again = "id" in message ? { ...message, id: RAW_ID } : message;
-  if (!isFields(params) || !isFields(meta)) return again;
+  if (!isObject(params) || !isObject(meta)) return again;
   const { progressToken: _, ...kept } = meta;
   return { ...again, params: { ...params, _meta: kept } };
 }

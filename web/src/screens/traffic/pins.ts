@@ -4,6 +4,7 @@ import { create } from "zustand";
 import type { EventView, PinView } from "../../api/types";
 import { telling } from "../../state/actions";
 import { command } from "../../state/connection";
+import { useInspector } from "../../state/store";
 
 export const keyOf = ({ run_id, seq }: Pick<EventView, "run_id" | "seq">): string =>
   `${run_id}/${seq}`;
@@ -23,11 +24,12 @@ export function take(list: PinView[]): void {
   });
 }
 
-/** Ask for the pins once when a screen opens. */
+/** Ask for the pins when a screen opens, and when the page is linked anew. */
 export function useLoadedPins(): void {
+  const isLinked = useInspector((state) => state.link.state === "open");
   useEffect(() => {
-    command("ListPins", {}).then(take, () => {});
-  }, []);
+    if (isLinked) void telling("The pins could not be loaded", command("ListPins", {}).then(take));
+  }, [isLinked]);
 }
 
 export async function pin({ run_id, seq }: EventView, label: string): Promise<void> {

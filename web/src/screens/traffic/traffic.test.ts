@@ -1,6 +1,8 @@
 import { describe, expect, it } from "vitest";
+import { parseShown } from "../../parts/exactJson";
 import { EventRing } from "../../state/events";
 import { anEvent } from "../../testing/views";
+import { linesOf } from "./DiffView";
 import { diffOf, hunksOf } from "./diff";
 import { editingOf } from "./editing";
 import { EVERYTHING, wantedBy } from "./filter";
@@ -93,6 +95,18 @@ describe("a request that is edited", () => {
       drafts: [["prompt.s/p", { x: "y" }]],
     });
   });
+  it("keeps every digit", () => {
+    const text =
+      '{"method":"tools/call","params":{"name":"add","arguments":{"a":12345678901234567890}}}';
+    const parsed = parseShown(text);
+    const { drafts } = editingOf("s", parsed.ok && parsed.value);
+    expect(drafts[0]?.[1]).toEqual({ text: '{\n  "a": 12345678901234567890\n}', mode: "form" });
+    const odd = parseShown('{"method":"tools/call","params":{"name":"add","arguments":1.0}}');
+    expect(editingOf("s", odd.ok && odd.value).drafts[0]?.[1]).toEqual({
+      text: "1.0",
+      mode: "json",
+    });
+  });
   it("keeps the _meta that somebody gave, and that it ran as a task", () => {
     const meta = { progressToken: 3, "io.modelcontextprotocol/protocolVersion": "x", trace: "t" };
     const call = message("tools/call", { name: "add", _meta: meta, task: { ttl: 1 } });
@@ -170,5 +184,22 @@ describe("a diff", () => {
       [8, 9],
       [13, 6],
     ]);
+  });
+});
+
+describe("a message as lines", () => {
+  const whole = (text: string | null, text_is_cut = false) =>
+    linesOf({ event: anEvent({ seq: 1, detail: { pid: 7 } }), text, text_is_cut, masked: [] });
+  it("keeps every digit, so that numbers that differ in the last one differ", () => {
+    const [one, other] = ["12345678901234567890", "12345678901234567891"];
+    expect(diffOf(whole(`{"n":${one}}`), whole(`{"n":${other}}`))).toMatchObject({
+      added: 1,
+      removed: 1,
+    });
+  });
+  it("has lines where it is cut too, and the fields of what has no text", () => {
+    expect(whole('{"a":[1,2', true).split("\n")).toHaveLength(4);
+    expect(whole(null)).toBe('{\n  "pid": 7\n}');
+    expect(whole("no JSON")).toBe("no JSON");
   });
 });

@@ -1,0 +1,30 @@
+// An event with all its fields and its whole text, fetched where a row has only its beginning.
+import { useEffect, useState } from "react";
+import { fetchEvent } from "../api/http";
+import type { EventView, WholeEvent } from "../api/types";
+import { words } from "../parts/format";
+
+export type Whole = { whole: WholeEvent } | { problem: string };
+
+type Place = Pick<EventView, "run_id" | "seq">;
+
+/** Null until it is there, and where none is wanted. */
+export function useWhole(wanted: Place | null): Whole | null {
+  const [got, setGot] = useState<(Place & { of: Whole }) | null>(null);
+  const { run_id, seq } = wanted ?? { run_id: null, seq: null };
+  useEffect(() => {
+    if (run_id === null || seq === null) return;
+    let isGone = false;
+    const take = (of: Whole): void => {
+      if (!isGone) setGot({ run_id, seq, of });
+    };
+    fetchEvent(run_id, seq).then(
+      (whole) => take({ whole }),
+      (thrown) => take({ problem: words(thrown) }),
+    );
+    return () => {
+      isGone = true;
+    };
+  }, [run_id, seq]);
+  return got !== null && got.run_id === run_id && got.seq === seq ? got.of : null;
+}
