@@ -95,9 +95,20 @@ def read_yaml(path: str) -> Any:
     """A file as YAML; raises as `read_json`."""
     import yaml  # type: ignore[import-untyped]  # its stubs are a package of their own
 
+    class Loader(yaml.SafeLoader):  # type: ignore[misc]  # as yaml has no types
+        def compose_node(self, parent: Any, index: Any) -> Any:
+            # A few lines of them can stand for more than there is memory.
+            if self.check_event(yaml.AliasEvent):
+                event = self.peek_event()
+                reason = f"the alias *{event.anchor} is not read; write out what it stands for"
+                raise yaml.composer.ComposerError(None, None, reason, event.start_mark)
+            return super().compose_node(parent, index)
+
     text = read_text(path)
     try:
-        return yaml.safe_load(text)
+        return yaml.load(text, Loader)  # a SafeLoader
+    except RecursionError:
+        raise invalid(f"{path} is nested too deeply", file=path) from None
     except yaml.YAMLError as problem:
         mark = getattr(problem, "problem_mark", None)
         text = str(getattr(problem, "problem", None) or problem)
