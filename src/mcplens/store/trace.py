@@ -34,6 +34,10 @@ RUN_TYPE: Final = "Run"
 BASE64_SUFFIX: Final = "_base64"
 
 _SHARED: Final = Event.__struct_fields__
+# One line must not fill the memory; those of messages are far shorter.
+MOST_LINE_BYTES: Final = 64 * 1024 * 1024
+_MOST_REASON: Final = 200
+
 _MALFORMED: Final = ("reason", "ids", "is_reply_like")
 
 
@@ -152,8 +156,12 @@ def read_trace(
     except OSError as problem:
         raise _unreadable(name, (problem.strerror or str(problem)).lower()) from None
     with file:
-        _check_header(name, file.readline())
-        for number, data in enumerate(file, start=2):
+        _check_header(name, file.readline(MOST_LINE_BYTES))
+        for number, data in enumerate(_lines(file), start=2):
+            if data is None:
+                reason = f"longer than {MOST_LINE_BYTES // 1024 // 1024} MiB"
+                on_broken(BrokenLine(number, reason))
+                continue
             if not data.strip():
                 continue
             try:
@@ -169,11 +177,21 @@ def read_trace(
 
 
 # What a line of any content may raise on its way to an event.
+def _lines(file: BinaryIO) -> Iterator[bytes | None]:
+    """The lines from here on; None for one that is too long."""
+    while data := file.readline(MOST_LINE_BYTES + 1):
+        is_long = len(data) > MOST_LINE_BYTES
+        while is_long and data and not data.endswith(b"\n"):
+            data = file.readline(MOST_LINE_BYTES)
+        yield None if is_long else data
+
+
 _UNREADABLE: Final = (ValueError, TypeError, KeyError, AttributeError, RecursionError)
 
 
 def _words(problem: Exception) -> str:
-    return f"{problem} is missing" if isinstance(problem, KeyError) else str(problem)
+    words = f"{problem} is missing" if isinstance(problem, KeyError) else str(problem)
+    return words[:_MOST_REASON]
 
 
 def _check_header(name: str, data: bytes) -> None:

@@ -24,13 +24,21 @@ _BATCH_BYTES: Final = 8 * 1024 * 1024
 
 
 class Imported(msgspec.Struct, frozen=True):
-    """What an import did; `known_count` events had been there before."""
+# Broken lines that are told one by one; a file of nothing else has millions.
+_MOST_BROKEN: Final = 100
+
+
+    """What an import did; `known_count` events had been there before.
+
+    `broken` has the first of the lines that could not be read, `broken_count` says how many.
+    """
 
     run_ids: list[str]
     event_count: int
     known_count: int
     broken: list[BrokenLine]
 
+    broken_count: int = 0
 
 def export_trace(
     history: History,
@@ -58,10 +66,9 @@ def import_trace(trace: str | os.PathLike[str], path: str | os.PathLike[str]) ->
     Raises:
         ConfigurationError: it is no trace file, or the store cannot be written.
     """
-    broken: list[BrokenLine] = []
     importer = _Importer(os.fspath(path))
     try:
-        for found in read_trace(trace, broken.append):
+        for found in read_trace(trace, importer.leave_out):
             if isinstance(found, Run):
                 importer.begin(found)
             else:
@@ -71,7 +78,13 @@ def import_trace(trace: str | os.PathLike[str], path: str | os.PathLike[str]) ->
         raise unreadable(problem) from None
     finally:
         importer.close()
-    return Imported(list(importer.runs), importer.new_count, importer.known_count, broken)
+    return Imported(
+        list(importer.runs),
+        importer.new_count,
+        importer.known_count,
+        importer.broken,
+        importer.broken_count,
+    )
 
 
 class _Importer:
@@ -82,6 +95,8 @@ class _Importer:
         self.new_count = 0
         self.known_count = 0
         self._path = path
+        self.broken: list[BrokenLine] = []
+        self.broken_count = 0
         self._encoders: dict[str, RowEncoder] = {}
         self._database: Database | None = None
         self._run_id = ""
@@ -89,6 +104,11 @@ class _Importer:
         self._bytes = 0
 
     def begin(self, run: Run) -> None:
+    def leave_out(self, line: BrokenLine) -> None:
+        self.broken_count += 1
+        if len(self.broken) < _MOST_BROKEN:
+            self.broken.append(line)
+
         self.end()
         self.runs.setdefault(run.run_id, run)
         self._run_id = run.run_id

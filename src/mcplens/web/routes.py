@@ -249,8 +249,8 @@ def _origin(request: Request) -> str:
 
 
 def _imported(done: Imported) -> ImportedView:
-    broken = [f"line {one.line}: {one.reason}" for one in done.broken[:100]]
-    return ImportedView(done.run_ids, done.event_count, done.known_count, broken)
+    broken = [f"line {one.line}: {one.reason}" for one in done.broken]
+    return ImportedView(done.run_ids, done.event_count, done.known_count, broken, done.broken_count)
 
 
 def _json(value: Any) -> Response:

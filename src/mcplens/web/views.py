@@ -411,9 +411,10 @@ class WholeEvent(msgspec.Struct, frozen=True):
 
 
 class ImportedView(msgspec.Struct, frozen=True):
-    """What the import of a trace did."""
+    """What the import of a trace did; `broken` has the first of the lines that were left out."""
 
     run_ids: list[str]
     event_count: int
     known_count: int
     broken: list[str]
+    broken_count: int

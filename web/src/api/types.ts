@@ -415,7 +415,7 @@ export interface Hello {
 }
 
 /**
- * What the import of a trace did.
+ * What the import of a trace did; `broken` has the first of the lines that were left out.
  */
 export interface ImportedView {
   run_ids: string[];
@@ -426,6 +426,7 @@ export interface ImportedView {
 
 /**
  * A value that a person must supply before a server can be used.
+  broken_count: number;
  */
 export interface InputView {
   id: string;
