@@ -174,6 +174,7 @@ def test_servers_are_exported_to_each_shape_and_can_be_read_again(
     again = shell.run("servers", "export", "--to", shape, "-o", file)
     assert (again.code, "--replace" in again.err) == (exits.USAGE, True)
     assert "mine" in shell.run("servers", "list", "--config", file).text
+    assert stat.S_IMODE((shell.home / file).stat().st_mode) == 0o600
 
 
 def test_a_command_of_a_project_file_is_started_only_when_confirmed(shell: Shell) -> None:

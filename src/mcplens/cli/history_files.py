@@ -71,7 +71,9 @@ def import_(state: State, file: str) -> None:
 
 
 def _to_write(path: str) -> BinaryIO:
+    from mcplens.store.location import open_private
+
     try:
-        return open(path, "wb")
+        return open_private(path)
     except OSError as problem:
         raise click.UsageError(f"{path} cannot be written: {problem.strerror}") from None

@@ -125,7 +125,7 @@ def write_text(path: str, text: str, *, is_private: bool = False) -> Written:
     """Put a text in a file's place in one step, with the former content beside it.
 
     A link is followed, so that it stays one; mode and byte order mark of the former file are
-    kept. A new file can be read by its owner alone if `is_private`.
+    kept. If `is_private`, it and its backup can be read by their owner alone from now on.
 
     Raises:
         ConfigurationError: nothing was written.
@@ -140,8 +140,8 @@ def write_text(path: str, text: str, *, is_private: bool = False) -> Written:
             return Written(path, None)
         folder = os.path.dirname(real)
         os.makedirs(folder, mode=0o700 if is_private else 0o777, exist_ok=True)
-        if mode is None and is_private:
-            mode = 0o600
+        if is_private:
+            mode = 0o600 if mode is None else mode & 0o700
         if former is not None:
             _replace(real + BACKUP_SUFFIX, former, mode)
         _replace(real, data, mode)

@@ -16,6 +16,7 @@ import msgspec
 from mcplens.errors import ConfigurationError
 from mcplens.events import Event
 from mcplens.store.database import Run
+from mcplens.store.location import open_private
 from mcplens.store.rows import (
     KINDS,
     Row,
@@ -33,11 +34,11 @@ RUN_TYPE: Final = "Run"
 # A field whose bytes are no UTF-8 has this behind its name, and base64 as its value.
 BASE64_SUFFIX: Final = "_base64"
 
-_SHARED: Final = Event.__struct_fields__
 # One line must not fill the memory; those of messages are far shorter.
 MOST_LINE_BYTES: Final = 64 * 1024 * 1024
 _MOST_REASON: Final = 200
 
+_SHARED: Final = Event.__struct_fields__
 _MALFORMED: Final = ("reason", "ids", "is_reply_like")
 
 
@@ -116,7 +117,7 @@ class TraceFile:
 
     def open(self) -> None:
         try:
-            self._file = open(self.path, "wb")  # noqa: SIM115 (closed by close)
+            self._file = open_private(self.path)
         except OSError as problem:
             reason = (problem.strerror or str(problem)).lower()
             raise OSError(f"{self.path}: {reason}") from None
@@ -176,7 +177,6 @@ def read_trace(
                 yield found
 
 
-# What a line of any content may raise on its way to an event.
 def _lines(file: BinaryIO) -> Iterator[bytes | None]:
     """The lines from here on; None for one that is too long."""
     while data := file.readline(MOST_LINE_BYTES + 1):
@@ -186,6 +186,7 @@ def _lines(file: BinaryIO) -> Iterator[bytes | None]:
         yield None if is_long else data
 
 
+# What a line of any content may raise on its way to an event.
 _UNREADABLE: Final = (ValueError, TypeError, KeyError, AttributeError, RecursionError)
 
 

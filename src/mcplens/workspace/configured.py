@@ -90,8 +90,8 @@ class Configured:
         name = name or entry.name
         self._check_name(name)
         if name == entry.name:
-            return add_server(path, name, changed, replaces=True)
-        written = add_server(path, name, changed)
+            return add_server(path, name, changed, replaces=True, is_private=is_private)
+        written = add_server(path, name, changed, is_private=is_private)
         remove_server(path, entry.name)
         return written
 
@@ -115,6 +115,9 @@ class Configured:
 
         Raises:
             ConfigurationError: there is no such setting, or the value cannot stand there.
+        self._mark(mark, path, {name: changed})
+        # A project's file is for others too.
+        is_private = entry.source.scope != "project"
         """
         key = next((key for key in TOP_KEYS if key.name == name), None)
         if key is None:
