@@ -13,7 +13,8 @@ import msgspec
 from mcplens.store.database import Database, Run
 from mcplens.store.filters import Filter
 from mcplens.store.history import History, unreadable
-from mcplens.store.redaction import KeysOf, scan_masked
+from mcplens.store.masks import KeysOf
+from mcplens.store.redaction import scan_masked
 from mcplens.store.rows import Row, RowEncoder, Stored, published
 from mcplens.store.schema import Locked, Unusable
 from mcplens.store.trace import BrokenLine, event_line, header_line, read_trace, run_line
@@ -23,11 +24,11 @@ _BATCH_EVENTS: Final = 1_000
 _BATCH_BYTES: Final = 8 * 1024 * 1024
 
 
-class Imported(msgspec.Struct, frozen=True):
 # Broken lines that are told one by one; a file of nothing else has millions.
 _MOST_BROKEN: Final = 100
 
 
+class Imported(msgspec.Struct, frozen=True):
     """What an import did; `known_count` events had been there before.
 
     `broken` has the first of the lines that could not be read, `broken_count` says how many.
@@ -37,8 +38,8 @@ _MOST_BROKEN: Final = 100
     event_count: int
     known_count: int
     broken: list[BrokenLine]
-
     broken_count: int = 0
+
 
 def export_trace(
     history: History,
@@ -94,21 +95,21 @@ class _Importer:
         self.runs: dict[str, Run] = {}
         self.new_count = 0
         self.known_count = 0
-        self._path = path
         self.broken: list[BrokenLine] = []
         self.broken_count = 0
+        self._path = path
         self._encoders: dict[str, RowEncoder] = {}
         self._database: Database | None = None
         self._run_id = ""
         self._rows: list[Row] = []
         self._bytes = 0
 
-    def begin(self, run: Run) -> None:
     def leave_out(self, line: BrokenLine) -> None:
         self.broken_count += 1
         if len(self.broken) < _MOST_BROKEN:
             self.broken.append(line)
 
+    def begin(self, run: Run) -> None:
         self.end()
         self.runs.setdefault(run.run_id, run)
         self._run_id = run.run_id

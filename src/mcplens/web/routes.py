@@ -169,7 +169,7 @@ class Routes:
         file = tempfile.TemporaryFile()  # noqa: SIM115  # closed when it has been sent
 
         def write(history: History) -> None:
-            export(history, file, wanted)
+            export(history, file, wanted, self._workspace.secret_keys.known_of)
             file.seek(0)
 
         try:

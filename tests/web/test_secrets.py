@@ -1,0 +1,104 @@
+"""What is secret reaches no file of the web UI's, and no page that need not have it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from .harness import PATIENCE_S, Page, Refusal, Site, machine, site, user_config, write_config
+from .test_history import recorded
+
+SECRET = "s3cr3t-in-the-arguments"
+DEMO: dict[str, Any] = {"command": sys.executable, "args": ["-m", "mcplens.demo"]}
+
+
+def configure(home: Path, servers: dict[str, Any], **top: Any) -> None:
+    path = user_config(home)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps({"mcpServers": servers, **top}))
+
+
+def holders(folder: Path) -> list[str]:
+    return [
+        path.name
+        for path in folder.rglob("*")
+        if path.is_file() and SECRET.encode() in path.read_bytes()
+    ]
+
+
+async def echo(page: Page, server_id: str, text: str = SECRET) -> dict[str, Any]:
+    await page.connected(server_id)
+    return await page.call("CallTool", server_id=server_id, name="echo", arguments={"text": text})
+
+
+def sent(page: Page, call: dict[str, Any]) -> dict[str, Any] | None:
+    ids = call["request_ids"]
+    found = (e for e in page.events if e["kind"] == "FrameSent" and e["request_id"] in ids)
+    return next(found, None)
+
+
+async def written(web: Site, count: int) -> None:
+    """Until so many replies to calls are on the disk."""
+    async with asyncio.timeout(PATIENCE_S):
+        while True:
+            query = {"method": "tools/call", "kind": "FrameReceived"}
+            if len(await recorded(web, **query)) >= count:
+                return
+            await asyncio.sleep(0.05)  # the recorder writes on a thread of its own; nothing tells
+
+
+@pytest.mark.parametrize("way", ["of a server", "of all servers"])
+async def test_values_of_secret_keys_are_in_no_file(tmp_path: Path, way: str) -> None:
+    if way == "of a server":
+        configure(tmp_path, {"calc": {**DEMO, "secretKeys": ["text"]}})
+    else:
+        configure(tmp_path, {"calc": DEMO}, secretKeys=["text"])
+    async with site(tmp_path) as web, web.page() as page:
+        call = await echo(page, "calc")
+        assert call["result"]["content"][0]["text"] == SECRET
+        event = await page.until(lambda: sent(page, call))
+        (pinned,) = await page.ask("Pin", run_id=event["run_id"], seq=event["seq"], label="it")
+        assert SECRET not in json.dumps(pinned)
+        (example,) = await page.ask("SaveExample", call_id=call["call_id"], name="one")
+        assert SECRET not in json.dumps(example)
+        await written(web, 1)
+        assert holders(tmp_path) == []
+        for shape in ("jsonl", "har"):
+            status, exported = await web.get("/api/export", format=shape)
+            assert status == 200
+            assert SECRET.encode() not in exported
+    assert holders(tmp_path) == []
+
+
+async def test_a_key_that_becomes_secret_is_secret_from_then_on(tmp_path: Path) -> None:
+    configure(tmp_path, {"calc": DEMO, "open": DEMO})
+    async with site(tmp_path) as web, web.page() as page:
+        await echo(page, "calc", "before")
+        await page.ask("ServerEdit", server_id="calc", raw={**DEMO, "secretKeys": ["text"]})
+        await echo(page, "calc")
+        await echo(page, "open", "of another server")
+        await written(web, 3)
+        assert holders(tmp_path) == []
+        _, exported = await web.get("/api/export", format="jsonl")
+        # What was recorded before is masked on its way out; what is another server's stays.
+        assert b"before" not in exported
+        assert b"of another server" in exported
+
+
+async def test_nothing_is_recorded_while_it_cannot_be_known_what_is_secret(tmp_path: Path) -> None:
+    user_config(tmp_path).parent.mkdir(parents=True)
+    user_config(tmp_path).write_text('{"secretKeys": 5}')
+    async with site(tmp_path) as web, web.page() as page:
+        assert not page.hello["is_recording"]
+        assert "cannot be known what is secret" in page.hello["recording_problem"]
+        assert (await web.get("/api/export", format="jsonl"))[0] == 409
+        user_config(tmp_path).write_text('{"secretKeys": ["text"]}')
+        web.workspace.reload()
+        await echo(page, "demo")
+        await written(web, 1)
+        assert holders(tmp_path) == []
