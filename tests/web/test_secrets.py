@@ -102,3 +102,18 @@ async def test_nothing_is_recorded_while_it_cannot_be_known_what_is_secret(tmp_p
         await echo(page, "demo")
         await written(web, 1)
         assert holders(tmp_path) == []
+
+
+async def test_what_a_placeholder_stands_for_is_not_shown(tmp_path: Path) -> None:
+    args = ["-c", "raise SystemExit(3)", "--token", "${API_TOKEN}", "https://u:pw@host/?key=k3y"]
+    write_config(tmp_path, mine={**DEMO, "args": args, "env": {"A": "${API_TOKEN}"}})
+    async with site(tmp_path, variables={"API_TOKEN": SECRET}) as web, web.page() as page:
+        view = page.things["servers", "mine"]
+        assert view["command"][3:5] == ["--token", "${API_TOKEN}"]
+        assert "${API_TOKEN}" in view["shown"]
+        assert "pw" not in view["command"][5]
+        assert "k3y" not in view["command"][5]
+        await page.ask("Connect", server_id="mine")
+        view = await page.in_state("mine", "ERROR")
+        assert view["error"]["details"]["exit_code"] == 3
+        assert SECRET not in json.dumps(view)
