@@ -117,3 +117,42 @@ async def test_what_a_placeholder_stands_for_is_not_shown(tmp_path: Path) -> Non
         view = await page.in_state("mine", "ERROR")
         assert view["error"]["details"]["exit_code"] == 3
         assert SECRET not in json.dumps(view)
+
+
+async def test_secrets_of_other_tools_are_imported_and_never_shown(tmp_path: Path) -> None:
+    cursor = tmp_path / ".cursor" / "mcp.json"
+    cursor.parent.mkdir()
+    raw = {"command": "x", "env": {"TOKEN": SECRET, "PLAIN": "${HOME}"}}
+    cursor.write_text(json.dumps({"mcpServers": {"theirs": raw}}))
+    async with site(tmp_path) as web, web.page() as page:
+        (found,) = await page.ask("FoundServers")
+        (read,) = await page.ask("ServerRead", path=str(cursor))
+        assert SECRET not in json.dumps([found, read])
+        assert found["raw"]["env"]["PLAIN"] == "${HOME}"
+        for name, one in (("found", found), ("read", read)):
+            offers = {name: one["offer_id"]}
+            await page.ask("ServerImport", servers={name: one["raw"]}, offers=offers)
+        servers = json.loads(user_config(tmp_path).read_text())["mcpServers"]
+        assert servers == {"found": raw, "read": raw}
+        with pytest.raises(Refusal, match="look for servers again"):
+            await page.ask("ServerImport", servers={"x": found["raw"]}, offers={"x": "o99"})
+        with pytest.raises(Refusal, match="mask of a secret"):
+            await page.ask("ServerImport", servers={"x": found["raw"]})
+
+
+async def test_an_export_of_servers_says_how_many_secrets_are_in_it(tmp_path: Path) -> None:
+    write_config(
+        tmp_path,
+        one={
+            "command": "x",
+            "args": ["--api-key", "k", "--token=t", "--password", "${P}", "--verbose", "5"],
+            "env": {"TOKEN": "t", "LOG_LEVEL": "debug", "API_KEY": "${K}", "PIN": "1"},
+            "secretKeys": ["PIN"],
+        },
+        two={"url": "https://h/mcp?key=k", "headers": {"Authorization": "Bearer b", "X": "y"}},
+    )
+    async with site(tmp_path) as web, web.page() as page:
+        made = await page.ask("ServerExport", shape="mcpServers")
+        assert made["secret_count"] == 6
+        made = await page.ask("ServerExport", shape="mcpServers", servers=["two"])
+        assert made["secret_count"] == 2

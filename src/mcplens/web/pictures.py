@@ -23,6 +23,7 @@ from mcplens.web.question_pictures import awaited_links, question_view, task_vie
 from mcplens.workspace.calls import Call
 from mcplens.workspace.configured import settings_of
 from mcplens.workspace.listing import Listing
+from mcplens.workspace.masked import masked_raw
 from mcplens.workspace.reading import Found
 from mcplens.workspace.server import Server
 from mcplens.workspace.workspace import Workspace
@@ -147,12 +148,12 @@ def _connected(server: Server) -> dict[str, Any]:
     }
 
 
-def _introduced(server: Server) -> dict[str, Any]:
 def _channel(client: Client) -> dict[str, Any]:
     """What is known of the connection; the command is shown elsewhere, as its file has it."""
     return {key: value for key, value in client.describe().items() if key != "command"}
 
 
+def _introduced(server: Server) -> dict[str, Any]:
     client = server.client
     return {
         "protocol_version": client.protocol_version if client is not None else None,
@@ -166,12 +167,16 @@ def _channel(client: Client) -> dict[str, Any]:
     }
 
 
-def found_views(workspace: Workspace, found: Found) -> list[views.FoundView]:
+def found_views(
+    workspace: Workspace, found: Found, *, is_masked: bool = False
+) -> list[views.FoundView]:
     """Servers that are not ours yet, with all that would be added of them."""
-    return [found_view(workspace, entry, found) for entry in found.entries]
+    return [found_view(workspace, entry, found, is_masked=is_masked) for entry in found.entries]
 
 
-def found_view(workspace: Workspace, entry: ServerEntry, found: Found) -> views.FoundView:
+def found_view(
+    workspace: Workspace, entry: ServerEntry, found: Found, *, is_masked: bool = False
+) -> views.FoundView:
     return views.FoundView(
         entry.name,
         f"{entry.source.kind}:{entry.name}",
@@ -179,13 +184,14 @@ def found_view(workspace: Workspace, entry: ServerEntry, found: Found) -> views.
         entry.transport,
         shown(entry),
         command_of(entry),
-        plain(entry.raw),
+        plain(masked_raw(entry.raw) if is_masked else entry.raw),
         _inputs(entry),
         list(entry.remarks),
         error_view(entry.problem.to_dict() if entry.problem else None),
         entry.name in workspace.servers,
         found.choices,
         found.choice,
+        workspace.offered.add(entry.raw) if is_masked else None,
     )
 
 

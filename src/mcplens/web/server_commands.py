@@ -10,7 +10,7 @@ from mcplens.errors import InspectorError
 from mcplens.web import commands as c
 from mcplens.web import views
 from mcplens.web.pictures import found_view, found_views, server_view, settings_view, source_view
-from mcplens.workspace.masked import masked_raw
+from mcplens.workspace.masked import count_secrets, masked_raw
 from mcplens.workspace.reading import Found, found_on, parse_target, read_path, read_text
 from mcplens.workspace.workspace import Workspace
 
@@ -65,7 +65,7 @@ async def remove(workspace: Workspace, command: c.ServerRemove) -> None:
 
 
 async def find_others(workspace: Workspace, command: c.FoundServers) -> list[views.FoundView]:
-    return found_views(workspace, Found(found_on(workspace.configured.here)))
+    return found_views(workspace, Found(found_on(workspace.configured.here)), is_masked=True)
 
 
 async def read(workspace: Workspace, command: c.ServerRead) -> list[views.FoundView]:
@@ -76,11 +76,15 @@ async def read(workspace: Workspace, command: c.ServerRead) -> list[views.FoundV
         found = read_path(here, command.path, choice, values)
     else:
         raise InspectorError("INVALID_REQUEST", "give a text or a path")
-    return found_views(workspace, found)
+    # A text has come from the page itself.
+    return found_views(workspace, found, is_masked=command.text is None)
 
 
 async def bring_in(workspace: Workspace, command: c.ServerImport) -> views.WrittenView:
-    written = workspace.configured.bring_in(command.servers, replaces=command.replaces)
+    # Marked first: another mcplens may see the file before we are done.
+    mark = workspace.confirmations.imported
+    servers = workspace.offered.taken(command.servers, command.offers)
+    written = workspace.configured.bring_in(servers, replaces=command.replaces, mark=mark)
     workspace.imported(command.servers)
     return _written(written, list(command.servers))
 
@@ -91,7 +95,10 @@ async def export(workspace: Workspace, command: c.ServerExport) -> views.ExportV
     ]
     entries = [workspace.find(name).entry for name in names]
     exported = workspace.configured.export(entries, command.shape)
-    return views.ExportView(exported.text, list(exported.remarks))
+    secret_count = sum(
+        count_secrets(entry.raw, workspace.secret_keys.of(entry.name)) for entry in entries
+    )
+    return views.ExportView(exported.text, list(exported.remarks), secret_count)
 
 
 async def parse(workspace: Workspace, command: c.ParseTarget) -> views.FoundView:

@@ -33,11 +33,12 @@ from mcplens.workspace.configured import BUILT_IN, Configured
 from mcplens.workspace.confirmation import Confirmations
 from mcplens.workspace.examples import Examples
 from mcplens.workspace.following import Follower
+from mcplens.workspace.offered import Offered
 from mcplens.workspace.questions import Questions
 from mcplens.workspace.relating import Relations
 from mcplens.workspace.replying import Replies
-from mcplens.workspace.server import HEEDED, Server
 from mcplens.workspace.secrets import SecretKeys
+from mcplens.workspace.server import HEEDED, Server
 from mcplens.workspace.tasks import Tasks
 
 Thing = Literal["servers", "calls", "questions", "tasks", "lists", "settings"]
@@ -88,9 +89,9 @@ class Workspace:
         self._listeners: list[OnChange] = []
         self._background = Background()
         self.reload()
-
         if self.recording_problem is not None and warn is not None:
             warn(self.recording_problem)
+
     def __repr__(self) -> str:
         return f"<Workspace {self.bus.run_id}, {len(self.servers)} servers, {self.calls!r}>"
 
@@ -110,7 +111,6 @@ class Workspace:
             clock=self.clock,
         )
 
-    async def __aenter__(self) -> Self:
     @property
     def recording_problem(self) -> str | None:
         """Why nothing, or no longer anything, is recorded that should be."""
@@ -121,6 +121,7 @@ class Workspace:
             return None
         return f"not recorded, since it cannot be known what is secret: {problem.message}"
 
+    async def __aenter__(self) -> Self:
         self.follower.add(self._heed)
         self._background.start(self.follower.run(), "follow the bus")
         return self
@@ -211,9 +212,9 @@ class Workspace:
     def reload(self) -> None:
         """Read the configuration again; a server that is connected stays as it is until then."""
         entries = {entry.name: entry for entry in self.configured.load()}
-        for name, entry in entries.items():
         self.secret_keys.learn(self.configured.configuration, entries.values())
         self._start_recording()
+        for name, entry in entries.items():
             server = self.servers.get(name)
             if server is None:
                 server = self.servers[name] = self._make(entry)
@@ -233,8 +234,8 @@ class Workspace:
 
     def give(self, server: Server) -> None:
         """Add a server that stands in no file: one that the command line names."""
-        self.servers = {server.server_id: server, **self.servers}
         self.secret_keys.add(server.entry)
+        self.servers = {server.server_id: server, **self.servers}
         self.changed("servers", server.server_id, server.server_id)
 
     def new_server(self, name: str, raw: dict[str, Any], overrides: dict[str, Any]) -> Server:

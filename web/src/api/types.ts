@@ -292,11 +292,13 @@ export interface ExitView {
 }
 
 /**
- * Servers in another tool's shape, and what that shape cannot say.
+ * Servers in another tool's shape, what that shape cannot say, and how many values in it look
+ * like secrets.
  */
 export interface ExportView {
   text: string;
   remarks: string[];
+  secret_count: number;
 }
 
 /**
@@ -350,6 +352,7 @@ export interface FoundServers {
  * A server that another tool has, or that a file or a pasted text names; not ours yet.
  *
  * `choices` are the ways to a registry's server (`npm`, `remote`), `choice` the one taken.
+ * Where there is an `offer_id`, the secrets in `raw` are masked.
  */
 export interface FoundView {
   name: string;
@@ -365,6 +368,7 @@ export interface FoundView {
   is_known: boolean;
   choices: string[];
   choice: string | null;
+  offer_id: string | null;
 }
 
 export interface GetPrompt {
@@ -422,11 +426,11 @@ export interface ImportedView {
   event_count: number;
   known_count: number;
   broken: string[];
+  broken_count: number;
 }
 
 /**
  * A value that a person must supply before a server can be used.
-  broken_count: number;
  */
 export interface InputView {
   id: string;
@@ -871,12 +875,15 @@ export interface ServerExport {
 
 /**
  * Add servers that FoundServers or ServerRead gave: name to entry.
+ *
+ * `offers` has the `offer_id` of those that had one: what is masked in them is as it was found.
  */
 export interface ServerImport {
   type: "ServerImport";
   id: number;
   servers: Record<string, Record<string, unknown>>;
   replaces?: boolean;
+  offers?: Record<string, string>;
 }
 
 /**
