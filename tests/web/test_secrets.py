@@ -156,3 +156,28 @@ async def test_an_export_of_servers_says_how_many_secrets_are_in_it(tmp_path: Pa
         assert made["secret_count"] == 6
         made = await page.ask("ServerExport", shape="mcpServers", servers=["two"])
         assert made["secret_count"] == 2
+
+
+async def test_an_import_waits_for_a_yes_in_every_process_that_runs(tmp_path: Path) -> None:
+    async with site(tmp_path) as web, web.page() as page, site(tmp_path) as other:
+        await page.ask("ServerImport", servers={"brought": DEMO})
+        other.workspace.reload()
+        entry = other.workspace.servers["brought"].entry
+        assert other.workspace.confirmations.is_needed(entry)
+        # What the other one writes does not take the mark away.
+        async with other.page() as second:
+            await second.ask("ServerImport", servers={"another": DEMO})
+        web.workspace.reload()
+        for name in ("brought", "another"):
+            assert web.workspace.confirmations.is_needed(web.workspace.servers[name].entry)
+
+
+async def test_what_cannot_be_marked_is_not_imported(tmp_path: Path) -> None:
+    state = Path(machine(tmp_path).home) / ".local" / "state"
+    state.mkdir(parents=True)
+    (state / "mcplens").write_text("no folder")
+    async with site(tmp_path) as web, web.page() as page:
+        with pytest.raises(Refusal, match=r"imported\.json"):
+            await page.ask("ServerImport", servers={"brought": DEMO})
+        assert not user_config(tmp_path).exists()
+        assert "brought" not in web.workspace.servers

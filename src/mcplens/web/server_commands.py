@@ -38,7 +38,8 @@ async def show_entry(workspace: Workspace, command: c.ServerEntryOf) -> views.En
 async def add(workspace: Workspace, command: c.ServerAdd) -> views.WrittenView:
     copied = workspace.find(command.copy_of).entry if command.copy_of is not None else None
     is_unconfirmed = copied is not None and workspace.confirmations.is_needed(copied)
-    written = workspace.configured.add(command.name, command.raw, copied)
+    mark = workspace.confirmations.imported if is_unconfirmed else None
+    written = workspace.configured.add(command.name, command.raw, copied, mark)
     _take_over(workspace, command.name, is_unconfirmed)
     return _written(written, [command.name])
 
@@ -46,7 +47,8 @@ async def add(workspace: Workspace, command: c.ServerAdd) -> views.WrittenView:
 async def edit(workspace: Workspace, command: c.ServerEdit) -> views.WrittenView:
     entry = workspace.find(command.server_id).entry
     is_unconfirmed = workspace.confirmations.is_needed(entry)
-    written = workspace.configured.edit(entry, command.raw, command.name)
+    mark = workspace.confirmations.imported if is_unconfirmed else None
+    written = workspace.configured.edit(entry, command.raw, command.name, mark)
     name = command.name or entry.name
     _take_over(workspace, name, is_unconfirmed)
     return _written(written, [name])
