@@ -1,6 +1,7 @@
 """What is secret never reaches the disk, and a replay has its value from the configuration."""
 
 import json
+import stat
 import sys
 from pathlib import Path
 from typing import Any
@@ -70,6 +71,8 @@ def test_values_of_secret_keys_are_in_no_file(
     assert shell.run("history", "export", "-o", str(tmp_path / "export.jsonl")).code == exits.DONE
     assert shell.run("history", "export", "--har", "-o", str(tmp_path / "x.har")).code == exits.DONE
     assert holders(tmp_path) == []
+    for file in (trace, tmp_path / "export.jsonl", tmp_path / "x.har"):
+        assert stat.S_IMODE(file.stat().st_mode) == 0o600
     lines = [json.loads(line) for line in trace.read_text().splitlines()]
     sent = [line for line in lines if line.get("type") == "FrameSent" and "masked" in line]
     raw = sent[-1]["message"]["raw"].encode()

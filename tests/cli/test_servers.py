@@ -6,6 +6,9 @@ import stat
 import pytest
 
 from mcplens.cli import exits
+from mcplens.config.configuration import load_configuration
+from mcplens.config.surroundings import Surroundings
+from mcplens.workspace.confirmation import Confirmations
 from tests.cli.shell import ROOT, Shell, argv
 
 
@@ -171,6 +174,7 @@ def test_servers_are_exported_to_each_shape_and_can_be_read_again(
     file = "config.toml" if shape == "codex" else "out.json"
     assert shell.run("servers", "export", "--to", shape, "-o", file).code == 0
     assert (shell.home / file).read_bytes() == done.out
+    assert stat.S_IMODE((shell.home / file).stat().st_mode) == 0o600
     again = shell.run("servers", "export", "--to", shape, "-o", file)
     assert (again.code, "--replace" in again.err) == (exits.USAGE, True)
     assert "mine" in shell.run("servers", "list", "--config", file).text
@@ -187,6 +191,25 @@ def test_a_command_of_a_project_file_is_started_only_when_confirmed(shell: Shell
     assert "--yes" in refused.err
     assert shell.run(*words, "--yes").text == "hi\n"
     assert shell.run(*words).text == "hi\n"  # once per content
+
+
+def test_a_server_that_the_web_ui_imported_is_started_only_when_confirmed(shell: Shell) -> None:
+    command, *args = argv("good")
+    entry = {"command": command, "args": args, "cwd": str(ROOT)}
+    shell.config.parent.mkdir(parents=True, exist_ok=True)
+    shell.config.write_text(json.dumps({"mcpServers": {"brought": entry, "typed": entry}}))
+    here = Surroundings(cwd=str(shell.home), home=str(shell.home), environ=shell.environment)
+    brought = load_configuration(here=here).find("brought")
+    assert brought is not None
+    Confirmations(here).imported([brought])
+    words = ["call", "brought", "echo", "text=hi"]
+    refused = shell.run(*words)
+    assert refused.code == exits.USAGE
+    assert "tests.servers.good" in refused.err
+    assert shell.run("call", "typed", "echo", "text=hi").text == "hi\n"
+    assert shell.run(*words, "--yes").text == "hi\n"
+    assert shell.run(*words).text == "hi\n"
+    assert not Confirmations(here).is_needed(brought)
 
 
 def test_what_a_project_does_is_told_in_its_own_words_with_nothing_resolved(

@@ -191,6 +191,15 @@ class TestFiles:
             assert stat.S_IMODE(file.stat().st_mode) == 0o640
         assert sorted(os.listdir(path.parent)) == [".git", "mcp.json", "mcp.json.bak"]
 
+    def test_what_is_private_cannot_be_read_by_others_from_then_on(self, machine: Machine) -> None:
+        path = machine.write_user(COMMENTED)
+        path.chmod(0o644)
+        backup = Path(f"{path}.bak")
+        backup.write_text("{}")
+        add_server(str(path), "new", {"command": "z", "env": {"TOKEN": "t"}}, is_private=True)
+        for file in (path, backup):
+            assert stat.S_IMODE(file.stat().st_mode) == 0o600
+
     def test_a_name_that_is_taken_is_refused_unless_replacing_was_asked_for(
         self, machine: Machine
     ) -> None:

@@ -149,6 +149,19 @@ class TestFinding:
                 read_file(str(path), here=machine.here())
             assert caught.value.details.keys() == {"file", "line", "column"}
 
+    def test_a_text_that_stands_for_more_than_it_says_is_refused(self, machine: Machine) -> None:
+        lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x, x]"]
+        for at in range(1, 10):
+            again = ", ".join([f"*a{at - 1}"] * 10)
+            lines.append(f"a{at}: &a{at} [{again}]")
+        for name, text, reason in (
+            ("bomb.yaml", "\n".join(lines), "line 2, column 10: the alias \\*a0 is not read"),
+            ("deep.yaml", "[" * 100_000, "nested too deeply"),
+        ):
+            path = machine.write(name, text)
+            with pytest.raises(ConfigurationError, match=f"{name}.*{reason}"):
+                read_file(str(path), here=machine.here())
+
     def test_a_file_of_something_else_is_refused(self, machine: Machine) -> None:
         path = machine.write("list.yaml", "- 1\n")
         with pytest.raises(ConfigurationError, match="this is no file of Goose"):

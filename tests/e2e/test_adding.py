@@ -48,7 +48,9 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for tool in (".cursor/mcp.json", ".codeium/windsurf/mcp_config.json"):
         path = folder / tool
         path.parent.mkdir(parents=True)
-        path.write_text(json.dumps({"mcpServers": {"github": DEMO}}))
+        path.write_text(
+            json.dumps({"mcpServers": {"github": {**DEMO, "env": {"TOKEN": "s3cret"}}}})
+        )
     return folder
 
 
@@ -169,6 +171,22 @@ def test_two_tools_with_a_server_of_one_name_are_both_taken(opened: Watched, hom
     expect(page.get_by_role("alert").filter(has_text="Connected to github")).to_be_visible()
     expect(card(page, "github")).to_contain_text("Connected")
     assert written(home)["github"] == written(home)["github-windsurf"]
+    # The page never had it.
+    assert written(home)["github"]["env"] == {"TOKEN": "s3cret"}
+    opened.assert_clean()
+
+
+def test_an_export_says_that_secrets_are_in_it_before_it_is_downloaded(opened: Watched) -> None:
+    page = opened.goto("/servers")
+    page.get_by_role("button", name="Export").click()
+    page.get_by_role("menuitem", name="VS Code").click()
+    dialog = page.get_by_role("dialog", name="Download mcp.vscode.json?")
+    expect(dialog).to_contain_text("look like secrets")
+    opened.shoot("exporting secrets")
+    assert opened.axe() == []
+    with page.expect_download() as download:
+        dialog.get_by_role("button", name="Download").click()
+    assert "s3cret" in Path(download.value.path()).read_text()
     opened.assert_clean()
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import stat
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from mcplens.bus import Bus, Publisher
 from mcplens.clock import ManualClock, SystemClock
 from mcplens.errors import ConfigurationError
 from mcplens.protocol.frames import encode_notification, encode_result, parse
+from mcplens.store import trace as trace_file
 from mcplens.store.filters import Filter
 from mcplens.store.history import History
 from mcplens.store.recorder import Recorder
@@ -201,6 +203,39 @@ def test_a_broken_line_is_named_with_its_number_and_the_rest_is_read(
     (broken,) = imported.broken
     assert (broken.line, broken.is_cut) == (5, False)
     assert reason in broken.reason
+
+
+def test_of_many_broken_lines_the_first_are_told_and_all_are_counted(tmp_path: Path) -> None:
+    trace = tmp_path / "trace"
+    unknown = b'{"type":"' + b"x" * 10_000 + b'"}\n'
+    trace.write_bytes(b'{"format":"mcplens-trace","version":1}\n' + unknown + b"broken\n" * 5_000)
+    imported = import_trace(trace, tmp_path / "recording")
+    assert (len(imported.broken), imported.broken_count) == (100, 5_001)
+    assert len(imported.broken[0].reason) == 200
+    assert imported.broken[-1].line == 101
+
+
+def test_a_line_that_is_too_long_is_broken_and_the_rest_is_read(
+    bus: Bus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(trace_file, "MOST_LINE_BYTES", 2_000)
+    path, trace = tmp_path / "recording", tmp_path / "trace"
+    with Recorder(bus, None, trace=trace):
+        publish_frames(bus, 5)
+    good = trace.read_bytes().splitlines(keepends=True)
+    for size in (2_000, 2_001, 9_999):
+        trace.write_bytes(b"".join([*good[:4], b"x" * size + b"\n", *good[4:], b"y" * size]))
+        imported = import_trace(trace, path)
+        assert imported.event_count + imported.known_count == 5
+        assert [one.line for one in imported.broken] == [5, len(good) + 2]
+        assert "longer than" in imported.broken[0].reason
+
+
+def test_a_trace_can_be_read_by_its_owner_alone(bus: Bus, tmp_path: Path) -> None:
+    trace = tmp_path / "trace"
+    with Recorder(bus, None, trace=trace):
+        publish_frames(bus, 1)
+    assert stat.S_IMODE(trace.stat().st_mode) == 0o600
 
 
 @pytest.mark.parametrize(

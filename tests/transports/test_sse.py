@@ -249,6 +249,14 @@ async def test_a_second_endpoint_is_ignored_with_a_remark():
     assert server.seen("POST")[0].path == ENDPOINT.decode()
 
 
+async def test_a_huge_endpoint_is_quoted_in_part_and_holds_nothing_up():
+    stream = Stream()
+    async with streaming(stream) as (_, heard):
+        await stream.wire.event(b"?" * 1_000_000, name="endpoint")
+        await heard.until(heard.remarks)
+        assert len(heard.remarks()[-1]) < 500
+
+
 async def test_a_refused_stream_is_the_status_that_it_was():
     async def handle(request: Seen, wire: Wire) -> None:
         await wire.respond(401, b"who?", WWW_Authenticate="Bearer")

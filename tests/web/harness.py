@@ -207,9 +207,12 @@ def bad(fault: str, *options: str) -> dict[str, Any]:
 
 
 @asynccontextmanager
-async def site(home: Path, **options: Any) -> AsyncIterator[Site]:
+async def site(
+    home: Path, variables: dict[str, str] | None = None, **options: Any
+) -> AsyncIterator[Site]:
     """A web UI for as long as the block lasts, signed in."""
-    workspace = Workspace(here=machine(home), record=home / "recording.sqlite3")
+    here = machine(home, **(variables or {}))
+    workspace = Workspace(here=here, record=home / "recording.sqlite3")
     async with workspace, open_web(workspace, **{"port": 0, **options}) as opened:
         jar = aiohttp.CookieJar(unsafe=True)  # cookies of an IP address too
         async with aiohttp.ClientSession(cookie_jar=jar) as http:

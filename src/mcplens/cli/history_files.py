@@ -65,10 +65,15 @@ def import_(state: State, file: str) -> None:
     output.say(f"{runs} with {found.event_count} new events imported{known}")
     for broken in found.broken:
         output.note(f"note: line {broken.line} was left out: {broken.reason}", fg="yellow")
+    if more := found.broken_count - len(found.broken):
+        lines = "1 more line was" if more == 1 else f"{more} more lines were"
+        output.note(f"note: {lines} left out", fg="yellow")
 
 
 def _to_write(path: str) -> BinaryIO:
+    from mcplens.store.location import open_private
+
     try:
-        return open(path, "wb")
+        return open_private(path)
     except OSError as problem:
         raise click.UsageError(f"{path} cannot be written: {problem.strerror}") from None

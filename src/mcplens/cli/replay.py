@@ -33,7 +33,7 @@ _OWN_HEADERS = frozenset(
     }
 )  # fmt: skip
 _OWN_PREFIXES = ("mcp-", "sec-websocket-")
-_MASKED_QUERY = re.compile(r"[?&]([^=&#]+)=(?=‹masked)")
+_MASKED_QUERY = re.compile(r"[?&]([^=&#?]+)=(?=‹masked)")
 
 
 class Recorded(msgspec.Struct, frozen=True):

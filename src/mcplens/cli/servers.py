@@ -367,5 +367,5 @@ def export(
             return
         if os.path.exists(path) and not replace:
             raise Refusal(f"{path} is there already; --replace writes over it")
-        written = write_text(path, exported.text)
+        written = write_text(path, exported.text, is_private=True)  # secrets may be in it
     _tell(f"{len(entries)} servers are in {written.path}", written)

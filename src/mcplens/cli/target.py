@@ -141,16 +141,17 @@ def _from_entry(
 
 
 def _confirm(state: State, entry: ServerEntry) -> None:
-    """A cloned repository must not run commands by itself: ask once per content."""
-    from mcplens.config.trust import TrustStore
+    """What was cloned or imported must not run commands by itself: ask once per content."""
+    from mcplens.config.surroundings import current_surroundings
+    from mcplens.workspace.confirmation import Confirmations
 
-    trust = TrustStore()
-    if trust.is_trusted(entry):
+    confirmations = Confirmations(current_surroundings())
+    if not confirmations.is_needed(entry):
         return
     if not state.is_trusted:
         confirm(*_question(entry))
     try:
-        trust.trust(entry)
+        confirmations.confirm(entry)
     except InspectorError as problem:  # it may be used this once
         output.note(f"mcplens: {problem.message}", fg="yellow")
 

@@ -95,9 +95,20 @@ def read_yaml(path: str) -> Any:
     """A file as YAML; raises as `read_json`."""
     import yaml  # type: ignore[import-untyped]  # its stubs are a package of their own
 
+    class Loader(yaml.SafeLoader):  # type: ignore[misc]  # as yaml has no types
+        def compose_node(self, parent: Any, index: Any) -> Any:
+            # A few lines of them can stand for more than there is memory.
+            if self.check_event(yaml.AliasEvent):
+                event = self.peek_event()
+                reason = f"the alias *{event.anchor} is not read; write out what it stands for"
+                raise yaml.composer.ComposerError(None, None, reason, event.start_mark)
+            return super().compose_node(parent, index)
+
     text = read_text(path)
     try:
-        return yaml.safe_load(text)
+        return yaml.load(text, Loader)  # a SafeLoader
+    except RecursionError:
+        raise invalid(f"{path} is nested too deeply", file=path) from None
     except yaml.YAMLError as problem:
         mark = getattr(problem, "problem_mark", None)
         text = str(getattr(problem, "problem", None) or problem)
@@ -114,7 +125,7 @@ def write_text(path: str, text: str, *, is_private: bool = False) -> Written:
     """Put a text in a file's place in one step, with the former content beside it.
 
     A link is followed, so that it stays one; mode and byte order mark of the former file are
-    kept. A new file can be read by its owner alone if `is_private`.
+    kept. If `is_private`, it and its backup can be read by their owner alone from now on.
 
     Raises:
         ConfigurationError: nothing was written.
@@ -129,8 +140,8 @@ def write_text(path: str, text: str, *, is_private: bool = False) -> Written:
             return Written(path, None)
         folder = os.path.dirname(real)
         os.makedirs(folder, mode=0o700 if is_private else 0o777, exist_ok=True)
-        if mode is None and is_private:
-            mode = 0o600
+        if is_private:
+            mode = 0o600 if mode is None else mode & 0o700
         if former is not None:
             _replace(real + BACKUP_SUFFIX, former, mode)
         _replace(real, data, mode)

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from mcplens.config.model import Configuration
 from mcplens.config.places import find_files
 from mcplens.config.surroundings import Surroundings
+from mcplens.errors import InspectorError
 
 
 def find_secret_keys(path: str | None = None, here: Surroundings | None = None) -> tuple[str, ...]:
@@ -32,6 +33,16 @@ def secret_keys_of(configuration: Configuration) -> tuple[str, ...]:
         if str(problem.details.get("key")).startswith("secretKeys"):
             raise problem
     return configuration.settings.secret_keys
+
+
+def problem_of_keys(configuration: Configuration) -> InspectorError | None:
+    """Why it cannot be known what is secret: a file is broken, or its `secretKeys` are."""
+    for problem in configuration.problems:
+        key = problem.details.get("key")
+        # Without a key, or of all servers: nothing was read of that file.
+        if key is None or key == "mcpServers" or str(key).startswith("secretKeys"):
+            return problem
+    return None
 
 
 def find_keys_by_server(

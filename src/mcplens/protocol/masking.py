@@ -13,7 +13,8 @@ from typing import Final
 _SECRET_HEADER: Final = re.compile(
     r"authorization|cookie|token|secret|password|api-?key|session-id|credential|signature", re.I
 )
-_QUERY_VALUE: Final = re.compile(r"(?<=[?&])([^=&#]+)=([^&#]+)")
+# No name holds a ?: from each of a thousand of them the search would go on to the end.
+_QUERY_VALUE: Final = re.compile(r"(?<=[?&])([^=&#?]+)=([^&#]+)")
 _USER_INFO: Final = re.compile(r"(?<=://)[^/@?#]+(?=@)")
 
 

@@ -30,9 +30,9 @@ def forget_run(path: str | os.PathLike[str], run_id: str, *, goes_on: bool = Fal
 
     try:
         with closing(open_to_write(os.fspath(path))) as connection:
-            # What is deleted is overwritten: it may have been a secret.
-            connection.execute("PRAGMA secure_delete = ON").fetchall()
             _forget(connection, run_id, goes_on)
+            # What was deleted lies in the write-ahead log until that is begun anew.
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
     except (Unusable, Locked) as problem:
         raise unreadable(problem) from None
     except sqlite3.Error as problem:

@@ -15,7 +15,8 @@ import msgspec
 
 from mcplens.store.filters import Filter
 from mcplens.store.history import History
-from mcplens.store.redaction import KeysOf, scan_masked
+from mcplens.store.masks import KeysOf
+from mcplens.store.redaction import scan_masked
 from mcplens.store.rows import Row, to_json
 
 HTTP_KINDS: Final = frozenset(

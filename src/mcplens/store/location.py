@@ -1,6 +1,6 @@
-"""Where the recording is kept, on this machine.
+"""Where the recording is kept, on this machine, and who may read what is written of it.
 
-Owns one path. Called by app.py and by the surfaces that read the recording.
+Called by app.py, by trace.py and by the surfaces that read the recording.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping
-from typing import Final
+from typing import BinaryIO, Final
 
 FILE_NAME: Final = "recording.sqlite3"
 STATE_DIR_VARIABLE: Final = "MCPLENS_STATE_DIR"
@@ -32,3 +32,8 @@ def state_folder(environ: Mapping[str, str], platform: str) -> str:
     base = (environ.get("XDG_STATE_HOME") or "").strip()
     home = environ.get("HOME") or os.path.expanduser("~")
     return os.path.join(base or os.path.join(home, ".local/state"), "mcplens")
+
+
+def open_private(path: str) -> BinaryIO:
+    """Open a file to write; a new one can be read by its owner alone."""
+    return open(path, "wb", opener=lambda name, flags: os.open(name, flags, 0o600))

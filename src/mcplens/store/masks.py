@@ -6,7 +6,7 @@ exchanges come masked already (protocol/masking.py); here they are marked. Calle
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Final, TypeVar
 
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 # What the patterns of masking.py and ours take to compile is paid where they are needed.
 
+# The secret keys of a server, by its id.
+KeysOf = Callable[[str], Iterable[str]]
 # A secret value: where it begins, where it ends, and the key that it belongs to.
 Secret = tuple[int, int, str]
 # What is starred out of a value: from, to, and with what.
@@ -203,6 +205,26 @@ class KeyMasker:
                 closing = b"\\" * depth + b'"'
                 at = end + (len(closing) if data.startswith(closing, end) else 0)
         return start, len(data), spans, b"[" * level + _backslashes_at_end(data, start)
+
+
+class Maskers:
+    """The masker of each server, by the keys that are secret when it is asked for."""
+
+    def __init__(self, keys_of: KeysOf) -> None:
+        self._keys_of = keys_of
+        self._known: dict[str, tuple[tuple[str, ...], KeyMasker | None]] = {}
+
+    def __repr__(self) -> str:
+        return f"<Maskers of {len(self._known)} servers>"
+
+    def of(self, server_id: str) -> KeyMasker | None:
+        """The masker of a server; None where nothing is secret."""
+        keys = tuple(self._keys_of(server_id))
+        known = self._known.get(server_id)
+        # The same one as long as it can be: it holds the ends of streams.
+        if known is None or known[0] != keys:
+            known = self._known[server_id] = keys, KeyMasker(keys) if keys else None
+        return known[1]
 
 
 def _outermost(

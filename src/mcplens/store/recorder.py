@@ -45,6 +45,7 @@ CLOSE_TIMEOUT_S: Final = 5.0
 
 Warn = Callable[[str], None]
 if TYPE_CHECKING:
+    from mcplens.store.masks import KeysOf
     from mcplens.store.trace import TraceFile
 
     # Where rows go; used by the recorder's thread alone.
@@ -61,6 +62,7 @@ class Recorder:
         *,
         trace: str | os.PathLike[str] | None = None,
         secret_keys: Iterable[str] = (),
+        keys_of: KeysOf | None = None,
         title: str = "",
         version: str = "",
         warn: Warn | None = None,
@@ -80,7 +82,7 @@ class Recorder:
         self._is_closing = threading.Event()
         self._ended = threading.Event()
         self._on_ended: Callable[[], object] | None = None
-        self._encoder = RowEncoder(secret_keys)
+        self._encoder = RowEncoder(secret_keys, keys_of=keys_of)
         run = Run(bus.run_id, self._clock.wall(), title, version)
         self._destinations = self._open_to(path, trace, run, retention or Retention())
         self._thread = threading.Thread(target=self._work, name="mcplens recorder", daemon=True)

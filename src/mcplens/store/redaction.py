@@ -5,15 +5,12 @@ A key may have become secret after it was recorded. Called by transfer.py and ha
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 
 from mcplens.store.filters import Filter
 from mcplens.store.history import History
-from mcplens.store.masks import KeyMasker
+from mcplens.store.masks import KeyMasker, KeysOf
 from mcplens.store.rows import Row, mask_row
-
-# The secret keys of a server, by its id.
-KeysOf = Callable[[str], Iterable[str]]
 
 
 def scan_masked(

@@ -26,7 +26,15 @@ from mcplens.events import (
     RequestStarted,
 )
 from mcplens.protocol.frames import Frame, Kind, Malformed, Message, RequestId, parse
-from mcplens.store.masks import KeyMasker, Mask, mask_argv, mask_named_headers, masked_texts
+from mcplens.store.masks import (
+    KeyMasker,
+    KeysOf,
+    Mask,
+    Maskers,
+    mask_argv,
+    mask_named_headers,
+    masked_texts,
+)
 
 # seq, wall, mono, server_id, kind, method, request_id, status, detail, payload. A plain tuple:
 # four of them are made for every call.
@@ -122,9 +130,16 @@ class _Asked:
 class RowEncoder:
     """Makes the rows of one run, in order; replies get the method of their request."""
 
-    def __init__(self, secret_keys: Iterable[str] = (), *, is_masked: bool = False) -> None:
+    def __init__(
+        self,
+        secret_keys: Iterable[str] = (),
+        *,
+        keys_of: KeysOf | None = None,
+        is_masked: bool = False,
+    ) -> None:
         keys = tuple(secret_keys)
-        self._masker = KeyMasker(keys) if keys else None
+        has_keys = keys_of is not None or keys
+        self._maskers = Maskers(keys_of or (lambda server_id: keys)) if has_keys else None
         self._is_masked = is_masked  # the events come from a recording: nothing is left to hide
         self._ours = _Asked()
         self._theirs = _Asked()
@@ -137,15 +152,13 @@ class RowEncoder:
         }
 
     def __repr__(self) -> str:
-        return f"<RowEncoder, {len(self._ours.recent)} requests remembered, {self._masker}>"
+        return f"<RowEncoder, {len(self._ours.recent)} requests remembered, {self._maskers}>"
 
     def encode(self, batch: Iterable[Published]) -> list[Row]:
         """The rows of these events."""
         makers, other = self._makers, self._other
         rows = [makers.get(published[0], other)(published) for published in batch]
-        if self._masker is not None:
-            rows = [mask_row(row, self._masker) for row in rows]
-        return rows
+        return rows if self._maskers is None else mask_rows(rows, self._maskers)
 
     def _sent(self, published: Published) -> Row:
         _, server_id, seq, wall, mono, fields, _ = published
@@ -259,6 +272,15 @@ def _about(message: Message) -> tuple[RequestId | None, str, dict[str, Any]]:
         }
         return message.ids[0] if message.ids else None, "malformed", {"malformed": about}
     return None, "batch", {}
+
+
+def mask_rows(rows: list[Row], maskers: Maskers) -> list[Row]:
+    """The rows without what is secret for their servers."""
+    # Asked once for all rows of a server: there may be a flood of them.
+    found = {server_id: maskers.of(server_id) for server_id in {row[3] for row in rows}}
+    if not any(found.values()):
+        return rows
+    return [row if (one := found[row[3]]) is None else mask_row(row, one) for row in rows]
 
 
 def mask_row(row: Row, masker: KeyMasker) -> Row:

@@ -184,6 +184,8 @@ def _prepare(connection: sqlite3.Connection, path: str) -> None:
     # After kill -9 nothing is lost of what was committed; after a power cut nothing is corrupt.
     connection.execute("PRAGMA synchronous = NORMAL")
     connection.execute(f"PRAGMA journal_size_limit = {_WAL_LIMIT_BYTES}")
+    # What is deleted is overwritten, whoever deletes it: it may have been a secret.
+    connection.execute("PRAGMA secure_delete = ON").fetchall()
 
 
 def _checked_version(connection: sqlite3.Connection, path: str) -> int:

@@ -16,6 +16,7 @@ import msgspec
 from mcplens.errors import ConfigurationError
 from mcplens.events import Event
 from mcplens.store.database import Run
+from mcplens.store.location import open_private
 from mcplens.store.rows import (
     KINDS,
     Row,
@@ -32,6 +33,10 @@ VERSION: Final = 1
 RUN_TYPE: Final = "Run"
 # A field whose bytes are no UTF-8 has this behind its name, and base64 as its value.
 BASE64_SUFFIX: Final = "_base64"
+
+# One line must not fill the memory; those of messages are far shorter.
+MOST_LINE_BYTES: Final = 64 * 1024 * 1024
+_MOST_REASON: Final = 200
 
 _SHARED: Final = Event.__struct_fields__
 _MALFORMED: Final = ("reason", "ids", "is_reply_like")
@@ -112,7 +117,7 @@ class TraceFile:
 
     def open(self) -> None:
         try:
-            self._file = open(self.path, "wb")  # noqa: SIM115 (closed by close)
+            self._file = open_private(self.path)
         except OSError as problem:
             reason = (problem.strerror or str(problem)).lower()
             raise OSError(f"{self.path}: {reason}") from None
@@ -152,8 +157,12 @@ def read_trace(
     except OSError as problem:
         raise _unreadable(name, (problem.strerror or str(problem)).lower()) from None
     with file:
-        _check_header(name, file.readline())
-        for number, data in enumerate(file, start=2):
+        _check_header(name, file.readline(MOST_LINE_BYTES))
+        for number, data in enumerate(_lines(file), start=2):
+            if data is None:
+                reason = f"longer than {MOST_LINE_BYTES // 1024 // 1024} MiB"
+                on_broken(BrokenLine(number, reason))
+                continue
             if not data.strip():
                 continue
             try:
@@ -168,12 +177,22 @@ def read_trace(
                 yield found
 
 
+def _lines(file: BinaryIO) -> Iterator[bytes | None]:
+    """The lines from here on; None for one that is too long."""
+    while data := file.readline(MOST_LINE_BYTES + 1):
+        is_long = len(data) > MOST_LINE_BYTES
+        while is_long and data and not data.endswith(b"\n"):
+            data = file.readline(MOST_LINE_BYTES)
+        yield None if is_long else data
+
+
 # What a line of any content may raise on its way to an event.
 _UNREADABLE: Final = (ValueError, TypeError, KeyError, AttributeError, RecursionError)
 
 
 def _words(problem: Exception) -> str:
-    return f"{problem} is missing" if isinstance(problem, KeyError) else str(problem)
+    words = f"{problem} is missing" if isinstance(problem, KeyError) else str(problem)
+    return words[:_MOST_REASON]
 
 
 def _check_header(name: str, data: bytes) -> None:

@@ -13,7 +13,8 @@ import msgspec
 from mcplens.store.database import Database, Run
 from mcplens.store.filters import Filter
 from mcplens.store.history import History, unreadable
-from mcplens.store.redaction import KeysOf, scan_masked
+from mcplens.store.masks import KeysOf
+from mcplens.store.redaction import scan_masked
 from mcplens.store.rows import Row, RowEncoder, Stored, published
 from mcplens.store.schema import Locked, Unusable
 from mcplens.store.trace import BrokenLine, event_line, header_line, read_trace, run_line
@@ -23,13 +24,21 @@ _BATCH_EVENTS: Final = 1_000
 _BATCH_BYTES: Final = 8 * 1024 * 1024
 
 
+# Broken lines that are told one by one; a file of nothing else has millions.
+_MOST_BROKEN: Final = 100
+
+
 class Imported(msgspec.Struct, frozen=True):
-    """What an import did; `known_count` events had been there before."""
+    """What an import did; `known_count` events had been there before.
+
+    `broken` has the first of the lines that could not be read, `broken_count` says how many.
+    """
 
     run_ids: list[str]
     event_count: int
     known_count: int
     broken: list[BrokenLine]
+    broken_count: int = 0
 
 
 def export_trace(
@@ -58,10 +67,9 @@ def import_trace(trace: str | os.PathLike[str], path: str | os.PathLike[str]) ->
     Raises:
         ConfigurationError: it is no trace file, or the store cannot be written.
     """
-    broken: list[BrokenLine] = []
     importer = _Importer(os.fspath(path))
     try:
-        for found in read_trace(trace, broken.append):
+        for found in read_trace(trace, importer.leave_out):
             if isinstance(found, Run):
                 importer.begin(found)
             else:
@@ -71,7 +79,13 @@ def import_trace(trace: str | os.PathLike[str], path: str | os.PathLike[str]) ->
         raise unreadable(problem) from None
     finally:
         importer.close()
-    return Imported(list(importer.runs), importer.new_count, importer.known_count, broken)
+    return Imported(
+        list(importer.runs),
+        importer.new_count,
+        importer.known_count,
+        importer.broken,
+        importer.broken_count,
+    )
 
 
 class _Importer:
@@ -81,12 +95,19 @@ class _Importer:
         self.runs: dict[str, Run] = {}
         self.new_count = 0
         self.known_count = 0
+        self.broken: list[BrokenLine] = []
+        self.broken_count = 0
         self._path = path
         self._encoders: dict[str, RowEncoder] = {}
         self._database: Database | None = None
         self._run_id = ""
         self._rows: list[Row] = []
         self._bytes = 0
+
+    def leave_out(self, line: BrokenLine) -> None:
+        self.broken_count += 1
+        if len(self.broken) < _MOST_BROKEN:
+            self.broken.append(line)
 
     def begin(self, run: Run) -> None:
         self.end()

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 _GET: Final = {"Accept": "text/event-stream", "Cache-Control": "no-store"}
 _POST: Final = {"Accept": "*/*", "Content-Type": "application/json"}
+# As much of what a server calls its endpoint is quoted.
+_QUOTED_CHARACTERS: Final = 200
 # How long what was sent last may take to get out when we leave.
 _GOODBYE_S: Final = {Closing.GRACEFUL: 2.0, Closing.HANDOVER: 0.3}
 
@@ -167,14 +169,15 @@ class SseTransport(Transport):
 
         assert self._endpoint is not None
         if self._endpoint.done():
-            self._remark(f"a second endpoint event is ignored: {mask_url(text)}")
+            self._remark(f"a second endpoint event is ignored: {_quoted(text)}")
             return
         ours = self._client.url
         try:
             target = ours.join(URL(text))
             theirs = target.origin()
         except ValueError as problem:
-            message = f"the server names an endpoint that is no URL: {text[:200]!r} ({problem})"
+            quoted, reason = text[:_QUOTED_CHARACTERS], str(problem)[:_QUOTED_CHARACTERS]
+            message = f"the server names an endpoint that is no URL: {quoted!r} ({reason})"
             self._endpoint.set_exception(ConnectError("ENDPOINT_REFUSED", message))
             return
         if theirs != ours.origin():
@@ -182,7 +185,7 @@ class SseTransport(Transport):
                 f"the server at {ours.origin()} wants our messages sent to {theirs}, another "
                 "origin; they may hold secrets, so they are not"
             )
-            details = {"origin": str(ours.origin()), "endpoint": mask_url(str(target))}
+            details = {"origin": str(ours.origin()), "endpoint": _quoted(str(target))}
             error = ConnectError("ENDPOINT_REFUSED", message, details=details)
             self._endpoint.set_exception(error)
             return
@@ -211,3 +214,7 @@ class SseTransport(Transport):
                 "the server answered a POST itself, though the answer belongs on its stream"
             )
             self._deliver_message(message, len(body), out.id if out.is_request else None)
+
+
+def _quoted(url: str) -> str:
+    return mask_url(url[:_QUOTED_CHARACTERS])

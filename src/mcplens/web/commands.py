@@ -102,10 +102,14 @@ class ServerRead(_Command, frozen=True, kw_only=True):
 
 
 class ServerImport(_Command, frozen=True, kw_only=True):
-    """Add servers that FoundServers or ServerRead gave: name to entry."""
+    """Add servers that FoundServers or ServerRead gave: name to entry.
+
+    `offers` has the `offer_id` of those that had one: what is masked in them is as it was found.
+    """
 
     servers: dict[str, dict[str, Any]]
     replaces: bool = False
+    offers: dict[str, str] = {}
 
 
 class ServerExport(_Command, frozen=True, kw_only=True):

@@ -14,12 +14,16 @@ from mcplens.config.configuration import KIND
 from mcplens.config.model import ServerEntry, Source
 from mcplens.protocol.lifecycle import ConnectionState
 from mcplens.protocol.masking import mask_headers, mask_url
+from mcplens.session.client import Client
+from mcplens.store.masks import mask_argv
+from mcplens.store.masks import plain as plain_name
 from mcplens.web import views
 from mcplens.web.plain import NULL, plain, raw_json
 from mcplens.web.question_pictures import awaited_links, question_view, task_view
 from mcplens.workspace.calls import Call
 from mcplens.workspace.configured import settings_of
 from mcplens.workspace.listing import Listing
+from mcplens.workspace.masked import masked_raw
 from mcplens.workspace.reading import Found
 from mcplens.workspace.server import Server
 from mcplens.workspace.workspace import Workspace
@@ -31,7 +35,15 @@ LARGEST_IN_SNAPSHOT: Final = 16 * 1024
 
 
 def error_view(error: dict[str, Any] | None) -> views.ErrorView | None:
-    return None if error is None else views.ErrorView(**plain(error))
+    if error is None:
+        return None
+    # A command that was started has the values of its placeholders; it is shown with its server.
+    details = {
+        key: value
+        for key, value in error["details"].items()
+        if key != "command" or isinstance(value, str)
+    }
+    return views.ErrorView(**plain({**error, "details": details}))
 
 
 def source_view(source: Source) -> views.SourceView:
@@ -39,12 +51,13 @@ def source_view(source: Source) -> views.SourceView:
 
 
 def command_of(entry: ServerEntry) -> list[str] | None:
-    """The whole command, as it would be started."""
-    command = entry.command or entry.raw.get("command")
+    """The whole command as its file has it: what a placeholder stands for may be a secret."""
+    command = entry.raw.get("command") or entry.command
     if command is None or entry.url is not None:
         return None
-    args = entry.args or entry.raw.get("args") or ()
-    return [str(command), *map(str, args if isinstance(args, list | tuple) else ())]
+    args = entry.raw.get("args") or entry.args
+    words = [str(command), *map(str, args if isinstance(args, list | tuple) else ())]
+    return mask_argv(words, frozenset(map(plain_name, entry.secret_keys)))
 
 
 def shown(entry: ServerEntry) -> str:
@@ -118,7 +131,7 @@ def _connected(server: Server) -> dict[str, Any]:
         if attempt is None
         else views.RetryView(attempt.count, attempt.most, attempt.at),
         "latency_s": client.connection.latency_s if client is not None else None,
-        "channel": plain(client.describe()) if client is not None else {},
+        "channel": plain(_channel(client)) if client is not None else {},
         "exit": None
         if gone is None
         else views.ExitView(gone.pid, gone.exit_code, gone.signal, gone.at),
@@ -135,6 +148,11 @@ def _connected(server: Server) -> dict[str, Any]:
     }
 
 
+def _channel(client: Client) -> dict[str, Any]:
+    """What is known of the connection; the command is shown elsewhere, as its file has it."""
+    return {key: value for key, value in client.describe().items() if key != "command"}
+
+
 def _introduced(server: Server) -> dict[str, Any]:
     client = server.client
     return {
@@ -149,12 +167,16 @@ def _introduced(server: Server) -> dict[str, Any]:
     }
 
 
-def found_views(workspace: Workspace, found: Found) -> list[views.FoundView]:
+def found_views(
+    workspace: Workspace, found: Found, *, is_masked: bool = False
+) -> list[views.FoundView]:
     """Servers that are not ours yet, with all that would be added of them."""
-    return [found_view(workspace, entry, found) for entry in found.entries]
+    return [found_view(workspace, entry, found, is_masked=is_masked) for entry in found.entries]
 
 
-def found_view(workspace: Workspace, entry: ServerEntry, found: Found) -> views.FoundView:
+def found_view(
+    workspace: Workspace, entry: ServerEntry, found: Found, *, is_masked: bool = False
+) -> views.FoundView:
     return views.FoundView(
         entry.name,
         f"{entry.source.kind}:{entry.name}",
@@ -162,13 +184,14 @@ def found_view(workspace: Workspace, entry: ServerEntry, found: Found) -> views.
         entry.transport,
         shown(entry),
         command_of(entry),
-        plain(entry.raw),
+        plain(masked_raw(entry.raw) if is_masked else entry.raw),
         _inputs(entry),
         list(entry.remarks),
         error_view(entry.problem.to_dict() if entry.problem else None),
         entry.name in workspace.servers,
         found.choices,
         found.choice,
+        workspace.offered.add(entry.raw) if is_masked else None,
     )
 
 

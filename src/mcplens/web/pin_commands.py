@@ -11,6 +11,8 @@ from typing import Any, Final
 
 from mcplens.store import pins
 from mcplens.store.forgetting import forget_run
+from mcplens.store.masks import Maskers
+from mcplens.store.rows import mask_rows
 from mcplens.web import commands as c
 from mcplens.web.recorded import beside, row_of
 from mcplens.web.rows import event_view
@@ -20,6 +22,8 @@ from mcplens.workspace.workspace import Workspace
 
 async def pin(workspace: Workspace, command: c.Pin) -> list[PinView]:
     row = await row_of(workspace, command.run_id, command.seq)
+    # What is in memory still has its secrets.
+    (row,) = mask_rows([row], Maskers(workspace.secret_keys.of))
     path, wall = workspace.recording_path, workspace.clock.wall()
     await beside(partial(pins.pin, path, command.run_id, row, command.label, wall))
     return await list_pins(workspace)

@@ -169,7 +169,7 @@ class Routes:
         file = tempfile.TemporaryFile()  # noqa: SIM115  # closed when it has been sent
 
         def write(history: History) -> None:
-            export(history, file, wanted)
+            export(history, file, wanted, self._workspace.secret_keys.known_of)
             file.seek(0)
 
         try:
@@ -249,8 +249,8 @@ def _origin(request: Request) -> str:
 
 
 def _imported(done: Imported) -> ImportedView:
-    broken = [f"line {one.line}: {one.reason}" for one in done.broken[:100]]
-    return ImportedView(done.run_ids, done.event_count, done.known_count, broken)
+    broken = [f"line {one.line}: {one.reason}" for one in done.broken]
+    return ImportedView(done.run_ids, done.event_count, done.known_count, broken, done.broken_count)
 
 
 def _json(value: Any) -> Response:

@@ -10,7 +10,7 @@ from mcplens.errors import InspectorError
 from mcplens.web import commands as c
 from mcplens.web import views
 from mcplens.web.pictures import found_view, found_views, server_view, settings_view, source_view
-from mcplens.workspace.masked import masked_raw
+from mcplens.workspace.masked import count_secrets, masked_raw
 from mcplens.workspace.reading import Found, found_on, parse_target, read_path, read_text
 from mcplens.workspace.workspace import Workspace
 
@@ -38,7 +38,8 @@ async def show_entry(workspace: Workspace, command: c.ServerEntryOf) -> views.En
 async def add(workspace: Workspace, command: c.ServerAdd) -> views.WrittenView:
     copied = workspace.find(command.copy_of).entry if command.copy_of is not None else None
     is_unconfirmed = copied is not None and workspace.confirmations.is_needed(copied)
-    written = workspace.configured.add(command.name, command.raw, copied)
+    mark = workspace.confirmations.imported if is_unconfirmed else None
+    written = workspace.configured.add(command.name, command.raw, copied, mark)
     _take_over(workspace, command.name, is_unconfirmed)
     return _written(written, [command.name])
 
@@ -46,7 +47,8 @@ async def add(workspace: Workspace, command: c.ServerAdd) -> views.WrittenView:
 async def edit(workspace: Workspace, command: c.ServerEdit) -> views.WrittenView:
     entry = workspace.find(command.server_id).entry
     is_unconfirmed = workspace.confirmations.is_needed(entry)
-    written = workspace.configured.edit(entry, command.raw, command.name)
+    mark = workspace.confirmations.imported if is_unconfirmed else None
+    written = workspace.configured.edit(entry, command.raw, command.name, mark)
     name = command.name or entry.name
     _take_over(workspace, name, is_unconfirmed)
     return _written(written, [name])
@@ -65,7 +67,7 @@ async def remove(workspace: Workspace, command: c.ServerRemove) -> None:
 
 
 async def find_others(workspace: Workspace, command: c.FoundServers) -> list[views.FoundView]:
-    return found_views(workspace, Found(found_on(workspace.configured.here)))
+    return found_views(workspace, Found(found_on(workspace.configured.here)), is_masked=True)
 
 
 async def read(workspace: Workspace, command: c.ServerRead) -> list[views.FoundView]:
@@ -76,11 +78,15 @@ async def read(workspace: Workspace, command: c.ServerRead) -> list[views.FoundV
         found = read_path(here, command.path, choice, values)
     else:
         raise InspectorError("INVALID_REQUEST", "give a text or a path")
-    return found_views(workspace, found)
+    # A text has come from the page itself.
+    return found_views(workspace, found, is_masked=command.text is None)
 
 
 async def bring_in(workspace: Workspace, command: c.ServerImport) -> views.WrittenView:
-    written = workspace.configured.bring_in(command.servers, replaces=command.replaces)
+    # Marked first: another mcplens may see the file before we are done.
+    mark = workspace.confirmations.imported
+    servers = workspace.offered.taken(command.servers, command.offers)
+    written = workspace.configured.bring_in(servers, replaces=command.replaces, mark=mark)
     workspace.imported(command.servers)
     return _written(written, list(command.servers))
 
@@ -91,7 +97,10 @@ async def export(workspace: Workspace, command: c.ServerExport) -> views.ExportV
     ]
     entries = [workspace.find(name).entry for name in names]
     exported = workspace.configured.export(entries, command.shape)
-    return views.ExportView(exported.text, list(exported.remarks))
+    secret_count = sum(
+        count_secrets(entry.raw, workspace.secret_keys.of(entry.name)) for entry in entries
+    )
+    return views.ExportView(exported.text, list(exported.remarks), secret_count)
 
 
 async def parse(workspace: Workspace, command: c.ParseTarget) -> views.FoundView:

@@ -158,7 +158,7 @@ class Socket:
             after_seq=after,
             is_resumed=is_resumed,
             is_recording=recorder is not None and recorder.is_on,
-            recording_problem=recorder.problem if recorder is not None else None,
+            recording_problem=workspace.recording_problem,
             first_server_id=self._first_server_id,
             servers=[server_view(workspace, one) for one in workspace.servers.values()],
             calls=[call_view(workspace, call, LARGEST_IN_SNAPSHOT) for call in workspace.calls],

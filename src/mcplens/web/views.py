@@ -183,6 +183,7 @@ class FoundView(msgspec.Struct, frozen=True):
     """A server that another tool has, or that a file or a pasted text names; not ours yet.
 
     `choices` are the ways to a registry's server (`npm`, `remote`), `choice` the one taken.
+    Where there is an `offer_id`, the secrets in `raw` are masked.
     """
 
     name: str
@@ -198,13 +199,16 @@ class FoundView(msgspec.Struct, frozen=True):
     is_known: bool
     choices: list[str]
     choice: str | None
+    offer_id: str | None
 
 
 class ExportView(msgspec.Struct, frozen=True):
-    """Servers in another tool's shape, and what that shape cannot say."""
+    """Servers in another tool's shape, what that shape cannot say, and how many values in it look
+    like secrets."""
 
     text: str
     remarks: list[str]
+    secret_count: int
 
 
 class WrittenView(msgspec.Struct, frozen=True):
@@ -412,9 +416,10 @@ class WholeEvent(msgspec.Struct, frozen=True):
 
 
 class ImportedView(msgspec.Struct, frozen=True):
-    """What the import of a trace did."""
+    """What the import of a trace did; `broken` has the first of the lines that were left out."""
 
     run_ids: list[str]
     event_count: int
     known_count: int
     broken: list[str]
+    broken_count: int

@@ -7,7 +7,7 @@ an entry masked (masked.py) gets them back here.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
 import msgspec
@@ -23,6 +23,9 @@ from mcplens.config.places import VARIABLE
 from mcplens.config.profiles import ProfileValues
 from mcplens.config.surroundings import Surroundings
 from mcplens.workspace.masked import refuse_masks, unmasked
+
+# Told what is about to be written, before it is.
+Mark = Callable[[list[ServerEntry]], None]
 
 DEMO: Final = "demo"
 BUILT_IN: Final = "built-in"
@@ -63,7 +66,13 @@ class Configured:
         given = [one.path for one in find_files(self.path, self.here) if one.scope == "given"]
         return given[0] if given else user_file(self.here)
 
-    def add(self, name: str, raw: Mapping[str, Any], copied: ServerEntry | None = None) -> Written:
+    def add(
+        self,
+        name: str,
+        raw: Mapping[str, Any],
+        copied: ServerEntry | None = None,
+        mark: Mark | None = None,
+    ) -> Written:
         """Add a server to our file; what is masked in a copy is as in the original.
 
         Raises:
@@ -73,25 +82,45 @@ class Configured:
         self._check_name(name)
         entry = unmasked(dict(raw), copied.raw if copied is not None else {})
         refuse_masks(entry)
-        return add_server(self.own_file(), name, entry, is_private=True)
+        path = self.own_file()
+        self._mark(mark, path, {name: entry})
+        return add_server(path, name, entry, is_private=True)
 
-    def bring_in(self, servers: Mapping[str, Mapping[str, Any]], *, replaces: bool) -> Written:
+    def bring_in(
+        self,
+        servers: Mapping[str, Mapping[str, Any]],
+        *,
+        replaces: bool,
+        mark: Mark | None = None,
+    ) -> Written:
         """Add several, all or none; raises as `add`."""
         for name, raw in servers.items():
             self._check_name(name)
             refuse_masks(raw, name)
-        return add_servers(self.own_file(), servers, replaces=replaces, is_private=True)
+        path = self.own_file()
+        self._mark(mark, path, servers)
+        return add_servers(path, servers, replaces=replaces, is_private=True)
 
-    def edit(self, entry: ServerEntry, raw: dict[str, Any], name: str | None) -> Written:
+    def _mark(self, mark: Mark | None, path: str, servers: Mapping[str, Mapping[str, Any]]) -> None:
+        if mark is not None:
+            source = Source(KIND, path, "user")
+            mark([self.entry(name, dict(raw), source) for name, raw in servers.items()])
+
+    def edit(
+        self, entry: ServerEntry, raw: dict[str, Any], name: str | None, mark: Mark | None = None
+    ) -> Written:
         """Replace an entry in its own file, under another name if one is given."""
         path = self._own_path(entry)
         changed = unmasked(raw, entry.raw)
         refuse_masks(changed)
         name = name or entry.name
         self._check_name(name)
+        self._mark(mark, path, {name: changed})
+        # A project's file is for others too.
+        is_private = entry.source.scope != "project"
         if name == entry.name:
-            return add_server(path, name, changed, replaces=True)
-        written = add_server(path, name, changed)
+            return add_server(path, name, changed, replaces=True, is_private=is_private)
+        written = add_server(path, name, changed, is_private=is_private)
         remove_server(path, entry.name)
         return written
 

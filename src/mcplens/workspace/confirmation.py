@@ -2,7 +2,8 @@
 
 A project's are config/trust.py's. An imported server goes into the user's own file, so that it is
 remembered here, until somebody has seen its command and said yes. What a person typed himself
-needs no confirmation: it has another fingerprint.
+needs no confirmation: it has another fingerprint. Each look reads the file, since another process
+may write it. Called by the web UI and the command line.
 """
 
 from __future__ import annotations
@@ -26,14 +27,14 @@ class Confirmations:
     def __init__(self, here: Surroundings) -> None:
         self._trust = TrustStore(here=here)
         self._path = here.join(user_state_folder(here), _FILE_NAME)
-        self._waiting = self._read()  # asked for with every view of a server
 
     def __repr__(self) -> str:
-        return f"<Confirmations, {len(self._waiting)} imported servers wait>"
+        return f"<Confirmations, {len(self._read())} imported servers wait>"
 
     def is_needed(self, entry: ServerEntry) -> bool:
         """Whether an entry may not be started yet."""
-        if self._waiting and fingerprint(entry) in self._waiting:
+        waiting = self._read()
+        if waiting and fingerprint(entry) in waiting:
             return True
         return not self._trust.is_trusted(entry)
 
@@ -45,12 +46,17 @@ class Confirmations:
         """
         if not self._trust.is_trusted(entry):
             self._trust.trust(entry)
-        if fingerprint(entry) in self._waiting:
-            self._write(self._waiting - {fingerprint(entry)})
+        waiting = self._read()
+        if fingerprint(entry) in waiting:
+            self._write(waiting - {fingerprint(entry)})
 
     def imported(self, entries: Iterable[ServerEntry]) -> None:
-        """These came from elsewhere: they are not started before they are confirmed."""
-        self._write(self._waiting | {fingerprint(entry) for entry in entries})
+        """These came from elsewhere: they are not started before they are confirmed.
+
+        Raises:
+            ConfigurationError: it could not be remembered.
+        """
+        self._write(self._read() | {fingerprint(entry) for entry in entries})
 
     def _read(self) -> frozenset[str]:
         try:
@@ -60,6 +66,5 @@ class Confirmations:
             return frozenset()
 
     def _write(self, waiting: frozenset[str]) -> None:
-        self._waiting = waiting
         text = msgspec.json.encode(sorted(waiting)).decode() + "\n"
         write_text(self._path, text, is_private=True)

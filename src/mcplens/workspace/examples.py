@@ -14,6 +14,8 @@ from mcplens.config.files import write_text
 from mcplens.config.surroundings import Surroundings, user_state_folder
 from mcplens.errors import InspectorError
 from mcplens.protocol.masking import is_secret_name
+from mcplens.store.masks import KeyMasker, KeysOf
+from mcplens.store.masks import plain as plain_name
 
 _FILE_NAME: Final = "examples.json"
 # More than anybody has names for.
@@ -41,7 +43,8 @@ class Example(msgspec.Struct, frozen=True, kw_only=True):
 class Examples:
     """The examples in the user's file; each look reads it, since another process may write it."""
 
-    def __init__(self, here: Surroundings) -> None:
+    def __init__(self, here: Surroundings, keys_of: KeysOf | None = None) -> None:
+        self._keys_of = keys_of
         self._path = here.join(user_state_folder(here), _FILE_NAME)
 
     def __repr__(self) -> str:
@@ -62,18 +65,25 @@ class Examples:
         name = example.name.strip()[:LONGEST_NAME]
         if not name:
             raise InspectorError("INVALID_REQUEST", "an example needs a name")
-        given = without_secrets(example.arguments)
-        if _size(given) > LARGEST_ARGUMENTS:
+        secret = KeyMasker(self._keys_of(example.server_id) if self._keys_of is not None else ())
+        given = _encoded(without_secrets(example.arguments, secret.names))
+        if len(given) > LARGEST_ARGUMENTS:
             raise InspectorError("INVALID_REQUEST", "these arguments are too large for an example")
         kept = self._without(example.server_id, example.tool, name)
         if len(kept) >= MOST_EXAMPLES:
             raise InspectorError(
                 "INVALID_REQUEST", f"there are {MOST_EXAMPLES} examples; delete one first"
             )
-        result = without_secrets(example.result)
-        if _size(result) > LARGEST_RESULT:
-            result = None
-        changed = msgspec.structs.replace(example, name=name, arguments=given, result=result)
+        result = _encoded(without_secrets(example.result, secret.names))
+        if len(result) > LARGEST_RESULT:
+            result = b"null"
+        # JSON within a text may have secret members too.
+        arguments, kept_result = (
+            msgspec.json.decode(secret.mask(data)[0]) for data in (given, result)
+        )
+        changed = msgspec.structs.replace(
+            example, name=name, arguments=arguments, result=kept_result
+        )
         self._write([*kept, changed])
 
     def delete(self, server_id: str, tool: str, name: str) -> None:
@@ -97,23 +107,24 @@ class Examples:
         write_text(self._path, text, is_private=True)
 
 
-def _size(value: Any) -> int:
+def _encoded(value: Any) -> bytes:
     try:
-        return len(msgspec.json.encode(value))
+        return msgspec.json.encode(value)
     except UnicodeEncodeError:
         text = "half a character is in it, which no file can keep"
         raise InspectorError("INVALID_REQUEST", text) from None
 
 
-def without_secrets(value: Any) -> Any:
-    """A value without what stands under the name of a secret, at any depth."""
+def without_secrets(value: Any, names: frozenset[str] = frozenset()) -> Any:
+    """A value without what stands under the name of a secret, or one of these, at any depth."""
     if isinstance(value, list):
-        return [without_secrets(one) for one in value]
+        return [without_secrets(one, names) for one in value]
     if not isinstance(value, dict):
         return value
     return {
-        key: without_secrets(one)
+        key: without_secrets(one, names)
         for key, one in value.items()
+        if plain_name(key) not in names
         # A number is a count (maxTokens), not a secret.
-        if not is_secret_name(key) or one is None or isinstance(one, int | float)
+        and (not is_secret_name(key) or one is None or isinstance(one, int | float))
     }

@@ -1,18 +1,20 @@
-"""Secrets of a server's entry: masked for a form, and put back when the form comes home.
+"""Secrets of a server's entry: masked for a form, and put back when the form comes home; counted.
 
-Called by configured.py. A mask is never written: where the value behind one cannot be known, it
-has to be typed again.
+Called by configured.py, offered.py and the web UI. A mask is never written: where the value behind
+one cannot be known, it has to be typed again.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import pairwise
 from typing import Any, Final
 
 from mcplens.config.files import invalid
 from mcplens.config.placeholders import variables_of
-from mcplens.protocol.masking import mask
+from mcplens.protocol.masking import is_secret_name, mask, mask_url
+from mcplens.store.masks import mask_argv, plain
 
 _SECRET_KEYS: Final = ("env", "headers", "auth")
 # What `mask` makes, with any length in it.
@@ -77,3 +79,35 @@ def _keys_of_masks(value: Any, key: str) -> Iterator[str]:
     elif isinstance(value, list):
         for at, item in enumerate(value):
             yield from _keys_of_masks(item, f"{key}[{at}]")
+
+
+def count_secrets(raw: dict[str, Any], keys: Iterable[str] = ()) -> int:
+    """How many values of an entry look like secrets, by their names; placeholders are none."""
+    names = frozenset(map(plain, keys))
+    named = [item for key in ("env", "headers") for item in _members(raw.get(key))]
+    args = raw.get("args")
+    words = [word for word in args if isinstance(word, str)] if isinstance(args, list) else []
+    options = [word.partition("=") for word in words if word.startswith("-")]
+    options += [(one, "=", value) for one, value in pairwise(words) if _is_option(one, value)]
+    named += [(name, value) for name, _, value in options]
+    count = sum(
+        _is_literal(value) and (is_secret_name(name) or plain(name) in names)
+        for name, value in named
+    )
+    # Secrets within URLs and headers.
+    others = [(word, mask_argv([word])[0]) for word in words]
+    url = raw.get("url")
+    others += [(url, mask_url(url))] if isinstance(url, str) else []
+    return count + sum(_is_literal(text) and shown != text for text, shown in others)
+
+
+def _members(value: Any) -> list[tuple[str, Any]]:
+    return list(value.items()) if isinstance(value, dict) else []
+
+
+def _is_option(word: str, following: str) -> bool:
+    return word.startswith("-") and "=" not in word and not following.startswith("-")
+
+
+def _is_literal(value: Any) -> bool:
+    return isinstance(value, str) and bool(value) and next(variables_of(value), None) is None

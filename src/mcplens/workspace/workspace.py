@@ -33,9 +33,11 @@ from mcplens.workspace.configured import BUILT_IN, Configured
 from mcplens.workspace.confirmation import Confirmations
 from mcplens.workspace.examples import Examples
 from mcplens.workspace.following import Follower
+from mcplens.workspace.offered import Offered
 from mcplens.workspace.questions import Questions
 from mcplens.workspace.relating import Relations
 from mcplens.workspace.replying import Replies
+from mcplens.workspace.secrets import SecretKeys
 from mcplens.workspace.server import HEEDED, Server
 from mcplens.workspace.tasks import Tasks
 
@@ -67,7 +69,9 @@ class Workspace:
         self.bus = Bus(self.clock)
         self.configured = Configured(here or current_surroundings(), config_path)
         self.confirmations = Confirmations(self.configured.here)
-        self.examples = Examples(self.configured.here)
+        self.offered = Offered()
+        self.secret_keys = SecretKeys()
+        self.examples = Examples(self.configured.here, self.secret_keys.of)
         self.calls = Calls(self.clock, self._call_changed)
         self.questions = Questions(lambda key, server_id: self.changed("questions", key, server_id))
         self.tasks = Tasks(lambda key, server_id: self.changed("tasks", key, server_id))
@@ -78,29 +82,44 @@ class Workspace:
         self.follower = Follower(self.bus, self.clock)
         self.servers: dict[str, Server] = {}
         self.recording_path = default_path() if isinstance(record, bool) else record
-        self.recorder = self._start_recording(record is not False, trace, warn)
+        self.recorder: Recorder | None = None
+        self._is_recorded = record is not False
+        self._trace = trace
+        self._warn = warn
         self._listeners: list[OnChange] = []
         self._background = Background()
         self.reload()
+        if self.recording_problem is not None and warn is not None:
+            warn(self.recording_problem)
 
     def __repr__(self) -> str:
         return f"<Workspace {self.bus.run_id}, {len(self.servers)} servers, {self.calls!r}>"
 
-    def _start_recording(
-        self, is_wanted: bool, trace: str | None, warn: Callable[[str], None] | None
-    ) -> Recorder | None:
-        if not is_wanted and trace is None:
-            return None
-        path = self.recording_path if is_wanted else None
-        return Recorder(
+    def _start_recording(self) -> None:
+        """Record from now on, if that is wanted and it is known what is secret."""
+        is_wanted = self._is_recorded or self._trace is not None
+        if not is_wanted or self.recorder is not None or self.secret_keys.problem is not None:
+            return
+        self.recorder = Recorder(
             self.bus,
-            path,
-            trace=trace,
+            self.recording_path if self._is_recorded else None,
+            trace=self._trace,
+            keys_of=self.secret_keys.of,
             title="web",
             version=VERSION,
-            warn=warn,
+            warn=self._warn,
             clock=self.clock,
         )
+
+    @property
+    def recording_problem(self) -> str | None:
+        """Why nothing, or no longer anything, is recorded that should be."""
+        if self.recorder is not None:
+            return self.recorder.problem
+        problem = self.secret_keys.problem
+        if problem is None or not (self._is_recorded or self._trace is not None):
+            return None
+        return f"not recorded, since it cannot be known what is secret: {problem.message}"
 
     async def __aenter__(self) -> Self:
         self.follower.add(self._heed)
@@ -193,6 +212,8 @@ class Workspace:
     def reload(self) -> None:
         """Read the configuration again; a server that is connected stays as it is until then."""
         entries = {entry.name: entry for entry in self.configured.load()}
+        self.secret_keys.learn(self.configured.configuration, entries.values())
+        self._start_recording()
         for name, entry in entries.items():
             server = self.servers.get(name)
             if server is None:
@@ -213,6 +234,7 @@ class Workspace:
 
     def give(self, server: Server) -> None:
         """Add a server that stands in no file: one that the command line names."""
+        self.secret_keys.add(server.entry)
         self.servers = {server.server_id: server, **self.servers}
         self.changed("servers", server.server_id, server.server_id)
 

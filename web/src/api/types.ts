@@ -293,11 +293,13 @@ export interface ExitView {
 }
 
 /**
- * Servers in another tool's shape, and what that shape cannot say.
+ * Servers in another tool's shape, what that shape cannot say, and how many values in it look
+ * like secrets.
  */
 export interface ExportView {
   text: string;
   remarks: string[];
+  secret_count: number;
 }
 
 /**
@@ -351,6 +353,7 @@ export interface FoundServers {
  * A server that another tool has, or that a file or a pasted text names; not ours yet.
  *
  * `choices` are the ways to a registry's server (`npm`, `remote`), `choice` the one taken.
+ * Where there is an `offer_id`, the secrets in `raw` are masked.
  */
 export interface FoundView {
   name: string;
@@ -366,6 +369,7 @@ export interface FoundView {
   is_known: boolean;
   choices: string[];
   choice: string | null;
+  offer_id: string | null;
 }
 
 export interface GetPrompt {
@@ -416,13 +420,14 @@ export interface Hello {
 }
 
 /**
- * What the import of a trace did.
+ * What the import of a trace did; `broken` has the first of the lines that were left out.
  */
 export interface ImportedView {
   run_ids: string[];
   event_count: number;
   known_count: number;
   broken: string[];
+  broken_count: number;
 }
 
 /**
@@ -871,12 +876,15 @@ export interface ServerExport {
 
 /**
  * Add servers that FoundServers or ServerRead gave: name to entry.
+ *
+ * `offers` has the `offer_id` of those that had one: what is masked in them is as it was found.
  */
 export interface ServerImport {
   type: "ServerImport";
   id: number;
   servers: Record<string, Record<string, unknown>>;
   replaces?: boolean;
+  offers?: Record<string, string>;
 }
 
 /**

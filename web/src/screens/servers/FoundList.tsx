@@ -60,16 +60,21 @@ export function FoundList({ found: given, areChosen, again, onDone }: Props) {
     const next = await telling("This package cannot be read", again(one, way));
     if (next) setFound(next);
   };
-  const entryOf = async (at: number): Promise<[string, FoundView["raw"]]> => {
+  const entryOf = async (at: number): Promise<[string, FoundView]> => {
     const one = found[at] as FoundView;
     const filled = filledOf(one);
     const isFilled = Object.keys(filled.values).length > 0;
     const fresh = isFilled ? (await again(one, filled)).find((next) => isSame(one, next)) : one;
-    return [names[at] ?? one.name, (fresh ?? one).raw];
+    return [names[at] ?? one.name, fresh ?? one];
   };
   const take = async (): Promise<void> => {
     const work = Promise.all([...chosen].map(entryOf)).then((entries) =>
-      command("ServerImport", { servers: Object.fromEntries(entries) }),
+      command("ServerImport", {
+        servers: Object.fromEntries(entries.map(([name, one]) => [name, one.raw])),
+        offers: Object.fromEntries(
+          entries.flatMap(([name, one]) => (one.offer_id ? [[name, one.offer_id]] : [])),
+        ),
+      }),
     );
     const written = await telling("The servers were not added", work);
     if (!written) return;

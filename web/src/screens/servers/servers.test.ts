@@ -30,6 +30,7 @@ function aFound(name: string, kind: string, part: Partial<FoundView> = {}): Foun
     is_known: false,
     choices: [],
     choice: null,
+    offer_id: null,
     ...part,
   };
 }

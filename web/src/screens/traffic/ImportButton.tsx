@@ -10,16 +10,17 @@ import { telling } from "../../state/actions";
 const MOST_TOLD = 3;
 
 /** What an import did, and what it could not do. */
-export function toldOf({ run_ids, event_count, known_count, broken }: ImportedView): string {
+export function toldOf(done: ImportedView): string {
+  const { run_ids, event_count, known_count, broken, broken_count } = done;
   const parts = [
     `${counted(event_count, "event")} of ${counted(run_ids.length, "run")} added to the recording.`,
   ];
   if (known_count) parts.push(`${counted(known_count, "event was", "events were")} there already.`);
-  if (broken.length) {
-    const more = broken.length > MOST_TOLD ? "; …" : "";
+  if (broken_count) {
+    const more = broken_count > MOST_TOLD ? "; …" : "";
     const told = broken.slice(0, MOST_TOLD).join("; ");
     parts.push(
-      `${counted(broken.length, "line was", "lines were")} broken and left out: ${told}${more}`,
+      `${counted(broken_count, "line was", "lines were")} broken and left out: ${told}${more}`,
     );
   }
   return parts.join(" ");
@@ -35,7 +36,7 @@ export function ImportButton() {
     notifications.show({
       title: file.name,
       message: toldOf(done),
-      ...(done.broken.length > 0 && { color: "yellow", autoClose: false }),
+      ...(done.broken_count > 0 && { color: "yellow", autoClose: false }),
     });
     const run = done.run_ids[0];
     if (run === undefined) return;

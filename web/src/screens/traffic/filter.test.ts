@@ -90,11 +90,11 @@ describe("the HTTP exchange of a message", () => {
 
 describe("an import", () => {
   it("tells what was there already, and which lines were broken", () => {
-    const done = { run_ids: ["r"], event_count: 1, known_count: 0, broken: [] };
+    const done = { run_ids: ["r"], event_count: 1, known_count: 0, broken: [], broken_count: 0 };
     expect(toldOf(done)).toBe("1 event of 1 run added to the recording.");
     const broken = ["line 2: no JSON", "line 3: no JSON", "line 4: no JSON", "line 9: no JSON"];
-    expect(toldOf({ ...done, known_count: 3, broken })).toBe(
-      "1 event of 1 run added to the recording. 3 events were there already. 4 lines were broken and left out: line 2: no JSON; line 3: no JSON; line 4: no JSON; …",
+    expect(toldOf({ ...done, known_count: 3, broken, broken_count: 4000 })).toBe(
+      "1 event of 1 run added to the recording. 3 events were there already. 4,000 lines were broken and left out: line 2: no JSON; line 3: no JSON; line 4: no JSON; …",
     );
   });
 });
