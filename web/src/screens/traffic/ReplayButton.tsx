@@ -2,10 +2,10 @@ import { Anchor, Button } from "@mantine/core";
 import { notifications } from "@mantine/notifications";
 import { useNavigate } from "react-router";
 import type { CallView, EventView } from "../../api/types";
-import { pathToCall } from "../../frame/Palette";
 import { telling } from "../../state/actions";
 import { startCall } from "../../state/connection";
 import { reconnect } from "../../state/reconnect";
+import { pathToCall } from "../../state/selection";
 import { useInspector } from "../../state/store";
 
 /** Sends a recorded request again with a new id, by a new connection where there is none. */
