@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import type { CallView } from "../api/types";
 import { python } from "../calls/copyAs";
-import { matching, pathToCall } from "../frame/Palette";
+import { pathToCall } from "../calls/pathToCall";
+import { matching } from "../frame/Palette";
 import { pathTo, placeOf } from "../state/selection";
 import { anEvent } from "../testing/views";
 import { bytesToSend } from "./experimental/RawTester";
