@@ -4,6 +4,15 @@ import { beforeEach, describe, expect, it, vi } from "vitest";
 import { parseExactly } from "./exactJson";
 import { JsonTree } from "./JsonTree";
 
+// A test's page is not laid out: all rows are on its screen.
+vi.mock("@tanstack/react-virtual", () => ({
+  useVirtualizer: ({ count }: { count: number }) => ({
+    getVirtualItems: () => Array.from({ length: count }, (_, index) => ({ index, start: 0 })),
+    getTotalSize: () => 0,
+    scrollToIndex: () => {},
+  }),
+}));
+
 const shown = (): (string | null)[] =>
   screen.getAllByRole("treeitem").map((row) => row.textContent?.replace(/\s/g, "") ?? null);
 const view = (value: unknown, label = "Task") => (
