@@ -353,6 +353,22 @@ def test_ctrl_enter_in_the_palette_sends_no_raw_message(window: Watched) -> None
     window.assert_clean()
 
 
+def test_only_a_raw_message_that_was_judged_can_be_sent_anyway(window: Watched) -> None:
+    page = window.enter("/servers/demo/experimental")
+    editor = page.get_by_role("textbox", name="Message to send")
+    send = page.get_by_role("button", name="Send", exact=True)
+    editor.fill('{"jsonrpc": "2.0", "id": 900, "method": "tools/call", "params": {"name": "wait"}}')
+    send.click()
+    call = page.get_by_label("Call of tools/call")
+    expect(call.get_by_text("Running", exact=True)).to_be_visible()
+    send.click()
+    expect(page.get_by_text("the id 900 is in flight", exact=False)).to_be_visible()
+    expect(page.get_by_role("button", name="Send anyway")).to_be_visible()
+    call.get_by_role("button", name="Cancel", exact=True).click()
+    expect(call.get_by_text("Cancelled", exact=True).first).to_be_visible()
+    window.assert_clean()
+
+
 def test_a_phone_reaches_the_monitor_and_the_keys_by_the_palette(
     browser: Browser, demo: Site
 ) -> None:
