@@ -116,7 +116,19 @@ def test_a_rejected_question_is_an_error_to_the_server(window: Watched) -> None:
     window.assert_clean()
 
 
+def sent_by(window: Watched) -> list[str]:
+    """What the page sends to mcplens from now on, message by message."""
+    sent: list[str] = []
+
+    def note(text: str | bytes) -> None:
+        sent.append(str(text))
+
+    window.page.on("websocket", lambda socket: socket.on("framesent", note))
+    return sent
+
+
 def test_a_specific_tool_is_called_and_its_result_is_drawn(window: Watched) -> None:
+    sent = sent_by(window)
     page, call = run(window, "sample-with-tools")
     model = page.get_by_label(SAMPLING)
     model.get_by_role("combobox", name="Tool choice").click()
@@ -133,9 +145,11 @@ def test_a_specific_tool_is_called_and_its_result_is_drawn(window: Watched) -> N
     model.get_by_role("combobox", name="Stop reason").fill("toolUse")
     page.keyboard.press("Escape")
     model.get_by_role("button", name="Add", exact=True).click()
-    model.get_by_label("Input of call 1").fill('{"a": "x"}')
+    typed = '{"a": "x", "b": 12345678901234567890}'
+    model.get_by_label("Input of call 1").fill(typed)
     model.get_by_role("button", name="Edit & Send").click()
     expect(model).to_contain_text("Tool error")
+    assert any(typed in text for text in sent)
     expect(model.get_by_text("call_2")).to_have_count(2)
     window.shoot("asking-tool-blocks")
     model.get_by_role("button", name="Edit & Send").click()
@@ -144,10 +158,7 @@ def test_a_specific_tool_is_called_and_its_result_is_drawn(window: Watched) -> N
 
 
 def test_ctrl_enter_sends_the_answer_and_does_not_run_the_tool_again(window: Watched) -> None:
-    sent: list[str] = []
-    window.page.on(
-        "websocket", lambda socket: socket.on("framesent", lambda text: sent.append(text))
-    )
+    sent = sent_by(window)
     page, call = run(window, "elicit-steps")
     form = page.get_by_label(ELICITATION)
     form.get_by_label("name").fill("Ada")
@@ -323,6 +334,67 @@ def test_an_experimental_capability_is_tried_and_advertised(window: Watched) -> 
     page.get_by_role("button", name="Connect again").click()
     expect(page.get_by_role("button", name="Connect again")).to_have_count(0)
     window.assert_clean()
+
+
+def test_ctrl_enter_in_the_palette_sends_no_raw_message(window: Watched) -> None:
+    sent = sent_by(window)
+    page = window.enter("/servers/demo/experimental")
+    expect(page.get_by_role("button", name="Send", exact=True)).to_be_enabled()
+    page.keyboard.press("Control+k")
+    find = page.get_by_role("combobox", name="Find a server")
+    find.fill("quest")
+    expect(page.get_by_role("option", name="Questions")).to_have_attribute("aria-selected", "true")
+    chosen = find.get_attribute("aria-activedescendant")
+    expect(page.locator(f"#{chosen}")).to_contain_text("Questions")
+    assert window.axe() == []
+    find.press("Control+Enter")
+    expect(page).to_have_url(re.compile("/questions$"))
+    assert not any("SendRaw" in text for text in sent)
+    window.assert_clean()
+
+
+def test_only_a_raw_message_that_was_judged_can_be_sent_anyway(window: Watched) -> None:
+    page = window.enter("/servers/demo/experimental")
+    editor = page.get_by_role("textbox", name="Message to send")
+    send = page.get_by_role("button", name="Send", exact=True)
+    editor.fill('{"jsonrpc": "2.0", "id": 900, "method": "tools/call", "params": {"name": "wait"}}')
+    send.click()
+    call = page.get_by_label("Call of tools/call")
+    expect(call.get_by_text("Running", exact=True)).to_be_visible()
+    send.click()
+    expect(page.get_by_text("the id 900 is in flight", exact=False)).to_be_visible()
+    expect(page.get_by_role("button", name="Send anyway")).to_be_visible()
+    call.get_by_role("button", name="Cancel", exact=True).click()
+    expect(call.get_by_text("Cancelled", exact=True).first).to_be_visible()
+    window.assert_clean()
+
+
+def test_a_phone_reaches_the_monitor_and_the_keys_by_the_palette(
+    browser: Browser, demo: Site
+) -> None:
+    with watched(browser, demo, viewport={"width": 360, "height": 740}) as window:
+        page = window.enter("/s/demo/tools")
+        monitor = page.get_by_role("complementary", name="Monitor")
+        for shown in (1, 0):
+            page.get_by_role("button", name="Find anything").click()
+            page.keyboard.type("monitor")
+            page.keyboard.press("Enter")
+            expect(monitor).to_have_count(shown)
+            if shown:
+                expect(monitor).to_be_in_viewport(ratio=1)
+                monitor.get_by_text("Tasks", exact=True).click()
+                expect(monitor).to_contain_text("No task")
+                window.shoot("monitor on a phone")
+                assert window.axe() == []
+        page.get_by_role("button", name="Find anything").click()
+        page.keyboard.type("keyboard")
+        page.keyboard.press("Enter")
+        keys = page.get_by_role("dialog", name="Keyboard shortcuts")
+        expect(keys).to_contain_text("Open or close the monitor")
+        assert window.axe() == []
+        page.keyboard.press("Escape")
+        expect(keys).to_have_count(0)
+        window.assert_clean()
 
 
 def test_a_raw_message_goes_with_headers_and_is_loaded_again(window: Watched) -> None:

@@ -20,6 +20,8 @@ ODD = {"command": sys.executable, "args": [str(Path(__file__).with_name("odd_ser
 
 
 SECRET = "Bearer s3cret"
+# More digits than a number of JavaScript holds.
+LARGE = "12345678901234567890"
 
 
 @pytest.fixture(scope="module")
@@ -150,6 +152,88 @@ def test_no_digit_and_no_key_is_lost(opened: Watched) -> None:
     opened.assert_clean()
 
 
+def test_no_digit_of_the_meta_of_a_call_is_lost(opened: Watched) -> None:
+    page = opened.goto("/s/odd/tools/give")
+    page.get_by_label("json", exact=True).fill('{"content": []}')
+    page.get_by_role("button", name="_meta, headers, timeout").click()
+    meta = page.get_by_label("_meta", exact=True)
+    meta.fill("[1]")
+    page.get_by_role("button", name="Run", exact=True).click()
+    expect(page.get_by_text("_meta is not a JSON object")).to_be_visible()
+    meta.fill(f'{{"trace": {LARGE}}}')
+    page.get_by_role("button", name="Run", exact=True).click()
+    panel = page.get_by_label("Call of give")
+    panel.get_by_text("Arguments").click()
+    expect(panel.get_by_role("tree", name="Arguments")).to_contain_text(f"trace{LARGE}")
+    meta.fill("")
+    opened.assert_clean()
+
+
+def test_a_value_of_a_tree_is_chosen_and_copied_by_keys(opened: Watched) -> None:
+    panel = gives(opened, f'{{"content": [], "structuredContent": {{"id": {LARGE}}}}}')
+    tree = panel.get_by_role("tree", name="Structured content")
+    page = opened.page
+    page.evaluate("navigator.clipboard.writeText('')")
+    tree.focus()
+    for key in ("ArrowDown", "ArrowDown", "c"):
+        page.keyboard.press(key)
+    assert clipboard(page) == LARGE
+    chosen = tree.get_attribute("aria-activedescendant")
+    expect(page.locator(f'[id="{chosen}"]')).to_contain_text(LARGE)
+    page.keyboard.press("?")
+    expect(page.get_by_text("Copy the chosen value of a JSON tree")).to_be_visible()
+    opened.assert_clean()
+
+
+PROGRAM = """# How much it is.
+def total(items):
+    \"\"\"The sum.\"\"\"
+    return sum(item.price * 1.19 for item in items if item is not None)
+"""
+PAGE = '<!-- A page -->\n<p class="note">It\'s 5 &lt; 6</p>\n'
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_program_and_a_page_have_colours(opened: Watched, scheme: str) -> None:
+    texts = [("file:///total.py", "text/plain", PROGRAM), ("demo://page", "text/html", PAGE)]
+    resources = [{"uri": uri, "mimeType": mime, "text": text} for uri, mime, text in texts]
+    content = [{"type": "resource", "resource": resource} for resource in resources]
+    opened.page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
+    panel = gives(opened, json.dumps({"content": content}))
+    program, html = panel.get_by_label("Resource", exact=True).all()
+    expect(program).to_have_text(PROGRAM.strip(), use_inner_text=True)
+    coloured = ["# How much it is.", "def", '"""The sum."""', "return", "1.19"]
+    assert program.locator("span").all_inner_texts()[: len(coloured)] == coloured
+    assert "class" in html.locator("span").all_inner_texts()
+    assert opened.axe() == []
+    opened.shoot(f"coloured text {scheme}")
+    opened.page.emulate_media(color_scheme="light")
+    opened.assert_clean()
+
+
+def test_a_call_that_fails_out_of_sight_is_told_with_a_way_to_it(
+    opened: Watched, given: str
+) -> None:
+    page = opened.goto(f"/s/{given}/tools/wait")
+    page.get_by_role("button", name="_meta, headers, timeout").click()
+    page.get_by_label("Timeout, seconds").fill("1")
+    page.get_by_role("button", name="Run", exact=True).click()
+    toast = page.get_by_role("alert").filter(has_text="Tool execution failed")
+    panel = page.get_by_label("Call of wait")
+    expect(panel.get_by_text("The call failed")).to_be_visible()
+    expect(toast).to_have_count(0)
+    page.get_by_role("button", name="Run", exact=True).click()
+    expect(panel.get_by_text("Running", exact=True)).to_be_visible()
+    page.get_by_role("link", name="Logs").click()
+    expect(toast).to_contain_text("wait")
+    expect(toast.get_by_role("link", name="View documentation")).to_be_visible()
+    opened.shoot("a call failed out of sight")
+    toast.get_by_role("link", name="Show the call").click()
+    expect(panel.get_by_text("The call failed")).to_be_visible()
+    expect(toast).to_have_count(0)
+    opened.assert_clean()
+
+
 def test_a_long_text_is_searched_copied_and_saved(opened: Watched) -> None:
     page = opened.page
     panel = called(opened, "odd", "long")
@@ -248,7 +332,7 @@ def test_an_error_reply_to_a_raw_message_is_shown_and_copied_whole(
 
 def test_an_example_is_saved_fills_the_form_and_is_deleted(opened: Watched, given: str) -> None:
     page = opened.page
-    panel = called(opened, given, "add", '{"a": 4, "b": 5}')
+    panel = called(opened, given, "add", f'{{"a": {LARGE}, "b": 5}}')
     panel.get_by_role("button", name="Save as example").click()
     page.get_by_label("Name of the example").fill("nine")
     page.keyboard.press("Enter")
@@ -259,6 +343,7 @@ def test_an_example_is_saved_fills_the_form_and_is_deleted(opened: Watched, give
     examples.get_by_role("button", name="nine", exact=True).click()
     page.get_by_text("JSON", exact=True).first.click()
     expect(page.get_by_label("Arguments as JSON")).to_contain_text('"b": 5')
+    expect(page.get_by_label("Arguments as JSON")).to_contain_text(LARGE)
     opened.shoot("examples")
     examples.get_by_role("button", name="Delete the example nine").click()
     expect(examples).to_be_hidden()

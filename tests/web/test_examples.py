@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import stat
 from pathlib import Path
 
@@ -20,7 +21,7 @@ async def test_an_example_outlives_the_run_and_is_deleted(tmp_path: Path) -> Non
         await page.connected("demo")
         call = await page.call("CallTool", server_id="demo", name="add", arguments={"a": 2, "b": 3})
         (saved,) = await page.ask("SaveExample", call_id=call["call_id"], name=" five ")
-        assert (saved["name"], saved["arguments"]) == ("five", {"a": 2, "b": 3})
+        assert (saved["name"], json.loads(saved["arguments"])) == ("five", {"a": 2, "b": 3})
         assert saved["result"]["content"][0]["text"] == "5"
         with pytest.raises(Refusal):
             await page.ask("SaveExample", call_id=call["call_id"], name=" ")

@@ -10,12 +10,13 @@ import { RouterProvider } from "react-router";
 import { lendNonce, nonce } from "./nonce";
 import { router } from "./routes";
 import { socket } from "./state/connection";
-import { watchConnections } from "./state/tidings";
+import { watchCalls, watchConnections } from "./state/tidings";
 import { theme, variables } from "./theme";
 
 lendNonce();
 void socket.start();
 watchConnections();
+watchCalls((path) => void router.navigate(path));
 
 const root = document.getElementById("root");
 if (root) {

@@ -34,8 +34,9 @@ RUN_TYPE: Final = "Run"
 # A field whose bytes are no UTF-8 has this behind its name, and base64 as its value.
 BASE64_SUFFIX: Final = "_base64"
 
-# One line must not fill the memory; those of messages are far shorter.
-MOST_LINE_BYTES: Final = 64 * 1024 * 1024
+# One line must not fill the memory. A message of 64 MiB, the most that is taken, may be six times
+# as long once it is escaped.
+MOST_LINE_BYTES: Final = 400 * 1024 * 1024
 _MOST_REASON: Final = 200
 
 _SHARED: Final = Event.__struct_fields__

@@ -58,7 +58,7 @@ async def _of_tool(workspace: Workspace, server_id: str, tool: str) -> list[Exam
     found = await beside(partial(workspace.examples.of_tool, server_id, tool))
     return [
         ExampleView(
-            one.name, one.saved, raw_json(to_json(one.arguments)), raw_json(to_json(one.result))
+            one.name, one.saved, to_json(one.arguments).decode(), raw_json(to_json(one.result))
         )
         for one in found
     ]

@@ -367,11 +367,13 @@ class PinView(msgspec.Struct, frozen=True):
 
 
 class ExampleView(msgspec.Struct, frozen=True):
-    """A call of a tool that somebody keeps under a name; `result` is null if it was large."""
+    """A call of a tool that somebody keeps under a name; `result` is null if it was large.
+
+    The arguments are JSON text, since a page that reads numbers loses digits of large ones."""
 
     name: str
     saved: float
-    arguments: Raw
+    arguments: str
     result: Raw
 
 

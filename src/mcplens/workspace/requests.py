@@ -212,7 +212,7 @@ def send_raw(server: Server, calls: Calls, data: bytes, options: Options, *, for
     identity = frame.id if frame is not None else None
     if identity is not None and identity in client.connection.correlation.waiting and not force:
         text = f"the id {identity!r} is in flight; use another, or force it"
-        raise InspectorError("INVALID_REQUEST", text)
+        raise InspectorError("INVALID_REQUEST", text, details={"findings": [text]})
 
     async def work(on_progress: OnProgress) -> Outcome:
         headers, timeout_s = options.headers or None, options.timeout_s

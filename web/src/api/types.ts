@@ -274,11 +274,13 @@ export interface Events {
 
 /**
  * A call of a tool that somebody keeps under a name; `result` is null if it was large.
+ *
+ * The arguments are JSON text, since a page that reads numbers loses digits of large ones.
  */
 export interface ExampleView {
   name: string;
   saved: number;
-  arguments: unknown;
+  arguments: string;
   result: unknown;
 }
 

@@ -4,9 +4,9 @@ import type { CallView } from "../api/types";
 import { Callout } from "../parts/Callout";
 import { cut } from "../parts/format";
 import { JsonTree } from "../parts/JsonTree";
+import { isObject } from "../parts/shape";
 import { TextView } from "../parts/TextView";
 import css from "./CallPanel.module.css";
-import { isObject } from "./Remark";
 import { useRequest } from "./useRequest";
 
 const LONGEST = 200;

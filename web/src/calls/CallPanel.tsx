@@ -9,6 +9,7 @@ import { useNow } from "../parts/useNow";
 import { QuestionPanel } from "../questions/QuestionPanel";
 import { telling } from "../state/actions";
 import { command, startCall } from "../state/connection";
+import { useOnScreen } from "../state/onScreen";
 import { reconnect } from "../state/reconnect";
 import { pathTo } from "../state/selection";
 import { useInspector } from "../state/store";
@@ -109,6 +110,7 @@ export function CallPanel({
   /** Where the call that repeats this one is to be shown. */
   onRepeated?(callId: string): void;
 }) {
+  useOnScreen(call.call_id);
   const all = useInspector((state) => state.questions);
   const questions = [...all.values()].filter(
     (question) => question.call_id === call.call_id && !question.is_done,
@@ -146,9 +148,7 @@ export function CallPanel({
             </div>
           )}
           {questions.map((question) => (
-            <Guarded key={question.question_id} what="this question" raw={question.params}>
-              <QuestionPanel question={question} />
-            </Guarded>
+            <QuestionPanel key={question.question_id} question={question} />
           ))}
           {call.is_waiting_on_user && questions.length === 0 && (
             <div className={css.pending}>

@@ -5,12 +5,11 @@ import { Guarded } from "../parts/Guarded";
 import { JsonTree } from "../parts/JsonTree";
 import { Media } from "../parts/Media";
 import { RichText } from "../parts/RichText";
+import { type Fields, isObject } from "../parts/shape";
 import { pathTo } from "../state/selection";
 import css from "./Content.module.css";
-import { isObject, Remark, wrong } from "./Remark";
+import { Remark, wrong } from "./Remark";
 import { ToolResult, ToolUse } from "./ToolBlocks";
-
-type Block = Record<string, unknown>;
 
 interface Place {
   callId: string | null;
@@ -60,7 +59,7 @@ export function ResourceView({ resource, pointer, ...place }: Place & { resource
   );
 }
 
-function Link({ block, serverId }: { block: Block; serverId: string }) {
+function Link({ block, serverId }: { block: Fields; serverId: string }) {
   const navigate = useNavigate();
   const uri = text(block.uri);
   if (uri === undefined)
@@ -83,7 +82,8 @@ function Link({ block, serverId }: { block: Block; serverId: string }) {
   );
 }
 
-function Annotations({ value }: { value: unknown }) {
+/** What a server says of a resource or a content: for whom, how important. */
+export function Annotations({ value }: { value: unknown }) {
   if (value === undefined) return null;
   if (!isObject(value)) return <Badge color="red">annotations: {brief(value)}</Badge>;
   return (
@@ -97,7 +97,7 @@ function Annotations({ value }: { value: unknown }) {
   );
 }
 
-function Body({ block, pointer, serverId, ...place }: Place & { block: Block; serverId: string }) {
+function Body({ block, pointer, serverId, ...place }: Place & { block: Fields; serverId: string }) {
   switch (block.type) {
     case "text":
       return typeof block.text === "string" ? (

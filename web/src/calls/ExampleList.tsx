@@ -11,7 +11,8 @@ const LONGEST = 300;
 interface Props {
   serverId: string;
   tool: string;
-  onChoose(given: unknown): void;
+  /** The arguments, as JSON text. */
+  onChoose(given: string): void;
 }
 
 export function ExampleList({ serverId, tool, onChoose }: Props) {
@@ -25,10 +26,7 @@ export function ExampleList({ serverId, tool, onChoose }: Props) {
           <Tooltip
             multiline
             maw={420}
-            label={cut(
-              `${JSON.stringify(given)}${result === null ? "" : ` gave ${pretty(result)}`}`,
-              LONGEST,
-            )}
+            label={cut(`${given}${result === null ? "" : ` gave ${pretty(result)}`}`, LONGEST)}
           >
             <Button size="compact-xs" variant="default" onClick={() => onChoose(given)}>
               {name}

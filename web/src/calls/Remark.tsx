@@ -13,9 +13,6 @@ export function kindOf(value: unknown): string {
   return typeof value === "boolean" ? `${value}` : `a ${typeof value}`;
 }
 
-export const isObject = (value: unknown): value is Record<string, unknown> =>
-  kindOf(value) === "an object";
-
 /** What is wrong, in a sentence. */
 export const wrong = (name: string, value: unknown, wanted: string): string =>
   `${name} is ${kindOf(value)}; the protocol wants ${wanted}.`;

@@ -4,17 +4,17 @@ import { type ReactNode, useMemo, useState } from "react";
 import type { CallView } from "../api/types";
 import { Callout } from "../parts/Callout";
 import { indented } from "../parts/exactJson";
+import { FirstLines } from "../parts/FirstLines";
 import { bytes } from "../parts/format";
 import { JsonTree } from "../parts/JsonTree";
+import { type Fields, fieldsOf, isObject } from "../parts/shape";
 import { TextView } from "../parts/TextView";
 import { pretty } from "../parts/text";
 import { brief, Content, ResourceView } from "./Content";
 import { Message } from "./Message";
-import { isObject, Remark, wrong } from "./Remark";
+import { Remark, wrong } from "./Remark";
 import css from "./ResultView.module.css";
 import { useResult } from "./useResult";
-
-type Shape = Record<string, unknown>;
 
 function Structured({
   value,
@@ -37,21 +37,17 @@ function Structured({
           <Badge color="gray">no output schema</Badge>
         )}
       </div>
-      <Findings findings={findings} />
+      <Breaches findings={findings} />
       <JsonTree value={value} label="Structured content" most={420} />
     </section>
   );
 }
 
-function Findings({ findings }: { findings: string[] }) {
+function Breaches({ findings }: { findings: string[] }) {
   if (!findings.length) return null;
   return (
     <Callout>
-      <ul className={css.findings}>
-        {findings.map((finding) => (
-          <li key={finding}>{finding}</li>
-        ))}
-      </ul>
+      <FirstLines label="What is wrong with it" className={css.findings} lines={findings} />
     </Callout>
   );
 }
@@ -62,7 +58,7 @@ function Listed({
   name,
   draw,
 }: {
-  of: Shape;
+  of: Fields;
   name: string;
   draw(item: unknown, index: number): ReactNode;
 }) {
@@ -82,7 +78,7 @@ function ReadResource({
   callId: string;
   pointer: string;
 }) {
-  const about: Shape = isObject(resource) ? resource : {};
+  const about = fieldsOf(resource);
   return (
     <div className="stack tight">
       <span className="row wrap mono dim">
@@ -94,7 +90,7 @@ function ReadResource({
   );
 }
 
-function Shown({ call, value, hasSchema }: { call: CallView; value: Shape; hasSchema: boolean }) {
+function Shown({ call, value, hasSchema }: { call: CallView; value: Fields; hasSchema: boolean }) {
   const { call_id: callId, server_id: serverId, findings } = call;
   const isKnown = ["content", "contents", "messages", "structuredContent"].some(
     (name) => value[name] !== undefined,
@@ -158,7 +154,7 @@ function Shown({ call, value, hasSchema }: { call: CallView; value: Shape; hasSc
       {value.structuredContent !== undefined ? (
         <Structured value={value.structuredContent} findings={findings} hasSchema={hasSchema} />
       ) : (
-        <Findings findings={findings} />
+        <Breaches findings={findings} />
       )}
       {!isKnown && <JsonTree value={value} label="Result" most={600} />}
     </div>
@@ -195,11 +191,11 @@ export function ResultView({ call, hasSchema = false }: { call: CallView; hasSch
         ) : (
           <>
             <Remark text={wrong("The result", value, "an object")} value={value} label="Result" />
-            <Findings findings={call.findings} />
+            <Breaches findings={call.findings} />
           </>
         ))}
       {form === "tree" && <JsonTree value={value} label="Result" most={640} />}
-      {form === "raw" && <TextView text={raw} label="Result as JSON" most={640} />}
+      {form === "raw" && <TextView text={raw} label="Result as JSON" most={640} language="json" />}
     </div>
   );
 }

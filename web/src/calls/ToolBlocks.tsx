@@ -1,10 +1,9 @@
 // What a model wants of a tool, and what the tool said, as messages of a conversation carry it.
 import { Badge } from "@mantine/core";
 import { JsonTree } from "../parts/JsonTree";
+import type { Fields } from "../parts/shape";
 import { Content } from "./Content";
 import css from "./ToolBlocks.module.css";
-
-type Fields = Record<string, unknown>;
 
 const word = (value: unknown): string =>
   typeof value === "string" ? value : (JSON.stringify(value) ?? "none");

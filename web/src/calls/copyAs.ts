@@ -1,20 +1,14 @@
 // A call in other words: for a terminal, for Python, for curl, as JSON-RPC. No secret is in them:
 // where one is needed, the name of an environment variable stands.
 import type { CallView, ServerView } from "../api/types";
-import { ExactNumber } from "../parts/exactJson";
+import { type Fields, isObject } from "../parts/shape";
 import { pretty } from "../parts/text";
 
-type Params = Record<string, unknown>;
 type Known = ServerView | undefined;
 
 const quoted = (text: string): string =>
   /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 const json = (value: unknown): string => quoted(JSON.stringify(value));
-const isObject = (value: unknown): value is Params =>
-  typeof value === "object" &&
-  value !== null &&
-  !Array.isArray(value) &&
-  !(value instanceof ExactNumber);
 
 /** JSON as a Python literal: only the three words differ. */
 export function python(value: unknown, indent = ""): string {
@@ -124,7 +118,7 @@ asyncio.run(main())
 
 // -- JSON-RPC and curl ---------------------------------------------------------------------------
 
-function message(call: CallView, params: unknown): Params {
+function message(call: CallView, params: unknown): Fields {
   return { jsonrpc: "2.0", id: call.request_id ?? 1, method: call.method, params };
 }
 

@@ -1,5 +1,5 @@
 // The text in the messages of a prompt, without all that is around it. Pure.
-import { isObject } from "./Remark";
+import { isObject } from "../parts/shape";
 
 function textIn(block: unknown): string[] {
   if (!isObject(block)) return [];

@@ -58,7 +58,7 @@ export function useResult(call: CallView): Result {
   if (!isThere) return near;
   const mine = far?.id === call_id ? far : null;
   if (mine && "got" in mine) {
-    // The same value again would only close what was opened in a tree.
+    // The same value again would only be drawn anew.
     const value = mine.got.isExact || result == null ? mine.got.value : result;
     return { value, text: mine.got.text, isLoading: false, problem: null };
   }

@@ -45,7 +45,7 @@ export function Frame() {
           }
         />
       </div>
-      <Palette />
+      <Palette onDock={toggleDock} onHelp={help.open} />
       <ShortcutList isOpen={isHelpOpen} onClose={help.close} />
     </div>
   );

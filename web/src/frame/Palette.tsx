@@ -1,4 +1,5 @@
-// Ctrl-K: any server, tool, resource, template, prompt, screen or recent call by a few letters.
+// Ctrl-K: any server, tool, resource, template, prompt, screen or recent call by a few letters, and
+// what a narrow bar has no room for.
 import { Modal, TextInput } from "@mantine/core";
 import { useDeferredValue, useMemo, useState } from "react";
 import { useNavigate } from "react-router";
@@ -18,7 +19,13 @@ interface Entry {
   icon: IconName;
   label: string;
   about: string;
-  path: string;
+  /** Where it leads, or what it does. */
+  to: string | (() => void);
+}
+
+interface Actions {
+  onDock(): void;
+  onHelp(): void;
 }
 
 // A screen that is in no tab: the bell leads there.
@@ -27,7 +34,7 @@ const QUESTIONS: Entry = {
   icon: "bell",
   label: "Questions",
   about: "screen",
-  path: "/questions",
+  to: "/questions",
 };
 
 const KINDS = [
@@ -40,6 +47,8 @@ const KINDS = [
 // Far enough back for what one still has in mind.
 const RECENT = 30;
 
+const FOUND = "palette-found";
+
 function pathToItem(serverId: string, kind: ListKind, key: string): string {
   if (kind !== "resource_templates") return pathTo(serverId, kind, key);
   return `${pathTo(serverId, "resources")}?template=${encodeURIComponent(key)}`;
@@ -51,11 +60,22 @@ function entryOf(serverId: string, kind: ListKind, icon: IconName, item: Item<un
     icon,
     label: titleOf(item.value as Tool, item.key),
     about: `${item.key} · ${serverId}`,
-    path: pathToItem(serverId, kind, item.key),
+    to: pathToItem(serverId, kind, item.key),
   };
 }
 
-function useEntries(): Entry[] {
+const actionEntries = ({ onDock, onHelp }: Actions): Entry[] => [
+  {
+    key: "monitor",
+    icon: "dockBottom",
+    label: "Monitor",
+    about: "open or close it · m",
+    to: onDock,
+  },
+  { key: "keys", icon: "keyboard", label: "Keyboard shortcuts", about: "the list · ?", to: onHelp },
+];
+
+function useEntries({ onDock, onHelp }: Actions): Entry[] {
   const server = useCurrentServer();
   const servers = useInspector((state) => state.servers);
   const calls = useInspector((state) => state.calls);
@@ -64,9 +84,9 @@ function useEntries(): Entry[] {
     const found: Entry[] = [];
     for (const one of servers.values()) {
       const { server_id } = one;
-      const path = pathTo(server_id, "tools");
+      const to = pathTo(server_id, "tools");
       const label = nameOf(one);
-      found.push({ key: `server ${server_id}`, icon: "servers", label, about: "server", path });
+      found.push({ key: `server ${server_id}`, icon: "servers", label, about: "server", to });
       for (const { kind, icon } of KINDS) {
         for (const item of itemsOf(server_id, kind)) {
           found.push(entryOf(server_id, kind, icon, item));
@@ -78,8 +98,8 @@ function useEntries(): Entry[] {
   return useMemo(() => {
     const screens = TABS.map((tab): Entry => {
       const { icon, label } = tab;
-      const path = tabPath(tab, server);
-      return { key: `screen ${tab.screen}`, icon, label, about: "screen", path };
+      const to = tabPath(tab, server);
+      return { key: `screen ${tab.screen}`, icon, label, about: "screen", to };
     });
     const recent = [...calls.values()].slice(-RECENT).reverse();
     const called = recent.map(
@@ -88,11 +108,11 @@ function useEntries(): Entry[] {
         icon: "refresh",
         label: `${call.method} ${call.name}`,
         about: `call · ${call.server_id} · ${call.status}`,
-        path: pathToCall(call),
+        to: pathToCall(call),
       }),
     );
-    return [...screens, ...listed, ...called];
-  }, [server, listed, calls]);
+    return [...screens, QUESTIONS, ...actionEntries({ onDock, onHelp }), ...listed, ...called];
+  }, [server, listed, calls, onDock, onHelp]);
 }
 
 // In small letters once, not at each key.
@@ -120,23 +140,29 @@ export function matching<T extends { label: string; about: string }>(
   return fits.sort((one, other) => rank(one) - rank(other));
 }
 
-function Content() {
+function Content(actions: Actions) {
   const navigate = useNavigate();
-  const entries = useEntries();
+  const entries = useEntries(actions);
   useLoadAll();
   const [text, setText] = useState("");
   const [at, setAt] = useState(0);
   const wanted = useDeferredValue(text);
-  const found = useMemo(() => matching([...entries, QUESTIONS], wanted), [entries, wanted]);
+  const found = useMemo(() => matching(entries, wanted), [entries, wanted]);
   const go = (entry: Entry | undefined): void => {
     if (!entry) return;
     closePalette();
-    void navigate(entry.path);
+    if (typeof entry.to === "string") void navigate(entry.to);
+    else entry.to();
   };
   return (
     <>
       <TextInput
         data-autofocus
+        role="combobox"
+        aria-expanded
+        aria-controls={FOUND}
+        aria-activedescendant={found[at] ? `${FOUND}-${at}` : undefined}
+        autoComplete="off"
         size="md"
         variant="unstyled"
         className={css.field}
@@ -161,6 +187,7 @@ function Content() {
       />
       <div className={css.results}>
         <VirtualList
+          id={FOUND}
           label="Found"
           items={found}
           keyOf={(entry) => entry.key}
@@ -181,7 +208,7 @@ function Content() {
   );
 }
 
-export function Palette() {
+export function Palette(actions: Actions) {
   const { isOpen } = usePalette();
   return (
     <Modal
@@ -195,7 +222,7 @@ export function Palette() {
       title={null}
       attributes={{ content: { "aria-label": "Command palette" } }}
     >
-      <Content />
+      <Content {...actions} />
     </Modal>
   );
 }

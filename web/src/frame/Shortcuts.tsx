@@ -12,6 +12,7 @@ const KEYS: [string, string][] = [
   ["Esc", "Empty the search field, close what is open"],
   ["/", "Go to the search field"],
   ["↑ ↓", "Move in a list; → ← open and close in a tree"],
+  ["c", "Copy the chosen value of a JSON tree"],
   ["1 – 9", "Go to a screen, in the order of the bar"],
   ["m", "Open or close the monitor"],
   ["?", "This list"],

@@ -1,16 +1,10 @@
 // An editor for JSON. CodeMirror comes with the first one; until then a plain field takes the text.
-import { useEffect, useRef, useState } from "react";
+import { useEffect, useRef } from "react";
 import css from "./CodeEditor.module.css";
 import type { Editor } from "./codeEditor";
+import { lazyModule, useModule } from "./useModule";
 
-type Module = typeof import("./codeEditor");
-let loaded: Module | null = null;
-
-/** Load the editor ahead of its use. */
-export const preloadEditor = async (): Promise<Module> => {
-  loaded ??= await import("./codeEditor");
-  return loaded;
-};
+const codeMirror = lazyModule(() => import("./codeEditor"));
 
 interface Props {
   label: string;
@@ -25,16 +19,9 @@ export function CodeEditor({ label, value, onChange, height = 200, hint = "" }: 
   const editor = useRef<Editor | null>(null);
   const latest = useRef({ value, onChange });
   latest.current = { value, onChange };
-  const [module, setModule] = useState(loaded);
+  const module = useModule(codeMirror);
   const isReadOnly = !onChange;
 
-  useEffect(() => {
-    let isGone = false;
-    void preloadEditor().then((it) => !isGone && setModule(it));
-    return () => {
-      isGone = true;
-    };
-  }, []);
   useEffect(() => {
     if (!module || !parent.current) return;
     const made = module.makeEditor({

@@ -1,18 +1,30 @@
 // JSON as a tree that opens piece by piece, with search; smooth for millions of values, since
 // only the rows on the screen are drawn.
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { type KeyboardEvent, useEffect, useMemo, useRef, useState } from "react";
+import { type KeyboardEvent, useId, useMemo, useRef, useState } from "react";
 import { ExactNumber } from "./exactJson";
 import { FindBar, SHORTEST, stepped } from "./FindBar";
 import { bytes, cut } from "./format";
 import { Icon } from "./icons";
 import css from "./JsonTree.module.css";
-import { above, findIn, isContainer, type JsonRow, openAtFirst, rowsOf } from "./jsonRows";
+import {
+  above,
+  findIn,
+  isContainer,
+  type JsonRow,
+  openAtFirst,
+  rowsOf,
+  type Toggled,
+  withToggled,
+} from "./jsonRows";
 import { copy, pretty } from "./text";
 
 const ROW_PX = 20;
 // Longer strings are cut in the row and shown whole when copied.
 const LONGEST = 300;
+// Rows that are open before anybody opens one.
+const AT_FIRST = 200;
+const NOTHING: Toggled = new Map();
 
 function kindOf(value: unknown): string | undefined {
   if (typeof value === "string") return css.string;
@@ -53,8 +65,65 @@ interface Props {
   withSearch?: boolean;
 }
 
-export function JsonTree({ value, label, most, withSearch = true }: Props) {
-  const [open, setOpen] = useState(() => openAtFirst(value, 200));
+const copyValue = ({ value }: JsonRow): void =>
+  void copy(isContainer(value) ? pretty(value) : String(value));
+
+interface RowProps {
+  id: string;
+  row: JsonRow;
+  top: number;
+  isChosen: boolean;
+  onClick(): void;
+}
+
+function Row({ id, row, top, isChosen, onClick }: RowProps) {
+  return (
+    // biome-ignore lint/a11y/useKeyWithClickEvents: the tree itself handles the keys
+    <div
+      id={id}
+      role="treeitem"
+      tabIndex={-1}
+      aria-level={row.depth + 1}
+      aria-expanded={row.size > 0 ? row.isOpen : undefined}
+      aria-selected={isChosen}
+      className={css.row}
+      style={{ transform: `translateY(${top}px)`, paddingLeft: 4 + row.depth * 14 }}
+      onClick={onClick}
+    >
+      <span className={css.twist} data-open={row.isOpen}>
+        {row.size > 0 && <Icon name="chevron" size={10} />}
+      </span>
+      {row.name !== null && <span className={css.name}>{row.name}</span>}
+      <Value row={row} />
+      <button
+        type="button"
+        tabIndex={-1}
+        className={`plain ${css.copy}`}
+        aria-label="Copy this value"
+        onClick={(event) => {
+          event.stopPropagation();
+          copyValue(row);
+        }}
+      >
+        <Icon name="copy" size={12} />
+      </button>
+    </div>
+  );
+}
+
+/**
+ * What a person opened and closed stays so, by its place, while the label is the same: many values
+ * come anew and anew with little or nothing changed in them.
+ */
+export function JsonTree(props: Props) {
+  return <Tree key={props.label} {...props} />;
+}
+
+function Tree({ value, label, most, withSearch = true }: Props) {
+  const id = useId();
+  const [toggled, setToggled] = useState(NOTHING);
+  const atFirst = useMemo(() => openAtFirst(value, AT_FIRST), [value]);
+  const open = useMemo(() => withToggled(atFirst, toggled), [atFirst, toggled]);
   const [chosen, setChosen] = useState<string | null>(null);
   const [text, setText] = useState("");
   const scroller = useRef<HTMLDivElement>(null);
@@ -67,19 +136,16 @@ export function JsonTree({ value, label, most, withSearch = true }: Props) {
     overscan: 20,
     initialRect: { width: 400, height: 600 },
   });
-  useEffect(() => setOpen(openAtFirst(value, 200)), [value]);
+  const at = useMemo(() => rows.findIndex((row) => row.pointer === chosen), [rows, chosen]);
 
-  const toggle = (row: JsonRow): void => {
-    const next = new Set(open);
-    if (row.isOpen) next.delete(row.pointer);
-    else next.add(row.pointer);
-    setOpen(next);
-  };
+  const toggle = (row: JsonRow): void => setToggled(new Map(toggled).set(row.pointer, !row.isOpen));
   const go = (pointer: string): void => {
-    const next = new Set([...open, ...above(pointer)]);
-    setOpen(next);
+    const next = new Map(toggled);
+    for (const one of above(pointer)) next.set(one, true);
+    setToggled(next);
     setChosen(pointer);
-    const index = rowsOf(value, next).findIndex((row) => row.pointer === pointer);
+    const shown = rowsOf(value, withToggled(atFirst, next));
+    const index = shown.findIndex((row) => row.pointer === pointer);
     requestAnimationFrame(() => virtual.scrollToIndex(index, { align: "center" }));
   };
   const step = (by: number): void => {
@@ -87,8 +153,8 @@ export function JsonTree({ value, label, most, withSearch = true }: Props) {
     if (next !== undefined) go(next);
   };
   const onKeyDown = (event: KeyboardEvent): void => {
-    const at = rows.findIndex((row) => row.pointer === chosen);
     const row = rows[at];
+    const isPlain = !(event.ctrlKey || event.metaKey || event.altKey);
     const moves: Record<string, number> = {
       ArrowDown: at + 1,
       ArrowUp: at - 1,
@@ -102,6 +168,8 @@ export function JsonTree({ value, label, most, withSearch = true }: Props) {
     } else if (row && event.key === "ArrowLeft") {
       if (row.isOpen) toggle(row);
       else next = rows.findIndex((one) => one.pointer === above(row.pointer).at(-1));
+    } else if (row && event.key === "c" && isPlain) {
+      copyValue(row);
     } else if (next === undefined) return;
     event.preventDefault();
     const target = next === undefined ? undefined : rows[next];
@@ -109,6 +177,9 @@ export function JsonTree({ value, label, most, withSearch = true }: Props) {
     setChosen(target.pointer);
     virtual.scrollToIndex(next);
   };
+  const drawn = virtual.getVirtualItems();
+  // A name of something that is not drawn means nothing.
+  const isDrawn = drawn.some((item) => item.index === at);
   const height = most === undefined ? undefined : Math.min(most, rows.length * ROW_PX + 8);
   return (
     <div className={css.tree}>
@@ -128,50 +199,27 @@ export function JsonTree({ value, label, most, withSearch = true }: Props) {
         style={{ height }}
         role="tree"
         aria-label={label}
+        aria-activedescendant={isDrawn ? `${id}-${at}` : undefined}
+        aria-keyshortcuts="c"
         tabIndex={0}
         onKeyDown={onKeyDown}
       >
         <div style={{ height: virtual.getTotalSize(), position: "relative" }} role="presentation">
-          {virtual.getVirtualItems().map((item) => {
+          {drawn.map((item) => {
             const row = rows[item.index];
             if (!row) return null;
             return (
-              // biome-ignore lint/a11y/useKeyWithClickEvents: the tree itself handles the keys
-              <div
+              <Row
                 key={row.pointer}
-                role="treeitem"
-                tabIndex={-1}
-                aria-level={row.depth + 1}
-                aria-expanded={row.size > 0 ? row.isOpen : undefined}
-                aria-selected={row.pointer === chosen}
-                className={css.row}
-                style={{
-                  transform: `translateY(${item.start}px)`,
-                  paddingLeft: 4 + row.depth * 14,
-                }}
+                id={`${id}-${item.index}`}
+                row={row}
+                top={item.start}
+                isChosen={item.index === at}
                 onClick={() => {
                   setChosen(row.pointer);
                   if (row.size > 0 && !getSelection()?.toString()) toggle(row);
                 }}
-              >
-                <span className={css.twist} data-open={row.isOpen}>
-                  {row.size > 0 && <Icon name="chevron" size={10} />}
-                </span>
-                {row.name !== null && <span className={css.name}>{row.name}</span>}
-                <Value row={row} />
-                <button
-                  type="button"
-                  tabIndex={-1}
-                  className={`plain ${css.copy}`}
-                  aria-label="Copy this value"
-                  onClick={(event) => {
-                    event.stopPropagation();
-                    void copy(isContainer(row.value) ? pretty(row.value) : String(row.value));
-                  }}
-                >
-                  <Icon name="copy" size={12} />
-                </button>
-              </div>
+              />
             );
           })}
         </div>

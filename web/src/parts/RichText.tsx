@@ -1,7 +1,8 @@
-// A text in the form that suits it: JSON as a tree, Markdown rendered, or as it is.
+// A text in the form that suits it: JSON as a tree, Markdown rendered, or as it is in its colours.
 import { ActionIcon, SegmentedControl, Tooltip } from "@mantine/core";
 import { useMemo, useState } from "react";
 import { parseShown } from "./exactJson";
+import { languageOf } from "./highlight";
 import { Icon } from "./icons";
 import { JsonTree } from "./JsonTree";
 import { looksLikeMarkdown, Markdown } from "./Markdown";
@@ -38,6 +39,7 @@ export function RichText({ text, label, mime, uri }: { text: string; label: stri
   const { forms, value } = useMemo(() => formsOf(text, { mime, uri }), [text, mime, uri]);
   const [wanted, setWanted] = useState<Form | null>(null);
   const form = wanted && forms.includes(wanted) ? wanted : (forms[0] ?? "text");
+  const language = forms[0] === "json" ? "json" : languageOf(mime, uri);
   const name = `${label.toLowerCase()}.${ENDINGS[forms[0] ?? "text"]}`;
   const tools = (
     <div className={css.tools}>
@@ -56,7 +58,7 @@ export function RichText({ text, label, mime, uri }: { text: string; label: stri
   if (forms.length === 1)
     return (
       <div className={css.beside}>
-        <TextView text={text} label={label} most={560} />
+        <TextView text={text} label={label} most={560} language={language} />
         {tools}
       </div>
     );
@@ -77,7 +79,7 @@ export function RichText({ text, label, mime, uri }: { text: string; label: stri
       ) : form === "markdown" ? (
         <Markdown text={text} />
       ) : (
-        <TextView text={text} label={label} most={560} />
+        <TextView text={text} label={label} most={560} language={language} />
       )}
     </div>
   );

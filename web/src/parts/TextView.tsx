@@ -9,6 +9,7 @@ import {
   useState,
 } from "react";
 import { FindBar, SHORTEST, stepped } from "./FindBar";
+import { type Language, spansOf, type Token, tokensOf } from "./highlight";
 import css from "./TextView.module.css";
 import { findAll, lastNotAbove, MOST_FOUND, piecesOf, rowAt, rowStarts } from "./textRows";
 import { useWindow } from "./useWindow";
@@ -16,6 +17,8 @@ import { useWindow } from "./useWindow";
 const ROW_PX = 18;
 // Up to here the browser lays text out by itself without a pause.
 const SMALL = 100_000;
+// Coloured, it is thousands of elements: less of it is laid out at once.
+const SMALL_COLOURED = 30_000;
 // A text that fits on the screen needs no search.
 const SEARCHED = 2_000;
 const NOWHERE: number[] = [];
@@ -24,6 +27,14 @@ interface Props {
   text: string;
   label: string;
   most?: number;
+  /** What it is written in, for its colours. */
+  language?: Language | null;
+}
+
+/** How the text is drawn: its tokens, and what was found in it. */
+interface Drawn {
+  tokens: Token[];
+  found: Found;
 }
 
 /** What is searched for: where it was found, and which of these places is shown. */
@@ -33,25 +44,36 @@ interface Found {
   current: number;
 }
 
-/** A part of the text, with what was found in it marked. */
-function Marked({
-  text,
-  start,
-  end,
-  found,
-}: {
+interface Part {
   text: string;
   start: number;
   end: number;
-  found: Found;
-}) {
+}
+
+/** A part of the text in its colours. */
+function Coloured({ text, start, end, tokens }: Part & { tokens: Token[] }) {
+  if (tokens.length === 0) return text.slice(start, end);
+  return spansOf(text, start, end, tokens).map((span) =>
+    span.kind === null ? (
+      span.text
+    ) : (
+      <span key={span.start} className={css[span.kind]}>
+        {span.text}
+      </span>
+    ),
+  );
+}
+
+/** A part of the text, with what was found in it marked. */
+function Marked({ text, start, end, tokens, found }: Part & Drawn) {
   const pieces = piecesOf(text, start, end, found.places, found.length);
   return pieces.map((piece): ReactNode => {
-    if (piece.match < 0) return piece.text;
+    const of = { text, start: piece.start, end: piece.start + piece.text.length, tokens };
+    if (piece.match < 0) return <Coloured key={piece.start} {...of} />;
     const isCurrent = piece.match === found.current;
     return (
       <mark key={piece.start} className={css.mark} data-current={isCurrent || undefined}>
-        {piece.text}
+        <Coloured {...of} />
       </mark>
     );
   });
@@ -62,7 +84,7 @@ const showCurrent = (scroller: HTMLElement | null): void =>
     ?.querySelector("mark[data-current]")
     ?.scrollIntoView({ block: "nearest", inline: "nearest" });
 
-function Windowed({ text, label, most = 480, found }: Props & { found: Found }) {
+function Windowed({ text, label, most = 480, tokens, found }: Props & Drawn) {
   const starts = useMemo(() => rowStarts(text), [text]);
   const window = useWindow(starts.length, ROW_PX, false);
   const { scroller } = window;
@@ -97,7 +119,7 @@ function Windowed({ text, label, most = 480, found }: Props & { found: Found }) 
         <div style={{ transform: `translateY(${window.first * ROW_PX}px)` }}>
           {rows.map((row) => (
             <div key={row} className={css.line}>
-              <Marked text={text} {...rowAt(text, starts, row)} found={found} />
+              <Marked text={text} {...rowAt(text, starts, row)} tokens={tokens} found={found} />
             </div>
           ))}
         </div>
@@ -106,7 +128,7 @@ function Windowed({ text, label, most = 480, found }: Props & { found: Found }) 
   );
 }
 
-function Whole({ text, label, most, found }: Props & { found: Found }) {
+function Whole({ text, label, most, tokens, found }: Props & Drawn) {
   const section = useRef<HTMLElement>(null);
   const { current, places } = found;
   useLayoutEffect(() => {
@@ -120,7 +142,7 @@ function Whole({ text, label, most, found }: Props & { found: Found }) {
       aria-label={label}
       tabIndex={0}
     >
-      <Marked text={text} start={0} end={text.length} found={found} />
+      <Marked text={text} start={0} end={text.length} tokens={tokens} found={found} />
     </section>
   );
 }
@@ -131,7 +153,8 @@ const counted = ({ places, current }: Found): string => {
 };
 
 export function TextView(props: Props) {
-  const { text } = props;
+  const { text, language = null } = props;
+  const tokens = useMemo(() => tokensOf(text, language), [text, language]);
   const [wanted, setWanted] = useState("");
   const needle = useDeferredValue(wanted);
   const [current, setCurrent] = useState(0);
@@ -159,10 +182,10 @@ export function TextView(props: Props) {
           step={(by) => setCurrent(stepped(found.current, by, places.length))}
         />
       )}
-      {text.length > SMALL ? (
-        <Windowed {...props} found={found} />
+      {text.length > (tokens.length ? SMALL_COLOURED : SMALL) ? (
+        <Windowed {...props} tokens={tokens} found={found} />
       ) : (
-        <Whole {...props} found={found} />
+        <Whole {...props} tokens={tokens} found={found} />
       )}
     </div>
   );

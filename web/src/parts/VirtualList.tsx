@@ -1,6 +1,6 @@
 // A list of thousands: only what is on the screen is in the document. Arrow keys move through it.
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { type KeyboardEvent, memo, type ReactNode, useEffect, useRef } from "react";
+import { type KeyboardEvent, memo, type ReactNode, useEffect, useId, useRef } from "react";
 import css from "./VirtualList.module.css";
 
 interface Props<T> {
@@ -11,9 +11,14 @@ interface Props<T> {
   onChoose(item: T): void;
   draw(item: T): ReactNode;
   rowHeight: number;
+  /** Its id, and with `-` and an index that of a row, for a field that steers it. */
+  id?: string;
 }
 
-function List<T>({ label, items, keyOf, chosen, onChoose, draw, rowHeight }: Props<T>) {
+function List<T>(props: Props<T>) {
+  const { label, items, keyOf, chosen, onChoose, draw, rowHeight } = props;
+  const own = useId();
+  const id = props.id ?? own;
   const scroller = useRef<HTMLDivElement>(null);
   const virtual = useVirtualizer({
     count: items.length,
@@ -59,9 +64,10 @@ function List<T>({ label, items, keyOf, chosen, onChoose, draw, rowHeight }: Pro
     <div
       ref={scroller}
       className={css.scroller}
+      id={id}
       role="listbox"
       aria-label={label}
-      aria-activedescendant={isDrawn ? `${label}-${at}` : undefined}
+      aria-activedescendant={isDrawn ? `${id}-${at}` : undefined}
       tabIndex={0}
       onKeyDown={onKeyDown}
     >
@@ -73,7 +79,7 @@ function List<T>({ label, items, keyOf, chosen, onChoose, draw, rowHeight }: Pro
             // biome-ignore lint/a11y/useKeyWithClickEvents: the list itself handles the keys
             <div
               key={row.key}
-              id={`${label}-${row.index}`}
+              id={`${id}-${row.index}`}
               role="option"
               tabIndex={-1}
               aria-selected={row.index === at}

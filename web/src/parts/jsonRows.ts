@@ -80,6 +80,20 @@ export function openAtFirst(root: unknown, budget: number): Set<string> {
   return open;
 }
 
+/** What a person opened (true) or closed, by its pointer. */
+export type Toggled = ReadonlyMap<string, boolean>;
+
+/** What is open at first, but for what a person decided. */
+export function withToggled(atFirst: ReadonlySet<string>, toggled: Toggled): ReadonlySet<string> {
+  if (toggled.size === 0) return atFirst;
+  const open = new Set(atFirst);
+  for (const [pointer, isOpen] of toggled) {
+    if (isOpen) open.add(pointer);
+    else open.delete(pointer);
+  }
+  return open;
+}
+
 /** The pointers of values and names that contain the text, at most `most`. */
 export function findIn(root: unknown, text: string, most = 1000): string[] {
   const needle = text.toLowerCase();

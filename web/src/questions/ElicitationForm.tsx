@@ -5,9 +5,10 @@ import { type Arguments, ArgumentsEditor, NO_ARGUMENTS } from "../forms/Argument
 import { validate } from "../forms/validate";
 import { Callout } from "../parts/Callout";
 import { JsonTree } from "../parts/JsonTree";
+import { fieldsOf } from "../parts/shape";
 import { parseJson } from "../parts/text";
 import { command } from "../state/connection";
-import { fieldsOf, formOddity } from "./asked";
+import { formOddity } from "./asked";
 import { useAnswerDraft } from "./drafts";
 import type { AnswerProps } from "./QuestionPanel";
 import css from "./QuestionPanel.module.css";

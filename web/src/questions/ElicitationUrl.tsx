@@ -3,9 +3,10 @@
 import { Button, Loader } from "@mantine/core";
 import { Callout } from "../parts/Callout";
 import { JsonTree } from "../parts/JsonTree";
+import { fieldsOf } from "../parts/shape";
 import { copy } from "../parts/text";
 import { command } from "../state/connection";
-import { fieldsOf, shown } from "./asked";
+import { shown } from "./asked";
 import { useAnswerDraft } from "./drafts";
 import type { AnswerProps } from "./QuestionPanel";
 import css from "./QuestionPanel.module.css";

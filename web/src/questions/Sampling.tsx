@@ -9,7 +9,6 @@ import {
   TextInput,
 } from "@mantine/core";
 import { useMemo } from "react";
-import { Guarded } from "../parts/Guarded";
 import { Icon } from "../parts/icons";
 import { copy, parseJson } from "../parts/text";
 import { command } from "../state/connection";
@@ -40,7 +39,7 @@ export function Sampling({ question, send }: AnswerProps) {
   const set = (part: Partial<SamplingDraft>): void => setDraft({ ...draft, ...part });
   const isBroken =
     draft.stopReason === "toolUse" &&
-    draft.toolCalls.some((call) => !parseJson(call.input || "{}").ok);
+    draft.toolCalls.some((call) => !parseJson(call.input.trim() || "{}").ok);
   const respond = (): void => {
     const choice = tools.length ? { tool_choice: draft.toolChoice } : {};
     const tool = draft.toolChoice === "specific" && draft.tool ? { tool: draft.tool } : {};
@@ -54,14 +53,12 @@ export function Sampling({ question, send }: AnswerProps) {
   };
   return (
     <div className="stack">
-      <Guarded what="this request" raw={question.params}>
-        <SamplingRequest
-          asked={asked}
-          params={question.params}
-          serverId={server_id}
-          questionId={question_id}
-        />
-      </Guarded>
+      <SamplingRequest
+        asked={asked}
+        params={question.params}
+        serverId={server_id}
+        questionId={question_id}
+      />
       {tools.length > 0 && (
         <div className="card stack tight">
           <span className="section-title">Tools ({tools.length})</span>
@@ -158,11 +155,11 @@ export function Sampling({ question, send }: AnswerProps) {
           disabled={isBroken}
           onClick={() =>
             send((force) =>
-              command("AnswerSampling", {
-                question_id,
-                result: resultOf(draft, question.params),
-                force,
-              }),
+              command(
+                "AnswerSampling",
+                { question_id, force },
+                { result: resultOf(draft, question.params) },
+              ),
             )
           }
         >

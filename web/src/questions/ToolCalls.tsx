@@ -17,7 +17,7 @@ export function ToolCalls({ tools, calls, onChange }: Props) {
     <div className="card stack tight">
       <span className="section-title">Tool calls</span>
       {calls.map((call, index) => {
-        const parsed = parseJson(call.input || "{}");
+        const parsed = parseJson(call.input.trim() || "{}");
         return (
           <div key={index} className="row" style={{ alignItems: "flex-start" }}>
             <Select

@@ -1,11 +1,7 @@
 // What a server asked, read with care: whoever tests a server sees requests of every shape.
+import { type Fields, fieldsOf, isObject } from "../parts/shape";
 
-export type Fields = Record<string, unknown>;
-
-export const isFields = (value: unknown): value is Fields =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
-
-export const fieldsOf = (value: unknown): Fields => (isFields(value) ? value : {});
+export { fieldsOf };
 
 const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
 
@@ -39,7 +35,7 @@ export interface AskedSampling {
 export const TOOL_CHOICES = ["auto", "none", "required", "specific"];
 
 const messageOf = (message: unknown): AskedMessage =>
-  isFields(message)
+  isObject(message)
     ? { role: message.role, content: message.content }
     : { role: undefined, content: message };
 
@@ -73,9 +69,9 @@ function odditiesOf(params: Fields, preferences: Fields): string[] {
   const found = lists
     .filter(([, value]) => value !== undefined && !Array.isArray(value))
     .map(([name]) => `${name} is not a list.`);
-  if (params.modelPreferences !== undefined && !isFields(params.modelPreferences))
+  if (params.modelPreferences !== undefined && !isObject(params.modelPreferences))
     found.push("modelPreferences is not an object.");
-  if (listOf(params.messages).some((one) => !isFields(one)))
+  if (listOf(params.messages).some((one) => !isObject(one)))
     found.push("A message is not an object.");
   if (listOf(params.tools).some((one) => typeof fieldsOf(one).name !== "string"))
     found.push("A tool has no name.");
@@ -92,7 +88,7 @@ export function samplingOf(given: unknown): AskedSampling {
   return {
     systemPrompt: params.systemPrompt,
     messages: listOf(params.messages).map(messageOf),
-    hints: listOf(preferences.hints).map((hint) => shown(isFields(hint) ? hint.name : hint)),
+    hints: listOf(preferences.hints).map((hint) => shown(isObject(hint) ? hint.name : hint)),
     tools,
     // Without a tool nothing can be required.
     toolChoice:
@@ -120,10 +116,10 @@ export function usedIds(given: unknown): Set<string> {
 export function formOddity(given: unknown): string | null {
   const params = fieldsOf(given);
   const schema = params.requestedSchema;
-  if (!isFields(schema)) return "requestedSchema is not a schema.";
+  if (!isObject(schema)) return "requestedSchema is not a schema.";
   const { properties } = schema;
-  if (properties !== undefined && !isFields(properties))
+  if (properties !== undefined && !isObject(properties))
     return "The properties of requestedSchema are not an object.";
-  const broken = Object.entries(fieldsOf(properties)).find(([, field]) => !isFields(field));
+  const broken = Object.entries(fieldsOf(properties)).find(([, field]) => !isObject(field));
   return broken ? `The field ${broken[0]} of requestedSchema is not a schema.` : null;
 }

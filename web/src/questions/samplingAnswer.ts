@@ -1,4 +1,6 @@
-// A CreateMessageResult from what was typed.
+// A CreateMessageResult from what was typed. No number is read and written again: it could lose
+// digits.
+import { encode } from "../api/socket";
 import { usedIds } from "./asked";
 
 export interface ToolCall {
@@ -27,17 +29,15 @@ function freshIds(params: unknown, count: number): string[] {
   return ids;
 }
 
-/** The result to send; throws where the input of a tool call is no JSON. */
-export function resultOf(draft: SamplingDraft, params: unknown): Record<string, unknown> {
-  const text = { type: "text", text: draft.text };
+/** The result to send, as JSON text: the input of a tool call stands in it as it was typed. */
+export function resultOf(draft: SamplingDraft, params: unknown): string {
+  const text = JSON.stringify({ type: "text", text: draft.text });
   const base = { role: "assistant", model: draft.model, stopReason: draft.stopReason };
-  if (draft.stopReason !== "toolUse") return { ...base, content: text };
+  if (draft.stopReason !== "toolUse") return encode(base, { content: text });
   const ids = freshIds(params, draft.toolCalls.length);
-  const calls = draft.toolCalls.map(({ name, input }, index) => ({
-    type: "tool_use",
-    id: ids[index],
-    name,
-    input: JSON.parse(input || "{}") as unknown,
-  }));
-  return { ...base, content: draft.text ? [text, ...calls] : calls };
+  const calls = draft.toolCalls.map(({ name, input }, index) =>
+    encode({ type: "tool_use", id: ids[index], name }, { input: input.trim() || "{}" }),
+  );
+  const blocks = draft.text ? [text, ...calls] : calls;
+  return encode(base, { content: `[${blocks.join(",")}]` });
 }

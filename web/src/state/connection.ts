@@ -10,13 +10,13 @@ export const socket = new Socket({
   place: () => ({ run_id: useInspector.getState().run_id, seq: ring.lastSeq }),
 });
 
-/** Give a command; rejects with a CommandError. */
-export function command<T extends keyof Replies & Command["type"]>(
+/** Give a command; rejects with a CommandError. `raw` has the fields that are JSON text already. */
+export function command<T extends keyof Replies & Command["type"], Raw extends string = never>(
   type: T,
-  fields: Fields<T>,
-  raw?: Record<string, string>,
+  fields: Omit<Fields<T>, Raw>,
+  raw?: Record<Raw, string>,
 ): Promise<Replies[T]> {
-  return socket.command(type, fields, raw);
+  return socket.command(type, fields as Fields<T>, raw);
 }
 
 /** Give a command that starts a call, and know the call at once. */

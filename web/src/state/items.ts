@@ -1,6 +1,7 @@
 // Tools, resources, templates and prompts as the screens know them. A server may send anything
 // under any name: only what has the right type is taken over, the rest is said to be wrong.
 import type { ItemView, ListKind } from "../api/types";
+import { type Fields, fieldsOf, isObject } from "../parts/shape";
 
 export interface Tool {
   name?: string;
@@ -54,11 +55,6 @@ export interface Item<T> {
   text: string;
 }
 
-type Fields = Record<string, unknown>;
-
-const isFields = (value: unknown): value is Fields =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
-
 /** Takes fields of the right type, and notes those of another. */
 class Reader {
   readonly fields: Fields;
@@ -68,7 +64,7 @@ class Reader {
     readonly wrong: string[] = [],
     private readonly within = "",
   ) {
-    this.fields = isFields(value) ? value : {};
+    this.fields = fieldsOf(value);
   }
 
   private take<T>(name: string, is: (value: unknown) => value is T, what: string): T | undefined {
@@ -92,7 +88,7 @@ class Reader {
   }
 
   object(name: string): Fields | undefined {
-    return this.take(name, isFields, "an object");
+    return this.take(name, isObject, "an object");
   }
 
   list(name: string): unknown[] {

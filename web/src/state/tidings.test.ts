@@ -1,9 +1,11 @@
 import { notifications, notificationsStore } from "@mantine/notifications";
+import { renderHook } from "@testing-library/react";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import type { ErrorView, ServerView } from "../api/types";
+import type { CallView, ErrorView, ServerView } from "../api/types";
 import { aHello, aServer } from "../testing/views";
+import { useOnScreen } from "./onScreen";
 import { apply, emptyInspector, useInspector } from "./store";
-import { tidingsOf, watchConnections } from "./tidings";
+import { tidingsOf, watchCalls, watchConnections } from "./tidings";
 
 const REFUSED: ErrorView = {
   code: "CONNECTION_REFUSED",
@@ -73,5 +75,62 @@ describe("toasts of servers", () => {
         value,
       });
     expect(shown()).toEqual(["Connected to 8 servers"]);
+  });
+});
+
+describe("toasts of calls", () => {
+  let stop: () => void;
+  const aCall = (part: Partial<CallView>): CallView =>
+    ({
+      call_id: "c1",
+      server_id: "demo",
+      kind: "tool",
+      method: "tools/call",
+      name: "add",
+      status: "in_progress",
+      is_error: false,
+      error: null,
+      ...part,
+    }) as CallView;
+  const change = (value: CallView): void =>
+    apply({ type: "Changed", what: "calls", key: value.call_id, server_id: "demo", value });
+  const failed = { status: "error", error: REFUSED } as const;
+  beforeEach(() => {
+    vi.useFakeTimers();
+    useInspector.setState(emptyInspector());
+    stop = watchCalls(() => {});
+  });
+  afterEach(() => {
+    stop();
+    notifications.clean();
+    vi.useRealTimers();
+  });
+  const shown = () => {
+    vi.advanceTimersByTime(300);
+    return notificationsStore.getState().notifications;
+  };
+  it("tell of a call that fails out of sight, once", () => {
+    apply(aHello({ calls: [aCall({}), aCall({ call_id: "old", ...failed })] }));
+    expect(shown()).toEqual([]);
+    change(aCall(failed));
+    change(aCall({ ...failed, elapsed_s: 2 }));
+    change(aCall({ call_id: "c2", status: "completed", is_error: true }));
+    change(aCall({ call_id: "c3", status: "cancelled" }));
+    expect(shown().map(({ id }) => id)).toEqual(["call c1", "call c2"]);
+  });
+  it("say nothing of what is on the screen", () => {
+    apply(aHello({ calls: [aCall({})] }));
+    const { unmount } = renderHook(() => useOnScreen("c1"));
+    change(aCall(failed));
+    expect(shown()).toEqual([]);
+    unmount();
+    change(aCall({}));
+    change(aCall(failed));
+    expect(shown()).toHaveLength(1);
+  });
+  it("are one for many", () => {
+    apply(aHello({}));
+    for (let at = 0; at < 50; at += 1) change(aCall({ call_id: `c${at}`, ...failed }));
+    expect(shown().map(({ message }) => message)).toEqual(["50 calls failed"]);
   });
 });

@@ -1,14 +1,16 @@
-// Toasts of what passes: a server was connected, could not be, or was lost. Several at once are
-// one toast. What persists is on the server's card.
+// Toasts of what passes: a server was connected, could not be, or was lost; a call failed that is
+// not on the screen. Several at once are one toast. What persists is on the server's card.
 import { notifications } from "@mantine/notifications";
 import { createElement, type ReactNode } from "react";
-import type { ServerView } from "../api/types";
+import type { CallView, ServerView } from "../api/types";
 import { counted, cut } from "../parts/format";
 import { isRetrying, needsSignIn } from "../parts/StateDot";
-import { nameOf } from "./selection";
+import { isOnScreen } from "./onScreen";
+import { nameOf, pathToCall } from "./selection";
 import { useInspector } from "./store";
 
 type Servers = ReadonlyMap<string, ServerView>;
+type Calls = ReadonlyMap<string, CallView>;
 
 export interface Tidings {
   connected: ServerView[];
@@ -84,7 +86,63 @@ function tell({ connected, failed, lost }: Tidings): void {
     }
 }
 
-/** Tell of it from now on. */
+const isBad = (call: CallView): boolean => call.status === "error" || call.is_error;
+
+/** The calls that failed between two states of the store. */
+export const failedCalls = (before: Calls, after: Calls): CallView[] =>
+  [...after.values()].filter((call) => {
+    const was = before.get(call.call_id);
+    return was !== call && isBad(call) && !(was && isBad(was));
+  });
+
+type Go = (path: string) => void;
+
+function tellOfCall(call: CallView, go: Go): void {
+  const { error, kind } = call;
+  const id = `call ${call.call_id}`;
+  const name = call.name || call.method || "raw";
+  const path = pathToCall(call);
+  const onClick = (event: { preventDefault(): void }): void => {
+    event.preventDefault();
+    notifications.hide(id);
+    go(path);
+  };
+  const text = error ? `${name}: ${cut(error.message, 100)} ` : `${name} reports an error. `;
+  const parts: ReactNode[] = [text, createElement("a", { href: path, onClick }, "Show the call")];
+  if (error) {
+    const help = { href: error.helpUrl, target: "_blank", rel: "noreferrer" };
+    parts.push(" · ", createElement("a", help, "View documentation"));
+  }
+  const title = kind === "tool" ? "Tool execution failed" : "A call failed";
+  const message = createElement("span", null, ...parts);
+  notifications.show({ id, color: "red", title, message });
+}
+
+/** Tell of calls that fail where nobody sees it, from now on. */
+export function watchCalls(go: Go): () => void {
+  let heard: CallView[] = [];
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const flush = (): void => {
+    // By now the panel of a call that failed at once is there.
+    const unseen = heard.filter((call) => !isOnScreen(call.call_id));
+    heard = [];
+    timer = undefined;
+    if (unseen.length > FEW)
+      notifications.show({ color: "red", message: `${counted(unseen.length, "call")} failed` });
+    else for (const call of unseen) tellOfCall(call, go);
+  };
+  const stop = useInspector.subscribe((state, former) => {
+    if (state.calls === former.calls || former.run_id !== state.run_id) return;
+    heard.push(...failedCalls(former.calls, state.calls));
+    if (heard.length > 0) timer ??= setTimeout(flush, TOGETHER_MS);
+  });
+  return () => {
+    clearTimeout(timer);
+    stop();
+  };
+}
+
+/** Tell of servers from now on. */
 export function watchConnections(): () => void {
   let heard: Tidings = none();
   let timer: ReturnType<typeof setTimeout> | undefined;

@@ -3,10 +3,11 @@ import { ActionIcon, Button, Checkbox, TextInput } from "@mantine/core";
 import { type FormEvent, useState } from "react";
 import type { ServerView } from "../../api/types";
 import { Icon } from "../../parts/icons";
+import { fieldsOf } from "../../parts/shape";
 import { parseJson } from "../../parts/text";
 import { telling } from "../../state/actions";
 import { command } from "../../state/connection";
-import { fieldsOf, TASKS_EXTENSION, withNamed } from "../servers/capabilities";
+import { TASKS_EXTENSION, withNamed } from "../servers/capabilities";
 
 type Kind = "experimental" | "extensions";
 

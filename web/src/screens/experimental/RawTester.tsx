@@ -1,6 +1,5 @@
 // Sends what is typed, byte for byte, and shows what comes back.
 import { Button, Menu, Tooltip } from "@mantine/core";
-import { useHotkeys } from "@mantine/hooks";
 import { useMemo, useState } from "react";
 import { fetchRequest } from "../../api/http";
 import type { CallView, ErrorView, ServerView } from "../../api/types";
@@ -14,6 +13,7 @@ import { clock, cut, duration } from "../../parts/format";
 import { Icon } from "../../parts/icons";
 import { Pairs } from "../../parts/Pairs";
 import { parseJson } from "../../parts/text";
+import { useRunKey } from "../../parts/useRunKey";
 import { telling, viewOf } from "../../state/actions";
 import { startCall } from "../../state/connection";
 import { useDraft } from "../../state/remembered";
@@ -45,6 +45,10 @@ export function aboutLines(text: string, isLine: boolean): string | null {
     ? "A stdio server reads one line as one message: line breaks become spaces."
     : "A stdio server reads each of these lines as a message.";
 }
+
+/** Whether the message was judged, and may be sent as it is all the same. */
+const isJudged = (error: ErrorView): boolean =>
+  error.code === "INVALID_REQUEST" && Array.isArray(error.details.findings);
 
 interface HistoryProps {
   calls: CallView[];
@@ -117,7 +121,7 @@ export function RawTester({ server, text, onText }: Props) {
       asked.then((request) => onText(asJsonRpc(call, request))),
     );
   };
-  useHotkeys([["mod+Enter", () => isConnected && send(false)]], [], true);
+  useRunKey(() => isConnected && send(false));
   const parsed = parseJson(text);
   const linesNote = aboutLines(text, server.url === null);
   return (
@@ -146,9 +150,11 @@ export function RawTester({ server, text, onText }: Props) {
           error={error}
           title="It was not sent"
           action={
-            <Button size="compact-xs" variant="default" onClick={() => send(true)}>
-              Send anyway
-            </Button>
+            isJudged(error) && (
+              <Button size="compact-xs" variant="default" onClick={() => send(true)}>
+                Send anyway
+              </Button>
+            )
           }
         />
       )}

@@ -4,6 +4,7 @@ import { useEffect, useRef, useState } from "react";
 import { Link } from "react-router";
 import type { ErrorView, ServerView } from "../../api/types";
 import { CallPanel } from "../../calls/CallPanel";
+import { Annotations } from "../../calls/Content";
 import { Callout } from "../../parts/Callout";
 import { Empty } from "../../parts/Empty";
 import { ErrorNote } from "../../parts/ErrorNote";
@@ -23,11 +24,7 @@ function Facts({ resource }: { resource: Resource }) {
     <div className="row wrap">
       {resource.mimeType && <Badge color="gray">{resource.mimeType}</Badge>}
       {typeof resource.size === "number" && <Badge color="gray">{bytes(resource.size)}</Badge>}
-      {Object.entries(resource.annotations ?? {}).map(([name, value]) => (
-        <Badge key={name} color="gray">
-          {name}: {typeof value === "string" ? value : JSON.stringify(value)}
-        </Badge>
-      ))}
+      <Annotations value={resource.annotations} />
     </div>
   );
 }

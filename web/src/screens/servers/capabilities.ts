@@ -1,4 +1,5 @@
 // What we declare to a server, part by part: how each switch reads and changes it.
+import { fieldsOf } from "../../parts/shape";
 
 export type Capabilities = Record<string, unknown>;
 
@@ -54,11 +55,6 @@ export const PARTS: Part[] = [
     features: [],
   },
 ];
-
-export const fieldsOf = (value: unknown): Capabilities =>
-  typeof value === "object" && value !== null && !Array.isArray(value)
-    ? (value as Capabilities)
-    : {};
 
 export const isOn = (capabilities: Capabilities, name: string): boolean =>
   capabilities[name] !== undefined && capabilities[name] !== null;

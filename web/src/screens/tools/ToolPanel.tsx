@@ -8,11 +8,11 @@ import { ArgumentsEditor } from "../../forms/ArgumentsEditor";
 import { Callout } from "../../parts/Callout";
 import { Empty } from "../../parts/Empty";
 import { ErrorNote } from "../../parts/ErrorNote";
+import { indented } from "../../parts/exactJson";
 import { Icon } from "../../parts/icons";
 import { JsonTree } from "../../parts/JsonTree";
 import { looksLikeMarkdown, Markdown } from "../../parts/Markdown";
 import { Split } from "../../parts/Split";
-import { pretty } from "../../parts/text";
 import { useRunKey } from "../../parts/useRunKey";
 import { titleOf } from "../../state/items";
 import { pathTo } from "../../state/selection";
@@ -110,7 +110,7 @@ export function ToolPanel({ server, tool, listed, problem }: Props) {
                 <ExampleList
                   serverId={server.server_id}
                   tool={name}
-                  onChoose={(given) => run.setDraft({ ...run.draft, text: pretty(given) })}
+                  onChoose={(given) => run.setDraft({ ...run.draft, text: indented(given) })}
                 />
                 <ArgumentsEditor
                   name={`${server.server_id}-${name}`}

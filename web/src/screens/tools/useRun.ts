@@ -3,6 +3,7 @@ import { useMemo, useState } from "react";
 import type { ErrorView, ServerView } from "../../api/types";
 import { type Arguments, NO_ARGUMENTS } from "../../forms/ArgumentsEditor";
 import { type Finding, validate } from "../../forms/validate";
+import { isObject } from "../../parts/shape";
 import { parseJson } from "../../parts/text";
 import { viewOf } from "../../state/actions";
 import { startCall } from "../../state/connection";
@@ -39,8 +40,10 @@ export function useRun(server: ServerView, tool: Tool, show: (callId: string) =>
   );
 
   const send = async (args: string, isForced: boolean): Promise<void> => {
-    const meta = options.meta.trim() ? parseJson(options.meta) : { ok: true as const, value: {} };
-    if (!meta.ok) return setProblem(`_meta is not JSON: ${meta.problem}`);
+    const meta = options.meta.trim() || "{}";
+    const parsedMeta = parseJson(meta);
+    if (!parsedMeta.ok) return setProblem(`_meta is not JSON: ${parsedMeta.problem}`);
+    if (!isObject(parsedMeta.value)) return setProblem("_meta is not a JSON object");
     const wanted = options.as_task || tool.execution?.taskSupport === "required";
     const asTask = wanted && whyNoTask(server) === null;
     try {
@@ -49,13 +52,12 @@ export function useRun(server: ServerView, tool: Tool, show: (callId: string) =>
         {
           server_id: server.server_id,
           name: tool.name ?? "",
-          meta: meta.value as Record<string, unknown>,
           headers: Object.fromEntries(options.headers.filter(([name]) => name.trim())),
           timeout_s: options.timeout_s === "" ? null : options.timeout_s,
           as_task: asTask,
           send_anyway: isForced,
         },
-        { arguments: args },
+        { arguments: args, meta },
       );
       show(call.call_id);
     } catch (thrown) {
