@@ -1,5 +1,5 @@
 // Where a request that was sent is edited and sent again, and what is filled in there.
-import { isObject } from "../../calls/Remark";
+import { isObject } from "../../parts/shape";
 import { pretty } from "../../parts/text";
 import { pathTo, pathToServer } from "../../state/selection";
 
