@@ -66,6 +66,11 @@ class Page:
         await self.ask("Connect", server_id=server_id)
         return await self.in_state(server_id, "CONNECTED")
 
+    async def confirmed(self, server_id: str) -> Any:
+        """What it starts was looked at, and is wanted."""
+        shown = await self.ask("ConfirmationOf", server_id=server_id)
+        return await self.ask("Confirm", server_id=server_id, fingerprint=shown["fingerprint"])
+
     async def in_state(self, server_id: str, state: str) -> dict[str, Any]:
         def view() -> Any:
             found = self.things.get(("servers", server_id))
