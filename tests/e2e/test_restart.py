@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from .browser import Watched, watched
-from .site import Site, configure, site
+from .browser import Watched, inside, watched
+from .site import configure, site
 from .wheel import PYTHON
 
 # The page waits for up to 8 s between two attempts.
@@ -45,9 +45,9 @@ def worked(window: Watched) -> Page:
     return page
 
 
-def wait_until_recorded(page: Page, running: Site) -> None:
+def wait_until_recorded(page: Page) -> None:
     """What was exchanged is on the disk within a quarter of a second."""
-    while "before the restart" not in page.request.get(f"{running.url}/api/export").text():
+    while "before the restart" not in page.request.get(f"{inside(page)}/api/export").text():
         page.wait_for_timeout(50)
 
 
@@ -59,7 +59,7 @@ def test_a_page_comes_back_by_itself_with_what_was_typed_and_what_was_exchanged(
         first = open_things.enter_context(site(home))
         window = open_things.enter_context(watched(browser, first))
         page = worked(window)
-        wait_until_recorded(page, first)
+        wait_until_recorded(page)
         first.process.send_signal(how)
         first.process.wait(15)
         expect(page.get_by_text("mcplens does not answer")).to_be_visible()
@@ -123,7 +123,7 @@ def test_a_page_waits_while_another_program_has_its_port(browser: Browser, home:
             waits = page.get_by_text("Another program answers at this address")
             expect(waits).to_be_visible(timeout=BACK_MS)
             window.shoot("taken")
-            assert all(line.startswith("GET /api/") for line in heard)
+            assert all(re.match("GET /k/[^/]+/api/", line) for line in heard)
         open_things.enter_context(site(home, port=first.port))
         expect(page.get_by_text("mcplens was restarted")).to_be_visible(timeout=BACK_MS)
 
