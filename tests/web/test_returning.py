@@ -159,6 +159,13 @@ def test_an_address_that_may_lead_to_others_has_no_keys(tmp_path: Path, host: st
     assert return_keys(machine(tmp_path), Address(host, 6280), ManualClock()) is None
 
 
+@pytest.mark.parametrize("host", ["127.0.0.1", "127.0.0.2", "::1"])
+def test_an_address_of_this_machine_alone_has_keys(tmp_path: Path, host: str) -> None:
+    keys = return_keys(machine(tmp_path), Address(host, 6280), ManualClock())
+    assert keys is not None
+    assert keys.give(Address(host, 6280).url("")) is not None
+
+
 async def post(
     http: aiohttp.ClientSession, web: Site, path: str, origin: str | None = None, **body: str
 ) -> tuple[int, Any]:
