@@ -132,6 +132,13 @@ async def test_localhost_is_a_name_of_ours(web: Site) -> None:
         assert answer.status == 200
 
 
+async def test_a_service_worker_of_who_had_the_port_before_is_told_to_go(web: Site) -> None:
+    headers = {"Service-Worker": "script", "Sec-Fetch-Site": "same-origin"}
+    async with web.http.get(f"{web.origin}/any.js", headers=headers) as answer:
+        assert answer.status == 404
+        assert answer.headers["Clear-Site-Data"] == '"storage"'
+
+
 async def test_another_local_site_may_not_embed_what_we_serve(web: Site) -> None:
     headers = {"Sec-Fetch-Site": "same-site"}
     async with web.http.get(f"{web.inside}/api/history", headers=headers) as answer:

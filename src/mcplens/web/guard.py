@@ -11,7 +11,7 @@ from __future__ import annotations
 import hmac
 import secrets
 import socket
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from ipaddress import ip_address
 from typing import Final
 from urllib.parse import urlsplit
@@ -43,6 +43,9 @@ _OPEN: Final = frozenset({SESSION_PATH, NONCE_PATH, RETURN_PATH})
 _FOLDERS: Final = "/k/"
 # So that a page knows that it is mcplens who does not let it in, not whoever has its port now.
 OURS: Final = {"Mcplens": "web"}
+# Whoever had this port before may have left a service worker, which would answer in our place. The
+# browser looks for a newer script soon after a page was opened, and this answer ends the worker.
+_FORGET: Final = {"Clear-Site-Data": '"storage"'}
 # For a person who came here by a wrong address.
 _PAGE: Final = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>mcplens</title></head>
@@ -54,10 +57,11 @@ _PAGE: Final = """<!doctype html>
 class Refused(Exception):
     """A request that is not let in, with the status that it is answered with."""
 
-    def __init__(self, status: int, text: str) -> None:
+    def __init__(self, status: int, text: str, headers: Mapping[str, str] | None = None) -> None:
         super().__init__(text)
         self.status = status
         self.text = text
+        self.headers = headers or {}
 
 
 class Keys:
@@ -128,6 +132,8 @@ class Guard:
         host = headers.get("host", "")
         if not self._is_ours(host):
             raise Refused(421, "this address does not belong to mcplens")
+        if "service-worker" in headers:
+            raise Refused(404, "mcplens has no service workers", _FORGET)
         is_safe = scope["type"] == "http" and scope["method"] in _SAFE
         origin = headers.get("origin")
         if origin is None and not is_safe:
@@ -150,7 +156,7 @@ class Guard:
         is_socket = scope["type"] == "websocket"  # it closes with a code
         is_known = is_socket or self._keys.is_known(HTTPConnection(scope))
         if inner is None or not inner.startswith("/api/") or not is_known:
-            raise Refused(401, "open the address that mcplens printed")
+            raise Refused(401, "open the address that mcplens printed", OURS)
         return {**scope, "path": inner}
 
     def _is_ours(self, host: str) -> bool:
@@ -208,6 +214,5 @@ async def _refuse(scope: Scope, receive: Receive, send: Send, refused: Refused) 
         response: Response = HTMLResponse(_PAGE.format(text=refused.text), refused.status)
     else:
         response = JSONResponse({"error": refused.text}, refused.status)
-    if refused.status == 401:
-        response.headers.update(OURS)
+    response.headers.update(refused.headers)
     await response(scope, receive, _adding_headers(send))
