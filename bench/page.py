@@ -358,8 +358,9 @@ def _recorded(page: Page, running: _Running) -> dict[str, float]:
     """The frames of a run, opened from the history."""
     page.goto(running.address("/servers"))
     page.get_by_role("navigation").first.wait_for()
-    asked = "fetch('/api/history').then((answer) => answer.json())"
-    run = page.evaluate(asked)["runs"][0]["run_id"]
+    folder = page.evaluate("localStorage.getItem('mcplens.folder')")
+    answer = page.request.get(f"{running.url}{folder}/api/history")
+    run = answer.json()["runs"][0]["run_id"]
     page.goto(f"{running.url}/s/many/traffic?run={run}", wait_until="commit")
     first = _go(page, [], "notifications/message")
     page.get_by_text("Reading the recording").wait_for(state="hidden")

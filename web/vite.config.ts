@@ -55,6 +55,7 @@ export default defineConfig({
     proxy: {
       // The backend serves its own origin alone.
       "/api": { target: backend, ws: true, changeOrigin: true, headers: { origin: backend } },
+      "/k": { target: backend, ws: true, changeOrigin: true, headers: { origin: backend } },
       "/docs": { target: backend, changeOrigin: true },
     },
   },

@@ -57,6 +57,12 @@ _AXE = """async (runOnly) =>
 """
 
 
+def inside(page: Page) -> str:
+    """Where all is that needs the cookie, as the page knows it."""
+    page.wait_for_function("localStorage.getItem('mcplens.folder')")
+    return str(page.evaluate("location.origin + localStorage.getItem('mcplens.folder')"))
+
+
 @contextmanager
 def chromium(*arguments: str) -> Iterator[Browser]:
     program = next(filter(None, map(shutil.which, _PROGRAMS)), None)

@@ -8,7 +8,7 @@ from typing import Any
 
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from .browser import Watched, watched
+from .browser import Watched, inside, watched
 from .site import Site
 
 
@@ -53,7 +53,7 @@ def got(page: Page) -> Any:
     expect(request).not_to_have_text(shown)
     call = re.search(r"call=(\w+)", page.url)
     assert call, page.url
-    path = f"{page.url.split('/s/')[0]}/api/calls/{call[1]}/result"
+    path = f"{inside(page)}/api/calls/{call[1]}/result"
     expect(page.get_by_text("Done", exact=True)).to_be_visible()
     return json.loads(page.request.get(path).text())["structuredContent"]
 

@@ -24,7 +24,8 @@ GONE = {"url": "http://127.0.0.1:9/mcp", "maxRetries": 3, "retryBackoff": [60_00
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder: Path = tmp_path_factory.mktemp("home")
     configure(folder, {"dying": {**DEMO, "maxRetries": 0}, "mute": MUTE, "gone": GONE})
-    project = {"mcpServers": {"theirs": {**DEMO, "env": {"THEIR_NAME": "1"}}}}
+    env = {"NODE_OPTIONS": "--import=data:text/javascript,hidden()", "THEIR_TOKEN": "s3cret"}
+    project = {"mcpServers": {"theirs": {**DEMO, "env": env}}}
     (folder / "mcp.json").write_text(json.dumps(project))
     return folder
 
@@ -101,8 +102,11 @@ def test_a_server_of_a_project_is_started_only_after_its_command_was_confirmed(
     expect(card).to_contain_text("not confirmed yet")
     page.get_by_role("switch", name="Connect theirs").click(force=True)
     dialog = page.get_by_role("dialog", name="Start theirs?")
-    for words in (DEMO["command"], "mcplens.demo", "THEIR_NAME", "mcp.json"):
+    for words in (DEMO["command"], "mcplens.demo", "mcp.json", "NODE_OPTIONS", "hidden()"):
         expect(dialog).to_contain_text(str(words))
+    expect(dialog).not_to_contain_text("s3cret")
+    dialog.get_by_role("button", name="Show THEIR_TOKEN").click()
+    expect(dialog).to_contain_text("s3cret")
     assert opened.axe() == []
     opened.shoot("confirmation")
     dialog.get_by_role("button", name="Not now").click()

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from .browser import Watched, watched
-from .site import Site, configure, site
+from .browser import Watched, inside, watched
+from .site import configure, site
 from .wheel import PYTHON
 
 # The page waits for up to 8 s between two attempts.
@@ -45,9 +45,9 @@ def worked(window: Watched) -> Page:
     return page
 
 
-def wait_until_recorded(page: Page, running: Site) -> None:
+def wait_until_recorded(page: Page) -> None:
     """What was exchanged is on the disk within a quarter of a second."""
-    while "before the restart" not in page.request.get(f"{running.url}/api/export").text():
+    while "before the restart" not in page.request.get(f"{inside(page)}/api/export").text():
         page.wait_for_timeout(50)
 
 
@@ -59,7 +59,7 @@ def test_a_page_comes_back_by_itself_with_what_was_typed_and_what_was_exchanged(
         first = open_things.enter_context(site(home))
         window = open_things.enter_context(watched(browser, first))
         page = worked(window)
-        wait_until_recorded(page, first)
+        wait_until_recorded(page)
         first.process.send_signal(how)
         first.process.wait(15)
         expect(page.get_by_text("mcplens does not answer")).to_be_visible()
@@ -84,12 +84,31 @@ def test_a_page_comes_back_by_itself_with_what_was_typed_and_what_was_exchanged(
         expect(banner).to_be_hidden()
 
 
+class Silent(BaseHTTPRequestHandler):
+    def log_message(self, *_: object) -> None:
+        """Say nothing."""
+
+
+@contextmanager
+def served(port: int, handler: type[Silent]) -> Iterator[int]:
+    """The port of another program, for as long as the block lasts."""
+    server = ThreadingHTTPServer(("127.0.0.1", port), handler)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    try:
+        yield server.server_address[1]
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
 @contextmanager
 def stranger(port: int) -> Iterator[list[str]]:
     """Another program on this port, and all that it hears."""
     heard: list[str] = []
 
-    class Handler(BaseHTTPRequestHandler):
+    class Handler(Silent):
         def do_GET(self) -> None:
             body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
             heard.append(f"{self.requestline} {body.decode()}")
@@ -97,18 +116,44 @@ def stranger(port: int) -> Iterator[list[str]]:
 
         do_POST = do_GET
 
-        def log_message(self, *_: object) -> None:
-            """Say nothing."""
-
-    server = ThreadingHTTPServer(("127.0.0.1", port), Handler)
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    try:
+    with served(port, Handler):
         yield heard
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
+
+
+_WORKER = """
+addEventListener("install", () => skipWaiting());
+addEventListener("fetch", (event) => event.respondWith(
+  new Response("<p>the worker's page</p>", { headers: { "Content-Type": "text/html" } })));
+"""
+
+
+class Leaving(Silent):
+    """Has a service worker for every page of its origin."""
+
+    def do_GET(self) -> None:
+        kind = "text/javascript" if self.path == "/worker.js" else "text/html"
+        self.send_response(200)
+        self.send_header("Content-Type", kind)
+        self.end_headers()
+        self.wfile.write(_WORKER.encode() if kind == "text/javascript" else b"<p>a page</p>")
+
+
+def test_a_service_worker_of_who_had_the_port_does_not_stay(browser: Browser, home: Path) -> None:
+    with ExitStack() as open_things:
+        context = open_things.enter_context(browser.new_context())
+        page = context.new_page()
+        with served(0, Leaving) as port:
+            page.goto(f"http://127.0.0.1:{port}/")
+            page.evaluate(
+                "navigator.serviceWorker.register('/worker.js')"
+                ".then(() => navigator.serviceWorker.ready).then(() => null)"
+            )
+        running = open_things.enter_context(site(home, port=port))
+        page.goto(running.url)
+        expect(page.get_by_text("the worker's page")).to_be_visible()
+        page.wait_for_function("navigator.serviceWorker.controller === null")
+        page.goto(f"{running.url}/servers#token={running.token}")
+        page.get_by_role("article", name="mine").wait_for()
 
 
 def test_a_page_waits_while_another_program_has_its_port(browser: Browser, home: Path) -> None:
@@ -123,7 +168,7 @@ def test_a_page_waits_while_another_program_has_its_port(browser: Browser, home:
             waits = page.get_by_text("Another program answers at this address")
             expect(waits).to_be_visible(timeout=BACK_MS)
             window.shoot("taken")
-            assert all(line.startswith("GET /api/") for line in heard)
+            assert all(re.match("GET /k/[^/]+/api/", line) for line in heard)
         open_things.enter_context(site(home, port=first.port))
         expect(page.get_by_text("mcplens was restarted")).to_be_visible(timeout=BACK_MS)
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from .browser import Watched, chromium, watched
+from .browser import Watched, chromium, inside, watched
 from .site import Site
 
 # An attacker's name that leads to this machine.
@@ -23,12 +23,20 @@ def browser() -> Iterator[Browser]:
         yield opened
 
 
+class Elsewhere(NamedTuple):
+    """A page on another port of this machine, which is another origin, and the cookies it got."""
+
+    url: str
+    cookies: list[str]
+
+
 @pytest.fixture(scope="module")
-def elsewhere() -> Iterator[str]:
-    """The address of a page on another port of this machine, which is another origin."""
+def elsewhere() -> Iterator[Elsewhere]:
+    cookies: list[str] = []
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
+            cookies.append(self.headers.get("Cookie", ""))
             self.send_response(200)
             self.send_header("Content-Type", "text/html")
             self.end_headers()
@@ -40,7 +48,7 @@ def elsewhere() -> Iterator[str]:
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     thread = threading.Thread(target=server.serve_forever)
     thread.start()
-    yield f"http://127.0.0.1:{server.server_address[1]}/"
+    yield Elsewhere(f"http://127.0.0.1:{server.server_address[1]}/", cookies)
     server.shutdown()
     thread.join()
     server.server_close()
@@ -54,10 +62,26 @@ def signed_in(browser: Browser, demo: Site) -> Iterator[Watched]:
 
 
 @pytest.fixture
-def foreign(signed_in: Watched, elsewhere: str) -> Page:
+def folder(signed_in: Watched) -> str:
+    """What is inside, whose address no other page knows."""
+    return inside(signed_in.page)
+
+
+@pytest.fixture
+def foreign(signed_in: Watched, folder: str, elsewhere: Elsewhere) -> Page:
     page = signed_in.page
-    page.goto(elsewhere)
+    page.goto(elsewhere.url)
     return page
+
+
+def test_another_port_of_this_machine_is_not_sent_the_cookie(
+    foreign: Page, elsewhere: Elsewhere
+) -> None:
+    """Cookies know no ports: what listens on any of them would have ours, if it were for /."""
+    for path in ("", "api/session", "k/", "k/guessed/api/history"):
+        foreign.goto(elsewhere.url + path)
+    assert len(elsewhere.cookies) >= 5
+    assert set(elsewhere.cookies) == {""}
 
 
 _FETCH = """async ([url, options]) => {
@@ -76,7 +100,7 @@ _CONVERSE = """(url) => new Promise((resolve) => {
 
 
 def test_a_fetch_of_another_origin_is_refused_in_spite_of_the_cookie(
-    foreign: Page, demo: Site
+    foreign: Page, demo: Site, folder: str
 ) -> None:
     # Playwright says nothing of answers that the browser keeps from the page.
     wire = foreign.context.new_cdp_session(foreign)
@@ -102,15 +126,15 @@ def test_a_fetch_of_another_origin_is_refused_in_spite_of_the_cookie(
         ("/api/import", {"method": "POST", "body": "{}", "mode": "no-cors"}),
     ]
     for path, options in tries:
-        assert foreign.evaluate(_FETCH, [demo.url + path, options]) == "failed"
+        assert foreign.evaluate(_FETCH, [folder + path, options]) == "failed"
     while len(answered) < len(tries):
         foreign.wait_for_timeout(20)
     assert list(answered.values()) == [403] * len(tries)
-    # The cookie was there each time: it is the origin that counts.
+    # Even who knew the folder, so that the cookie was there each time, has the wrong origin.
     assert all(f"mcplens-{demo.port}=" in cookie for cookie in asked.values())
 
 
-def test_a_form_of_another_origin_is_refused(foreign: Page, demo: Site) -> None:
+def test_a_form_of_another_origin_is_refused(foreign: Page, folder: str) -> None:
     with foreign.expect_navigation() as gone:
         foreign.evaluate(
             """(url) => {
@@ -119,19 +143,19 @@ def test_a_form_of_another_origin_is_refused(foreign: Page, demo: Site) -> None:
               document.body.append(form);
               form.submit();
             }""",
-            f"{demo.url}/api/import",
+            f"{folder}/api/import",
         )
     assert gone.value.status == 403
     expect(foreign.get_by_text("pages of other origins may not use mcplens")).to_be_visible()
 
 
-def test_a_websocket_of_another_origin_is_refused(foreign: Page, demo: Site) -> None:
-    address = demo.url.replace("http", "ws") + "/api/socket"
+def test_a_websocket_of_another_origin_is_refused(foreign: Page, folder: str) -> None:
+    address = folder.replace("http", "ws") + "/api/socket"
     assert foreign.evaluate(_CONVERSE, address) == 1006, "the handshake must fail"
 
 
 def test_neither_frame_nor_picture_nor_script_of_ours_can_be_embedded(
-    foreign: Page, demo: Site
+    foreign: Page, demo: Site, folder: str
 ) -> None:
     asset = foreign.request.get(demo.url).text().partition('src="')[2].partition('"')[0]
     embedded = foreign.evaluate(
@@ -150,7 +174,7 @@ def test_neither_frame_nor_picture_nor_script_of_ours_can_be_embedded(
           return [reached, await shown("img", { src: picture }),
                   await shown("script", { src: script })];
         }""",
-        [demo.url, f"{demo.url}/api/blob/c1", demo.url + asset],
+        [demo.url, f"{folder}/api/blob/c1", demo.url + asset],
     )
     assert embedded == [False, "img failed", "script failed"]
     frame = foreign.frames[1]

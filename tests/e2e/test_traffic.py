@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from .browser import Watched, watched
+from .browser import Watched, inside, watched
 from .site import Site, configure, site
 
 
@@ -441,8 +441,8 @@ def test_a_trace_is_imported_shown_and_compared_with_what_happens_now(
     page = find(window, "of-this-run")
     rows(page, "→").filter(has_text="tools/call").first.click()
     page.get_by_role("button", name="Compare", exact=True).click()
-    text = page.evaluate("fetch('/api/export?format=jsonl').then((got) => got.text())")
-    run_id = page.evaluate("fetch('/api/history').then((got) => got.json())")["runs"][0]["run_id"]
+    text = page.request.get(f"{inside(page)}/api/export?format=jsonl").text()
+    run_id = page.request.get(f"{inside(page)}/api/history").json()["runs"][0]["run_id"]
     other = text.replace(run_id, "other-run").replace("of-this-run", "of-another-run")
     file = tmp_path / "trace.jsonl"
     file.write_text(other + "this is no line of a trace\n")
@@ -482,8 +482,6 @@ def test_clearing_asks_first_and_deletes_only_what_it_says(window: Watched) -> N
     page.get_by_role("button", name="Clear", exact=True).click()
     dialog.get_by_role("button", name="Delete this run's recording").click()
     expect(call).to_have_count(0)
-    runs = page.evaluate(
-        "fetch('/api/history/events?text=to-be-cleared').then((got) => got.json())"
-    )
+    runs = page.request.get(f"{inside(page)}/api/history/events?text=to-be-cleared").json()
     assert [event for event in runs["events"] if event["kind"] == "FrameSent"] == []
     window.assert_clean()

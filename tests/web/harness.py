@@ -66,6 +66,11 @@ class Page:
         await self.ask("Connect", server_id=server_id)
         return await self.in_state(server_id, "CONNECTED")
 
+    async def confirmed(self, server_id: str) -> Any:
+        """What it starts was looked at, and is wanted."""
+        shown = await self.ask("ConfirmationOf", server_id=server_id)
+        return await self.ask("Confirm", server_id=server_id, fingerprint=shown["fingerprint"])
+
     async def in_state(self, server_id: str, state: str) -> dict[str, Any]:
         def view() -> Any:
             found = self.things.get(("servers", server_id))
@@ -130,6 +135,12 @@ class Site:
     opened: Opened
     workspace: Workspace
     http: aiohttp.ClientSession
+    folder: str = ""  # of the cookie
+
+    @property
+    def inside(self) -> str:
+        """Where all is that needs the cookie."""
+        return self.origin + self.folder
 
     @property
     def origin(self) -> str:
@@ -140,6 +151,7 @@ class Site:
         body = {"token": self.opened.token}
         async with self.http.post(f"{self.origin}/api/session", json=body, headers=headers) as done:
             assert done.status == 200
+            self.folder = (await done.json())["folder"]
 
     @property
     def cookie(self) -> str:
@@ -148,7 +160,7 @@ class Site:
     @asynccontextmanager
     async def socket(self, **headers: str) -> AsyncIterator[ClientConnection]:
         given = {"Origin": self.origin, "Cookie": self.cookie} | headers
-        url = self.origin.replace("http", "ws") + "/api/socket"
+        url = self.inside.replace("http", "ws") + "/api/socket"
         async with connect(
             url, additional_headers=given, max_size=None, compression=None, proxy=None
         ) as socket:
@@ -167,7 +179,8 @@ class Site:
                 listening.cancel()
 
     async def get(self, path: str, **query: str) -> tuple[int, bytes]:
-        async with self.http.get(self.origin + path, params=query) as answer:
+        base = self.inside if path.startswith("/api/") else self.origin
+        async with self.http.get(base + path, params=query) as answer:
             return answer.status, await answer.read()
 
     async def get_json(self, path: str, **query: str) -> Any:

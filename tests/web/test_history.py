@@ -119,7 +119,7 @@ async def test_a_recording_is_exported_and_brought_back(web: Site, page: Page) -
     assert status == 200
     assert b"needle-2" in trace
     headers = {"Origin": web.origin}
-    url = f"{web.origin}/api/import"
+    url = f"{web.inside}/api/import"
     async with web.http.post(url, data=trace, headers=headers) as answer:
         done = await answer.json()
     assert done["run_ids"] == [run_id]
@@ -190,7 +190,7 @@ async def test_an_earlier_run_is_deleted_whole(web: Site, page: Page) -> None:
     await recorded(web, text="needle-7")
     run_id = web.workspace.bus.run_id
     _, trace = await web.get("/api/export", format="jsonl", run=run_id)
-    url, headers = f"{web.origin}/api/import", {"Origin": web.origin}
+    url, headers = f"{web.inside}/api/import", {"Origin": web.origin}
     other = trace.replace(run_id.encode(), b"other-run")
     async with web.http.post(url, data=other, headers=headers) as answer:
         assert (await answer.json())["run_ids"] == ["other-run"]

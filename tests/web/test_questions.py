@@ -54,7 +54,7 @@ async def test_the_pictures_and_sounds_of_a_question_are_served(web: Site) -> No
         QuestionOpened, "demo", 0, "sampling-1", "sampling/createMessage", params
     )
     web.workspace.follower.catch_up()
-    url = f"{web.origin}/api/questions/demo%2Fsampling-1/blob"
+    url = f"{web.inside}/api/questions/demo%2Fsampling-1/blob"
     pointer = "/messages/0/content/{}/data"
     async with web.http.get(url, params={"pointer": pointer.format(0)}) as answer:
         assert answer.status == 200

@@ -57,7 +57,7 @@ async def test_what_is_not_ours_or_not_confirmed_is_not_written(tmp_path: Path) 
             await page.ask("AddRoot", server_id="demo", path="~", save=True)
         with pytest.raises(Refusal, match="not confirmed yet"):
             await page.ask("AddRoot", server_id="theirs", path="~", save=True)
-        await page.ask("Confirm", server_id="theirs")
+        await page.confirmed("theirs")
         view = await page.ask("AddRoot", server_id="theirs", path="~", save=True)
         assert not view["needs_confirmation"]
         assert json.loads(path.read_text())["mcpServers"]["theirs"]["roots"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 
 import pytest
+from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from mcplens.web import blobs, guard
@@ -28,6 +29,36 @@ async def test_the_cookie_is_hidden_from_scripts_and_from_other_sites(web: Site)
     assert "SameSite=strict" in cookie
     assert web.opened.token not in cookie
     assert str(web.opened.address.port) in cookie
+
+
+async def test_the_cookie_is_for_a_folder_that_nobody_can_guess(web: Site) -> None:
+    (cookie,) = web.http.cookie_jar
+    assert cookie["path"] == web.folder
+    assert len(web.folder) >= 22
+    async with web.http.get(web.opened.url) as answer:
+        assert "Cookie" not in answer.request_info.headers
+
+
+@pytest.mark.parametrize("folder", ["", "/k/of-an-earlier-run", "/k", "/k/é"])
+async def test_the_cookie_opens_nothing_outside_its_folder(web: Site, folder: str) -> None:
+    url, headers = f"{web.origin}{folder}/api/history", {"Cookie": web.cookie}
+    async with web.http.get(url, headers=headers) as answer:
+        assert answer.status == 401
+        # The page goes the way of "not signed in" then.
+        assert answer.headers["Mcplens"] == "web"
+    with pytest.raises(InvalidStatus):
+        async with connect(
+            f"{web.origin.replace('http', 'ws')}{folder}/api/socket",
+            additional_headers={**headers, "Origin": web.origin},
+            proxy=None,
+        ):
+            pass
+
+
+async def test_nothing_but_the_api_is_in_the_folder(web: Site) -> None:
+    for path in ("", "/", "/servers", "/assets/x.js"):
+        async with web.http.get(web.inside + path) as answer:
+            assert answer.status == 401
 
 
 @pytest.mark.parametrize("token", ["", "wrong", "é"])
@@ -75,7 +106,7 @@ async def test_a_foreign_origin_gets_neither_socket_nor_session(web: Site, origi
 
 
 async def test_a_change_without_an_origin_is_refused(web: Site) -> None:
-    async with web.http.post(f"{web.origin}/api/import", data=b"") as answer:
+    async with web.http.post(f"{web.inside}/api/import", data=b"") as answer:
         assert answer.status == 403
 
 
@@ -101,9 +132,16 @@ async def test_localhost_is_a_name_of_ours(web: Site) -> None:
         assert answer.status == 200
 
 
+async def test_a_service_worker_of_who_had_the_port_before_is_told_to_go(web: Site) -> None:
+    headers = {"Service-Worker": "script", "Sec-Fetch-Site": "same-origin"}
+    async with web.http.get(f"{web.origin}/any.js", headers=headers) as answer:
+        assert answer.status == 404
+        assert answer.headers["Clear-Site-Data"] == '"storage"'
+
+
 async def test_another_local_site_may_not_embed_what_we_serve(web: Site) -> None:
     headers = {"Sec-Fetch-Site": "same-site"}
-    async with web.http.get(f"{web.origin}/api/history", headers=headers) as answer:
+    async with web.http.get(f"{web.inside}/api/history", headers=headers) as answer:
         assert answer.status == 403
 
 
@@ -135,7 +173,7 @@ async def test_a_picture_in_a_result_is_shown_and_all_else_is_saved(web: Site, p
     await page.connected("demo")
     call = await page.call("CallTool", server_id="demo", name="content-image", arguments={})
     number = next(n for n, c in enumerate(call["result"]["content"]) if c["type"] == "image")
-    url = f"{web.origin}/api/blob/{call['call_id']}"
+    url = f"{web.inside}/api/blob/{call['call_id']}"
     query = {"pointer": f"/content/{number}/data"}
     async with web.http.get(url, params=query) as answer:
         assert answer.headers["Content-Type"] == "image/png"

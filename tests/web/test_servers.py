@@ -72,7 +72,7 @@ async def test_a_project_server_is_started_only_after_it_was_confirmed(tmp_path:
         with pytest.raises(Refusal) as refused:
             await page.ask("Connect", server_id="cloned")
         assert refused.value.error["details"]["needs_confirmation"]
-        assert not (await page.ask("Confirm", server_id="cloned"))["needs_confirmation"]
+        assert not (await page.confirmed("cloned"))["needs_confirmation"]
         await page.connected("cloned")
 
 
@@ -88,8 +88,37 @@ async def test_an_imported_server_is_confirmed_first_too_also_after_a_restart(
         await page.until(lambda: ("servers", "brought") in page.things)
     async with site(tmp_path) as web, web.page() as page:
         assert page.things["servers", "brought"]["needs_confirmation"]
-        await page.ask("Confirm", server_id="brought")
+        await page.confirmed("brought")
         await page.connected("brought")
+
+
+async def test_what_is_confirmed_is_shown_with_the_values_of_its_variables(tmp_path: Path) -> None:
+    project = Path(machine(tmp_path).cwd)
+    (project / "its.env").write_text("LD_PRELOAD=./odd.so\n")
+    env = {"NODE_OPTIONS": "--import=data:text/javascript,1", "API_KEY": "s3cret", "V": "${HOME}"}
+    entry = {"command": "node", "args": ["a b.js"], "env": env, "envFile": "its.env"}
+    (project / "mcp.json").write_text(json.dumps({"mcpServers": {"cloned": entry}}))
+    async with site(tmp_path) as web, web.page() as page:
+        assert "data:text" not in json.dumps(page.hello)
+        shown = await page.ask("ConfirmationOf", server_id="cloned")
+        assert shown["command"] == ["node", "a b.js"]
+        assert {one["name"]: one["value"] for one in shown["env"]} == {
+            **env, "LD_PRELOAD": "./odd.so",
+        }  # fmt: skip
+        assert [one["name"] for one in shown["env"] if one["is_secret"]] == ["API_KEY"]
+        assert shown["variables"] == ["HOME"]
+
+
+async def test_what_has_changed_since_it_was_shown_is_not_confirmed(tmp_path: Path) -> None:
+    async with site(tmp_path) as web, web.page() as page:
+        await page.ask("ServerImport", servers={"brought": good()})
+        shown = await page.ask("ConfirmationOf", server_id="brought")
+        raw = {**good(), "env": {"NODE_OPTIONS": "--import=data:,1"}}
+        await page.ask("ServerEdit", server_id="brought", raw=raw)
+        with pytest.raises(Refusal, match="has changed since you looked"):
+            await page.ask("Confirm", server_id="brought", fingerprint=shown["fingerprint"])
+        assert page.things["servers", "brought"]["needs_confirmation"]
+        assert not (await page.confirmed("brought"))["needs_confirmation"]
 
 
 async def test_a_server_is_added_changed_and_removed_and_its_secret_stays(tmp_path: Path) -> None:
@@ -142,7 +171,7 @@ async def test_a_copy_or_another_name_of_what_was_not_confirmed_is_not_started(
             with pytest.raises(Refusal) as refused:
                 await page.ask("Connect", server_id=name)
             assert refused.value.error["details"]["needs_confirmation"]
-        await page.ask("Confirm", server_id="renamed")
+        await page.confirmed("renamed")
         await page.connected("renamed")
 
 

@@ -49,10 +49,17 @@ class Disconnect(_Command, frozen=True, kw_only=True):
     server_id: str
 
 
-class Confirm(_Command, frozen=True, kw_only=True):
-    """A person has seen the whole command and wants it started."""
+class ConfirmationOf(_Command, frozen=True, kw_only=True):
+    """All that decides what a server that was not confirmed would do."""
 
     server_id: str
+
+
+class Confirm(_Command, frozen=True, kw_only=True):
+    """A person has seen what it starts, which has this fingerprint, and wants it started."""
+
+    server_id: str
+    fingerprint: str
 
 
 class ServerEntryOf(_Command, frozen=True, kw_only=True):
@@ -443,10 +450,10 @@ class SetSetting(_Command, frozen=True, kw_only=True):
 
 
 AnyCommand = (
-    Resume | Connect | Disconnect | Confirm | ServerEntryOf | ServerAdd | ServerEdit
-    | ServerRemove | FoundServers | ServerRead | ServerImport | ServerExport | ParseTarget
-    | SetCapabilities | List | MoreOfList | StopList | Complete | Subscribe | Unsubscribe
-    | SetLevel | Ping | CallTool
+    Resume | Connect | Disconnect | ConfirmationOf | Confirm | ServerEntryOf | ServerAdd
+    | ServerEdit | ServerRemove | FoundServers | ServerRead | ServerImport | ServerExport
+    | ParseTarget | SetCapabilities | List | MoreOfList | StopList | Complete | Subscribe
+    | Unsubscribe | SetLevel | Ping | CallTool
     | ReadResource | GetPrompt | Request | SendRaw | ReplayCall | RepeatCall | CancelCall
     | ForgetCalls | AnswerSampling | AnswerElicitation | RejectQuestion | AutoRespond | ListProfiles
     | SetProfile | AddRoot | RemoveRoot | BrowseFolder | ListTasks | CancelTask | GetTaskResult

@@ -2,7 +2,8 @@
 
 Host against DNS rebinding, Origin against other sites and other ports of this machine, the token
 against other users of it. The token is in the address that is opened, behind the #, so that no
-request ever carries it but the one that exchanges it for a cookie. Wraps the whole application.
+request ever carries it but the one that exchanges it for a cookie. The cookie is for a folder that
+nobody else can name, since browsers send cookies to every port. Wraps the whole application.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import hmac
 import secrets
 import socket
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from ipaddress import ip_address
 from typing import Final
 from urllib.parse import urlsplit
@@ -37,8 +38,14 @@ _SAFE: Final = ("GET", "HEAD")
 SESSION_PATH: Final = "/api/session"
 NONCE_PATH: Final = "/api/session/nonce"
 RETURN_PATH: Final = "/api/session/return"
-# All else below /api wants the cookie.
+# All else below /api wants the cookie, which comes only below the folder of this run.
 _OPEN: Final = frozenset({SESSION_PATH, NONCE_PATH, RETURN_PATH})
+_FOLDERS: Final = "/k/"
+# So that a page knows that it is mcplens who does not let it in, not whoever has its port now.
+OURS: Final = {"Mcplens": "web"}
+# Whoever had this port before may have left a service worker, which would answer in our place. The
+# browser looks for a newer script soon after a page was opened, and this answer ends the worker.
+_FORGET: Final = {"Clear-Site-Data": '"storage"'}
 # For a person who came here by a wrong address.
 _PAGE: Final = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>mcplens</title></head>
@@ -50,23 +57,26 @@ _PAGE: Final = """<!doctype html>
 class Refused(Exception):
     """A request that is not let in, with the status that it is answered with."""
 
-    def __init__(self, status: int, text: str) -> None:
+    def __init__(self, status: int, text: str, headers: Mapping[str, str] | None = None) -> None:
         super().__init__(text)
         self.status = status
         self.text = text
+        self.headers = headers or {}
 
 
 class Keys:
     """The token of this run, and the cookie that it is exchanged for.
 
-    `launch` opens once: it is part of a browser's command line, which other users may see.
+    `launch` opens once: it is part of a browser's command line, which other users may see. The
+    cookie is for `folder` alone: a browser asks another port for it only if its page knows it.
     """
 
     def __init__(self, port: int) -> None:
         self.token = secrets.token_urlsafe(32)
         self.launch = secrets.token_urlsafe(32)
         self.session = secrets.token_urlsafe(32)
-        # A browser sends cookies to every port of a host; each mcplens has its own.
+        self.folder = _FOLDERS + secrets.token_urlsafe(16)
+        # Two that run side by side do not take each other's place in a browser.
         self.cookie = f"mcplens-{port}"
 
     def __repr__(self) -> str:
@@ -84,6 +94,13 @@ class Keys:
         """Whether a request has the cookie."""
         given = connection.cookies.get(self.cookie, "")
         return hmac.compare_digest(given.encode(), self.session.encode())
+
+    def within(self, path: str) -> str | None:
+        """The rest of a path below the folder of this run."""
+        _, _, name, *rest = path.split("/", 3)
+        if not hmac.compare_digest(f"{_FOLDERS}{name}".encode(), self.folder.encode()):
+            return None
+        return "/" + "".join(rest)
 
 
 class Guard:
@@ -103,17 +120,20 @@ class Guard:
         if scope["type"] not in ("http", "websocket"):
             return
         try:
-            self._check(scope)
+            scope = self._checked(scope)
         except Refused as refused:
             await _refuse(scope, receive, send, refused)
             return
         await self._app(scope, receive, _adding_headers(send))
 
-    def _check(self, scope: Scope) -> None:
+    def _checked(self, scope: Scope) -> Scope:
+        """The request as the application sees it: without the folder."""
         headers = Headers(scope=scope)
         host = headers.get("host", "")
         if not self._is_ours(host):
             raise Refused(421, "this address does not belong to mcplens")
+        if "service-worker" in headers:
+            raise Refused(404, "mcplens has no service workers", _FORGET)
         is_safe = scope["type"] == "http" and scope["method"] in _SAFE
         origin = headers.get("origin")
         if origin is None and not is_safe:
@@ -121,14 +141,23 @@ class Guard:
         if origin is not None and origin.lower() != f"http://{host.lower()}":
             raise Refused(403, "pages of other origins may not use mcplens")
         path: str = scope["path"]
-        if not path.startswith("/api/"):
-            return
+        if not path.startswith(("/api/", _FOLDERS)):
+            return scope
         # A picture on another local site's page would carry our cookie.
         if headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
             raise Refused(403, "pages of other sites may not use mcplens")
-        is_open = path in _OPEN or scope["type"] == "websocket"  # it closes with a code
-        if not is_open and not self._keys.is_known(HTTPConnection(scope)):
-            raise Refused(401, "open the address that mcplens printed")
+        return self._signed_in(scope, path)
+
+    def _signed_in(self, scope: Scope, path: str) -> Scope:
+        """What needs the cookie is only below the folder that the cookie is for."""
+        if path in _OPEN:
+            return scope
+        inner = self._keys.within(path) if path.startswith(_FOLDERS) else None
+        is_socket = scope["type"] == "websocket"  # it closes with a code
+        is_known = is_socket or self._keys.is_known(HTTPConnection(scope))
+        if inner is None or not inner.startswith("/api/") or not is_known:
+            raise Refused(401, "open the address that mcplens printed", OURS)
+        return {**scope, "path": inner}
 
     def _is_ours(self, host: str) -> bool:
         try:
@@ -185,4 +214,5 @@ async def _refuse(scope: Scope, receive: Receive, send: Send, refused: Refused) 
         response: Response = HTMLResponse(_PAGE.format(text=refused.text), refused.status)
     else:
         response = JSONResponse({"error": refused.text}, refused.status)
+    response.headers.update(refused.headers)
     await response(scope, receive, _adding_headers(send))

@@ -116,6 +116,7 @@ THINGS = {
 REPLIES: Final[dict[type, Any]] = {
     commands.Connect: views.ServerView,
     commands.Disconnect: views.ServerView,
+    commands.ConfirmationOf: views.ConfirmationView,
     commands.Confirm: views.ServerView,
     commands.ServerEntryOf: views.EntryView,
     commands.ServerAdd: views.WrittenView,

@@ -23,7 +23,7 @@ from mcplens.store.history import History
 from mcplens.store.transfer import Imported, export_trace, import_trace
 from mcplens.web import queries, recorded
 from mcplens.web.blobs import attachment, blob_response
-from mcplens.web.guard import NONCE_PATH, RETURN_PATH, SESSION_PATH, Keys
+from mcplens.web.guard import NONCE_PATH, OURS, RETURN_PATH, SESSION_PATH, Keys
 from mcplens.web.help import show_help
 from mcplens.web.outbox import encoded
 from mcplens.web.page import Assets, show_page
@@ -38,8 +38,6 @@ _MOST_SESSION_BYTES: Final = 4096
 # A trace larger than this is for the command line.
 _MOST_TRACE_BYTES: Final = 1024 * 1024 * 1024
 _CHUNK: Final = 256 * 1024
-# So that a page knows that it is mcplens who does not let it in, not whoever has its port now.
-_OURS: Final = {"Mcplens": "web"}
 
 Answer = Callable[[Request], Awaitable[Response]]
 
@@ -93,7 +91,7 @@ class Routes:
         if session is None:
             return _problem(InspectorError("AUTHENTICATION_FAILED", "this is not the token"), 401)
         key = self._returning.give(_origin(request)) if self._returning is not None else None
-        return self._let_in(_json({"return_key": key}))
+        return self._let_in({"return_key": key})
 
     async def _ask_for_proof(self, request: Request) -> Response:
         return _json({"nonce": self._returning.ask() if self._returning is not None else None})
@@ -105,16 +103,20 @@ class Routes:
         keys = self._returning
         if keys is None or not keys.is_proven(nonce, proof, _origin(request)):
             return _problem(InspectorError("AUTHENTICATION_FAILED", "this is no proof"), 401)
-        return self._let_in(Response(status_code=204))
+        return self._let_in({})
 
-    def _let_in(self, response: Response) -> Response:
-        name, value = self._keys.cookie, self._keys.session
-        response.set_cookie(name, value, httponly=True, samesite="strict", path="/")
+    def _let_in(self, told: dict[str, str | None]) -> Response:
+        """The cookie, and the folder that it is for, which only our own page can read."""
+        keys = self._keys
+        response = _json({**told, "folder": keys.folder})
+        response.set_cookie(
+            keys.cookie, keys.session, httponly=True, samesite="strict", path=keys.folder
+        )
         return response
 
     async def _check_session(self, request: Request) -> Response:
         status = 204 if self._keys.is_known(request) else 401
-        return Response(status_code=status, headers=_OURS)
+        return Response(status_code=status, headers=OURS)
 
     # -- the recording -------------------------------------------------------------------------
 

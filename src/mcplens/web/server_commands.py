@@ -9,6 +9,7 @@ from mcplens.config.files import Written
 from mcplens.errors import InspectorError
 from mcplens.web import commands as c
 from mcplens.web import views
+from mcplens.web.confirming import confirmation_view
 from mcplens.web.pictures import found_view, found_views, server_view, settings_view, source_view
 from mcplens.workspace.masked import count_secrets, masked_raw
 from mcplens.workspace.reading import Found, found_on, parse_target, read_path, read_text
@@ -26,7 +27,17 @@ async def disconnect(workspace: Workspace, command: c.Disconnect) -> views.Serve
     return server_view(workspace, server)
 
 
+async def show_what_starts(
+    workspace: Workspace, command: c.ConfirmationOf
+) -> views.ConfirmationView:
+    return confirmation_view(workspace.find(command.server_id).entry)
+
+
 async def confirm(workspace: Workspace, command: c.Confirm) -> views.ServerView:
+    entry = workspace.find(command.server_id).entry
+    if confirmation_view(entry).fingerprint != command.fingerprint:
+        text = f"{entry.name} has changed since you looked: look at what it starts again"
+        raise InspectorError("INVALID_REQUEST", text, details={"needs_confirmation": True})
     return server_view(workspace, workspace.confirm(command.server_id))
 
 
@@ -125,6 +136,7 @@ def _written(written: Written, servers: list[str]) -> views.WrittenView:
 CARRIERS: Final[dict[type, Callable[[Workspace, Any], Awaitable[Any]]]] = {
     c.Connect: connect,
     c.Disconnect: disconnect,
+    c.ConfirmationOf: show_what_starts,
     c.Confirm: confirm,
     c.ServerEntryOf: show_entry,
     c.ServerAdd: add,

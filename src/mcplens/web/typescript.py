@@ -25,7 +25,7 @@ _LOOSE: Final = (
     views.EntryView, views.FoundView, views.ExportView, views.WrittenView, views.FolderView,
     views.ListView, views.CompletionView, views.PingView, views.EventPage, views.RunPage,
     views.WholeEvent, views.ImportedView, views.ListSummary, views.EventView,
-    views.MatchesView, views.PinView, views.ExampleView,
+    views.MatchesView, views.PinView, views.ExampleView, views.ConfirmationView,
 )  # fmt: skip
 _ALIASES: Final[dict[str, Any]] = {
     "State": views.State,

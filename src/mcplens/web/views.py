@@ -168,6 +168,29 @@ class ServerView(msgspec.Struct, frozen=True, kw_only=True):
     is_saved: bool
 
 
+class PairView(msgspec.Struct, frozen=True):
+    """A variable or header as a file has it; a secret is shown only to who asks for it."""
+
+    name: str
+    value: str
+    is_secret: bool
+
+
+class ConfirmationView(msgspec.Struct, frozen=True):
+    """What a person is shown before a server that came from elsewhere is first started.
+
+    `variables` are those of the user's environment that it would be given or send.
+    """
+
+    command: list[str] | None
+    url: str | None
+    cwd: str | None
+    env: list[PairView]
+    headers: list[PairView]
+    variables: list[str]
+    fingerprint: str = ""
+
+
 class EntryView(msgspec.Struct, frozen=True):
     """A server's entry as its file has it, for a form; secrets are masked.
 

@@ -1,9 +1,10 @@
 // What is fetched over HTTP: whole events, large results, the recording, exports.
+import { address } from "./folder";
 import { CommandError } from "./socket";
 import type { ErrorView, EventPage, ImportedView, MatchesView, RunPage, WholeEvent } from "./types";
 
 async function ask(path: string, init?: RequestInit): Promise<Response> {
-  const response = await fetch(path, init);
+  const response = await fetch(address(path), init);
   if (response.ok) return response;
   throw new CommandError(await failure(response));
 }
@@ -27,10 +28,11 @@ export const fetchEvent = async (runId: string, seq: number): Promise<WholeEvent
   (await ask(`/api/event/${segment(runId)}/${seq}`)).json();
 
 export const fetchBytes = async (runId: string, seq: number): Promise<Uint8Array> =>
-  new Uint8Array(await (await ask(bytesPath(runId, seq))).arrayBuffer());
+  new Uint8Array(await (await ask(bytesOf(runId, seq))).arrayBuffer());
 
-export const bytesPath = (runId: string, seq: number): string =>
-  `/api/event/${segment(runId)}/${seq}/bytes`;
+const bytesOf = (runId: string, seq: number): string => `/api/event/${segment(runId)}/${seq}/bytes`;
+
+export const bytesPath = (runId: string, seq: number): string => address(bytesOf(runId, seq));
 
 export const fetchResult = async (callId: string): Promise<string> =>
   (await ask(`/api/calls/${segment(callId)}/result`)).text();
@@ -49,7 +51,7 @@ export const fetchMatches = async (query: Record<string, string>): Promise<Match
   (await ask(`/api/history/matches?${new URLSearchParams(query)}`)).json();
 
 export const exportPath = (format: "jsonl" | "har", runId?: string): string =>
-  `/api/export?${new URLSearchParams({ format, ...(runId ? { run: runId } : {}) })}`;
+  address(`/api/export?${new URLSearchParams({ format, ...(runId ? { run: runId } : {}) })}`);
 
 export const importTrace = async (file: File): Promise<ImportedView> =>
   (await ask("/api/import", { method: "POST", body: file })).json();

@@ -1,5 +1,6 @@
 import { createHmac } from "node:crypto";
 import { afterEach, describe, expect, it, vi } from "vitest";
+import { address } from "./folder";
 import { comeBack, type KeyStore, keepKey } from "./returning";
 
 function memory(): KeyStore & { key: CryptoKey | null } {
@@ -22,7 +23,8 @@ function backend(key: string) {
     if (path === "/api/session/nonce") return Response.json({ nonce: "once" });
     const { nonce, proof } = JSON.parse(String(init.body));
     const wanted = createHmac("sha256", key).update(`${nonce} ${location.origin}`).digest("hex");
-    return new Response(null, { status: proof === wanted ? 204 : 401 });
+    if (proof !== wanted) return new Response(null, { status: 401 });
+    return Response.json({ folder: "/k/new" });
   };
   vi.stubGlobal("fetch", vi.fn(answer));
   return sent;
@@ -37,6 +39,7 @@ describe("comeBack", () => {
     const sent = backend("secret");
     expect(await comeBack(keys)).toBe("yes");
     expect(sent.join()).not.toContain("secret");
+    expect(address("/api/socket")).toBe("/k/new/api/socket");
   });
   it("keeps a key that no script can read", async () => {
     const keys = memory();

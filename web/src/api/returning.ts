@@ -1,6 +1,7 @@
 // Coming back to a mcplens that was restarted: sign-in gives this browser a key, and the page
 // proves that it has it. The browser signs with the key but gives it to no script, so that a
 // program that takes the port meanwhile cannot carry it away.
+import { keepFolder } from "./folder";
 
 /** Where the key is; a test has its own. */
 export interface KeyStore {
@@ -61,7 +62,10 @@ export async function comeBack(keys: KeyStore = browserKeys): Promise<"yes" | "n
     if (nonce === null) return "no";
     const text = bytes(`${nonce} ${location.origin}`);
     const proof = hex(await crypto.subtle.sign("HMAC", key, text));
-    return (await post("/api/session/return", { nonce, proof })).ok ? "yes" : "no";
+    const response = await post("/api/session/return", { nonce, proof });
+    if (!response.ok) return "no";
+    keepFolder((await response.json()).folder);
+    return "yes";
   } catch {
     return "unknown";
   }

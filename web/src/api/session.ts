@@ -1,5 +1,6 @@
 // Signing in: the token in the address's fragment is exchanged for a cookie, then taken out of
 // the address, so that it is in no history entry, screenshot or copied link.
+import { address, keepFolder } from "./folder";
 import { keepKey, post } from "./returning";
 
 /** "taken": somebody answers, but not mcplens. "unknown": nobody does. */
@@ -17,7 +18,9 @@ export async function signIn(): Promise<void> {
   try {
     const response = await post("/api/session", { token });
     if (!response.ok) return;
-    const { return_key }: { return_key: string | null } = await response.json();
+    const { return_key, folder }: { return_key: string | null; folder: string } =
+      await response.json();
+    keepFolder(folder);
     await keepKey(return_key);
   } catch {
     // The socket finds out, and says so.
@@ -26,7 +29,7 @@ export async function signIn(): Promise<void> {
 
 export async function signedIn(): Promise<SignedIn> {
   try {
-    const response = await fetch("/api/session");
+    const response = await fetch(address("/api/session"));
     if (!response.headers.has("Mcplens")) return "taken";
     if (response.ok) return "yes";
     return response.status === 401 ? "no" : "unknown";

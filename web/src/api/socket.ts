@@ -1,5 +1,6 @@
 // The one WebSocket to the backend: commands out, replies and messages in. It resumes where it
 // left off and connects again by itself. It keeps no views; state/store.ts does.
+import { address } from "./folder";
 import { comeBack } from "./returning";
 import { signedIn, signIn } from "./session";
 import type { Command, ErrorView, Replies, ServerMessage } from "./types";
@@ -92,7 +93,7 @@ export class Socket {
   private connect(): void {
     this.tell("connecting");
     const scheme = location.protocol === "https:" ? "wss:" : "ws:";
-    const socket = this.open(`${scheme}//${location.host}/api/socket`);
+    const socket = this.open(`${scheme}//${location.host}${address("/api/socket")}`);
     this.socket = socket;
     socket.onopen = () => {
       const resume = { type: "Resume", id: this.nextId++, ...this.events.place() };

@@ -173,12 +173,37 @@ export interface CompletionView {
 }
 
 /**
- * A person has seen the whole command and wants it started.
+ * A person has seen what it starts, which has this fingerprint, and wants it started.
  */
 export interface Confirm {
   type: "Confirm";
   id: number;
   server_id: string;
+  fingerprint: string;
+}
+
+/**
+ * All that decides what a server that was not confirmed would do.
+ */
+export interface ConfirmationOf {
+  type: "ConfirmationOf";
+  id: number;
+  server_id: string;
+}
+
+/**
+ * What a person is shown before a server that came from elsewhere is first started.
+ *
+ * `variables` are those of the user's environment that it would be given or send.
+ */
+export interface ConfirmationView {
+  command: string[] | null;
+  url: string | null;
+  cwd: string | null;
+  env: PairView[];
+  headers: PairView[];
+  variables: string[];
+  fingerprint: string;
 }
 
 /**
@@ -586,6 +611,15 @@ export interface MoreOfList {
   server_id: string;
   kind: ListKind;
   one_page?: boolean;
+}
+
+/**
+ * A variable or header as a file has it; a secret is shown only to who asks for it.
+ */
+export interface PairView {
+  name: string;
+  value: string;
+  is_secret: boolean;
 }
 
 /**
@@ -1126,6 +1160,7 @@ export type Command =
   | Resume
   | Connect
   | Disconnect
+  | ConfirmationOf
   | Confirm
   | ServerEntryOf
   | ServerAdd
@@ -1189,6 +1224,7 @@ export type ServerMessage =
 export interface Replies {
   Connect: ServerView;
   Disconnect: ServerView;
+  ConfirmationOf: ConfirmationView;
   Confirm: ServerView;
   ServerEntryOf: EntryView;
   ServerAdd: WrittenView;

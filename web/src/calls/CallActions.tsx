@@ -6,7 +6,7 @@ import { indented } from "../parts/exactJson";
 import { Icon } from "../parts/icons";
 import { copy, pretty, save } from "../parts/text";
 import { useInspector } from "../state/store";
-import { asCommand, asCurl, asJsonRpc, asPython, canCurl } from "./copyAs";
+import { asCommand, asCurl, asJsonRpc, asPython, canBeCommand, canCurl } from "./copyAs";
 import { ExampleButton } from "./ExampleButton";
 import { isRunning } from "./running";
 import { textOf } from "./textOf";
@@ -19,6 +19,7 @@ function CopyAs({ call }: { call: CallView }) {
   const [isOpen, setOpen] = useState(false);
   const { value, problem } = useRequest(call, isOpen);
   const isReady = value !== undefined;
+  const isPlain = canBeCommand(server);
   return (
     <Menu position="bottom-end" opened={isOpen} onChange={setOpen}>
       <Menu.Target>
@@ -28,14 +29,20 @@ function CopyAs({ call }: { call: CallView }) {
       </Menu.Target>
       <Menu.Dropdown>
         {problem && <Menu.Label>{problem}</Menu.Label>}
-        <Menu.Item disabled={!isReady} onClick={() => void copy(asCommand(call, value, server))}>
+        {!isPlain && (
+          <Menu.Label>No command: a header has a name that a shell would run</Menu.Label>
+        )}
+        <Menu.Item
+          disabled={!isReady || !isPlain}
+          onClick={() => void copy(asCommand(call, value, server))}
+        >
           mcplens command
         </Menu.Item>
         <Menu.Item disabled={!isReady} onClick={() => void copy(asPython(call, value, server))}>
           Python
         </Menu.Item>
         <Menu.Item
-          disabled={!isReady || !canCurl(server)}
+          disabled={!isReady || !isPlain || !canCurl(server)}
           onClick={() => void copy(asCurl(call, value, server))}
         >
           curl

@@ -2,41 +2,13 @@ import { MantineProvider } from "@mantine/core";
 import { render, screen } from "@testing-library/react";
 import { MemoryRouter } from "react-router";
 import { describe, expect, it, vi } from "vitest";
-import type { CallView } from "../api/types";
 import { parseExactly } from "../parts/exactJson";
 import { Guarded } from "../parts/Guarded";
 import { formsOf } from "../parts/RichText";
-import { aServer } from "../testing/views";
+import { aCall, aServer } from "../testing/views";
 import { asCommand, asCurl, asJsonRpc, asPython } from "./copyAs";
 import { ResultView } from "./ResultView";
 import { textOf } from "./textOf";
-
-function aCall(part: Partial<CallView> = {}): CallView {
-  return {
-    call_id: "c1",
-    server_id: "demo",
-    kind: "tool",
-    method: "tools/call",
-    name: "add",
-    request: null,
-    request_id: 7,
-    request_ids: [7],
-    status: "completed",
-    started: 1_700_000_000,
-    elapsed_s: 0.1,
-    progress: null,
-    is_waiting_on_user: false,
-    question_ids: [],
-    awaiting: [],
-    result: null,
-    result_size_bytes: 0,
-    is_error: false,
-    findings: [],
-    error: null,
-    task_id: null,
-    ...part,
-  };
-}
 
 const show = (result: unknown): void => {
   render(

@@ -6,8 +6,23 @@ import { pretty } from "../parts/text";
 
 type Known = ServerView | undefined;
 
-const quoted = (text: string): string =>
-  /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+// What a terminal or a reader would take for something else: ESC, new lines, changes of direction.
+const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
+
+/** The bytes of a character for `$'…'`. */
+const escaped = (character: string): string =>
+  Array.from(
+    new TextEncoder().encode(character),
+    (byte) => `\\x${byte.toString(16).padStart(2, "0")}`,
+  ).join("");
+
+/** A word of a shell. A server's names are in these, and nothing in them may act when pasted. */
+export function quoted(text: string): string {
+  if (/^[\w@%+=:,./-]+$/.test(text)) return text;
+  if (!UNSEEN.test(text)) return `'${text.replaceAll("'", "'\\''")}'`;
+  // Quotes and ! as bytes too: an interactive shell looks for them before it knows of `$'…'`.
+  return `$'${text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}'!\\]/gu, escaped)}'`;
+}
 const json = (value: unknown): string => quoted(JSON.stringify(value));
 
 /** JSON as a Python literal: only the three words differ. */
@@ -27,6 +42,17 @@ export function python(value: unknown, indent = ""): string {
 /** The environment variable that holds the value of a header: X-Api-Key is in X_API_KEY. */
 const variable = (header: string): string => header.toUpperCase().replace(/[^A-Z0-9]+/g, "_");
 
+/** Whether a header's name may stand in a command: it is no program, and gives a variable's name. */
+const isPlain = (header: string): boolean => /^[\w.-]+$/.test(header);
+
+/** Whether a call to this server can be written as a command: not if a header has an odd name. */
+export const canBeCommand = (server: Known): boolean =>
+  !server?.url || server.header_names.every(isPlain);
+
+/** Headers as words of a shell, whose values are in variables. */
+const headerWords = (server: ServerView): string[] =>
+  server.header_names.filter(isPlain).map((name) => `"${name}: $${variable(name)}"`);
+
 // -- a terminal ----------------------------------------------------------------------------------
 
 /** A server as the command line knows it: what goes before the other words, and what after. */
@@ -40,7 +66,7 @@ function target(call: CallView, server: Known): { before: string; after: string 
   const cwd = server.cwd ? ` --cwd ${quoted(server.cwd)}` : "";
   if (!server.url)
     return { before: "", after: `${cwd} -- ${(server.command ?? []).map(quoted).join(" ")}` };
-  const headers = server.header_names.map((name) => ` -H "${name}: $${variable(name)}"`);
+  const headers = headerWords(server).map((word) => ` -H ${word}`);
   return { before: ` ${quoted(server.url)}`, after: headers.join("") };
 }
 
@@ -50,6 +76,8 @@ function wordsOf(call: CallView, request: unknown): [string, string] {
   const params = isObject(request) ? request : {};
   const meta = params._meta === undefined ? "" : ` --meta ${json(params._meta)}`;
   const given = params.arguments ?? {};
+  // A name that would be taken for an option stands within JSON.
+  if (call.name.startsWith("-")) return ["request", `${quoted(call.method)} ${json(params)}`];
   if (call.kind === "tool" && isObject(given)) {
     const ttl = isObject(params.task) ? Number(params.task.ttl) / 1000 : null;
     const task = ttl === null ? "" : ` --task --ttl ${ttl}`;
@@ -147,14 +175,14 @@ function headersOf(call: CallView, server: ServerView): string[] {
     "'Content-Type: application/json'",
     "'Accept: application/json, text/event-stream'",
   ];
-  if (version) lines.push(`'MCP-Protocol-Version: ${version}'`);
+  if (version) lines.push(quoted(`MCP-Protocol-Version: ${version}`));
   if (version === STATELESS) {
     lines.push(quoted(`Mcp-Method: ${call.method}`));
     if (["tool", "prompt", "resource"].includes(call.kind))
       lines.push(quoted(`Mcp-Name: ${call.name}`));
   }
   if (channel.session_id) lines.push('"Mcp-Session-Id: $MCP_SESSION_ID"');
-  return [...lines, ...server.header_names.map((name) => `"${name}: $${variable(name)}"`)];
+  return [...lines, ...headerWords(server)];
 }
 
 /** Whether a message can be sent by one HTTP request. */

@@ -1,8 +1,16 @@
 // Markdown as elements: what servers commonly write, and never HTML. Links open only http(s).
 import { createElement, Fragment, type ReactNode } from "react";
+import { Callout } from "./Callout";
 import css from "./Markdown.module.css";
+import { TextView } from "./TextView";
 
-const INLINE = /(`[^`]+`)|(\*\*[^*]+\*\*)|(__[^_]+__)|(\*[^*\s][^*]*\*)|(\[[^\]]+\]\([^)\s]+\))/;
+// What is longer is shown as it is: nobody reads it as a page, and it would take long to lay out.
+const MOST = 200_000;
+// Any server may have written the text: no part of these may look far ahead from many places.
+const LINK = /\[([^[\]]{1,500})\]\(([^)\s]{1,2000})\)/;
+const INLINE = new RegExp(
+  `(\`[^\`]+\`)|(\\*\\*[^*]+\\*\\*)|(__[^_]+__)|(\\*[^*\\s][^*]*\\*)|${LINK.source}`,
+);
 
 export const isWebLink = (url: string): boolean => /^https?:\/\//i.test(url);
 
@@ -27,7 +35,7 @@ function piece(text: string): ReactNode {
   if (text.startsWith("**") || text.startsWith("__"))
     return <strong>{inline(text.slice(2, -2))}</strong>;
   if (text.startsWith("*")) return <em>{inline(text.slice(1, -1))}</em>;
-  const [, label = "", url = ""] = /^\[([^\]]+)\]\(([^)\s]+)\)$/.exec(text) ?? [];
+  const [, label = "", url = ""] = LINK.exec(text) ?? [];
   if (!isWebLink(url)) return <span title={url}>{label}</span>;
   return (
     <a href={url} target="_blank" rel="noreferrer noopener" title={url}>
@@ -67,15 +75,27 @@ function table(lines: string[], key: number): ReactNode {
   );
 }
 
+const BULLET = /^\s*([-*+]|\d+[.)])\s+/;
+
+/** The items of a list, each with the lines that continue it. */
+function itemsOf(lines: string[]): string[] {
+  const items: string[][] = [];
+  for (const line of lines) {
+    if (BULLET.test(line)) items.push([line.replace(BULLET, "")]);
+    else items.at(-1)?.push(line);
+  }
+  return items.map((item) => item.join("\n"));
+}
+
 function block(lines: string[], key: number): ReactNode {
   const [first = ""] = lines;
-  const heading = /^(#{1,6})\s+(.*)$/.exec(first);
+  const heading = /^(#{1,6})\s/.exec(first);
   // The page has its own headings above; these come below them.
   if (heading)
     return createElement(
       `h${Math.min(6, (heading[1]?.length ?? 1) + 3)}`,
       { key },
-      inline(heading[2] ?? ""),
+      inline(first.slice(heading[0].length).trim()),
     );
   if (/^(-{3,}|\*{3,})$/.test(first)) return <hr key={key} />;
   if (lines.length > 1 && first.includes("|") && /^[\s|:-]+$/.test(lines[1] ?? ""))
@@ -86,16 +106,12 @@ function block(lines: string[], key: number): ReactNode {
         {inline(lines.map((line) => line.replace(/^>\s?/, "")).join(" "))}
       </blockquote>
     );
-  const bullet = /^\s*([-*+]|\d+[.)])\s+/;
-  if (bullet.test(first)) {
-    const items = lines.join("\n").split(/\n(?=\s*(?:[-*+]|\d+[.)])\s+)/);
-    const tag = /^\s*\d/.test(first) ? "ol" : "ul";
+  if (BULLET.test(first))
     return createElement(
-      tag,
+      /^\s*\d/.test(first) ? "ol" : "ul",
       { key },
-      items.map((item, index) => <li key={index}>{inline(item.replace(bullet, ""))}</li>),
+      itemsOf(lines).map((item, index) => <li key={index}>{inline(item)}</li>),
     );
-  }
   return <p key={key}>{inline(lines.join("\n"))}</p>;
 }
 
@@ -129,14 +145,26 @@ export function blocksOf(text: string): { isCode: boolean; lines: string[] }[] {
   return blocks;
 }
 
-/** Whether a text looks as if it were meant as Markdown. */
-export const looksLikeMarkdown = (text: string): boolean =>
-  text.length < 200_000 &&
-  /(^#{1,6}\s\S)|(^\s*```)|(\*\*\S[^*]*\*\*)|(\[[^\]]+\]\(https?:)|(^\s*[-*]\s\S[\s\S]*^\s*[-*]\s\S)/m.test(
-    text,
-  );
+const SIGNS = /(^#{1,6}[ \t]\S)|(^[ \t]*```)|(\*\*\S[^*]*\*\*)|(\[[^[\]]{1,500}\]\(https?:)/m;
 
-export function Markdown({ text }: { text: string }) {
+/** Whether a text looks as if it were meant as Markdown. */
+export function looksLikeMarkdown(text: string): boolean {
+  if (text.length > MOST) return false;
+  if (SIGNS.test(text)) return true;
+  return (text.match(/^[ \t]*[-*][ \t]\S/gm)?.length ?? 0) > 1;
+}
+
+export function Markdown({ text, label = "Text" }: { text: string; label?: string }) {
+  if (text.length > MOST)
+    return (
+      <div className="stack tight">
+        <Callout tone="info">
+          This text is too long to be rendered: it has {text.length.toLocaleString("en")}{" "}
+          characters. It is shown as it is.
+        </Callout>
+        <TextView text={text} label={label} most={560} />
+      </div>
+    );
   return (
     <div className={css.markdown}>
       {blocksOf(text).map((one, index) =>

@@ -1,5 +1,6 @@
 // Pictures and sounds of a result or a question, shown from our own origin; all else can only be saved.
 import { Anchor } from "@mantine/core";
+import { address } from "../api/folder";
 import { bytes } from "./format";
 import { HexView } from "./HexView";
 import css from "./Media.module.css";
@@ -18,8 +19,8 @@ export interface Place {
 function blobPath({ callId, questionId, pointer }: Place): string | null {
   const query = new URLSearchParams({ pointer });
   if (questionId !== undefined)
-    return `/api/questions/${encodeURIComponent(questionId)}/blob?${query}`;
-  return callId === null ? null : `/api/blob/${encodeURIComponent(callId)}?${query}`;
+    return address(`/api/questions/${encodeURIComponent(questionId)}/blob?${query}`);
+  return callId === null ? null : address(`/api/blob/${encodeURIComponent(callId)}?${query}`);
 }
 
 interface Props {

@@ -21,7 +21,7 @@ interface About {
 const isMarkdown = ({ mime, uri }: About): boolean =>
   mime
     ? /^text\/(x-)?markdown$/i.test((mime.split(";")[0] ?? "").trim())
-    : /\.(md|markdown)([?#].*)?$/i.test(uri ?? "");
+    : /\.(md|markdown)$/i.test((uri ?? "").split(/[?#]/, 1)[0] ?? "");
 
 /** The forms that a text can be shown in; the first is what it is shown as. */
 export function formsOf(text: string, about: About): { forms: Form[]; value?: unknown } {
@@ -77,7 +77,7 @@ export function RichText({ text, label, mime, uri }: { text: string; label: stri
       {form === "json" ? (
         <JsonTree value={value} label={label} most={480} />
       ) : form === "markdown" ? (
-        <Markdown text={text} />
+        <Markdown text={text} label={label} />
       ) : (
         <TextView text={text} label={label} most={560} language={language} />
       )}

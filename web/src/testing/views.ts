@@ -1,5 +1,5 @@
 // Views as the backend would send them, for tests.
-import type { EventView, Hello, ServerView, TaskView } from "../api/types";
+import type { CallView, EventView, Hello, ServerView, TaskView } from "../api/types";
 
 export function anEvent(part: Partial<EventView> & { seq: number }): EventView {
   return {
@@ -109,6 +109,33 @@ export function aTask(part: Partial<TaskView> = {}): TaskView {
     task: {},
     is_over: false,
     is_gone: false,
+    ...part,
+  };
+}
+
+export function aCall(part: Partial<CallView> = {}): CallView {
+  return {
+    call_id: "c1",
+    server_id: "demo",
+    kind: "tool",
+    method: "tools/call",
+    name: "add",
+    request: null,
+    request_id: 7,
+    request_ids: [7],
+    status: "completed",
+    started: 1_700_000_000,
+    elapsed_s: 0.1,
+    progress: null,
+    is_waiting_on_user: false,
+    question_ids: [],
+    awaiting: [],
+    result: null,
+    result_size_bytes: 0,
+    is_error: false,
+    findings: [],
+    error: null,
+    task_id: null,
     ...part,
   };
 }

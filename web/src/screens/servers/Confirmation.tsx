@@ -1,53 +1,102 @@
-// The exact, whole command is shown before a server that came from elsewhere is first started.
+// All that decides what a server does is shown before one that came from elsewhere is first started.
+import { Button } from "@mantine/core";
 import { modals } from "@mantine/modals";
-import type { ServerView } from "../../api/types";
+import { useState } from "react";
+import type { ConfirmationView, PairView, ServerView } from "../../api/types";
 import { Callout } from "../../parts/Callout";
 import { telling } from "../../state/actions";
 import { command } from "../../state/connection";
+import css from "./Confirmation.module.css";
 
-function Command({ server }: { server: ServerView }) {
+function Value({ pair }: { pair: PairView }) {
+  const [isShown, show] = useState(!pair.is_secret);
+  if (isShown) return <dd>{pair.value}</dd>;
+  return (
+    <dd>
+      <Button
+        size="compact-xs"
+        variant="default"
+        aria-label={`Show ${pair.name}`}
+        onClick={() => show(true)}
+      >
+        Show
+      </Button>
+    </dd>
+  );
+}
+
+function Values({ label, pairs }: { label: string; pairs: PairView[] }) {
+  if (!pairs.length) return null;
+  return (
+    <section aria-label={label} className="stack tight">
+      <span>{label}</span>
+      <dl className={css.values}>
+        {pairs.map((pair) => (
+          <div key={pair.name}>
+            <dt>{pair.name}</dt>
+            <Value pair={pair} />
+          </div>
+        ))}
+      </dl>
+    </section>
+  );
+}
+
+function WhatStarts({ server, what }: { server: ServerView; what: ConfirmationView }) {
   return (
     <div className="stack">
       <p style={{ margin: 0 }}>
         This server comes from {server.source.path || server.source.kind}. It has not been started
         before.{" "}
-        {server.command
+        {what.command
           ? "This program would run on your computer, with your rights:"
           : "This address would be contacted:"}
       </p>
-      {server.command ? (
+      {what.command ? (
         <ol className="mono" style={{ margin: 0, paddingLeft: 28 }} start={0}>
-          {server.command.map((part, index) => (
+          {what.command.map((part, index) => (
             <li key={index} style={{ overflowWrap: "anywhere" }}>
               {part}
             </li>
           ))}
         </ol>
       ) : (
-        <pre className="block">{server.url}</pre>
+        <pre className="block">{what.url}</pre>
       )}
-      {server.cwd && <span className="dim">in the folder {server.cwd}</span>}
-      {server.env_names.length > 0 && (
-        <span className="dim">with {server.env_names.join(", ")} set</span>
+      {what.cwd && <span className="dim">in the folder {what.cwd}</span>}
+      <Values label="With these environment variables" pairs={what.env} />
+      <Values label="With these headers" pairs={what.headers} />
+      {what.variables.length > 0 && (
+        <span>
+          It would be given these values of your environment: {what.variables.join(", ")}.
+        </span>
       )}
-      {server.header_names.length > 0 && (
-        <span className="dim">with the headers {server.header_names.join(", ")}</span>
-      )}
-      <Callout>Start it only if you know what it does and trust where it came from.</Callout>
+      <Callout>
+        Start it only if you know what it does and trust where it came from. A variable can make
+        another program of a harmless command.
+      </Callout>
     </div>
   );
 }
 
-export function askToConfirm(server: ServerView): void {
+async function ask(server: ServerView): Promise<void> {
+  const { server_id } = server;
+  const what = await command("ConfirmationOf", { server_id });
+  const { fingerprint } = what;
   modals.openConfirmModal({
-    title: `Start ${server.title ?? server.server_id}?`,
+    title: `Start ${server.title ?? server_id}?`,
     size: "lg",
-    children: <Command server={server} />,
+    children: <WhatStarts server={server} what={what} />,
     labels: { confirm: "Start it", cancel: "Not now" },
     onConfirm: () => {
-      const { server_id } = server;
-      const work = command("Confirm", { server_id }).then(() => command("Connect", { server_id }));
+      const work = command("Confirm", { server_id, fingerprint }).then(() =>
+        command("Connect", { server_id }),
+      );
       void telling("It could not be started", work);
     },
   });
+}
+
+export function askToConfirm(server: ServerView): void {
+  void telling("What it starts could not be shown", ask(server));
 }

@@ -122,7 +122,7 @@ function Overview({ server }: { server: ServerView }) {
       {server.instructions && (
         <section className="stack tight">
           <h2 className="section-title">Instructions</h2>
-          <Markdown text={server.instructions} />
+          <Markdown text={server.instructions} label="Instructions" />
         </section>
       )}
       <section className="stack tight">
