@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Locator, Page, sync_playwright
 
 from .site import Site
 
@@ -134,9 +134,9 @@ class Watched:
             self.page.screenshot(path=folder / f"{re.sub(r'[^a-z0-9]+', '-', name.lower())}.png")
 
     def assert_clean(self) -> None:
-        assert self.page.evaluate("window.__violations") == []
-        assert self.strangers == []
-        assert self.faults == []
+        violations = self.page.evaluate("window.__violations")
+        noted = {"violations": violations, "strangers": self.strangers, "faults": self.faults}
+        assert noted == {"violations": [], "strangers": [], "faults": []}, noted
 
 
 @contextmanager
@@ -148,3 +148,11 @@ def watched(browser: Browser, site: Site, **options: Any) -> Iterator[Watched]:
         yield Watched(context, site)
     finally:
         context.close()
+
+
+def retype(editor: Locator, text: str) -> None:
+    """Replace what an editor holds. Typed over coloured text, Chromium would keep its style, which
+    the page's policy forbids."""
+    editor.press("Control+a")
+    editor.press("Delete")
+    editor.fill(text)

@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from .browser import Watched, watched
+from .browser import Watched, retype, watched
 from .site import Site, configure, site
 from .test_questions import Asked
 
@@ -310,7 +310,7 @@ def test_an_experimental_capability_is_tried_and_advertised(window: Watched) -> 
     page = window.enter("/servers/demo/experimental")
     editor = page.get_by_role("textbox", name="Message to send")
     expect(page.get_by_text("line breaks become spaces", exact=False)).to_be_visible()
-    editor.fill('{"jsonrpc": "2.0", "id": 77, "method": "tools/list"}')
+    retype(editor, '{"jsonrpc": "2.0", "id": 77, "method": "tools/list"}')
     page.get_by_role("button", name="Test mcplens/shout").click()
     expect(editor).to_contain_text('"method": "mcplens/shout"')
     expect(editor).to_be_in_viewport()
@@ -357,7 +357,9 @@ def test_only_a_raw_message_that_was_judged_can_be_sent_anyway(window: Watched) 
     page = window.enter("/servers/demo/experimental")
     editor = page.get_by_role("textbox", name="Message to send")
     send = page.get_by_role("button", name="Send", exact=True)
-    editor.fill('{"jsonrpc": "2.0", "id": 900, "method": "tools/call", "params": {"name": "wait"}}')
+    retype(
+        editor, '{"jsonrpc": "2.0", "id": 900, "method": "tools/call", "params": {"name": "wait"}}'
+    )
     send.click()
     call = page.get_by_label("Call of tools/call")
     expect(call.get_by_text("Running", exact=True)).to_be_visible()
@@ -407,12 +409,12 @@ def test_a_raw_message_goes_with_headers_and_is_loaded_again(window: Watched) ->
     page.get_by_label("Value of header 1").fill("loud")
     editor = page.get_by_role("textbox", name="Message to send")
     message = '{"jsonrpc":"2.0",  "id": 5,"method":"any/thing"}'
-    editor.fill(message)
+    retype(editor, message)
     page.get_by_role("button", name="Send", exact=True).click()
     call = page.get_by_label("Call of any/thing")
     expect(call).to_contain_text("X-Debug-Mode")
     expect(call).to_contain_text("loud")
-    editor.fill("something else")
+    retype(editor, "something else")
     page.get_by_role("button", name="Load from history").click()
     page.get_by_role("menuitem", name="any/thing").click()
     expect(editor).to_have_text(message)

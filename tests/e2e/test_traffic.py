@@ -168,7 +168,7 @@ def send_raw(page: Page, number: str, count: int) -> None:
     """Send a request that no screen has a place for, as one of so many."""
     editor = page.get_by_role("textbox", name="Message to send")
     params = f'"method": "demo/exact", "params": {{"n": {number}}}'
-    editor.fill(f'{{"jsonrpc": "2.0", "id": {number[-4:]}, {params}}}')
+    retype(editor, f'{{"jsonrpc": "2.0", "id": {number[-4:]}, {params}}}')
     editor.press("Control+Enter")
     sent = page.get_by_label("Request history").get_by_role("button", name="Load demo/exact")
     expect(sent).to_have_count(count)
