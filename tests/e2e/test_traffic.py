@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from .browser import Watched, inside, watched
+from .browser import Watched, inside, retype, watched
 from .site import Site, configure, site
 
 
