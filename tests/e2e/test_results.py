@@ -200,7 +200,9 @@ def test_a_program_and_a_page_have_colours(opened: Watched, scheme: str) -> None
     content = [{"type": "resource", "resource": resource} for resource in resources]
     opened.page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
     panel = gives(opened, json.dumps({"content": content}))
-    program, html = panel.get_by_label("Resource", exact=True).all()
+    shown = panel.get_by_label("Resource", exact=True)
+    expect(shown).to_have_count(2)
+    program, html = shown.all()
     expect(program).to_have_text(PROGRAM.strip(), use_inner_text=True)
     coloured = ["# How much it is.", "def", '"""The sum."""', "return", "1.19"]
     assert program.locator("span").all_inner_texts()[: len(coloured)] == coloured
