@@ -54,10 +54,10 @@ def test_a_posix_path_becomes_a_uri(text: str, uri: str) -> None:
         ("c:\\My Files\\Ü", "file:///c:/My%20Files/%C3%9C"),
         ("C:\\a\\..\\b", "file:///C:/b"),
         ("C:\\..\\..", "file:///C:/"),
-        ("data", "file:///D:/work/data"),
+        ("data", "file:///D:/stuff/data"),
         ("..", "file:///D:/"),
         ("\\data", "file:///D:/data"),
-        ("D:data", "file:///D:/work/data"),
+        ("D:data", "file:///D:/stuff/data"),
         ("\\\\host\\share", "file://host/share"),
         ("\\\\host\\share\\a b\\", "file://host/share/a%20b"),
         ("//host/share/a/../..", "file://host/share"),
@@ -73,7 +73,7 @@ def test_a_posix_path_becomes_a_uri(text: str, uri: str) -> None:
     ],
 )
 def test_a_windows_path_becomes_a_uri(text: str, uri: str) -> None:
-    assert root_of(text, platform="nt", cwd="D:\\work").uri == uri
+    assert root_of(text, platform="nt", cwd="D:\\stuff").uri == uri
 
 
 @pytest.mark.parametrize("platform", ["posix", "nt"])
@@ -163,7 +163,7 @@ def test_a_name_is_sent_only_if_there_is_one() -> None:
 @settings(deadline=None)  # a busy machine is no failure
 @given(st.text(), st.sampled_from(["posix", "nt"]), st.sampled_from(["", "/", "file:///", "C:\\"]))
 def test_any_text_is_a_root_or_refused(text: str, platform: str, start: str) -> None:
-    cwd = "C:\\work" if platform == "nt" else "/work"
+    cwd = "C:\\stuff" if platform == "nt" else "/stuff"
     try:
         root = root_of(start + text, platform=platform, cwd=cwd)
     except ValueError:
