@@ -20,7 +20,7 @@ def open_question(site: Site, number: int) -> None:
     )  # fmt: skip
 
 
-async def test_questions_that_wait_survive_a_reload_and_go_when_they_are_answered(
+async def test_questions_survive_a_reload_while_they_wait_and_when_they_ended(
     web: Site,
 ) -> None:
     async with web.page() as first:
@@ -43,7 +43,9 @@ async def test_questions_that_wait_survive_a_reload_and_go_when_they_are_answere
         ended = second.things[key]
         assert (ended["outcome"], ended["answered_by"]) == ("answered", "person")
     async with web.page() as third:
-        assert len(third.hello["questions"]) == 1
+        assert [(one["is_done"], one["params"]) for one in third.hello["questions"]] == [
+            (True, FORM), (False, FORM),
+        ]  # fmt: skip
 
 
 async def test_the_pictures_and_sounds_of_a_question_are_served(web: Site) -> None:
@@ -92,12 +94,15 @@ def test_what_is_kept_is_bounded() -> None:
     for published in bus.since(0):
         tasks.heed(published)
     assert len(list(tasks)) == MOST_TASKS
-    questions = Questions(lambda key, server_id: None)
+    told: list[str] = []
+    questions = Questions(lambda key, server_id: told.append(key))
     bus = Bus(ManualClock(), max_events=10_000)
+    large = {"message": "who?", "requestedSchema": {"description": "x" * 100_000}}
     for number in range(500):
-        bus.publish(QuestionOpened, "s", 0, f"q{number}", "sampling/createMessage", {})
-        bus.publish(QuestionClosed, "s", 0, f"q{number}", "sampling/createMessage", "answered")
+        bus.publish(QuestionOpened, "s", 0, f"q{number}", "elicitation/create", large)
+        bus.publish(QuestionClosed, "s", 0, f"q{number}", "elicitation/create", "answered")
     for published in bus.since(0):
         questions.heed(published)
-    assert len(list(questions)) == 100
+    assert [one.params for one in questions] == [{"message": "who?"}] * 100
     assert questions.waiting() == []
+    assert told.count("s/q0") == 3, "opened, ended, forgotten"

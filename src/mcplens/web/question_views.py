@@ -29,7 +29,7 @@ class LinkView(msgspec.Struct, frozen=True):
 
 
 class QuestionView(msgspec.Struct, frozen=True, kw_only=True):
-    """What a server asks, and nobody has answered yet.
+    """What a server asks or asked: it waits, or `is_done` with an `outcome`.
 
     `server_name` is the server's own word, `server_id` the user's. `number` of `count` is its
     place among those that wait for the same call. `origin` says how it came: as a `request`, as a

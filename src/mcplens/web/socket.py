@@ -162,7 +162,7 @@ class Socket:
             first_server_id=self._first_server_id,
             servers=[server_view(workspace, one) for one in workspace.servers.values()],
             calls=[call_view(workspace, call, LARGEST_IN_SNAPSHOT) for call in workspace.calls],
-            questions=[question_view(workspace, one) for one in workspace.questions.waiting()],
+            questions=[question_view(workspace, one) for one in workspace.questions],
             tasks=[task_view(workspace, one) for one in workspace.tasks],
             profiles=profile_views(workspace),
             settings=settings_view(workspace),

@@ -19,9 +19,12 @@ from mcplens.protocol.elicitation import mode_of
 from mcplens.protocol.frames import RequestId
 from mcplens.session.client import Client
 from mcplens.session.handler import Handler
+from mcplens.store.rows import to_json
 
-# Questions that ended, shown until the page has taken note.
+# Questions that ended, still listed; of a larger one only what tells which it was.
 _MOST_ENDED: Final = 100
+_LARGEST_ENDED: Final = 10_000
+_TELLING: Final = ("mode", "message", "url", "elicitationId")
 # Rounds of requests whose questions may still come.
 _MOST_ROUNDS: Final = 200
 KINDS: Final = frozenset({QuestionOpened, QuestionClosed, ElicitationCompleted, InputRoundStarted})
@@ -81,6 +84,18 @@ def handler_of(client: Client, method: str) -> Handler:
         if handler.method == method:
             return handler
     raise InspectorError("INVALID_REQUEST", f"{method} cannot be answered here")
+
+
+def _what_tells(params: Any) -> Any:
+    """What is kept of a question that ended; the recording has all of it."""
+    if len(to_json(params)) <= _LARGEST_ENDED:
+        return params
+    fields = params if isinstance(params, dict) else {}
+    return {name: fields[name] for name in _TELLING if _is_short(fields.get(name))}
+
+
+def _is_short(value: Any) -> bool:
+    return isinstance(value, str) and len(value) <= _LARGEST_ENDED // len(_TELLING)
 
 
 class Questions:
@@ -175,10 +190,12 @@ class Questions:
         question.outcome = outcome
         question.answered_by = answered_by or None
         question.answering_by = None
+        question.params = _what_tells(question.params)
         self.note(question)
         ended = [one for one in self._questions.values() if one.is_done]
         for old in ended[: max(0, len(ended) - _MOST_ENDED)]:
             del self._questions[old.question_id]
+            self.note(old)
         return question
 
     def _completed(self, server_id: str, elicitation_id: str) -> Question | None:

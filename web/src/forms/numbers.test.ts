@@ -21,6 +21,11 @@ describe("numbers", () => {
     expect(lossyNumber('{"9007199254740993": "9007199254740993 \\"1"}')).toBeNull();
     expect(lossyNumber('{"a": 0.1, "b": 12345.6789, "c": 1e21}')).toBeNull();
   });
+  it("takes any number of digits without freezing", () => {
+    const long = `1${"0".repeat(200_000)}1`;
+    expect(readNumber(`0.${long}`)).toHaveProperty("problem");
+    expect(lossyNumber(`[${long}]`)).toBe(long);
+  });
   it("travel as they were typed", () => {
     const sent = encode({ type: "CallTool", id: 1 }, { arguments: '{"n": 12345678901234567890}' });
     expect(sent).toBe('{"type":"CallTool","id":1,"arguments":{"n": 12345678901234567890}}');

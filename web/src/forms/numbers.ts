@@ -2,10 +2,13 @@
 
 const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/;
 const STRING = /"(?:[^"\\]|\\.)*"/g;
+// No number of a browser needs more characters than this.
+const LONGEST = 800;
 const LITERAL = /-?\d+(\.\d+)?([eE][+-]?\d+)?/g;
 
 /** Whether a number loses digits when a browser reads it. */
 function isLossy(literal: string): boolean {
+  if (literal.length > LONGEST) return true;
   const value = Number(literal);
   if (!Number.isFinite(value)) return true;
   if (/^[+-]?\d+$/.test(literal)) return BigInt(literal) !== BigInt(value);

@@ -1,4 +1,4 @@
-// What all servers ask: what waits, oldest first, then what ended since the page was opened.
+// What all servers ask: what waits, oldest first, then what ended.
 import { Badge } from "@mantine/core";
 import { Link } from "react-router";
 import type { QuestionView } from "../api/types";

@@ -6,6 +6,7 @@ import type { ConfirmationView, PairView, ServerView } from "../../api/types";
 import { Callout } from "../../parts/Callout";
 import { telling } from "../../state/actions";
 import { command } from "../../state/connection";
+import { nameOf } from "../../state/selection";
 import css from "./Confirmation.module.css";
 
 function Value({ pair }: { pair: PairView }) {
@@ -84,7 +85,7 @@ async function ask(server: ServerView): Promise<void> {
   const what = await command("ConfirmationOf", { server_id });
   const { fingerprint } = what;
   modals.openConfirmModal({
-    title: `Start ${server.title ?? server_id}?`,
+    title: `Start ${nameOf(server)}?`,
     size: "lg",
     children: <WhatStarts server={server} what={what} />,
     labels: { confirm: "Start it", cancel: "Not now" },

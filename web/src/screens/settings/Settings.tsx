@@ -4,7 +4,7 @@ import { useState } from "react";
 import { Link } from "react-router";
 import type { SettingView } from "../../api/types";
 import { SearchField } from "../../parts/SearchField";
-import { pathToServer, useCurrentServer } from "../../state/selection";
+import { nameOf, pathToServer, useCurrentServer } from "../../state/selection";
 import { useInspector } from "../../state/store";
 import { SettingField } from "./SettingField";
 import css from "./Settings.module.css";
@@ -71,7 +71,7 @@ export function Settings() {
         <div className="stack" style={{ maxWidth: 1080 }}>
           {server && (
             <p style={{ margin: 0 }}>
-              Of {server.title ?? server.server_id}:{" "}
+              Of {nameOf(server)}:{" "}
               <Link to={pathToServer(server.server_id, "roots")}>roots</Link>,{" "}
               <Link to={pathToServer(server.server_id, "experimental")}>
                 experimental features and raw JSON-RPC
