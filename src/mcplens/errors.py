@@ -276,13 +276,23 @@ def is_retryable(error: InspectorError, codes: tuple[str, ...] = DEFAULT_RETRYAB
     )
 
 
-def _plain(value: Any) -> Any:
+# What a server nests deeper than this is told as such: each level costs frames of our stack.
+_DEEPEST: Final = 100
+
+
+def _plain(value: Any, depth: int = 0) -> Any:
     if isinstance(value, bytes):
         return value.decode("utf-8", "backslashreplace")
     if isinstance(value, BaseException):
         return f"{type(value).__name__}: {value}"
-    if isinstance(value, Mapping):
-        return {str(key): _plain(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
+    if isinstance(value, Mapping | list | tuple):
+        return _items(value, depth)
     return value
+
+
+def _items(value: Any, depth: int) -> Any:
+    if depth == _DEEPEST:
+        return "nested too deeply to be shown"
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item, depth + 1) for key, item in value.items()}
+    return [_plain(item, depth + 1) for item in value]

@@ -1,4 +1,4 @@
-"""A server on stdio that gives any result, byte for byte, and asks with a picture and a sound."""
+"""A server on stdio that gives any result or error, byte for byte, and asks with a picture and a sound."""
 
 from __future__ import annotations
 
@@ -42,6 +42,7 @@ QUESTION = {
 }
 TOOLS = [
     {"name": "give", "inputSchema": {"type": "object", "properties": {"json": {"type": "string"}}}},
+    {"name": "fail", "inputSchema": {"type": "object", "properties": {"json": {"type": "string"}}}},
     {"name": "long", "inputSchema": {"type": "object"}},
     {"name": "ask", "inputSchema": {"type": "object"}},
 ]
@@ -58,6 +59,9 @@ def answer(identity: Any, result: str) -> None:
 def call(identity: Any, params: dict[str, Any]) -> None:
     if params["name"] == "give":
         answer(identity, params["arguments"]["json"])
+    elif params["name"] == "fail":
+        error = params["arguments"]["json"]
+        say(f'{{"jsonrpc":"2.0","id":{json.dumps(identity)},"error":{error}}}')
     elif params["name"] == "long":
         lines = [f"line {n}{' Needle' if n % 20_000 == 7 else ''}" for n in range(60_000)]
         answer(identity, json.dumps({"content": [{"type": "text", "text": "\n".join(lines)}]}))

@@ -24,6 +24,8 @@ def malformed(data: bytes) -> Malformed:
         (b"{'jsonrpc':'2.0','id':1}", "not valid JSON", ()),
         (b'{"jsonrpc":"2.0","id":1,"result":{}} x', "not valid JSON", (1,)),
         (b'{"jsonrpc":"2.0","id":1,"result":NaN}', "not valid JSON", (1,)),
+        (b'{"jsonrpc":"2.0","id":1,"result":["\\u00e9",NaN]}', "not valid JSON", (1,)),
+        (b'{"jsonrpc":"2.0","id":1,"result":["\\ud800",Infinity]}', "not valid JSON", (1,)),
         (b'{"jsonrpc":"2.0","id":1,"result":{},"error":{"code":1,"message":""}}', "both", (1,)),
         (b'{"jsonrpc":"2.0","id":1}', "neither", (1,)),
         (b'{"jsonrpc":"2.0","id":1,"error":{"message":"no code"}}', "`code`", (1,)),

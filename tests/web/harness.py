@@ -31,6 +31,10 @@ class Refusal(Exception):
         self.error = error
 
 
+def _refused(constant: str) -> None:
+    raise ValueError(f"a browser cannot read {constant}")
+
+
 @dataclass
 class Page:
     """A page: its commands, and everything that it was told."""
@@ -97,7 +101,7 @@ class Page:
 
     async def listen(self) -> None:
         async for text in self.socket:
-            self._hear(json.loads(text))
+            self._hear(json.loads(text, parse_constant=_refused))
             self._told.set()
 
     def _hear(self, message: dict[str, Any]) -> None:
@@ -211,6 +215,11 @@ def good(*options: str) -> dict[str, Any]:
     """The entry of the well-behaved test server."""
     command, *args = argv("good", *options)
     return {"command": command, "args": args, "cwd": str(ROOT), "inheritEnv": True}
+
+
+def odd() -> dict[str, Any]:
+    """The entry of the server that answers with what it is given."""
+    return {"command": PYTHON, "args": [str(ROOT / "tests" / "e2e" / "odd_server.py")]}
 
 
 def bad(fault: str, *options: str) -> dict[str, Any]:

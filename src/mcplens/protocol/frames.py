@@ -203,7 +203,7 @@ def _with_lone_surrogates(data: bytes) -> Frame | None:
     import json  # only broken frames pay for it
 
     try:
-        value = json.loads(data)
+        value = json.loads(data, parse_constant=_refuse)
     except (ValueError, RecursionError):
         return None
     if not isinstance(value, dict) or value.get("jsonrpc") != "2.0":
@@ -220,6 +220,11 @@ def _with_lone_surrogates(data: bytes) -> Frame | None:
     if is_id and "result" in value and "error" not in value:
         return Frame(data, Kind.RESULT, identity, "", body)
     return None
+
+
+def _refuse(constant: str) -> Any:
+    """NaN and Infinity, which Python alone takes for JSON."""
+    raise ValueError(f"{constant} is no JSON")
 
 
 def _reason(text: bytes, problem: Exception) -> str:
@@ -274,7 +279,7 @@ def _decode_leniently(data: bytes, problem: Exception) -> tuple[Any, tuple[str, 
         text = data.decode("utf-8", "replace")
         findings.append(f"not UTF-8: byte 0x{data[bad.start]:02x} at {bad.start}")
     try:
-        value = json.loads(text, strict=True)
+        value = json.loads(text, strict=True, parse_constant=_refuse)
     except RecursionError:
         raise ValueError("nested too deeply to be decoded") from None
     if not findings:

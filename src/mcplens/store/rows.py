@@ -345,7 +345,11 @@ def to_json(value: Any) -> bytes:
     except UnicodeEncodeError:
         import json
 
-        return json.dumps(value, separators=(",", ":"), default=str).encode()
+        text = json.dumps(value, separators=(",", ":"), default=str)
+        if "NaN" in text or "Infinity" in text:  # as a number: null, as msgspec has it
+            value = json.loads(text, parse_constant=lambda _: None)
+            text = json.dumps(value, separators=(",", ":"))
+        return text.encode()
 
 
 def from_json(data: bytes) -> Any:

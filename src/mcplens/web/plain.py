@@ -8,6 +8,7 @@ import msgspec
 from msgspec import Raw
 
 NULL: Final = Raw(b"null")
+TOO_DEEP: Final = "nested too deeply to be shown"
 
 
 def raw_json(data: bytes | None) -> Raw:
@@ -25,8 +26,23 @@ def plain(value: Any) -> Any:
     """A value that can be written as JSON, whatever a server or an error put into it."""
     try:
         msgspec.json.encode(value)
-    except (TypeError, UnicodeEncodeError, RecursionError):
+    except RecursionError:
+        return _but_for_what_is_too_deep(value)
+    except (TypeError, UnicodeEncodeError):
         import json
 
         return json.loads(json.dumps(value, default=str).encode("ascii", "replace"))
     return value
+
+
+def _but_for_what_is_too_deep(value: Any) -> Any:
+    if not isinstance(value, dict):
+        return TOO_DEEP
+    shown = {}
+    for key, item in value.items():
+        try:
+            msgspec.json.encode(item)
+            shown[key] = item
+        except RecursionError:
+            shown[key] = TOO_DEEP
+    return shown
