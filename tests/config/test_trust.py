@@ -47,6 +47,17 @@ def test_commands_and_what_holds_our_environment_need_it(
     assert needs_trust(project_entry(machine, raw)) is expected
 
 
+def test_another_content_of_its_env_file_needs_it_again(machine: Machine) -> None:
+    raw = {"command": "x", "envFile": ".env", "env": {"A": "${HOME}"}}
+    file = Path(machine.here().cwd) / ".env"
+    file.write_text("B=1\n")
+    store = TrustStore(here=machine.here())
+    store.trust(project_entry(machine, raw))
+    assert store.is_trusted(project_entry(machine, raw))
+    file.write_text("B=1\nNODE_OPTIONS=--require ./x.js\n")
+    assert not store.is_trusted(project_entry(machine, raw))
+
+
 def test_what_the_user_wrote_or_named_needs_none(machine: Machine) -> None:
     path = machine.write_user({"mcpServers": {"a": {"command": "x"}}})
     (mine,) = load_configuration(here=machine.here()).servers

@@ -230,7 +230,7 @@ def _head(text: str, method: str) -> None:
 def _tell(text: str, **how: Any) -> None:
     """A text of the question's, indented: nothing in it can pass for a line of ours."""
     room = max(20, output.width() - 3)
-    for line in _visible(text).splitlines():
+    for line in output.visible(text).splitlines():
         indent = " " * (len(line) - len(line.lstrip()))
         for part in textwrap.wrap(line.strip(), room, break_on_hyphens=False) or [""]:
             output.note(f"  {indent}{part}", **how)
@@ -311,16 +311,8 @@ def _cut(text: str) -> str:
     return text if more <= 0 else f"{text[:_SHOWN_CHARACTERS]}… ({more} more characters)"
 
 
-def _visible(text: str, kept: str = "\n\t") -> str:
-    """Control characters as what they are: a server must not draw on the terminal."""
-    return "".join(
-        each if each.isprintable() or each in kept else each.encode("unicode_escape").decode()
-        for each in text
-    )
-
-
 def _in_one_line(text: str) -> str:
-    return _visible(text, kept="")
+    return output.visible(text, kept="")
 
 
 def _text(value: Any) -> str:

@@ -193,6 +193,14 @@ def is_narrow() -> bool:
     return width() < _NARROW
 
 
+def visible(text: str, kept: str = "\n\t") -> str:
+    """Control characters as what they are: nobody else draws on the terminal."""
+    return "".join(
+        each if each.isprintable() or each in kept else each.encode("unicode_escape").decode()
+        for each in text
+    )
+
+
 def first_line(text: str | None) -> str:
     """The start of a description that may be an essay."""
     lines = (text or "").strip().splitlines()

@@ -21,7 +21,7 @@ from mcplens.cli import output
 from mcplens.cli.answering import answering
 from mcplens.cli.state import State
 from mcplens.errors import InspectorError
-from mcplens.protocol.masking import mask_url
+from mcplens.protocol.masking import is_secret_name, mask, mask_url
 
 if TYPE_CHECKING:
     from mcplens.config.model import Configuration, ServerEntry
@@ -165,22 +165,24 @@ def confirm(question: str, act: str) -> None:
 
 def _question(entry: ServerEntry) -> tuple[str, str]:
     """What an entry of a project does, with no placeholder resolved, and what is confirmed."""
-    from mcplens.config.trust import asked_variables
+    from mcplens.config.trust import asked_variables, given_values
 
     path, raw = entry.source.path, entry.raw
     if entry.url is None:
         command = [str(raw.get("command")), *map(str, raw.get("args") or ())]
         lines = [f"{path} starts {entry.name} as:", f"  {shlex.join(command)}"]
         act = "start it"
-        if given := sorted(raw.get("env") or {}):
-            lines.append(f"  with its own {', '.join(given)}")
+        # NODE_OPTIONS or LD_PRELOAD make another program of a harmless command.
+        for name, value in given_values(entry.env, raw.get("env")).items():
+            shown = mask(value) if is_secret_name(name) else value
+            lines.append(f"  with its own {name}={shown}")
     else:
         url = next(raw[key] for key in ("url", "serverUrl", "httpUrl") if raw.get(key))
         lines = [f"{path} connects {entry.name} to:", f"  {url}"]
         act = "connect to it"
     if variables := asked_variables(entry):
         lines.append(f"  and gives it your {', '.join(variables)}")
-    return "\n".join(lines), act
+    return "\n".join(output.visible(line, kept="") for line in lines), act
 
 
 def with_options(

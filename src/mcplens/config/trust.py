@@ -49,6 +49,15 @@ def asked_variables(entry: ServerEntry) -> tuple[str, ...]:
     return tuple(sorted(set(variables_of(decisive))))
 
 
+def given_values(resolved: dict[str, str], written: Any) -> dict[str, str]:
+    """Variables or headers as the file has them: a placeholder stands for a value of the user's.
+
+    Those of an `envFile` are only among the resolved ones.
+    """
+    values: dict[str, Any] = resolved | (written if isinstance(written, dict) else {})
+    return {name: str(value) for name, value in sorted(values.items())}
+
+
 def fingerprint(entry: ServerEntry) -> str:
     """The content of an entry in 64 characters; other content, or another project, has another."""
     import hashlib  # 4 ms, and most servers are the user's own
@@ -57,6 +66,19 @@ def fingerprint(entry: ServerEntry) -> str:
     # A relative command is another program in another folder.
     content = [os.path.realpath(entry.source.path), entry.name, decisive]
     return hashlib.sha256(msgspec.json.encode(content, order="deterministic")).hexdigest()
+
+
+def _as_confirmed(entry: ServerEntry) -> str:
+    """The fingerprint with the variables of its `envFile`, which may change by themselves."""
+    if entry.env_file is None:
+        return fingerprint(entry)
+    import hashlib
+
+    written = entry.raw.get("env")
+    own = written if isinstance(written, dict) else {}
+    of_file = {name: value for name, value in entry.env.items() if name not in own}
+    content = msgspec.json.encode([fingerprint(entry), of_file], order="deterministic")
+    return hashlib.sha256(content).hexdigest()
 
 
 class TrustStore:
@@ -71,7 +93,7 @@ class TrustStore:
 
     def is_trusted(self, entry: ServerEntry) -> bool:
         """Whether an entry may be used: it needs no confirmation, or has it."""
-        return not needs_trust(entry) or fingerprint(entry) in self._read()
+        return not needs_trust(entry) or _as_confirmed(entry) in self._read()
 
     def trust(self, entry: ServerEntry) -> None:
         """Remember that an entry was confirmed.
@@ -80,7 +102,7 @@ class TrustStore:
             ConfigurationError: it could not be written; the entry may still be used this once.
         """
         known = self._read()
-        known[fingerprint(entry)] = {"file": entry.source.path, "server": entry.name}
+        known[_as_confirmed(entry)] = {"file": entry.source.path, "server": entry.name}
         content = msgspec.json.format(msgspec.json.encode({"trusted": known}))
         write_text(self._path, content.decode() + "\n", is_private=True)
 

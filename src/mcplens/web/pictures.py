@@ -50,13 +50,20 @@ def source_view(source: Source) -> views.SourceView:
     return views.SourceView(source.kind, source.path, source.scope)
 
 
-def command_of(entry: ServerEntry) -> list[str] | None:
+def words_of(entry: ServerEntry) -> list[str] | None:
     """The whole command as its file has it: what a placeholder stands for may be a secret."""
     command = entry.raw.get("command") or entry.command
     if command is None or entry.url is not None:
         return None
     args = entry.raw.get("args") or entry.args
-    words = [str(command), *map(str, args if isinstance(args, list | tuple) else ())]
+    return [str(command), *map(str, args if isinstance(args, list | tuple) else ())]
+
+
+def command_of(entry: ServerEntry) -> list[str] | None:
+    """The command with its secrets masked."""
+    words = words_of(entry)
+    if words is None:
+        return None
     return mask_argv(words, frozenset(map(plain_name, entry.secret_keys)))
 
 

@@ -179,7 +179,7 @@ class PairView(msgspec.Struct, frozen=True):
 class ConfirmationView(msgspec.Struct, frozen=True):
     """What a person is shown before a server that came from elsewhere is first started.
 
-    `variables` are those of the user's environment that it would be given or send.
+    `others` are what else its entry says of what it may see, as JSON. `variables` are those of the user's environment that it would be given or send.
     """
 
     command: list[str] | None
@@ -187,6 +187,7 @@ class ConfirmationView(msgspec.Struct, frozen=True):
     cwd: str | None
     env: list[PairView]
     headers: list[PairView]
+    others: list[PairView]
     variables: list[str]
     fingerprint: str = ""
 

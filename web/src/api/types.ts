@@ -194,7 +194,7 @@ export interface ConfirmationOf {
 /**
  * What a person is shown before a server that came from elsewhere is first started.
  *
- * `variables` are those of the user's environment that it would be given or send.
+ * `others` are what else its entry says of what it may see, as JSON. `variables` are those of the user's environment that it would be given or send.
  */
 export interface ConfirmationView {
   command: string[] | null;
@@ -202,6 +202,7 @@ export interface ConfirmationView {
   cwd: string | null;
   env: PairView[];
   headers: PairView[];
+  others: PairView[];
   variables: string[];
   fingerprint: string;
 }

@@ -67,6 +67,7 @@ function WhatStarts({ server, what }: { server: ServerView; what: ConfirmationVi
       {what.cwd && <span className="dim">in the folder {what.cwd}</span>}
       <Values label="With these environment variables" pairs={what.env} />
       <Values label="With these headers" pairs={what.headers} />
+      <Values label="With these options" pairs={what.others} />
       {what.variables.length > 0 && (
         <span>
           It would be given these values of your environment: {what.variables.join(", ")}.
