@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
+import json
+import os
+import socket
 
 import pytest
 from websockets.asyncio.client import connect
@@ -29,6 +33,47 @@ async def test_the_cookie_is_hidden_from_scripts_and_from_other_sites(web: Site)
     assert "SameSite=strict" in cookie
     assert web.opened.token not in cookie
     assert str(web.opened.address.port) in cookie
+
+
+def foreign_socket(monkeypatch: pytest.MonkeyPatch) -> socket.socket:
+    """A socket that is not of the user that mcplens runs as."""
+    if os.getuid() != 0:
+        mine = os.getuid()
+        monkeypatch.setattr(os, "getuid", lambda: mine + 1)
+        return socket.socket()
+    os.seteuid(65_534)
+    try:
+        return socket.socket()
+    finally:
+        os.seteuid(0)
+
+
+async def open_with(web: Site, token: str, mine: socket.socket) -> int:
+    """Sign in over a socket; gives the status."""
+    mine.setblocking(False)
+    address = web.opened.address
+    await asyncio.get_running_loop().sock_connect(mine, (address.host, address.port))
+    reader, writer = await asyncio.open_connection(sock=mine)
+    body = json.dumps({"token": token})
+    lines = ("POST /api/session HTTP/1.1", f"Host: {web.origin[7:]}", f"Origin: {web.origin}",
+             "Content-Type: application/json", f"Content-Length: {len(body)}", "", body)  # fmt: skip
+    writer.write("\r\n".join(lines).encode())
+    status = int((await reader.readline()).split()[1])
+    writer.close()
+    await writer.wait_closed()
+    return status
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/net/tcp"), reason="only Linux tells")
+async def test_what_a_browser_is_started_with_opens_nothing_for_another_user(
+    web: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    launch = web.opened.url_to_open.partition("#token=")[2]
+    assert await open_with(web, launch, foreign_socket(monkeypatch)) == 401
+    # Who was told the other token may use it from anywhere: a tunnel has a user of its own.
+    assert await open_with(web, web.opened.token, foreign_socket(monkeypatch)) == 200
+    monkeypatch.undo()
+    assert await open_with(web, launch, socket.socket()) == 200
 
 
 async def test_the_cookie_is_for_a_folder_that_nobody_can_guess(web: Site) -> None:

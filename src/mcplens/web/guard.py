@@ -67,8 +67,9 @@ class Refused(Exception):
 class Keys:
     """The token of this run, and the cookie that it is exchanged for.
 
-    `launch` opens once: it is part of a browser's command line, which other users may see. The
-    cookie is for `folder` alone: a browser asks another port for it only if its page knows it.
+    `launch` opens once, and only for this user: it is part of a browser's command line, which
+    others may see. The cookie is for `folder` alone: a browser asks another port for it only if
+    its page knows it.
     """
 
     def __init__(self, port: int) -> None:
@@ -82,10 +83,12 @@ class Keys:
     def __repr__(self) -> str:
         return f"<Keys of {self.cookie}>"
 
-    def exchange(self, token: str) -> str | None:
+    def exchange(self, token: str, *, is_by_another_user: bool = False) -> str | None:
         """The value of the cookie for the right token."""
         given = token.encode()
         if self.launch and hmac.compare_digest(given, self.launch.encode()):
+            if is_by_another_user:
+                return None
             self.launch = ""
             return self.session
         return self.session if hmac.compare_digest(given, self.token.encode()) else None

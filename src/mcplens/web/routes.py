@@ -27,6 +27,7 @@ from mcplens.web.guard import NONCE_PATH, OURS, RETURN_PATH, SESSION_PATH, Keys
 from mcplens.web.help import show_help
 from mcplens.web.outbox import encoded
 from mcplens.web.page import Assets, show_page
+from mcplens.web.peers import is_by_another_user
 from mcplens.web.plain import raw_json
 from mcplens.web.returning import ReturnKeys
 from mcplens.web.views import ImportedView, WholeEvent
@@ -87,7 +88,8 @@ class Routes:
 
     async def _begin_session(self, request: Request) -> Response:
         """The token from the address against a cookie that scripts cannot read."""
-        session = self._keys.exchange((await _fields(request)).get("token", ""))
+        token = (await _fields(request)).get("token", "")
+        session = self._keys.exchange(token, is_by_another_user=is_by_another_user(request))
         if session is None:
             return _problem(InspectorError("AUTHENTICATION_FAILED", "this is not the token"), 401)
         key = self._returning.give(_origin(request)) if self._returning is not None else None
