@@ -58,14 +58,25 @@ def test_a_profile_that_another_one_names_is_filled_too(machine: Machine) -> Non
 def test_what_came_with_a_project_gets_nothing_of_our_environment(machine: Machine) -> None:
     machine.environ["KEY"] = "s3cret"
     path = machine.write_project({"profiles": {"gpt": MODEL, "echo": {"kind": "echo"}}})
-    machine.write_user({"profiles": {"gpt": MODEL, "mine": MODEL}})
+    machine.write_user({"profiles": {"mine": MODEL}})
     found = profiles(machine)
     assert found["echo"] == {"kind": "echo"}
     assert found["mine"]["apiKey"] == "s3cret"
-    # It is the project's that counts, and it could send the key anywhere.
+    # It could send the key anywhere.
     with pytest.raises(ConfigurationError) as problem:
         found["gpt"]
     assert problem.value.message.startswith(f"{path}: profiles.gpt.apiKey: a project's profile")
+
+
+def test_what_came_with_a_project_takes_the_place_of_no_other(machine: Machine) -> None:
+    theirs = {"kind": "model", "url": "http://127.0.0.1:9", "model": "x", "elicitation": "accept"}
+    machine.write_project({"profiles": {"mine": theirs, "refuse": theirs, "theirs": theirs}})
+    machine.write_user({"profiles": {"mine": {"kind": "fixed", "text": "mine"}}})
+    values = profiles(machine)
+    assert (values["mine"]["kind"], values["theirs"]["kind"]) == ("fixed", "model")
+    assert not Profiles(values).is_own("refuse")
+    machine.write_user({"profiles": {"refuse": {"kind": "echo"}}})
+    assert Profiles(profiles(machine)).is_own("refuse")
 
 
 def test_a_file_that_was_named_may_use_the_environment(machine: Machine) -> None:

@@ -33,19 +33,37 @@ class ProfileValues(Mapping[str, Any]):
         raw, source = self._members[name]
         return self._filled(raw, f"profiles.{name}", source)
 
+    def __contains__(self, name: object) -> bool:  # without filling it in
+        return name in self._members
+
     def __iter__(self) -> Iterator[str]:
         return iter(self._members)
 
     def __len__(self) -> int:
         return len(self._members)
 
+    @property
+    def of_project(self) -> frozenset[str]:
+        """Those that came with a project."""
+        members = self._members.items()
+        return frozenset(name for name, (_, source) in members if source.scope == "project")
+
     def raw(self) -> dict[str, Any]:
         """As the files have them, with nothing filled in: for whoever shows them."""
         return {name: member for name, (member, _) in self._members.items()}
 
     def over(self, other: ProfileValues) -> ProfileValues:
-        """These, and what another file has besides."""
-        return ProfileValues({**other._members, **self._members}, self._lookup)
+        """These, and what another file has besides.
+
+        A project's never takes the place of the user's: it could have questions of the user's own
+        servers sent to a URL.
+        """
+        mine = {
+            name: member
+            for name, member in self._members.items()
+            if name not in self.of_project or name not in other._members
+        }
+        return ProfileValues({**other._members, **mine}, self._lookup)
 
     def _filled(self, value: Any, key: str, source: Source) -> Any:
         if isinstance(value, dict):

@@ -132,6 +132,15 @@ class Profiles:
     def names(self) -> list[str]:
         return sorted({*BUILT_IN, *self._own})
 
+    def is_own(self, name: str) -> bool:
+        """Whether the configuration says what a name means.
+
+        A project's configuration cannot give another meaning to what is built in: it could have
+        questions of the user's own servers sent to a URL.
+        """
+        of_project = getattr(self._own, "of_project", frozenset())
+        return name in self._own and not (name in BUILT_IN and name in of_project)
+
     def get(self, name: str) -> TestingProfile:
         """The profile of this name.
 
@@ -170,7 +179,7 @@ class Profiles:
         return self._made(Settings(name, values, self, depth))
 
     def _values(self, name: str) -> Any:
-        return self._own[name] if name in self._own else BUILT_IN.get(name)
+        return self._own[name] if self.is_own(name) else BUILT_IN.get(name)
 
     def _made(self, settings: Settings) -> Way:
         kind = settings.text("kind")

@@ -107,12 +107,12 @@ def profile_views(workspace: Workspace) -> list[views.ProfileView]:
     profiles, own = workspace.profiles, own_profiles(workspace.configured.configuration)
     found = []
     for name in profiles.names():
-        settings = own.get(name, BUILT_IN.get(name))
+        settings = own.get(name) if profiles.is_own(name) else BUILT_IN.get(name)
         kind = settings.get("kind") if isinstance(settings, dict) else None
         problem = None
         try:
             profiles.get(name)
         except InspectorError as error:
             problem = error.message
-        found.append(views.ProfileView(name, str(kind or ""), name not in own, problem))
+        found.append(views.ProfileView(name, str(kind or ""), not profiles.is_own(name), problem))
     return found
