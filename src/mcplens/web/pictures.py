@@ -17,6 +17,7 @@ from mcplens.protocol.masking import mask_headers, mask_url
 from mcplens.session.client import Client
 from mcplens.store.masks import mask_argv
 from mcplens.store.masks import plain as plain_name
+from mcplens.store.names import short_id
 from mcplens.web import views
 from mcplens.web.plain import NULL, plain, raw_json
 from mcplens.web.question_pictures import awaited_links, question_view, task_view
@@ -249,8 +250,8 @@ def call_view(workspace: Workspace, call: Call, largest: int = LARGEST_RESULT) -
         method=call.method,
         name=call.name,
         request=NULL if is_large else raw_json(call.request),
-        request_id=call.request_ids[-1] if call.request_ids else None,
-        request_ids=call.request_ids,
+        request_id=short_id(call.request_ids[-1]) if call.request_ids else None,
+        request_ids=[short_id(one) for one in call.request_ids],
         status=call.status,
         started=call.started,
         elapsed_s=call.elapsed_s,
