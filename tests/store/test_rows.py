@@ -232,7 +232,8 @@ def test_rows_keep_no_long_methods_and_ids() -> None:
 
     assert all(len(str(column)) <= 200 for row in rows for column in row[5:7])
     assert rows[0][6] != rows[1][6] == rows[2][6]
-    assert rows[2][5] == rows[1][5] and str(rows[1][5]).startswith("tools/xxx")
+    assert rows[2][5] == rows[1][5]
+    assert str(rows[1][5]).startswith("tools/xxx")
     assert [row[9] for row in rows[:2]] == requests  # the recording has them whole
     kept = encoder._theirs.recent
     assert all(len(str(key[1])) + len(method) <= 400 for key, method in kept.items())
@@ -246,7 +247,8 @@ def test_an_event_with_a_long_id_comes_back_with_its_message_whole() -> None:
 
 def test_a_row_that_was_cut_once_is_not_cut_again() -> None:
     identity, method = short_id(LONG), short_method(LONG)
-    assert short_id(identity) == identity and short_method(method) == method
+    assert short_id(identity) == identity
+    assert short_method(method) == method
 
 
 def test_a_row_on_the_page_has_no_long_method_or_id_of_an_older_recording() -> None:
