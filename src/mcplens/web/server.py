@@ -107,6 +107,7 @@ class _App:
         self._workspace = workspace
         self._keys = keys
         self._first_server_id = first_server_id
+        self._routes = routes
         self._feed = Feed(workspace.bus, workspace.follower)
         self._sockets: set[Socket] = set()
         socket = WebSocketRoute("/api/socket", self._converse)
@@ -116,7 +117,8 @@ class _App:
         return f"<_App {len(self._sockets)} pages>"
 
     def close(self) -> None:
-        """End the conversations, so that nobody waits for them."""
+        """End the conversations and what takes long, so that nobody waits for them."""
+        self._routes.close()
         for socket in list(self._sockets):
             socket.end()
 
