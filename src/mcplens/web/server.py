@@ -27,6 +27,8 @@ DEFAULT_PORT: Final = 6280
 _PORTS_TRIED: Final = 20
 # Page and socket of one user; far more than tabs, far less than descriptors.
 _MOST_SOCKETS: Final = 64
+# Of those and of what they fetch; far below the descriptors that a process may have.
+_MOST_CONNECTIONS: Final = 256
 NO_SESSION: Final = 4401
 TOO_MANY: Final = 4429
 
@@ -81,7 +83,12 @@ async def open_web(
     guard = Guard(app.starlette, keys, host=host, port=number)
     limits = Limits()
     async with serve_app(
-        guard, listener, host=host, max_message_bytes=limits.max_message_bytes, close=app.close
+        guard,
+        listener,
+        host=host,
+        max_message_bytes=limits.max_message_bytes,
+        close=app.close,
+        max_connections=_MOST_CONNECTIONS,
     ) as address:
         yield Opened(address, keys.token, keys.launch)
 
