@@ -117,6 +117,25 @@ class InspectorError(Exception):
         twin.details = dict(self.details)
         return twin
 
+    @property
+    def size_bytes(self) -> int:
+        """About what it keeps in memory, beside the message."""
+        return size_of(list(self.__dict__.values()))
+
+    def shortened(self) -> InspectorError:
+        """The same for whoever keeps many: without the rest of what is large."""
+        if self.size_bytes <= MOST_SHOWN_BYTES:
+            return self
+        twin = self.copy()
+        twin.message = short_text(self.message)
+        twin.args = (twin.message,)
+        twin.details = short_details(self.details)
+        for name, value in vars(self).items():
+            if name not in ("message", "details") and size_of(value) > MOST_FIELD_BYTES:
+                is_text = isinstance(value, str | bytes)
+                setattr(twin, name, value[:MOST_FIELD_BYTES] if is_text else None)
+        return twin
+
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.code} {self.message!r}>"
 
@@ -208,6 +227,56 @@ class CancelledRequest(InspectorError):
 
     def __init__(self, message: str, *, details: Mapping[str, Any] | None = None) -> None:
         super().__init__("CANCELLED", message, details=details)
+
+
+# -- errors that are large ---------------------------------------------------------------------
+
+# Of one error where many are kept or shown, and of one of its details.
+MOST_SHOWN_BYTES: Final = 64 * 1024
+MOST_FIELD_BYTES: Final = 16 * 1024
+MOST_MESSAGE: Final = 4 * 1024
+
+
+def size_of(value: Any) -> int:
+    """About how many bytes a value weighs, however deep it is."""
+    total, rest = 0, [value]
+    while rest:
+        one = rest.pop()
+        total += 8
+        if isinstance(one, str | bytes):
+            total += len(one)
+        elif isinstance(one, Mapping):
+            rest += [*one.keys(), *one.values()]
+        elif isinstance(one, list | tuple):
+            rest += one
+    return total
+
+
+def short_text(text: str) -> str:
+    """A message of an error, cut where it is too long."""
+    return text if len(text) <= MOST_MESSAGE else f"{text[:MOST_MESSAGE]}…"
+
+
+def short_details(details: Mapping[str, Any]) -> dict[str, Any]:
+    """The details without the rest of what is large; `left_out` says so."""
+    if size_of(details) <= MOST_SHOWN_BYTES:
+        return dict(details)
+    shown = {key: _beginning(value) for key, value in details.items()}
+    count = size_of(details) - size_of(shown)
+    return {**shown, "left_out": f"about {count:,} bytes; Traffic has all that came"}
+
+
+def _beginning(value: Any) -> Any:
+    if size_of(value) <= MOST_FIELD_BYTES:
+        return value
+    if not isinstance(value, str | bytes):
+        import json
+
+        try:
+            value = json.dumps(_plain(value), ensure_ascii=False, default=str)
+        except (RecursionError, ValueError):
+            return "…"
+    return value[:MOST_FIELD_BYTES]
 
 
 _ERRNO_CODES: Final = {

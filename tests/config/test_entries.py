@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -259,3 +260,10 @@ class TestEnvFile:
     def test_one_that_is_not_there_disables_the_server(self) -> None:
         raw = {"command": "x", "envFile": "no.env"}
         assert told(raw) == ("envFile: /etc/conf/no.env cannot be read: No such file or directory")
+
+    @pytest.mark.skipif(os.name != "posix", reason="there are no named pipes")
+    def test_a_pipe_or_a_terminal_is_refused_and_holds_up_nobody(self, tmp_path: Path) -> None:
+        os.mkfifo(tmp_path / "pipe")
+        for path in (tmp_path / "pipe", Path("/dev/tty")):
+            reason = f"envFile: {path} cannot be read: it is no file, but a pipe or a device"
+            assert told({"command": "x", "envFile": str(path)}) == reason

@@ -183,6 +183,22 @@ async def test_a_page_that_is_not_the_right_one_is_404_and_visits_nothing() -> N
         assert text_of(await call(client, "elicit-url-required")) == "the page was visited"
 
 
+async def test_a_page_ends_with_its_demo_and_the_next_demo_has_one_of_its_own() -> None:
+    params = {"name": "elicit-url-required", "arguments": {}}
+    urls: list[str] = []
+    for _ in range(2):
+        async with in_memory(revision=STATELESS, capabilities=EVERYTHING) as (client, _):
+            asked = [client.request("tools/call", params) for _ in range(2)]
+            values = [one.value for one in await asyncio.gather(*asked)]
+            first, second = [one["inputRequests"]["page-1"]["params"]["url"] for one in values]
+            assert first == second  # one client, one page
+        urls.append(first)
+        async with aiohttp.ClientSession() as http:
+            with pytest.raises(aiohttp.ClientConnectionError):
+                await http.get(first)
+    assert urls[0] != urls[1]
+
+
 async def test_error_32042_names_the_page_and_the_retry_passes() -> None:
     answers = handlers({"elicitation/create": lambda _: {"action": "decline"}})
     async with in_memory(capabilities=EVERYTHING, request_handlers=answers) as (client, _):

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from mcplens.errors import CancelledRequest, InspectorError
+from mcplens.errors import CancelledRequest, InspectorError, ProtocolError
 from mcplens.events import RequestEnded
 from mcplens.session.queue import (
     HISTORY_MAX_BYTES,
@@ -219,6 +219,19 @@ async def test_the_history_is_bounded_in_bytes_too() -> None:
         history = rig.client.queue.get_history()
         assert len(history) < 40
         assert sum(len(entry.result.raw) for entry in history) <= HISTORY_MAX_BYTES
+
+
+async def test_large_errors_count_in_the_history_too() -> None:
+    async def fail(method: str, params: Any) -> Any:
+        raise ProtocolError("INVALID_RESPONSE", "malformed", raw=b"x" * 1024 * 1024)
+
+    queue = create_request_queue(fail)
+    for _ in range(40):
+        with pytest.raises(ProtocolError):
+            await queue.enqueue("m")
+    history = queue.get_history()
+    assert sum(entry.weight for entry in history) <= HISTORY_MAX_BYTES
+    assert all(entry.weight >= 1024 * 1024 for entry in history)
 
 
 async def test_an_entry_tells_when_it_was_made_started_and_ended() -> None:

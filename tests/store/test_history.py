@@ -11,7 +11,7 @@ import pytest
 from mcplens import events
 from mcplens.bus import Bus, Publisher
 from mcplens.clock import ManualClock
-from mcplens.errors import ConfigurationError
+from mcplens.errors import CancelledRequest, ConfigurationError
 from mcplens.protocol.frames import encode_notification, encode_request, encode_result, parse
 from mcplens.store.history import Filter, History
 from mcplens.store.recorder import Recorder
@@ -304,3 +304,10 @@ def test_a_scan_may_be_left_in_its_middle(history: History) -> None:
     scan.close()  # type: ignore[attr-defined]
     with pytest.raises(ConfigurationError, match="closed"):
         history.runs()
+
+
+def test_a_search_can_be_called_off(history: History, path: Path) -> None:
+    blocks = itertools.count()
+    with History(path, lambda: next(blocks) > 5) as stopped, pytest.raises(CancelledRequest):
+        list(stopped.scan(Filter(text="stands nowhere")))
+    assert next(blocks) < 10

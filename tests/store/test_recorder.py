@@ -442,3 +442,17 @@ def test_the_clock_of_a_run_can_be_chosen(path: Path) -> None:
     with History(path) as history:
         (run,) = history.runs()
     assert (run.started, run.ended, run.last_wall) == (1000.0, 1000.0, 1000.0)
+
+
+def test_an_event_that_cannot_be_written_is_left_out_and_the_others_are_recorded(
+    bus: Bus, path: Path
+) -> None:
+    warnings: list[str] = []
+    with Recorder(bus, path, warn=warnings.append) as recording:
+        publish_frames(bus, 2)
+        bus.publish(FrameReceived, "s", 0)  # without its fields
+        publish_frames(bus, 2)
+    assert [event.seq for event in stored_events(path)] == [1, 2, 3, 4, 5]
+    assert type(stored_events(path)[2]) is EventsMissed
+    assert recording.missed_count == 1
+    assert warnings == ["event 3 (FrameReceived) is not recorded: IndexError"]

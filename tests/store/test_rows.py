@@ -29,7 +29,9 @@ from mcplens.protocol.frames import (
 )
 from mcplens.store.blocks import pack, unpack
 from mcplens.store.history import entry_of
+from mcplens.store.names import short_id, short_method
 from mcplens.store.rows import Row, RowEncoder, decode_row, published
+from mcplens.web.rows import encoded, event_view
 from tests.store.samples import FIELDS, KINDS, REPLY, REQUEST, sample
 
 
@@ -215,3 +217,40 @@ def test_secrets_in_a_command_are_masked_and_marked() -> None:
     assert "Bearer" not in shown
     assert "Authorization: ‹masked, 8 characters›" in shown
     assert [mark.field for mark in stored.masked] == ["argv"]
+
+
+LONG = "x" * 10_000_000
+
+
+def test_rows_keep_no_long_methods_and_ids() -> None:
+    ids = [f"{LONG}{n}" for n in range(2)]
+    requests = [encode_request(one, f"tools/{LONG}") for one in ids]
+    batch = [frame(FrameReceived, requests[0]), frame(FrameReceived, requests[1], seq=2)]
+    batch.append(frame(FrameSent, encode_result(ids[1], {}), seq=3))
+    encoder = RowEncoder()
+    rows = encoder.encode([published(event) for event in batch])
+
+    assert all(len(str(column)) <= 200 for row in rows for column in row[5:7])
+    assert rows[0][6] != rows[1][6] == rows[2][6]
+    assert rows[2][5] == rows[1][5]
+    assert str(rows[1][5]).startswith("tools/xxx")
+    assert [row[9] for row in rows[:2]] == requests  # the recording has them whole
+    kept = encoder._theirs.recent
+    assert all(len(str(key[1])) + len(method) <= 400 for key, method in kept.items())
+
+
+def test_an_event_with_a_long_id_comes_back_with_its_message_whole() -> None:
+    raw = encode_request(LONG, "m")
+    (found,) = through_the_store(frame(FrameSent, raw, LONG))
+    assert found == frame(FrameSent, raw, LONG)
+
+
+def test_a_row_that_was_cut_once_is_not_cut_again() -> None:
+    identity, method = short_id(LONG), short_method(LONG)
+    assert short_id(identity) == identity
+    assert short_method(method) == method
+
+
+def test_a_row_on_the_page_has_no_long_method_or_id_of_an_older_recording() -> None:
+    row: Row = (1, 1.0, 1.0, "s", "FrameReceived", LONG, LONG, "request", None, b"{}")
+    assert len(encoded(event_view("run", row))) < 1000

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import itertools
 import json
 import stat
 from pathlib import Path
@@ -13,9 +14,10 @@ import pytest
 from mcplens import events
 from mcplens.bus import Bus, Publisher
 from mcplens.clock import ManualClock, SystemClock
-from mcplens.errors import ConfigurationError
+from mcplens.errors import CancelledRequest, ConfigurationError
 from mcplens.protocol.frames import encode_notification, encode_result, parse
 from mcplens.store import trace as trace_file
+from mcplens.store import transfer
 from mcplens.store.filters import Filter
 from mcplens.store.history import History
 from mcplens.store.recorder import Recorder
@@ -180,6 +182,14 @@ def test_a_cut_last_line_is_told_and_the_rest_is_read(bus: Bus, tmp_path: Path) 
             b'{"type":"Remark","run_id":"r","seq":0,"wall":1,"mono":1,"server_id":"s"}',
             "seq a number from 1 on",
         ),
+        (
+            b'{"type":"Remark","run_id":"r","seq":1099511627776,"wall":1,"mono":1,"server_id":"s"}',
+            "seq must be 1099511627775 at most",
+        ),
+        (
+            b'{"type":"Remark","run_id":"r","seq":1,"wall":NaN,"mono":1,"server_id":"s"}',
+            "wall and mono must be numbers",
+        ),
         (b'{"type":"Run"}', "missing required field"),
         (b"\xff\xfe", "can't decode byte 0xff"),
         (b'{"type":"FrameSent","run_id":"r","seq":1,"wall":1,"mono":1,"server_id":"s"}', "message"),
@@ -297,3 +307,41 @@ def test_a_time_that_stands_still_is_no_problem(tmp_path: Path) -> None:
     with Recorder(bus, tmp_path / "recording"):
         publish_frames(bus, 600)
     assert len(lines(exported(tmp_path / "recording"))) == 602
+
+
+def test_runs_that_lie_mixed_in_a_trace_are_told_apart(tmp_path: Path) -> None:
+    path, trace = tmp_path / "recording", tmp_path / "trace"
+    lines = ['{"format":"mcplens-trace","version":1}']
+    for seq in range(1, 4):
+        for run in ("", "a", "b"):
+            event = {"type": "Remark", "run_id": run, "seq": seq, "wall": 5, "mono": 0}
+            lines.append(json.dumps(event | {"server_id": "s" + run, "message": f"{run}{seq}"}))
+    trace.write_text("\n".join(lines))
+    imported = import_trace(trace, path)
+    assert (imported.run_ids, imported.event_count) == (["", "a", "b"], 9)
+    with History(path) as history:
+        runs = {run.run_id: (run.servers, run.event_count) for run in history.runs()}
+    assert runs == {"": (["s"], 3), "a": (["sa"], 3), "b": (["sb"], 3)}
+
+
+def test_a_trace_of_too_many_runs_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(transfer, "MOST_RUNS", 3)
+    trace = tmp_path / "trace"
+    lines = ['{"format":"mcplens-trace","version":1}']
+    lines += [json.dumps({"type": "Run", "run_id": f"r{n}", "started": 1}) for n in range(4)]
+    trace.write_text("\n".join(lines))
+    with pytest.raises(ConfigurationError, match="more than 3 runs"):
+        import_trace(trace, tmp_path / "recording")
+
+
+def test_an_import_can_be_called_off_and_what_was_read_stays(bus: Bus, tmp_path: Path) -> None:
+    path, trace = tmp_path / "recording", tmp_path / "trace"
+    with Recorder(bus, None, trace=trace):
+        publish_frames(bus, 2500)
+    lines = itertools.count()
+    with pytest.raises(CancelledRequest):
+        import_trace(trace, path, lambda: next(lines) > 1500)
+    assert len(stored_events(path)) == 1000
+    assert import_trace(trace, path).event_count == 1500

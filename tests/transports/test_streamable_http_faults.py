@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import socket
 import ssl
 from datetime import UTC, datetime
@@ -14,6 +15,7 @@ import pytest
 from mcplens.errors import ConfigurationError, ConnectError, HttpError, TransportError
 from mcplens.events import HttpExchangeEnded, HttpRequestSent, HttpResponseReceived
 from mcplens.protocol.frames import Frame
+from mcplens.transports.network import NetworkOptions
 from mcplens.transports.streamable_http import StreamableHttpTransport
 from tests.servers.misbehaving.abrupt import reset
 from tests.servers.misbehaving.wire import Wire
@@ -262,6 +264,13 @@ async def test_a_private_certificate_is_taken_with_its_ca_file_or_the_insecure_s
         async with connected(transport) as heard:
             transport.send(call(1))
             await heard.message()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="there are no named pipes")
+def test_a_ca_file_that_is_a_pipe_is_refused_and_not_opened(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(ConfigurationError, match="it is no file"):
+        NetworkOptions(ca_file=str(tmp_path / "pipe")).tls_context()
 
 
 async def test_a_ca_file_that_is_not_there_is_a_configuration_error():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,6 @@ async def test_two_servers_are_connected_at_once_and_one_dies_alone(tmp_path: Pa
     async with site(tmp_path) as web, web.page() as page:
         await page.connected("steady")
         frail = await page.connected("frail")
-        import os
         import signal
 
         os.kill(frail["channel"]["pid"], signal.SIGKILL)
@@ -289,6 +289,16 @@ async def test_folders_are_listed_and_files_are_not(tmp_path: Path) -> None:
         assert inside["uri"].endswith("/a%20folder")
         with pytest.raises(Refusal):
             await page.ask("BrowseFolder", path=str(tmp_path / "nowhere"))
+
+
+@pytest.mark.skipif(os.name != "posix", reason="there are no named pipes")
+async def test_a_path_that_is_a_pipe_is_refused_and_the_page_goes_on(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    write_config(tmp_path, piped={"command": "x", "envFile": str(tmp_path / "pipe")})
+    async with site(tmp_path) as web, web.page() as page:
+        assert "it is no file" in page.things["servers", "piped"]["problem"]["message"]
+        with pytest.raises(Refusal, match="it is no file"):
+            await page.ask("ServerRead", path=str(tmp_path / "pipe"))
 
 
 async def test_subscriptions_levels_and_pings(web: Site) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from mcplens.app import create_mcp_client
 from mcplens.clock import ManualClock
-from mcplens.errors import InspectorError
+from mcplens.errors import InspectorError, ProtocolError
 from mcplens.session.queue import Progress
 from mcplens.workspace import calls as kept
 from mcplens.workspace.calls import Call, Calls, OnProgress, Outcome, Work
@@ -54,6 +54,17 @@ async def test_results_beyond_the_bound_go_but_the_newest_stays(
     assert first.size_bytes == 80
     assert second.outcome is not None
     assert second.outcome.raw is not None
+
+
+async def test_of_a_large_error_the_beginning_is_kept() -> None:
+    async def fail(on_progress: OnProgress) -> Outcome:
+        raise ProtocolError("INVALID_RESPONSE", "m" * 10**6, raw=b"x" * 10**6, value=["v"] * 10**6)
+
+    call = await run(Calls(ManualClock(), lambda call_id: None), fail)
+    assert isinstance(call.error, ProtocolError)
+    assert call.error.size_bytes < 64 * 1024
+    assert call.error.details["raw"].startswith(b"xxx")
+    assert "Traffic has all that came" in call.error.details["left_out"]
 
 
 async def test_a_call_that_runs_is_not_forgotten_and_is_called_off() -> None:

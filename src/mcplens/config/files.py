@@ -7,9 +7,11 @@ whoever reads or edits a file of ours or of another tool.
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import re
-from typing import Any, Final
+import stat
+from typing import Any, BinaryIO, Final
 
 import msgspec
 
@@ -21,6 +23,10 @@ BACKUP_SUFFIX: Final = ".bak"
 
 # Far above any configuration; a wrong path (a video, a device) is not read to its end.
 _MAX_BYTES: Final = 64 * 1024 * 1024
+# Where the system has these.
+_NEVER_WAIT: Final = (
+    getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0) | getattr(os, "O_BINARY", 0)
+)
 
 
 class Written(msgspec.Struct, frozen=True):
@@ -43,7 +49,7 @@ def read_text(path: str) -> str:
         ConfigurationError: it cannot be read, or is no text.
     """
     try:
-        with open(path, "rb") as file:
+        with _open(path) as file:
             data = file.read(_MAX_BYTES + 1)
     except OSError as problem:
         reason = problem.strerror or str(problem)
@@ -58,6 +64,29 @@ def read_text(path: str) -> str:
         before = data[: problem.start].decode(encoding, "replace").removeprefix("\ufeff")
         line, column = position(before, len(before))
         raise _syntax(path, f"this is no {encoding.upper()} text", line, column) from None
+
+
+def _open(path: str) -> BinaryIO:
+    """Open a file to be read; a pipe or a terminal, which may have to be waited for, is refused.
+
+    Raises:
+        OSError: it cannot be read, or is no file.
+    """
+    _check_is_file(os.stat(path), path)
+    descriptor = os.open(path, os.O_RDONLY | _NEVER_WAIT)
+    try:
+        _check_is_file(os.fstat(descriptor), path)  # it may be another by now
+        return open(descriptor, "rb")
+    except BaseException:
+        os.close(descriptor)
+        raise
+
+
+def _check_is_file(found: os.stat_result, path: str) -> None:
+    if stat.S_ISDIR(found.st_mode):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+    if not stat.S_ISREG(found.st_mode) and path != os.devnull:
+        raise OSError(errno.EINVAL, "it is no file, but a pipe or a device")
 
 
 def read_json(path: str) -> Document:
@@ -153,7 +182,7 @@ def write_text(path: str, text: str, *, is_private: bool = False) -> Written:
 
 def _former(path: str) -> tuple[bytes | None, int | None]:
     try:
-        with open(path, "rb") as file:
+        with _open(path) as file:
             return file.read(), os.fstat(file.fileno()).st_mode & 0o777
     except FileNotFoundError:
         return None, None

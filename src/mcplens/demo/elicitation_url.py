@@ -18,7 +18,6 @@ _PATIENCE_S: Final = 120.0
 _LIFE_S: Final = 600.0
 # Pages that clients were sent to; the oldest goes when there are too many.
 _MOST_PAGES: Final = 50
-_pages: dict[str, Page] = {}
 
 
 @tool(
@@ -49,7 +48,7 @@ async def _ask_until_visited(call: Call) -> Json:
     for number in range(1, 11):
         page = await _page(call)
         if page.is_visited:
-            del _pages[_key(call)]
+            del call.demo.pages[_key(call)]
             return text("the page was visited")
         answer = await ask(call, f"page-{number}", "elicitation/create", _question(page))
         if answer.get("action") != "accept":
@@ -68,7 +67,7 @@ async def elicit_url_required(call: Call) -> Json:
     require(call, Question("elicitation/create", {"mode": "url"}))
     page = await _page(call)
     if page.is_visited:
-        del _pages[_key(call)]
+        del call.demo.pages[_key(call)]
         return text("the page was visited; thank you")
     elicitation = {**_question(page), "elicitationId": page.id}
     raise Fault(_REQUIRED, "a page must be visited first", {"elicitations": [elicitation]})
@@ -91,12 +90,22 @@ def _key(call: Call) -> str:
 
 async def _page(call: Call) -> Page:
     """The page that this client must visit; a new one if there is none, or if that is gone."""
-    key = _key(call)
-    if key not in _pages or _pages[key].is_gone:
-        page = _pages[key] = Page(call.clock)
-        await page.open(_LIFE_S)
-        if not call.is_stateless:
-            call.demo.spawn(_tell_when_visited(call, page))
-        while len(_pages) > _MOST_PAGES:
-            _pages.pop(next(iter(_pages))).close()
-    return _pages[key]
+    key, pages = _key(call), call.demo.pages
+    if (known := _standing(pages, key)) is not None:
+        return known
+    page = Page(call.clock)
+    await page.open(_LIFE_S)
+    if (known := _standing(pages, key)) is not None:  # of a call beside this one
+        page.close()
+        return known
+    pages[key] = page
+    if not call.is_stateless:
+        call.demo.spawn(_tell_when_visited(call, page))
+    while len(pages) > _MOST_PAGES:
+        pages.pop(next(iter(pages))).close()
+    return page
+
+
+def _standing(pages: dict[str, Page], key: str) -> Page | None:
+    page = pages.get(key)
+    return None if page is None or page.is_gone else page

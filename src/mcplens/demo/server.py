@@ -22,6 +22,7 @@ from mcplens.demo.client import Client
 from mcplens.demo.handshake import complete
 from mcplens.demo.listening import Audience
 from mcplens.demo.lists import Catalog
+from mcplens.demo.pages import Page
 from mcplens.demo.registry import METHODS, Answered, Failure, Fault, Json
 from mcplens.demo.tasks import Tasks
 from mcplens.inbound.peer import Peer
@@ -52,6 +53,7 @@ class Demo:
         self.audience = Audience(self)
         self.tasks = Tasks(self)
         self.clients: dict[Peer, Client] = {}
+        self.pages: dict[str, Page] = {}  # that clients were sent to, by client and tool
         # What was called off; the tool cancelled-calls shows it.
         self.cancelled: deque[Json] = deque(maxlen=100)
         self._work: set[asyncio.Task[Any]] = set()
@@ -68,6 +70,8 @@ class Demo:
 
     async def close(self) -> None:
         """Stop all work."""
+        for page in self.pages.values():
+            page.close()
         for task in self._work:
             task.cancel()
         await asyncio.gather(*self._work, return_exceptions=True)

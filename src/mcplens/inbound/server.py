@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from mcplens.errors import ConfigurationError, ConnectError, classify
+from mcplens.inbound.connections import bounded
 from mcplens.inbound.gate import is_loopback
 from mcplens.inbound.limits import Limits
 from mcplens.inbound.site import Site
@@ -66,11 +67,12 @@ async def serve_app(
     host: str,
     max_message_bytes: int,
     close: Callable[[], None],
+    max_connections: int | None = None,
 ) -> AsyncIterator[Address]:
     """Serve an ASGI application for as long as the block lasts; `close` ends what it has open."""
     address = Address(host, listener.getsockname()[1])
     is_up = asyncio.Event()
-    server = _server(app, max_message_bytes, is_up)
+    server = _server(app, max_message_bytes, is_up, max_connections)
     # No TaskGroup: it would wrap what the block raises.
     serving = asyncio.get_running_loop().create_task(server.serve(sockets=[listener]))
     serving.add_done_callback(lambda _: is_up.set())
@@ -104,7 +106,9 @@ def listen(host: str, port: int) -> socket.socket:
     return listener
 
 
-def _server(app: Any, max_message_bytes: int, is_up: asyncio.Event) -> Server:
+def _server(
+    app: Any, max_message_bytes: int, is_up: asyncio.Event, max_connections: int | None
+) -> Server:
     import uvicorn
 
     class Quiet(uvicorn.Server):
@@ -150,4 +154,6 @@ def _server(app: Any, max_message_bytes: int, is_up: asyncio.Event) -> Server:
         ws_max_size=max_message_bytes,
         ws_per_message_deflate=False,
     )
+    config.load()
+    config.http_protocol_class = bounded(config.http_protocol_class, max_connections)
     return Quiet(config)

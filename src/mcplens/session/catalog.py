@@ -192,7 +192,7 @@ class Catalog:
         try:
             items = await self.fetch(kind, _METHODS[kind][1])
         except InspectorError as error:
-            self._publish(ListRefreshed, kind, 0, error.to_dict())
+            self._publish(ListRefreshed, kind, 0, error.shortened().to_dict())
         else:
             self._publish(ListRefreshed, kind, len(items))
 
@@ -225,7 +225,7 @@ class Catalog:
         try:
             self.resources[uri] = await self._client.read_resource(uri)
         except InspectorError as error:
-            self._publish(ResourceRefreshed, uri, error.to_dict())
+            self._publish(ResourceRefreshed, uri, error.shortened().to_dict())
         else:
             self._publish(ResourceRefreshed, uri)
 

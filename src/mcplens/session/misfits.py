@@ -27,6 +27,8 @@ _QUOTE_BYTES: Final = 200
 # Answers by which one that comes twice is known; it must not count against the next request.
 _REMEMBERED: Final = 16
 _REMEMBERED_BYTES: Final = 64 * 1024
+# A late reply that is larger is an event alone: the history may have one for each of its requests.
+_LATE_BYTES: Final = 256 * 1024
 
 
 class Misfits:
@@ -71,7 +73,7 @@ class Misfits:
             # Given up, not closed: a right answer that still comes is late, and nobody else's.
             entry = self._correlation.give_up(identity)
             if late is not None:
-                late.late_reply = message
+                _keep_late(late, message)
                 self._publish(LateReply, late.id, late.method, message)
             elif entry is not None:
                 self._session.end(entry, _malformed_error(message))
@@ -88,7 +90,7 @@ class Misfits:
         assert frame.id is not None
         late = self._correlation.late(frame.id)
         if late is not None:
-            late.late_reply = frame
+            _keep_late(late, frame)
             self._publish(LateReply, late.id, late.method, frame)
             return
         if frame.raw in self._answered:
@@ -139,6 +141,11 @@ class Misfits:
         for entry in self._correlation.waiting.values():
             if len(entry.evidence) < _EVIDENCE_LIMIT:
                 entry.evidence.append(message.raw[:_QUOTE_BYTES])
+
+
+def _keep_late(entry: QueueEntry, message: Frame | Malformed) -> None:
+    if len(message.raw) <= _LATE_BYTES:
+        entry.late_reply = message
 
 
 def _malformed_error(message: Malformed) -> ProtocolError:

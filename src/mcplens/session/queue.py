@@ -253,6 +253,9 @@ class RequestQueue:
         if type(result) is Frame:
             entry.weight = len(result.raw)
             self._history_bytes += entry.weight
+        elif entry.error is not None:
+            entry.weight = entry.error.size_bytes
+            self._history_bytes += entry.weight
         if len(history) == history.maxlen and history:
             self._history_bytes -= history[0].weight
         history.append(entry)

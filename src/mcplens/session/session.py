@@ -317,9 +317,9 @@ class Session:
         error = None if entry.error is None else entry.error.to_dict()
         publish, status = self._publish, _STATUS_NAMES[entry.status]
         elapsed_s = self.clock.monotonic() - entry.started_mono
-        publish.put(
-            RequestEnded, publish.server_id, 0, entry.id, entry.method, status, elapsed_s, error
-        )
+        size_bytes = 0 if entry.error is None else entry.error.size_bytes
+        fields = entry.id, entry.method, status, elapsed_s, error
+        publish.put(RequestEnded, publish.server_id, size_bytes, *fields)
 
     def _elapsed_s(self, entry: QueueEntry) -> float:
         return self.clock.monotonic() - entry.started_mono

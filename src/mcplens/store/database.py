@@ -71,6 +71,10 @@ class Database:
         if self._retention is not None:
             self._sweeper = Sweeper(self._connection, self._retention)
 
+    def turn_to(self, run: Run) -> None:
+        """Add rows of this run from now on; all of the one before are in the file."""
+        self._run, self._run_no, self._servers = run, 0, set()
+
     def add(self, rows: Sequence[Row]) -> None:
         """Take rows, in the order of their seq; they are in the file after the next commit."""
         self._blocks.extend(pack(rows))

@@ -13,6 +13,7 @@ import msgspec
 
 from mcplens.protocol.frames import RequestId
 from mcplens.store.filters import Filter
+from mcplens.store.names import short_id
 from mcplens.store.rows import Row
 
 # Rows after the end in which the HTTP side of an exchange may still end.
@@ -94,7 +95,7 @@ def _start(scan: Scan, run_id: str, row: Row, ours: bool) -> int:
 def _cause(row: Row) -> RequestId | None:
     """The request of ours that a question of the server's belongs to."""
     is_question = row[4] == "ServerRequestReceived" and row[8] is not None
-    return row[8].get("caused_by") if is_question and row[8] is not None else None
+    return short_id(row[8].get("caused_by")) if is_question and row[8] is not None else None
 
 
 class _Gatherer:

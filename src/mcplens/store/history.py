@@ -7,13 +7,13 @@ so that only blocks that can hold a match are unpacked. Called by the surfaces; 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from types import TracebackType
 from typing import Any, Final, Self
 
 import msgspec
 
-from mcplens.errors import ConfigurationError
+from mcplens.errors import CancelledRequest, ConfigurationError
 from mcplens.events import Event
 from mcplens.protocol.frames import RequestId
 from mcplens.store.blocks import unpack
@@ -25,6 +25,23 @@ from mcplens.store.schema import SEQ_BITS, SEQ_MASK, Locked, Unusable, explain, 
 
 # Enough of a payload for one line of a list.
 HEAD_BYTES: Final = 200
+
+# Asked by long work, time and again, whether to go on; answered on another thread.
+IsStopped = Callable[[], bool]
+
+
+def go_on() -> bool:
+    """For work that nobody calls off."""
+    return False
+
+
+def check(is_stopped: IsStopped) -> None:
+    """Raises:
+    CancelledRequest: the work was called off.
+    """
+    if is_stopped():
+        raise CancelledRequest("called off")
+
 
 # Where an event stands: (run_id, seq).
 Place = tuple[str, int]
@@ -102,10 +119,12 @@ class History:
 
     Raises:
         ConfigurationError: the file is missing, damaged, or of a newer mcplens.
+        CancelledRequest: `is_stopped` said so while something was looked for.
     """
 
-    def __init__(self, path: str | os.PathLike[str]) -> None:
+    def __init__(self, path: str | os.PathLike[str], is_stopped: IsStopped = go_on) -> None:
         self.path = os.fspath(path)
+        self._is_stopped = is_stopped
         try:
             self._connection = open_to_read(self.path)
         except (Unusable, Locked) as problem:
@@ -257,6 +276,7 @@ class History:
 
         cursor = None
         while True:
+            check(self._is_stopped)
             try:
                 cursor = cursor or self._connection.execute(statement, values)
                 row = cursor.fetchone()

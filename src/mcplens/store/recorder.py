@@ -22,7 +22,7 @@ from mcplens.clock import Clock, SystemClock
 from mcplens.events import EventsMissed
 from mcplens.store.database import Database, Run
 from mcplens.store.retention import Retention
-from mcplens.store.rows import RowEncoder
+from mcplens.store.rows import Row, RowEncoder
 from mcplens.store.schema import Locked, Unusable
 
 # How long the writer sleeps before it writes, after something came and after nothing did. A kill -9
@@ -201,13 +201,32 @@ class Recorder:
                 self._add(part, size_bytes)
 
     def _add(self, part: list[Published], size_bytes: int) -> None:
-        rows = self._encoder.encode(part)
+        rows = self._rows_of(part)
         self._each(lambda destination: destination.add(rows))
         self._last_seq = part[-1][2]
         self._batch_events += len(part)
         self._batch_bytes += size_bytes
         if self._batch_events >= _BATCH_EVENTS or self._batch_bytes >= _BATCH_BYTES:
             self._commit()
+
+    def _rows_of(self, part: list[Published]) -> list[Row]:
+        try:
+            return self._encoder.encode(part)
+        except Exception:  # ours: found below, and all the others are recorded
+            return [self._row_of(published) for published in part]
+
+    def _row_of(self, published: Published) -> Row:
+        """The row of one event; one that cannot be made says that the event is missing."""
+        kind, _, seq, wall, mono, _, _ = published
+        try:
+            (row,) = self._encoder.encode([published])
+        except Exception as problem:
+            self.missed_count += 1
+            if self.problem is None:
+                reason = type(problem).__name__  # its text may hold what must not be told
+                self._tell(f"event {seq} ({kind.__name__}) is not recorded: {reason}")
+            (row,) = self._encoder.encode([(EventsMissed, "", seq, wall, mono, (seq, seq), 0)])
+        return row
 
     def _commit(self, ended: float | None = None) -> None:
         """Have it on the disk; `ended` ends the run."""

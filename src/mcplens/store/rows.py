@@ -35,6 +35,7 @@ from mcplens.store.masks import (
     mask_named_headers,
     masked_texts,
 )
+from mcplens.store.names import MOST_CHARACTERS, short_id, short_method
 
 # seq, wall, mono, server_id, kind, method, request_id, status, detail, payload. A plain tuple:
 # four of them are made for every call.
@@ -165,7 +166,7 @@ class RowEncoder:
         message = fields[0]
         if type(message) is Frame and message.kind is _REQUEST and len(fields) > 2:
             identity, method = message.id, message.method
-            if fields[2] == identity:
+            if fields[2] == identity and type(identity) is int and len(method) <= MOST_CHARACTERS:
                 self._ours.remember(server_id, identity, method)
                 return (
                     seq, wall, mono, server_id, "FrameSent", method, identity, "request", None,
@@ -176,7 +177,12 @@ class RowEncoder:
     def _received(self, published: Published) -> Row:
         _, server_id, seq, wall, mono, fields, _ = published
         message = fields[0]
-        if type(message) is Frame and message.kind is _RESULT and len(fields) > 2:
+        if (
+            type(message) is Frame
+            and message.kind is _RESULT
+            and len(fields) > 2
+            and type(message.id) is int
+        ):
             identity, channel = message.id, fields[2]
             method = self._ours.method(server_id, identity)
             detail = None if channel is None else {"channel": channel}
@@ -190,16 +196,17 @@ class RowEncoder:
         """A frame of any sort; `channel` is written where it is not the usual one."""
         _, server_id, seq, wall, mono, fields, _ = published
         message = fields[0]
-        identity, status, detail = _about(message)
+        whole_id, status, detail = _about(message)
+        identity = short_id(whole_id)
         method: str | None = None
         usual = None
         if status in ("result", "error"):
             method = answered.method(server_id, identity)
         elif type(message) is Frame:
-            method = message.method
+            method = short_method(message.method)
             if status == "request":
-                asked.remember(server_id, identity, method)
-                usual = identity if name == "FrameSent" else None
+                asked.remember(server_id, identity, method or "")
+                usual = whole_id if name == "FrameSent" else None
         channel = fields[2] if len(fields) > 2 else None
         if channel != usual:
             detail["channel"] = channel
@@ -212,7 +219,10 @@ class RowEncoder:
             return self._other(published)
         _, server_id, seq, wall, mono, (identity, method, status, elapsed_s, _), _ = published
         detail = {"elapsed_s": elapsed_s}
-        return (seq, wall, mono, server_id, "RequestEnded", method, identity, status, detail, None)
+        return (
+            seq, wall, mono, server_id, "RequestEnded", short_method(method), short_id(identity),
+            status, detail, None,
+        )  # fmt: skip
 
     def _other(self, published: Published) -> Row:
         kind, server_id, seq, wall, mono, fields, _ = published
@@ -244,14 +254,17 @@ class RowEncoder:
         elif kind is ProcessStarted or "error" in detail:
             detail = _without_secrets(detail)
         return (
-            seq, wall, mono, server_id, plan.name, method, identity, status, detail or None,
-            payload or None,
+            seq, wall, mono, server_id, plan.name, short_method(method), short_id(identity), status,
+            detail or None, payload or None,
         )  # fmt: skip
 
 
 def _started(published: Published) -> Row:
     _, server_id, seq, wall, mono, (identity, method), _ = published
-    return (seq, wall, mono, server_id, "RequestStarted", method, identity, None, None, None)
+    return (
+        seq, wall, mono, server_id, "RequestStarted", short_method(method), short_id(identity),
+        None, None, None,
+    )  # fmt: skip
 
 
 def published(event: Event) -> Published:
@@ -400,7 +413,8 @@ def decode_row(run_id: str, row: Row) -> Stored:
     if "headers" in fields:
         fields["headers"] = [(str(name), str(value)) for name, value in fields["headers"]]
     if kind is FrameSent and status == "request":
-        fields.setdefault("channel", identity)
+        message = fields["message"]
+        fields.setdefault("channel", message.id if isinstance(message, Frame) else identity)
     try:
         return Stored(kind(**shared, **fields), masked)
     except TypeError:  # a field that this version needs was not written by that one

@@ -7,6 +7,7 @@ is written while things happen. Called by recorder.py (`--trace`) and transfer.p
 from __future__ import annotations
 
 import base64
+import math
 import os
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, BinaryIO, Final
@@ -27,6 +28,7 @@ from mcplens.store.rows import (
     plan_of,
     to_json,
 )
+from mcplens.store.schema import SEQ_MASK
 
 FORMAT: Final = "mcplens-trace"
 VERSION: Final = 1
@@ -221,8 +223,13 @@ def _read_line(name: str, data: bytes) -> Run | Stored | None:
     if kind not in KINDS:
         raise ValueError(f"the type {kind!r} is not known")
     shared = [line.pop(field) for field in _SHARED]
-    if not isinstance(shared[0], str) or not isinstance(shared[1], int) or shared[1] < 1:
+    run_id, seq, wall, mono, _ = shared
+    if not isinstance(run_id, str) or type(seq) is not int or seq < 1:
         raise ValueError("run_id must be text, and seq a number from 1 on")
+    if seq > SEQ_MASK:  # its place would be in another run
+        raise ValueError(f"seq must be {SEQ_MASK} at most")
+    if not (math.isfinite(wall) and math.isfinite(mono)):
+        raise ValueError("wall and mono must be numbers")
     return _stored(kind, shared, line)
 
 

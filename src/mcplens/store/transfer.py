@@ -6,13 +6,15 @@ What is exported, imported and exported again is the same, byte for byte. Called
 from __future__ import annotations
 
 import os
+from collections import OrderedDict
 from typing import BinaryIO, Final
 
 import msgspec
 
+from mcplens.errors import ConfigurationError
 from mcplens.store.database import Database, Run
 from mcplens.store.filters import Filter
-from mcplens.store.history import History, unreadable
+from mcplens.store.history import History, IsStopped, check, go_on, unreadable
 from mcplens.store.masks import KeysOf
 from mcplens.store.redaction import scan_masked
 from mcplens.store.rows import Row, RowEncoder, Stored, published
@@ -23,6 +25,11 @@ from mcplens.store.trace import BrokenLine, event_line, header_line, read_trace,
 _BATCH_EVENTS: Final = 1_000
 _BATCH_BYTES: Final = 8 * 1024 * 1024
 
+
+# Each is a row of the store and a line of a list; no recording holds so many.
+MOST_RUNS: Final = 100_000
+# Runs of one trace that lie mixed, each with the requests that its replies are found by.
+_MOST_MIXED: Final = 64
 
 # Broken lines that are told one by one; a file of nothing else has millions.
 _MOST_BROKEN: Final = 100
@@ -61,15 +68,26 @@ def export_trace(
     return count
 
 
-def import_trace(trace: str | os.PathLike[str], path: str | os.PathLike[str]) -> Imported:
-    """Read a trace file into the store.
+def import_trace(
+    trace: str | os.PathLike[str],
+    path: str | os.PathLike[str],
+    is_stopped: IsStopped = go_on,
+) -> Imported:
+    """Read a trace file into the store; what was read when it is called off stays there.
 
     Raises:
+        CancelledRequest: `is_stopped` said so.
         ConfigurationError: it is no trace file, or the store cannot be written.
     """
     importer = _Importer(os.fspath(path))
+
+    def leave_out(line: BrokenLine) -> None:
+        check(is_stopped)  # a file of nothing else has millions
+        importer.leave_out(line)
+
     try:
-        for found in read_trace(trace, importer.leave_out):
+        for found in read_trace(trace, leave_out):
+            check(is_stopped)
             if isinstance(found, Run):
                 importer.begin(found)
             else:
@@ -98,9 +116,9 @@ class _Importer:
         self.broken: list[BrokenLine] = []
         self.broken_count = 0
         self._path = path
-        self._encoders: dict[str, RowEncoder] = {}
+        self._encoders: OrderedDict[str, RowEncoder] = OrderedDict()
         self._database: Database | None = None
-        self._run_id = ""
+        self._run_id: str | None = None
         self._rows: list[Row] = []
         self._bytes = 0
 
@@ -111,11 +129,20 @@ class _Importer:
 
     def begin(self, run: Run) -> None:
         self.end()
-        self.runs.setdefault(run.run_id, run)
+        run = self.runs.setdefault(run.run_id, run)
+        if len(self.runs) > MOST_RUNS:
+            message = f"the trace has more than {MOST_RUNS:,} runs; these are imported"
+            raise ConfigurationError("CONFIGURATION_INVALID", message)
         self._run_id = run.run_id
-        self._encoders.setdefault(run.run_id, RowEncoder(is_masked=True))
-        self._database = Database(self._path, self.runs[run.run_id])
-        self._database.open()
+        encoder = self._encoders.pop(run.run_id, None) or RowEncoder(is_masked=True)
+        self._encoders[run.run_id] = encoder
+        if len(self._encoders) > _MOST_MIXED:
+            self._encoders.popitem(last=False)
+        if self._database is None:
+            self._database = Database(self._path, run)
+            self._database.open()
+        else:
+            self._database.turn_to(run)
 
     def add(self, stored: Stored) -> None:
         event = stored.event
@@ -137,11 +164,10 @@ class _Importer:
         """The run that was last begun is whole."""
         if self._database is not None:
             self._flush(is_over=True)
-        self.close()
+        self._run_id = None
 
     def close(self) -> None:
         database, self._database = self._database, None
-        self._run_id = ""
         if database is not None:
             database.close()
 

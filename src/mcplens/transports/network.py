@@ -7,6 +7,7 @@ loads no HTTP library.
 
 from __future__ import annotations
 
+import os
 import ssl
 from collections.abc import Iterable, Mapping
 from functools import cache
@@ -60,6 +61,8 @@ class NetworkOptions:
             return None
         context = ssl.create_default_context()
         try:
+            if os.path.exists(self.ca_file) and not os.path.isfile(self.ca_file):
+                raise OSError("it is no file")  # to open a pipe would hold up everything
             context.load_verify_locations(self.ca_file)
         except OSError as problem:  # ssl.SSLError is one too
             message = f"the CA file {self.ca_file} cannot be used: {problem}"

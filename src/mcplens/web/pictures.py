@@ -12,12 +12,15 @@ import msgspec
 
 from mcplens.config.configuration import KIND
 from mcplens.config.model import ServerEntry, Source
+from mcplens.errors import short_details, short_text
 from mcplens.protocol.lifecycle import ConnectionState
 from mcplens.protocol.masking import mask_headers, mask_url
 from mcplens.session.client import Client
 from mcplens.store.masks import mask_argv
 from mcplens.store.masks import plain as plain_name
+from mcplens.store.names import short_id
 from mcplens.web import views
+from mcplens.web.introductions import introduced
 from mcplens.web.plain import NULL, plain, raw_json
 from mcplens.web.question_pictures import awaited_links, question_view, task_view
 from mcplens.workspace.calls import Call
@@ -43,7 +46,10 @@ def error_view(error: dict[str, Any] | None) -> views.ErrorView | None:
         for key, value in error["details"].items()
         if key != "command" or isinstance(value, str)
     }
-    return views.ErrorView(**plain({**error, "details": details}))
+    message = short_text(error["message"])
+    return views.ErrorView(
+        **plain({**error, "message": message, "details": short_details(details)})
+    )
 
 
 def source_view(source: Source) -> views.SourceView:
@@ -94,9 +100,10 @@ def server_view(workspace: Workspace, server: Server) -> views.ServerView:
     """A server as it stands now."""
     # What only events tell must be as new as what the client is asked for.
     workspace.follower.catch_up()
-    return views.ServerView(
-        **_configured(workspace, server), **_connected(server), **_introduced(server)
-    )
+    fields, remarks = introduced(server)
+    fields |= _configured(workspace, server) | _connected(server)
+    fields["remarks"] = [*server.entry.remarks, *remarks]
+    return views.ServerView(**fields)
 
 
 def _configured(workspace: Workspace, server: Server) -> dict[str, Any]:
@@ -117,7 +124,6 @@ def _configured(workspace: Workspace, server: Server) -> dict[str, Any]:
         "is_removable": entry.source.kind == KIND or server.is_given,
         "needs_confirmation": workspace.confirmations.is_needed(entry),
         "problem": error_view(entry.problem.to_dict() if entry.problem else None),
-        "remarks": list(entry.remarks),
         "inputs": _inputs(entry),
         "roots": [views.RootView(root.uri, root.name) for root in server.answering.roots],
         "profile": server.answering.profile,
@@ -158,20 +164,6 @@ def _connected(server: Server) -> dict[str, Any]:
 def _channel(client: Client) -> dict[str, Any]:
     """What is known of the connection; the command is shown elsewhere, as its file has it."""
     return {key: value for key, value in client.describe().items() if key != "command"}
-
-
-def _introduced(server: Server) -> dict[str, Any]:
-    client = server.client
-    return {
-        "protocol_version": client.protocol_version if client is not None else None,
-        "server_info": plain(client.server_info) if client is not None else {},
-        "capabilities": plain(client.capabilities) if client is not None else {},
-        "client_capabilities": plain(server.answering.capabilities),
-        "declared_capabilities": plain(server.declared),
-        "needs_reconnect": server.needs_reconnect,
-        "is_outdated": server.is_outdated,
-        "instructions": client.instructions if client is not None else None,
-    }
 
 
 def found_views(
@@ -256,15 +248,18 @@ def call_view(workspace: Workspace, call: Call, largest: int = LARGEST_RESULT) -
         method=call.method,
         name=call.name,
         request=NULL if is_large else raw_json(call.request),
-        request_id=call.request_ids[-1] if call.request_ids else None,
-        request_ids=call.request_ids,
+        request_id=short_id(call.request_ids[-1]) if call.request_ids else None,
+        request_ids=[short_id(one) for one in call.request_ids],
         status=call.status,
         started=call.started,
         elapsed_s=call.elapsed_s,
         progress=None
         if progress is None
         else views.ProgressView(
-            progress.progress, progress.total, progress.message, call.progress_at
+            progress.progress,
+            progress.total,
+            None if progress.message is None else short_text(progress.message),
+            call.progress_at,
         ),
         is_waiting_on_user=call.is_waiting_on_user,
         question_ids=call.question_ids,

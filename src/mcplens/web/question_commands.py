@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import Any, Final
 
 import msgspec
@@ -16,6 +17,7 @@ from mcplens.web.folders import browse
 from mcplens.web.pictures import server_view
 from mcplens.web.question_pictures import profile_views
 from mcplens.web.question_views import ProfileView
+from mcplens.web.recorded import beside
 from mcplens.workspace.answering import typed_root
 from mcplens.workspace.server import Server
 from mcplens.workspace.steering import Steering
@@ -105,7 +107,8 @@ async def remove_root(workspace: Workspace, command: c.RemoveRoot) -> views.Serv
 
 
 async def browse_folder(workspace: Workspace, command: c.BrowseFolder) -> views.FolderView:
-    return browse(command.path or workspace.configured.here.home)
+    # On a thread: a network drive may take its time.
+    return await beside(partial(browse, command.path or workspace.configured.here.home))
 
 
 def _changed(workspace: Workspace, server: Server, save: bool) -> views.ServerView:

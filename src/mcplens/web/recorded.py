@@ -8,16 +8,17 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final, TypeVar
 
 import msgspec
 
+from mcplens.bus import Published
 from mcplens.errors import ConfigurationError, InspectorError
 from mcplens.protocol.frames import ABSENT, Frame, Kind, decode_value
 from mcplens.store.filters import Filter, Sieve
-from mcplens.store.history import History, Place
+from mcplens.store.history import History, IsStopped, Place, check
 from mcplens.store.pins import find_pin
 from mcplens.store.rows import Row, RowEncoder, Stored, decode_row, to_json
 from mcplens.web.rows import event_view
@@ -26,7 +27,7 @@ from mcplens.workspace.workspace import Workspace
 
 T = TypeVar("T")
 
-# One long export must not keep a page of Traffic waiting.
+# For what is quick; a search or an export has threads of its own.
 _threads: Final = ThreadPoolExecutor(4, thread_name_prefix="mcplens history")
 # 2 MB as events usually are; a page reads 200,000 of them.
 MOST_EVENTS: Final = 5_000
@@ -86,36 +87,42 @@ async def runs(workspace: Workspace, limit: int) -> RunPage:
     return RunPage(shown, len(found) > limit)
 
 
-async def events(
+def events(
     workspace: Workspace,
     wanted: Filter,
+    is_stopped: IsStopped,
     *,
     after: Place | None,
     before: Place | None,
     newest_first: bool,
     limit: int,
 ) -> EventPage:
-    """A page of recorded events."""
-    limit = min(limit, MOST_EVENTS)
+    """A page of recorded events; it may take long to find them.
 
-    def page(history: History) -> EventPage:
-        found: list[EventView] = []
+    Raises:
+        CancelledRequest: it was called off.
+        ConfigurationError: the recording cannot be read.
+    """
+    limit = min(limit, MOST_EVENTS)
+    found: list[EventView] = []
+    with History(workspace.recording_path, is_stopped) as history:
         rows = history.scan(wanted, after=after, before=before, newest_first=newest_first)
         for run_id, row in rows:
             if len(found) == limit:
                 return EventPage(found, True)
             found.append(event_view(run_id, row))
-        return EventPage(found, False)
-
-    return await read(workspace, page)
+    return EventPage(found, False)
 
 
-async def matches(workspace: Workspace, wanted: Filter, after_seq: int) -> MatchesView:
-    """Which events of one run are wanted, by their whole bytes.
+def matches(
+    workspace: Workspace, wanted: Filter, after_seq: int, is_stopped: IsStopped
+) -> MatchesView:
+    """Which events of one run are wanted, by their whole bytes; it may take long.
 
     What is in memory is looked through there, what is older in the recording.
 
     Raises:
+        CancelledRequest: it was called off.
         InspectorError: no run is named, or the recording of another run cannot be read.
     """
     run_id = wanted.run_id
@@ -126,28 +133,33 @@ async def matches(workspace: Workspace, wanted: Filter, after_seq: int) -> Match
     is_whole = bool(kept) and kept[0][2] == after_seq + 1
     is_done = is_live and (is_whole or not workspace.bus.last_seq > after_seq)
 
-    def look(history: History) -> MatchesView:
-        before = (run_id, kept[0][2]) if kept else None
-        rows = history.scan(wanted, after=(run_id, after_seq), before=before)
-        seqs = deque((row[0] for _, row in rows), MOST_MATCHES + 1)
-        run = history.run(run_id)
-        return MatchesView(list(seqs), after_seq if run is None else run.last_seq, False)
-
-    older = MatchesView([], after_seq, False)
+    seqs: list[int] = []
+    last_seq = after_seq
     if not is_done:
+        before = (run_id, kept[0][2]) if kept else None
         try:
-            older = await read(workspace, look)
+            with History(workspace.recording_path, is_stopped) as history:
+                rows = history.scan(wanted, after=(run_id, after_seq), before=before)
+                seqs += deque((row[0] for _, row in rows), MOST_MATCHES + 1)
+                run = history.run(run_id)
+                last_seq = after_seq if run is None else run.last_seq
         except ConfigurationError:
             if not is_live:
                 raise
-
-    def look_in_memory() -> list[int]:
-        sieve = Sieve(wanted)
-        return [row[0] for row in RowEncoder().encode(kept) if sieve.lets_through(row)]
-
-    seqs = older.seqs + (await beside(look_in_memory) if kept else [])
-    last_seq = kept[-1][2] if kept else older.last_seq
+    if kept:
+        seqs += _matches_in_memory(kept, wanted, is_stopped)
+        last_seq = kept[-1][2]
     return MatchesView(seqs[-MOST_MATCHES:], last_seq, len(seqs) > MOST_MATCHES)
+
+
+def _matches_in_memory(
+    kept: list[Published], wanted: Filter, is_stopped: IsStopped
+) -> Iterator[int]:
+    sieve = Sieve(wanted)
+    for row in RowEncoder().encode(kept):
+        check(is_stopped)
+        if sieve.lets_through(row):
+            yield row[0]
 
 
 async def row_of(workspace: Workspace, run_id: str, seq: int) -> Row:

@@ -19,12 +19,13 @@ from starlette.routing import BaseRoute, Mount, Route
 from mcplens.errors import InspectorError, classify
 from mcplens.protocol.frames import decode_value
 from mcplens.store.har import export_har
-from mcplens.store.history import History
+from mcplens.store.history import History, IsStopped
 from mcplens.store.transfer import Imported, export_trace, import_trace
 from mcplens.web import queries, recorded
 from mcplens.web.blobs import attachment, blob_response
 from mcplens.web.guard import NONCE_PATH, OURS, RETURN_PATH, SESSION_PATH, Keys
 from mcplens.web.help import show_help
+from mcplens.web.long_work import LongWork
 from mcplens.web.outbox import encoded
 from mcplens.web.page import Assets, show_page
 from mcplens.web.peers import is_by_another_user
@@ -39,6 +40,9 @@ _MOST_SESSION_BYTES: Final = 4096
 # A trace larger than this is for the command line.
 _MOST_TRACE_BYTES: Final = 1024 * 1024 * 1024
 _CHUNK: Final = 256 * 1024
+# A page asks for six words at once; exports and imports must not keep it waiting.
+_SEARCHES: Final = 4
+_TRANSFERS: Final = 2
 
 Answer = Callable[[Request], Awaitable[Response]]
 
@@ -50,9 +54,16 @@ class Routes:
         self._workspace = workspace
         self._keys = keys
         self._returning = returning
+        self._searches = LongWork("search", _SEARCHES)
+        self._transfers = LongWork("transfer", _TRANSFERS)
 
     def __repr__(self) -> str:
         return f"<Routes over {self._workspace!r}>"
+
+    def close(self) -> None:
+        """Call off what may take long."""
+        self._searches.close()
+        self._transfers.close()
 
     def all(self) -> list[BaseRoute]:
         def get(path: str, answer: Answer) -> Route:
@@ -128,7 +139,8 @@ class Routes:
 
     async def _events(self, request: Request) -> Response:
         query = request.query_params
-        page = await recorded.events(
+        find = partial(
+            recorded.events,
             self._workspace,
             queries.wanted(query),
             after=queries.place(query, "after"),
@@ -136,13 +148,15 @@ class Routes:
             newest_first=queries.is_set(query, "newest_first"),
             limit=queries.limit(query, 200),
         )
-        return _json(page)
+        return _json(await self._searches.run(request, find))
 
     async def _matches(self, request: Request) -> Response:
         query = request.query_params
         after = queries.place(query, "after")
         wanted = queries.wanted(query)
-        return _json(await recorded.matches(self._workspace, wanted, after[1] if after else 0))
+        after_seq = after[1] if after else 0
+        find = partial(recorded.matches, self._workspace, wanted, after_seq)
+        return _json(await self._searches.run(request, find))
 
     async def _event(self, request: Request) -> Response:
         row, stored, data = await self._recorded(request)
@@ -172,12 +186,13 @@ class Routes:
         wanted = queries.wanted(query)
         file = tempfile.TemporaryFile()  # noqa: SIM115  # closed when it has been sent
 
-        def write(history: History) -> None:
-            export(history, file, wanted, self._workspace.secret_keys.known_of)
+        def write(is_stopped: IsStopped) -> None:
+            with History(self._workspace.recording_path, is_stopped) as history:
+                export(history, file, wanted, self._workspace.secret_keys.known_of)
             file.seek(0)
 
         try:
-            await recorded.read(self._workspace, write)
+            await self._transfers.run(request, write)
         except BaseException:
             file.close()
             raise
@@ -197,7 +212,7 @@ class Routes:
                 await recorded.beside(partial(file.write, chunk))
             file.flush()
             path = self._workspace.recording_path
-            done = await recorded.beside(partial(import_trace, file.name, path))
+            done = await self._transfers.run(request, partial(import_trace, file.name, path))
         return _json(_imported(done))
 
     # -- calls ---------------------------------------------------------------------------------

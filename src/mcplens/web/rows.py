@@ -10,6 +10,7 @@ from typing import Any, Final
 import msgspec
 
 from mcplens.bus import Published
+from mcplens.store.names import short_id, short_method
 from mcplens.store.rows import Row, RowEncoder, to_json
 from mcplens.web.views import EventView
 
@@ -68,8 +69,8 @@ def event_view(run_id: str, row: Row, *, is_whole: bool = False) -> EventView:
         mono,
         server_id,
         kind,
-        method,
-        request_id,
+        short_method(method),  # recordings of older versions have them whole
+        short_id(request_id),
         status,
         len(data),
         head,

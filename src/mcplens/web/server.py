@@ -27,6 +27,8 @@ DEFAULT_PORT: Final = 6280
 _PORTS_TRIED: Final = 20
 # Page and socket of one user; far more than tabs, far less than descriptors.
 _MOST_SOCKETS: Final = 64
+# Of those and of what they fetch; far below the descriptors that a process may have.
+_MOST_CONNECTIONS: Final = 256
 NO_SESSION: Final = 4401
 TOO_MANY: Final = 4429
 
@@ -81,7 +83,12 @@ async def open_web(
     guard = Guard(app.starlette, keys, host=host, port=number)
     limits = Limits()
     async with serve_app(
-        guard, listener, host=host, max_message_bytes=limits.max_message_bytes, close=app.close
+        guard,
+        listener,
+        host=host,
+        max_message_bytes=limits.max_message_bytes,
+        close=app.close,
+        max_connections=_MOST_CONNECTIONS,
     ) as address:
         yield Opened(address, keys.token, keys.launch)
 
@@ -107,6 +114,7 @@ class _App:
         self._workspace = workspace
         self._keys = keys
         self._first_server_id = first_server_id
+        self._routes = routes
         self._feed = Feed(workspace.bus, workspace.follower)
         self._sockets: set[Socket] = set()
         socket = WebSocketRoute("/api/socket", self._converse)
@@ -116,7 +124,8 @@ class _App:
         return f"<_App {len(self._sockets)} pages>"
 
     def close(self) -> None:
-        """End the conversations, so that nobody waits for them."""
+        """End the conversations and what takes long, so that nobody waits for them."""
+        self._routes.close()
         for socket in list(self._sockets):
             socket.end()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import Any, Final
 
 from mcplens.config.files import Written
@@ -11,6 +12,7 @@ from mcplens.web import commands as c
 from mcplens.web import views
 from mcplens.web.confirming import confirmation_view
 from mcplens.web.pictures import found_view, found_views, server_view, settings_view, source_view
+from mcplens.web.recorded import beside
 from mcplens.workspace.masked import count_secrets, masked_raw
 from mcplens.workspace.reading import Found, found_on, parse_target, read_path, read_text
 from mcplens.workspace.workspace import Workspace
@@ -78,19 +80,20 @@ async def remove(workspace: Workspace, command: c.ServerRemove) -> None:
 
 
 async def find_others(workspace: Workspace, command: c.FoundServers) -> list[views.FoundView]:
-    return found_views(workspace, Found(found_on(workspace.configured.here)), is_masked=True)
+    entries = await beside(partial(found_on, workspace.configured.here))
+    return found_views(workspace, Found(entries), is_masked=True)
 
 
 async def read(workspace: Workspace, command: c.ServerRead) -> list[views.FoundView]:
     here, choice, values = workspace.configured.here, command.choice, command.values
     if command.text is not None:
-        found = read_text(here, command.text, choice, values, command.file_name)
+        look = partial(read_text, here, command.text, choice, values, command.file_name)
     elif command.path is not None:
-        found = read_path(here, command.path, choice, values)
+        look = partial(read_path, here, command.path, choice, values)
     else:
         raise InspectorError("INVALID_REQUEST", "give a text or a path")
     # A text has come from the page itself.
-    return found_views(workspace, found, is_masked=command.text is None)
+    return found_views(workspace, await beside(look), is_masked=command.text is None)
 
 
 async def bring_in(workspace: Workspace, command: c.ServerImport) -> views.WrittenView:

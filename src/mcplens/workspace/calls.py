@@ -128,7 +128,8 @@ class Call:
         except asyncio.CancelledError:
             self.error = CancelledRequest("cancelled by the user")
         except Exception as problem:  # whatever it is belongs to this call alone
-            self.error = classify(problem, self.method, server_id=self.server_id)
+            error = classify(problem, self.method, server_id=self.server_id)
+            self.error = error.shortened()
         self.elapsed_s = self._clock.monotonic() - self._started_mono
         if not self.request_ids or self.kind != "raw":
             self.note_requests()

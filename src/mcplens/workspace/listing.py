@@ -112,6 +112,7 @@ class Listing:
         if self.fetched:
             self._client.catalog.keep(self.kind, self.items)
         self._task, self.asked = None, None
+        error = None if error is None else error.shortened()
         self.failure, self.error = error, None if error is None else error.to_dict()
         self._tell()
 

@@ -173,9 +173,10 @@ class Server:
             await self.client.connect()
         except InspectorError as error:
             if error.category != "cancelled":
-                self.error = error.to_dict()
+                self.error = error.shortened().to_dict()
         except Exception as problem:  # a bug must not look like a server that connects for ever
-            self.error = classify(problem, "connecting", server_id=self.server_id).to_dict()
+            classified = classify(problem, "connecting", server_id=self.server_id)
+            self.error = classified.shortened().to_dict()
 
     async def disconnect(self, closing: Closing = Closing.GRACEFUL) -> None:
         """Disconnect, or call off connecting; safe at any time."""
@@ -192,7 +193,7 @@ class Server:
             client = self._made_client(settings)
             self.answering.equip(client, profiles)
         except InspectorError as error:
-            self.error = error.to_dict()
+            self.error = error.shortened().to_dict()
             raise
         if client is not self.client:
             self.lists.clear()

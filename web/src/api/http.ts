@@ -47,8 +47,12 @@ export const fetchRuns = async (most: number): Promise<RunPage> =>
 export const fetchHistory = async (query: Record<string, string>): Promise<EventPage> =>
   (await ask(`/api/history/events?${new URLSearchParams(query)}`)).json();
 
-export const fetchMatches = async (query: Record<string, string>): Promise<MatchesView> =>
-  (await ask(`/api/history/matches?${new URLSearchParams(query)}`)).json();
+/** Called off by the signal, here and in mcplens. */
+export const fetchMatches = async (
+  query: Record<string, string>,
+  signal?: AbortSignal,
+): Promise<MatchesView> =>
+  (await ask(`/api/history/matches?${new URLSearchParams(query)}`, { signal })).json();
 
 export const exportPath = (format: "jsonl" | "har", runId?: string): string =>
   address(`/api/export?${new URLSearchParams({ format, ...(runId ? { run: runId } : {}) })}`);

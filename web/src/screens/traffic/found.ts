@@ -27,6 +27,7 @@ type Fetch = typeof fetchMatches;
 export class Searching {
   found = new Map<string, Set<number>>();
   private after = new Map<string, number>();
+  private readonly calledOff = new AbortController();
 
   constructor(
     private readonly runId: string,
@@ -42,10 +43,15 @@ export class Searching {
     return true;
   }
 
+  /** Nobody waits for it any longer. */
+  stop(): void {
+    this.calledOff.abort();
+  }
+
   private async ask(word: string): Promise<boolean> {
     const after = String(this.after.get(word) ?? 0);
     const query = { run: this.runId, text: word, ignore_case: "1", after };
-    const { seqs, last_seq } = await this.fetch(query);
+    const { seqs, last_seq } = await this.fetch(query, this.calledOff.signal);
     this.after.set(word, last_seq);
     const key = word.toLowerCase();
     const known = this.found.get(key) ?? new Set();
@@ -84,6 +90,7 @@ export function useFound(text: string, runId: string | null, of: EventRing): Sea
     timer = window.setTimeout(() => void look(), TYPING_MS);
     return () => {
       isGone = true;
+      searching.stop();
       window.clearTimeout(timer);
     };
   }, [asked, runId, of]);

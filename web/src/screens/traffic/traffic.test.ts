@@ -31,6 +31,19 @@ describe("a search over whole messages", () => {
     expect(await searching.look()).toBe(false);
     expect(asked[2]?.after).toBe("10");
   });
+  it("is called off when other words are typed", async () => {
+    const signals: (AbortSignal | undefined)[] = [];
+    const searching = new Searching("run", ["deep", "word"], (_, signal) => {
+      signals.push(signal);
+      return new Promise((_resolve, reject) => {
+        signal?.addEventListener("abort", () => reject(signal.reason));
+      });
+    });
+    const looking = searching.look();
+    searching.stop();
+    await expect(looking).rejects.toThrow();
+    expect(signals.map((signal) => signal?.aborted)).toEqual([true, true]);
+  });
 });
 
 describe("the waterfall", () => {
