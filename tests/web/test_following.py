@@ -1,4 +1,4 @@
-"""What was asked of a server for good (resources to follow, a log level), and told when it changes."""
+"""What is asked of a server for good: resources to follow, a log level."""
 
 from __future__ import annotations
 

@@ -80,8 +80,14 @@ class Catalog:
         return self._lists.get(kind)
 
     def tool(self, name: str) -> Tool | None:
-        """A tool as last listed."""
+        """A tool as last listed; the first of that name."""
         return self._tools.get(name)
+
+    def tools_named(self, name: str) -> list[Tool]:
+        """All tools of a name: a server may have it twice."""
+        listed = [tool for tool in self._lists.get("tools", ()) if tool.name == name]
+        known = self._tools.get(name)
+        return listed or ([] if known is None else [known])
 
     @property
     def subscribed(self) -> frozenset[str]:
@@ -149,7 +155,7 @@ class Catalog:
         """Take this for the list from now on."""
         self._lists[kind] = items
         if kind == "tools":
-            self._tools = {tool.name: tool for tool in items}
+            self._tools = {tool.name: tool for tool in reversed(items)}
             self.output_schemas.forget()
         if self._changed_meanwhile.pop(kind, False):
             self._refetch(kind)
@@ -163,7 +169,7 @@ class Catalog:
     def _learn_tools(self, tools: list[Tool]) -> list[Tool]:
         """Note which arguments each tool mirrors as headers (2026-07-28 over HTTP)."""
         session = self._client.connection.session
-        self._tools.update((tool.name, tool) for tool in tools)
+        self._tools.update((tool.name, tool) for tool in reversed(tools))
         self.output_schemas.forget()
         if session is None or session.era is not Era.STATELESS:
             return tools

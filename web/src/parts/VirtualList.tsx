@@ -8,7 +8,8 @@ interface Props<T> {
   items: T[];
   keyOf(item: T): string;
   chosen: string | null;
-  onChoose(item: T): void;
+  /** `isStep`: by a key that moves through the list, so that more may follow. */
+  onChoose(item: T, isStep: boolean): void;
   draw(item: T): ReactNode;
   rowHeight: number;
   /** Its id, and with `-` and an index that of a row, for a field that steers it. */
@@ -33,10 +34,10 @@ function List<T>(props: Props<T>) {
   useEffect(() => {
     place.current = at;
   }, [at]);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: scrolls when the choice moves, not when the list grows
+  // biome-ignore lint/correctness/useExhaustiveDependencies: scrolls when the choice moves or comes in, not when the list grows
   useEffect(() => {
     if (at >= 0) virtual.scrollToIndex(at, { align: "auto" });
-  }, [chosen]);
+  }, [chosen, at < 0]);
 
   const onKeyDown = (event: KeyboardEvent): void => {
     const page = Math.max(1, Math.floor((scroller.current?.clientHeight ?? 0) / rowHeight) - 1);
@@ -48,6 +49,8 @@ function List<T>(props: Props<T>) {
       Home: -items.length,
       End: items.length,
     };
+    const here = items[place.current];
+    if (event.key === "Enter" && here) onChoose(here, false);
     const step = steps[event.key];
     if (step === undefined || items.length === 0) return;
     event.preventDefault();
@@ -55,7 +58,7 @@ function List<T>(props: Props<T>) {
     const next = items[to];
     if (!next) return;
     place.current = to;
-    onChoose(next);
+    onChoose(next, true);
   };
   const rows = virtual.getVirtualItems();
   // A name of something that is not drawn means nothing.
@@ -85,7 +88,7 @@ function List<T>(props: Props<T>) {
               aria-selected={row.index === at}
               className={css.row}
               style={{ transform: `translateY(${row.start}px)`, height: rowHeight }}
-              onClick={() => onChoose(item)}
+              onClick={() => onChoose(item, false)}
             >
               {draw(item)}
             </div>
