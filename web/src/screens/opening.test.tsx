@@ -207,7 +207,9 @@ describe("a resource that is passed by keyboard", () => {
   it("is read after a rest, or when it is chosen", () => {
     vi.useFakeTimers();
     know();
-    const panel = <ResourcePanel server={aServer()} uri="demo://x" resource={null} problem={null} />;
+    const panel = (
+      <ResourcePanel server={aServer()} uri="demo://x" resource={null} problem={null} />
+    );
     const at = (isStep: boolean) => (
       <MantineProvider env="test">
         <MemoryRouter initialEntries={[{ pathname: "/s/demo/resources/x", state: { isStep } }]}>

@@ -28,7 +28,7 @@ const draw = (item: Item<Resource>) => (
       {item.value.mimeType && <span className="dim cut">{item.value.mimeType}</span>}
       {item.value.size !== undefined && <span className="dim">{bytes(item.value.size)}</span>}
     </div>
-    <span className="cut dim mono">{item.key}</span>
+    <span className="cut dim mono">{item.value.uri ?? item.value.uriTemplate ?? item.key}</span>
   </>
 );
 
