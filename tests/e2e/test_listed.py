@@ -115,6 +115,7 @@ def test_what_is_followed_is_read_once_for_each_change_and_shown_on_return(at: W
 def test_two_of_one_name_have_a_row_and_a_form_each(at: Watched) -> None:
     page = at.enter("/s/listed/tools")
     page.get_by_label("Search tools").fill("younger")
+    expect(rows(page, "Tools")).to_have_count(1)
     expect(rows(page, "Tools")).to_contain_text("broken definition")
     rows(page, "Tools").click()
     expect(page.get_by_text("another tool has this name")).to_be_visible()
@@ -122,6 +123,7 @@ def test_two_of_one_name_have_a_row_and_a_form_each(at: Watched) -> None:
     expect(run(page)).to_contain_text('twin was given {"younger": "me"}')
     at.shoot("twins")
     page.get_by_label("Search tools").fill("elder")
+    expect(rows(page, "Tools")).to_contain_text(["The elder"])
     rows(page, "Tools").click()
     page.get_by_text("Form", exact=True).first.click()
     expect(page.get_by_label(re.compile("^elder"))).to_be_visible()

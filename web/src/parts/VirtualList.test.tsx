@@ -26,3 +26,17 @@ it("tells a step by keyboard from a choice", () => {
   fireEvent.keyDown(box, { key: "Enter" });
   expect(choose).toHaveBeenLastCalledWith("n2", false);
 });
+
+it("moves on from the last key, though an earlier one is drawn only now", () => {
+  const { rerender } = render(list(names(9), "n0"));
+  const box = screen.getByRole("listbox");
+  const press = (): boolean => fireEvent.keyDown(box, { key: "ArrowDown" });
+  press();
+  press();
+  rerender(list(names(9), "n1"));
+  press();
+  expect(choose).toHaveBeenLastCalledWith("n3", true);
+  rerender(list(names(9), "n7"));
+  press();
+  expect(choose).toHaveBeenLastCalledWith("n8", true);
+});

@@ -1,4 +1,4 @@
-import { useCallback, useRef } from "react";
+import { useCallback, useEffect, useRef } from "react";
 import { useLocation, useNavigate } from "react-router";
 import type { Item } from "../../state/items";
 
@@ -10,14 +10,22 @@ export const useIsStep = (): boolean => useLocation().state?.isStep === true;
 /** Go to what is chosen in a list. Steps by keyboard through it are one entry of the history. */
 export function useChoose(chosen: string | null, path: (item: Item<unknown>) => string): Choose {
   const navigate = useNavigate();
+  const latest = useRef({ chosen, path });
+  latest.current = { chosen, path };
+  // Keys may come faster than what they lead to is drawn.
+  const isStepping = useRef(false);
+  const { key } = useLocation();
   const wasStep = useIsStep();
-  const latest = useRef({ chosen, path, wasStep });
-  latest.current = { chosen, path, wasStep };
+  // biome-ignore lint/correctness/useExhaustiveDependencies: each address says how it was come to
+  useEffect(() => {
+    isStepping.current = wasStep;
+  }, [key, wasStep]);
   return useCallback(
     (item, isStep) => {
-      const { chosen: here, path: to, wasStep: isMore } = latest.current;
-      const replace = (isStep && isMore) || item.key === here;
-      void navigate(to(item), { replace, state: { isStep } });
+      const to = latest.current;
+      const replace = (isStep && isStepping.current) || item.key === to.chosen;
+      isStepping.current = isStep;
+      void navigate(to.path(item), { replace, state: { isStep } });
     },
     [navigate],
   );

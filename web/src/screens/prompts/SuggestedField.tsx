@@ -70,6 +70,7 @@ export function SuggestedField({
           withExpandedAttribute={!isLong}
           autoComplete="off"
         >
+          {/* Its role stays that of a text: a combobox has one line. */}
           {isLong ? <Textarea {...field} autosize maxRows={12} /> : <TextInput {...field} />}
         </Combobox.Target>
         <Combobox.Dropdown hidden={!isOpen}>
