@@ -319,7 +319,11 @@ class ListRefreshed(Event, frozen=True):
 
 
 class ResourceRefreshed(Event, frozen=True):
-    """A subscribed resource was read again because the server said that it changed."""
+    """A subscribed resource was read again because the server said that it changed.
+
+    Where nobody reads it by himself (the web UI), only the change is told. `error`: it could not be
+    read, or not be subscribed to again after a reconnect.
+    """
 
     uri: str
     error: dict[str, Any] | None = None

@@ -164,10 +164,10 @@ def test_a_tool_that_needs_tasks_is_sent_anyway_to_a_server_without(
 def test_a_prompt_is_got_by_hand_with_completion(window: Watched) -> None:
     page = window.enter("/s/demo/prompts")
     page.get_by_role("listbox", name="Prompts").get_by_text("translate").click()
-    page.get_by_role("combobox", name="text").fill("good morning")
-    page.get_by_role("combobox", name="language").fill("Ger")
+    page.get_by_role("textbox", name="text").fill("good morning")
+    page.get_by_role("textbox", name="language").fill("Ger")
     page.get_by_role("option", name="German").click()
-    page.get_by_role("combobox", name="tone").fill("h")
+    page.get_by_role("textbox", name="tone").fill("h")
     page.get_by_role("option", name="herzlich").click()
     page.keyboard.press("Control+Enter")
     answer = page.get_by_label("Call of translate")

@@ -354,7 +354,7 @@ def test_an_example_is_saved_fills_the_form_and_is_deleted(opened: Watched, give
 
 def test_the_messages_of_a_prompt_are_copied_as_text(opened: Watched, given: str) -> None:
     page = opened.goto(f"/s/{given}/prompts/conversation")
-    page.get_by_role("combobox", name="name").fill("Ada")
+    page.get_by_role("textbox", name="name").fill("Ada")
     page.get_by_role("button", name="Get the messages").click()
     panel = page.get_by_label("Call of conversation")
     page.evaluate("navigator.clipboard.writeText('')")

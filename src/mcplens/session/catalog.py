@@ -67,6 +67,7 @@ class Catalog:
         self.resources: dict[str, ReadResult] = {}  # last read of each subscribed resource
         self._subscribed: set[str] = set()
         self._level: str | None = None
+        self.reads_updates = True  # else whoever shows a resource reads it when it is told
         self._refresher = Refresher()
         self.listening = Listening(lambda: client.connection, self._refetch)
 
@@ -79,12 +80,28 @@ class Catalog:
         return self._lists.get(kind)
 
     def tool(self, name: str) -> Tool | None:
-        """A tool as last listed."""
+        """A tool as last listed; the first of that name."""
         return self._tools.get(name)
+
+    def tools_named(self, name: str) -> list[Tool]:
+        """All tools of a name: a server may have it twice."""
+        listed = [tool for tool in self._lists.get("tools", ()) if tool.name == name]
+        known = self._tools.get(name)
+        return listed or ([] if known is None else [known])
 
     @property
     def subscribed(self) -> frozenset[str]:
         return frozenset(self._subscribed)
+
+    @property
+    def level(self) -> str | None:
+        """From which level on the server was asked to log."""
+        return self._level
+
+    def take_over(self, former: Catalog) -> None:
+        """Want what a former client of the same server wanted, from the next connection on."""
+        self._subscribed |= former._subscribed
+        self._level = former._level
 
     # -- lists ---------------------------------------------------------------------------------
 
@@ -138,7 +155,7 @@ class Catalog:
         """Take this for the list from now on."""
         self._lists[kind] = items
         if kind == "tools":
-            self._tools = {tool.name: tool for tool in items}
+            self._tools = {tool.name: tool for tool in reversed(items)}
             self.output_schemas.forget()
         if self._changed_meanwhile.pop(kind, False):
             self._refetch(kind)
@@ -152,7 +169,7 @@ class Catalog:
     def _learn_tools(self, tools: list[Tool]) -> list[Tool]:
         """Note which arguments each tool mirrors as headers (2026-07-28 over HTTP)."""
         session = self._client.connection.session
-        self._tools.update((tool.name, tool) for tool in tools)
+        self._tools.update((tool.name, tool) for tool in reversed(tools))
         self.output_schemas.forget()
         if session is None or session.era is not Era.STATELESS:
             return tools
@@ -219,7 +236,10 @@ class Catalog:
         """The server says so; read again only if we are subscribed to it or to what holds it."""
         holders = (base.removesuffix("/") + "/" for base in self._subscribed)
         if uri in self._subscribed or any(uri.startswith(holder) for holder in holders):
-            self._refresher.ask(f"resource {uri}", lambda: self._read_again(uri))
+            if self.reads_updates:
+                self._refresher.ask(f"resource {uri}", lambda: self._read_again(uri))
+            else:
+                self._publish(ResourceRefreshed, uri)
 
     async def _read_again(self, uri: str) -> None:
         try:
@@ -249,22 +269,30 @@ class Catalog:
         if session.era is Era.STATELESS:
             if self._level is not None:
                 session.set_log_level(self._level)
+            self.listening.want_resources(self._subscribed)
             if self.listening.has_wants:
                 self.listening.resume()
         elif self._subscribed or self._level:
             self._refresher.ask("subscriptions", self._restore)
 
     async def _restore(self) -> None:
-        wanted: list[tuple[str, Mapping[str, Any]]] = [
-            ("resources/subscribe", {"uri": uri}) for uri in sorted(self._subscribed)
-        ]
+        for uri in sorted(self._subscribed):
+            error = await self._ask_again("resources/subscribe", {"uri": uri})
+            if error is not None:
+                self._publish(ResourceRefreshed, uri, error.to_dict())
         if self._level is not None:
-            wanted.append(("logging/setLevel", {"level": self._level}))
-        for method, params in wanted:
-            try:
-                await self._client.request(method, params)
-            except InspectorError as error:
-                self._remark(f"{method} could not be restored: {error.message}")
+            error = await self._ask_again("logging/setLevel", {"level": self._level})
+            if error is not None and error.category == "server":
+                self._level = None
+
+    async def _ask_again(self, method: str, params: Mapping[str, Any]) -> InspectorError | None:
+        """What went wrong, if anything did."""
+        try:
+            await self._client.request(method, params)
+        except InspectorError as error:
+            self._remark(f"{method} could not be restored: {error.message}")
+            return error
+        return None
 
     def disconnected(self, error: InspectorError) -> None:
         self.listening.drop(error)

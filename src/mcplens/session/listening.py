@@ -7,7 +7,7 @@ nothing is replayed, everything wanted is fetched again after a loss.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, Final
 
 from mcplens.clock import within
@@ -65,6 +65,10 @@ class Listening:
             return
         self._kinds.add(kind)
         self._wants_changed()
+
+    def want_resources(self, uris: Iterable[str]) -> None:
+        """Of which resources to hear when listening begins."""
+        self._uris = set(uris)
 
     def want_task(self, task_id: str) -> None:
         """Hear of a task's changes; a server that will not tell is polled anyway."""

@@ -97,7 +97,6 @@ async def unsubscribe(workspace: Workspace, command: c.Unsubscribe) -> views.Ser
 async def set_level(workspace: Workspace, command: c.SetLevel) -> views.ServerView:
     server = workspace.find(command.server_id)
     await server.ready().set_level(command.level)
-    server.log_level = command.level
     workspace.changed("servers", server.server_id, server.server_id)
     return server_view(workspace, server)
 

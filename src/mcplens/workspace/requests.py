@@ -15,6 +15,7 @@ from mcplens.errors import InspectorError, ProtocolError, ServerError
 from mcplens.protocol.eras import Era
 from mcplens.protocol.frames import Frame, Kind, decode_value, parse
 from mcplens.protocol.schema import SchemaProblem, Validator
+from mcplens.protocol.shapes import Tool
 from mcplens.session.client import Client
 from mcplens.session.client_tasks import has
 from mcplens.store.rows import to_json
@@ -84,21 +85,27 @@ def call_tool(
 
 
 def _check_arguments(client: Client, name: str, given: Any) -> None:
-    tool = client.catalog.tool(name)
-    findings: tuple[str, ...] = ()
-    if not isinstance(given, dict):
+    if isinstance(given, dict):
+        checked = [_findings(tool, given) for tool in client.catalog.tools_named(name)]
+        # Of two tools of one name nobody knows which one is meant.
+        findings = checked[0] if checked and all(checked) else ()
+    else:
         findings = ("the value: arguments must be an object",)
-    elif tool is not None and tool.problem is None:
-        try:
-            findings = Validator(tool.input_schema).findings(given)
-        except SchemaProblem:
-            return  # a schema that cannot be used says nothing against the arguments
     if findings:
         raise InspectorError(
             "INVALID_REQUEST",
             f"the arguments break the input schema of {name}: {findings[0]}",
             details={"findings": list(findings), "server_id": client.server_id},
         )
+
+
+def _findings(tool: Tool, given: dict[str, Any]) -> tuple[str, ...]:
+    if tool.problem is not None:
+        return ()
+    try:
+        return Validator(tool.input_schema).findings(given)
+    except SchemaProblem:
+        return ()  # a schema that cannot be used says nothing against the arguments
 
 
 def _is_stateless(client: Client) -> bool:

@@ -25,6 +25,7 @@ from mcplens.events import (
     PingAnswered,
     ProcessExited,
     ProcessStarted,
+    Remark,
     ResourceRefreshed,
     ServerIntroduced,
     StateChanged,
@@ -51,7 +52,7 @@ _SETTLED: Final = (ConnectionState.CONNECTED, ConnectionState.DISCONNECTING)
 
 
 class Subscription(msgspec.Struct):
-    """A resource that is followed."""
+    """A resource that is followed; `error` says why it is not, on this connection."""
 
     uri: str
     updated: float | None = None
@@ -100,7 +101,6 @@ class Server:
         self.stderr: deque[str] = deque(maxlen=_STDERR_LINES)
         self.lists: dict[str, Listing] = {}
         self.subscriptions: dict[str, Subscription] = {}
-        self.log_level: str | None = None
         self._bus = bus
         self._clock = clock
         self._list_changed = list_changed
@@ -119,6 +119,11 @@ class Server:
     @property
     def state(self) -> ConnectionState:
         return self.client.state if self.client is not None else ConnectionState.DISCONNECTED
+
+    @property
+    def log_level(self) -> str | None:
+        """From which level on the server was asked to log."""
+        return self.client.catalog.level if self.client is not None else None
 
     @property
     def declared(self) -> dict[str, Any] | None:
@@ -197,6 +202,9 @@ class Server:
             raise
         if client is not self.client:
             self.lists.clear()
+            client.catalog.reads_updates = False
+            if self.client is not None:
+                client.catalog.take_over(self.client.catalog)
         self.client, self._made_from = client, self.entry
 
     def _made_client(self, settings: Settings) -> Client:
@@ -279,6 +287,8 @@ class Server:
             self.error = None
             for listing in self.lists.values():
                 listing.is_stale = True  # it may be another server by now
+            for followed in self.subscriptions.values():
+                followed.error = None
         elif transition == "give_up" and retries and self.error is not None:
             details = {**self.error.get("details", {}), "attempts": retries + 1}
             self.error = {**self.error, "details": details}
@@ -306,15 +316,17 @@ class Server:
     ) -> None:
         for followed in self.subscriptions.values():
             if uri == followed.uri or uri.startswith(followed.uri.removesuffix("/") + "/"):
-                followed.updated, followed.error = wall, error
-                followed.updates += 1
+                followed.error = error
+                if error is None:
+                    followed.updated = wall
+                    followed.updates += 1
 
 
 # What is told to `heed`; everything else is traffic.
 HEEDED: Final = frozenset(
     {
         StateChanged, ServerIntroduced, PingAnswered, ProcessStarted, ProcessExited, ListRefreshed,
-        ResourceRefreshed, StderrLine,
+        ResourceRefreshed, StderrLine, Remark,
     }
 )  # fmt: skip
 

@@ -8,7 +8,8 @@ interface Props<T> {
   items: T[];
   keyOf(item: T): string;
   chosen: string | null;
-  onChoose(item: T): void;
+  /** `isStep`: by a key that moves through the list, so that more may follow. */
+  onChoose(item: T, isStep: boolean): void;
   draw(item: T): ReactNode;
   rowHeight: number;
   /** Its id, and with `-` and an index that of a row, for a field that steers it. */
@@ -28,16 +29,27 @@ function List<T>(props: Props<T>) {
     initialRect: { width: 300, height: 800 },
   });
   const at = items.findIndex((item) => keyOf(item) === chosen);
-  // Keys may come faster than the choice is drawn: they move on from where the last one went.
+  // Keys may come faster than the choice is drawn: they move on from where the last one went, also
+  // when one of those before it is drawn.
   const place = useRef(at);
+  const ahead = useRef<string[]>([]);
   useEffect(() => {
-    place.current = at;
-  }, [at]);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: scrolls when the choice moves, not when the list grows
+    const drawn = ahead.current.lastIndexOf(chosen ?? "");
+    ahead.current = drawn < 0 ? [] : ahead.current.slice(drawn + 1);
+    if (ahead.current.length === 0) place.current = at;
+  }, [at, chosen]);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: scrolls when the choice moves or comes in, not when the list grows
   useEffect(() => {
     if (at >= 0) virtual.scrollToIndex(at, { align: "auto" });
-  }, [chosen]);
+  }, [chosen, at < 0]);
 
+  const choose = (index: number, isStep: boolean): void => {
+    const item = items[index];
+    if (item === undefined) return;
+    place.current = index;
+    ahead.current.push(keyOf(item));
+    onChoose(item, isStep);
+  };
   const onKeyDown = (event: KeyboardEvent): void => {
     const page = Math.max(1, Math.floor((scroller.current?.clientHeight ?? 0) / rowHeight) - 1);
     const steps: Record<string, number> = {
@@ -48,14 +60,11 @@ function List<T>(props: Props<T>) {
       Home: -items.length,
       End: items.length,
     };
+    if (event.key === "Enter") choose(place.current, false);
     const step = steps[event.key];
     if (step === undefined || items.length === 0) return;
     event.preventDefault();
-    const to = Math.min(items.length - 1, Math.max(0, place.current + step));
-    const next = items[to];
-    if (!next) return;
-    place.current = to;
-    onChoose(next);
+    choose(Math.min(items.length - 1, Math.max(0, place.current + step)), true);
   };
   const rows = virtual.getVirtualItems();
   // A name of something that is not drawn means nothing.
@@ -85,7 +94,7 @@ function List<T>(props: Props<T>) {
               aria-selected={row.index === at}
               className={css.row}
               style={{ transform: `translateY(${row.start}px)`, height: rowHeight }}
-              onClick={() => onChoose(item)}
+              onClick={() => choose(row.index, false)}
             >
               {draw(item)}
             </div>

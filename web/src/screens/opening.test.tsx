@@ -3,7 +3,7 @@ import { act, fireEvent, render, screen } from "@testing-library/react";
 import type { ReactNode } from "react";
 import { MemoryRouter, useLocation } from "react-router";
 import { beforeEach, describe, expect, it, vi } from "vitest";
-import type { CallView, QuestionView } from "../api/types";
+import type { CallView, QuestionView, ServerView } from "../api/types";
 import { NotConnected } from "../parts/NotConnected";
 import { QuestionScreen } from "../questions/QuestionScreen";
 import { Questions } from "../questions/Questions";
@@ -155,5 +155,80 @@ describe("a resource that is chosen while its server is away", () => {
     rerender(panel("DISCONNECTED"));
     rerender(panel("CONNECTED"));
     expect(started).toHaveBeenCalledTimes(1);
+  });
+});
+
+describe("a resource that is followed", () => {
+  const AT = "/s/demo/resources/demo%3A%2F%2Fx";
+  const followed = (updated: number | null, since = 0) =>
+    aServer({ since, subscriptions: [{ uri: "demo://x", updated, updates: 1, error: null }] });
+  const panel = (server: ServerView) =>
+    within(<ResourcePanel server={server} uri="demo://x" resource={null} problem={null} />, AT);
+  const done: Partial<CallView> = { status: "completed", error: null, result_size_bytes: 0 };
+  const running: Partial<CallView> = { status: "in_progress", error: null, elapsed_s: null };
+  const came = (...calls: CallView[]): void => act(() => know(...calls));
+
+  it("is read when it is older than its last update, and not before", async () => {
+    started.mockResolvedValue(aCall("c9"));
+    know(aCall("c1", { ...done, started: 10 }));
+    const { rerender, unmount } = render(panel(followed(9)));
+    expect(started).not.toHaveBeenCalled();
+    rerender(panel(followed(11)));
+    expect(started).toHaveBeenCalledTimes(1);
+    await act(async () => undefined);
+    // Whatever comes while it is read is one more reading, after that.
+    came(aCall("c1", { ...done, started: 10 }), aCall("c2", { ...running, started: 12 }));
+    rerender(panel(followed(13)));
+    rerender(panel(followed(14)));
+    expect(started).toHaveBeenCalledTimes(1);
+    came(aCall("c2", { ...done, started: 12 }));
+    expect(started).toHaveBeenCalledTimes(2);
+    await act(async () => undefined);
+    unmount();
+    // The same for who comes back to it.
+    render(panel(followed(15)));
+    expect(started).toHaveBeenCalledTimes(3);
+  });
+  it("is read again on another connection, which knows nothing of changes before it", () => {
+    started.mockResolvedValue(aCall("c9"));
+    know(aCall("c1", { ...done, started: 10 }));
+    render(panel(followed(null, 11)));
+    expect(started).toHaveBeenCalledTimes(1);
+  });
+  it("stays as it is while it is read again", () => {
+    know(aCall("c1", { ...done, started: 10 }), aCall("c2", { ...running, started: 12 }));
+    render(panel(followed(11)));
+    expect(screen.getByText("Done")).toBeTruthy();
+    expect(screen.queryByText("Running")).toBeNull();
+  });
+});
+
+describe("a resource that is passed by keyboard", () => {
+  it("is read after a rest, or when it is chosen", () => {
+    vi.useFakeTimers();
+    know();
+    const panel = (
+      <ResourcePanel server={aServer()} uri="demo://x" resource={null} problem={null} />
+    );
+    const at = (isStep: boolean) => (
+      <MantineProvider env="test">
+        <MemoryRouter initialEntries={[{ pathname: "/s/demo/resources/x", state: { isStep } }]}>
+          {panel}
+        </MemoryRouter>
+      </MantineProvider>
+    );
+    const passed = render(at(true));
+    vi.advanceTimersByTime(200);
+    passed.unmount();
+    vi.advanceTimersByTime(1000);
+    expect(started).not.toHaveBeenCalled();
+    const rested = render(at(true));
+    vi.advanceTimersByTime(1000);
+    expect(started).toHaveBeenCalledTimes(1);
+    rested.unmount();
+    know();
+    render(at(false));
+    expect(started).toHaveBeenCalledTimes(2);
+    vi.useRealTimers();
   });
 });

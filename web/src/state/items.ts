@@ -163,6 +163,30 @@ export function itemOf(kind: ListKind, view: ItemView, index: number): Item<unkn
   };
 }
 
+const THINGS: Record<ListKind, string> = {
+  tools: "tool has this name",
+  prompts: "prompt has this name",
+  resources: "resource has this URI",
+  resource_templates: "template has this URI template",
+};
+
+/** Each with a key of its own: one that repeats another's gets a new one, and a problem. */
+export function apart(
+  kind: ListKind,
+  before: Item<unknown>[],
+  items: Item<unknown>[],
+): Item<unknown>[] {
+  const keys = new Set(before.map((item) => item.key));
+  return items.map((item) => {
+    let key = item.key;
+    for (let count = 2; keys.has(key); count++) key = `${item.key} #${count}`;
+    keys.add(key);
+    if (key === item.key) return item;
+    const problem = [item.problem, `another ${THINGS[kind]}.`].filter(Boolean).join(" ");
+    return { ...item, key, problem };
+  });
+}
+
 /** What an item is called on the screen. */
 export function titleOf(value: Tool | Resource | Prompt, key = ""): string {
   const annotated = "annotations" in value ? value.annotations?.title : undefined;

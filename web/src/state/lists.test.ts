@@ -108,6 +108,21 @@ describe("a list that comes in parts", () => {
     expect(second.count).toBe(3);
     expect(taken(second, reply({ start: 3, dropped }))).toEqual({});
   });
+  it("has a row for each item, though two have one name", () => {
+    const first = { ...none, ...taken(none, reply({ items: named("a", "a", "a #2") })) };
+    expect(keys(first)).toEqual(["a", "a #2", "a #2 #2"]);
+    expect(first.items.map((item) => item.problem)).toEqual([
+      null,
+      "another tool has this name.",
+      "another tool has this name.",
+    ]);
+    const second = taken(first, reply({ start: 3, items: named("a", "b") }));
+    expect(keys(second).slice(3)).toEqual(["a #3", "b"]);
+    const uris = [view({ uri: "x://a", name: "a" }), view({ uri: "x://a", name: "b" })];
+    const resources = taken(none, reply({ kind: "resources", items: uris }));
+    expect(resources.items?.[1]).toMatchObject({ key: "x://a #2", value: { uri: "x://a" } });
+    expect(resources.items?.[1]?.problem).toBe("another resource has this URI.");
+  });
   it("begins anew with another fetch", () => {
     const first = { ...none, ...taken(none, reply({ items: named("a", "b") })) };
     const again = taken(first, reply({ items: named("z"), fetched: 6 }));

@@ -5,7 +5,7 @@ import { create } from "zustand";
 import { CommandError } from "../api/socket";
 import type { ErrorView, ListKind, ListSummary, ListView, ServerView } from "../api/types";
 import { command } from "./connection";
-import { type Item, itemOf } from "./items";
+import { apart, type Item, itemOf } from "./items";
 import { useInspector } from "./store";
 
 export interface Held {
@@ -84,7 +84,7 @@ export function taken(held: Held, reply: ListView): Partial<Held> {
   if (isSame && held.items.length === start + dropped.length) return {};
   const kept = held.items.slice(0, start);
   const came = [...items, ...dropped].map((view, index) => itemOf(kind, view, start + index));
-  return { items: [...kept, ...came], count: start + items.length, fetched };
+  return { items: [...kept, ...apart(kind, kept, came)], count: start + items.length, fetched };
 }
 
 export interface List extends Held {

@@ -15,25 +15,89 @@ import { startCall } from "../../state/connection";
 import { type Prompt, titleOf } from "../../state/items";
 import { useDraft } from "../../state/remembered";
 import { pathTo } from "../../state/selection";
+import { Definition } from "../offered/Definition";
 import { CallChooser } from "../tools/CallChooser";
 import { useCallsOf } from "../tools/useToolCalls";
 import { SuggestedField } from "./SuggestedField";
 
-export function PromptPanel({
-  server,
-  prompt,
-  problem,
-}: {
+interface Props {
   server: ServerView;
   prompt: Prompt;
+  /** The definition as the server sent it; undefined if the list does not have it. */
+  listed?: unknown;
   problem: string | null;
-}) {
+}
+
+type Values = Record<string, string>;
+
+function About({ server, prompt, listed, problem }: Props) {
+  return (
+    <>
+      <Link to={pathTo(server.server_id, "prompts")} className="narrow-only">
+        All prompts
+      </Link>
+      <h2 className="title">{titleOf(prompt)}</h2>
+      {prompt.name && titleOf(prompt) !== prompt.name && (
+        <span className="mono dim">{prompt.name}</span>
+      )}
+      {prompt.description && <p style={{ margin: 0 }}>{prompt.description}</p>}
+      {problem && (
+        <Callout>The definition of this prompt is broken: {problem} It can be used.</Callout>
+      )}
+      <Definition listed={listed} />
+    </>
+  );
+}
+
+function Arguments({
+  server,
+  prompt,
+  values,
+  onChange,
+}: Pick<Props, "server" | "prompt"> & { values: Values; onChange(values: Values): void }) {
+  const known = new Set(prompt.arguments.map((one) => one.name));
+  // From a request that was taken over, or from another version of the prompt: they are sent, too.
+  const others = Object.keys(values).filter((name) => !known.has(name));
+  const common = (name: string) => ({
+    server,
+    reference: { type: "ref/prompt", name: prompt.name ?? "" },
+    name,
+    values,
+    isLong: true,
+    onChange: (value: string) => onChange({ ...values, [name]: value }),
+  });
+  const remove = (name: string): void => {
+    const { [name]: _, ...rest } = values;
+    onChange(rest);
+  };
+  return (
+    <>
+      {prompt.arguments.map((one) => (
+        <SuggestedField
+          key={one.name}
+          {...common(one.name)}
+          title={one.title}
+          description={one.description}
+          isRequired={one.required}
+        />
+      ))}
+      {others.map((name) => (
+        <SuggestedField
+          key={name}
+          {...common(name)}
+          description="Not in the definition of the prompt"
+          onRemove={() => remove(name)}
+        />
+      ))}
+    </>
+  );
+}
+
+export function PromptPanel(props: Props) {
+  const { server, prompt } = props;
   const isConnected = server.state === "CONNECTED";
   const name = prompt.name ?? "";
-  const [values, setValues] = useDraft<Record<string, string>>(
-    `prompt.${server.server_id}/${name}`,
-    {},
-  );
+  const [values, setValues] = useDraft<Values>(`prompt.${server.server_id}/${name}`, {});
   const [error, setError] = useState<ErrorView | null>(null);
   const { calls, current, show } = useCallsOf(server.server_id, "prompt", name);
   const given = Object.fromEntries(Object.entries(values).filter(([, value]) => value !== ""));
@@ -55,27 +119,8 @@ export function PromptPanel({
       first={
         <div className="scroll pad" style={{ height: "100%" }}>
           <div className="stack">
-            <Link to={pathTo(server.server_id, "prompts")} className="narrow-only">
-              All prompts
-            </Link>
-            <h2 className="title">{titleOf(prompt)}</h2>
-            {prompt.description && <p style={{ margin: 0 }}>{prompt.description}</p>}
-            {problem && (
-              <Callout>The definition of this prompt is broken: {problem} It can be used.</Callout>
-            )}
-            {prompt.arguments.map((one) => (
-              <SuggestedField
-                key={one.name}
-                server={server}
-                reference={{ type: "ref/prompt", name }}
-                name={one.name}
-                label={one.title}
-                description={one.description}
-                isRequired={one.required}
-                values={values}
-                onChange={(value) => setValues({ ...values, [one.name]: value })}
-              />
-            ))}
+            <About {...props} />
+            <Arguments server={server} prompt={prompt} values={values} onChange={setValues} />
             {error && <ErrorNote error={error} />}
             <div className="row">
               <Button

@@ -1,119 +1,78 @@
 // The prompts of a server: the list, and the chosen prompt with its messages.
-import { useDeferredValue, useMemo, useState } from "react";
-import { useNavigate } from "react-router";
+import type { ServerView } from "../../api/types";
 import { Empty } from "../../parts/Empty";
-import { ListHead } from "../../parts/ListHead";
-import { ListStatus } from "../../parts/ListStatus";
-import { LostNote } from "../../parts/LostNote";
-import { NotConnected } from "../../parts/NotConnected";
-import { Split } from "../../parts/Split";
-import { VirtualList } from "../../parts/VirtualList";
-import { fitting, type Item, type Prompt, titleOf } from "../../state/items";
-import { isComing, itemsIn, offers, useList } from "../../state/lists";
-import { pathTo, usePlace } from "../../state/selection";
-import { useInspector } from "../../state/store";
+import { type Item, type Prompt, titleOf } from "../../state/items";
+import { isComing, itemsIn, useList } from "../../state/lists";
+import { usePlace } from "../../state/selection";
+import { NamedList } from "../offered/NamedList";
+import { OfferedScreen } from "../offered/OfferedScreen";
 import { LookingFor } from "../tools/LookingFor";
 import { Problem } from "../tools/ToolRow";
-import { useHasCalls } from "../tools/useToolCalls";
 import { PromptPanel } from "./PromptPanel";
 
-const keyOf = (item: Item<Prompt>): string => item.key;
+const WIDTHS = { initial: 300, least: 200, most: 600 };
+const ROW_PX = 42;
 
-const draw = (item: Item<Prompt>) => (
-  <>
-    <div className="row">
-      <Problem text={item.problem} />
-      <span className="cut" style={{ fontWeight: 500 }}>
-        {titleOf(item.value, item.key)}
-      </span>
-    </div>
-    <span className="cut dim">{item.value.description ?? ""}</span>
-  </>
-);
-
-function PromptList({ serverId, chosen }: { serverId: string; chosen: string | null }) {
-  const navigate = useNavigate();
-  const list = useList(serverId, "prompts");
-  const items = itemsIn<Prompt>(list);
-  const [text, setText] = useState("");
-  const wanted = useDeferredValue(text);
-  const shown = useMemo(() => fitting(items, wanted), [items, wanted]);
+function draw({ value, key, problem }: Item<Prompt>) {
+  const title = titleOf(value, key);
   return (
-    <div className="pane">
-      <ListHead
-        serverId={serverId}
-        kinds={["prompts"]}
-        noun="prompts"
-        text={text}
-        onText={setText}
-      />
-      <ListStatus serverId={serverId} kind="prompts" list={list} shown={shown.length} hasSwitch />
-      {list.fetched > 0 && !list.isLoading && items.length === 0 && (
-        <Empty icon="prompts" title="No prompts">
-          The server answered with an empty list.
-        </Empty>
-      )}
-      <VirtualList
-        label="Prompts"
-        items={shown}
-        keyOf={keyOf}
-        chosen={chosen}
-        onChoose={(one) => void navigate(pathTo(serverId, "prompts", keyOf(one)))}
-        rowHeight={42}
-        draw={draw}
-      />
-    </div>
+    <>
+      <div className="row">
+        <Problem text={problem} />
+        <span className="cut" style={{ fontWeight: 500 }}>
+          {title}
+        </span>
+      </div>
+      <span className="cut dim">
+        {value.name && title !== value.name && <span className="mono">{value.name} </span>}
+        {value.description ?? ""}
+      </span>
+    </>
+  );
+}
+
+function Chosen({ server, item }: { server: ServerView; item: string | null }) {
+  const { server_id } = server;
+  const list = useList(server_id, "prompts");
+  if (item === null)
+    return (
+      <Empty icon="prompts" title="Choose a prompt">
+        Its arguments and the messages that it makes appear here.
+      </Empty>
+    );
+  const found = itemsIn<Prompt>(list).find((one) => one.key === item);
+  if (!found && isComing(server, list))
+    return <LookingFor name={item} serverId={server_id} screen="prompts" />;
+  return (
+    <PromptPanel
+      key={`${server_id} ${item}`}
+      server={server}
+      prompt={found?.value ?? { name: item, arguments: [] }}
+      listed={found?.listed}
+      problem={found?.problem ?? null}
+    />
   );
 }
 
 export function Prompts() {
-  const { server_id, item } = usePlace();
-  const serverId = server_id ?? "";
-  const server = useInspector((state) => state.servers.get(serverId));
-  const list = useList(serverId, "prompts");
-  const hasCalls = useHasCalls(serverId, "prompt");
-  const isConnected = server?.state === "CONNECTED";
-  if (!server || (!isConnected && !list.isThere && !hasCalls))
-    return <NotConnected server={server} icon="prompts" />;
-  if (isConnected && !offers(server.capabilities, "prompts")) {
-    return (
-      <Empty icon="prompts" title="This server offers no prompts">
-        It did not declare the prompts capability.
-      </Empty>
-    );
-  }
-  const found = itemsIn<Prompt>(list).find((one) => one.key === item);
-  const prompt: Prompt | null =
-    found?.value ?? (item && !isComing(server, list) ? { name: item, arguments: [] } : null);
+  const { item } = usePlace();
   return (
-    <div className="pane">
-      <h1 className="sr">Prompts of {serverId}</h1>
-      <LostNote server={server} />
-      <Split
-        name="prompts.list"
-        label="Width of the list"
-        initial={300}
-        least={200}
-        most={600}
-        narrow={item ? "second" : "first"}
-        first={<PromptList serverId={serverId} chosen={item} />}
-        second={
-          prompt ? (
-            <PromptPanel
-              key={`${serverId} ${item}`}
-              server={server}
-              prompt={prompt}
-              problem={found?.problem ?? null}
-            />
-          ) : item ? (
-            <LookingFor name={item} serverId={serverId} screen="prompts" />
-          ) : (
-            <Empty icon="prompts" title="Choose a prompt">
-              Its arguments and the messages that it makes appear here.
-            </Empty>
-          )
-        }
-      />
-    </div>
+    <OfferedScreen
+      kind="prompts"
+      calls="prompt"
+      widths={WIDTHS}
+      isAnyChosen={item !== null}
+      list={({ server_id }) => (
+        <NamedList
+          serverId={server_id}
+          kind="prompts"
+          label="Prompts"
+          chosen={item}
+          rowHeight={ROW_PX}
+          draw={draw}
+        />
+      )}
+      chosen={(server) => <Chosen server={server} item={item} />}
+    />
   );
 }

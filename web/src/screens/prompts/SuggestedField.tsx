@@ -1,61 +1,102 @@
-// A text field that the server may complete.
-import { Autocomplete } from "@mantine/core";
-import { useDebouncedCallback } from "@mantine/hooks";
-import { useState } from "react";
-import type { ServerView } from "../../api/types";
-import { command } from "../../state/connection";
+// A text field that asks the server for suggestions, where it offers them.
+import { CloseButton, Combobox, Textarea, TextInput, useCombobox } from "@mantine/core";
+import type { ChangeEvent, ReactNode } from "react";
+import { type Argument, useSuggestions } from "./useSuggestions";
 
-interface ArgumentProps {
-  server: ServerView;
-  reference: Record<string, string>;
-  name: string;
-  label?: string;
-  description?: string;
+interface Props extends Argument {
+  title?: string;
+  description?: ReactNode;
   isRequired?: boolean;
-  values: Record<string, string>;
+  /** It takes line breaks. */
+  isLong?: boolean;
   onChange(value: string): void;
+  /** It can be done without. */
+  onRemove?(): void;
 }
 
-/** A text field that asks the server for suggestions, where it offers them. */
+const named = (name: string, title?: string): ReactNode =>
+  title && title !== name ? (
+    <>
+      {title} <span className="mono dim">{name}</span>
+    </>
+  ) : (
+    name
+  );
+
 export function SuggestedField({
-  server,
-  reference,
-  name,
-  label,
+  title,
   description,
   isRequired,
-  values,
+  isLong = false,
   onChange,
-}: ArgumentProps) {
-  const [suggestions, setSuggestions] = useState<string[]>([]);
-  const isOffered = "completions" in server.capabilities;
-  const ask = useDebouncedCallback((value: string) => {
-    const { [name]: _, ...context } = values;
-    command("Complete", {
-      server_id: server.server_id,
-      ref: reference,
-      argument: name,
-      value,
-      context,
-    }).then(
-      (found) => setSuggestions([...new Set(found.values)]),
-      () => setSuggestions([]),
-    );
-  }, 200);
+  onRemove,
+  ...argument
+}: Props) {
+  const { name, values } = argument;
+  const { found, ask } = useSuggestions(argument);
+  const combobox = useCombobox({ onDropdownClose: () => combobox.resetSelectedOption() });
+  const isOpen = combobox.dropdownOpened && found.values.length > 0;
+  const value = values[name] ?? "";
+  const field = {
+    label: named(name, title),
+    description,
+    required: isRequired,
+    value,
+    onChange: (event: ChangeEvent<HTMLInputElement | HTMLTextAreaElement>) => {
+      const typed = event.currentTarget.value;
+      onChange(typed);
+      ask(typed);
+      combobox.resetSelectedOption();
+      combobox.openDropdown();
+    },
+    onFocus: () => {
+      ask(value);
+      combobox.openDropdown();
+    },
+    onBlur: () => combobox.closeDropdown(),
+    "aria-autocomplete": "list" as const,
+    rightSection: onRemove && <CloseButton aria-label={`Remove ${name}`} onClick={onRemove} />,
+  };
+  const pick = (chosen: string): void => {
+    onChange(chosen);
+    combobox.closeDropdown();
+  };
   return (
-    <Autocomplete
-      label={label ?? name}
-      description={description}
-      required={isRequired}
-      value={values[name] ?? ""}
-      data={suggestions}
-      // The server has chosen already; its suggestions need not begin with what is typed.
-      filter={({ options }) => options}
-      onFocus={() => isOffered && ask(values[name] ?? "")}
-      onChange={(value) => {
-        onChange(value);
-        if (isOffered) ask(value);
-      }}
-    />
+    <div>
+      <Combobox store={combobox} onOptionSubmit={pick}>
+        <Combobox.Target
+          // Among lines the arrow keys move, unless there is something to choose.
+          withKeyboardNavigation={!isLong || isOpen}
+          withExpandedAttribute={!isLong}
+          autoComplete="off"
+        >
+          {/* Its role stays that of a text: a combobox has one line. */}
+          {isLong ? <Textarea {...field} autosize maxRows={12} /> : <TextInput {...field} />}
+        </Combobox.Target>
+        <Combobox.Dropdown hidden={!isOpen}>
+          <Combobox.Options
+            aria-label={`Suggestions for ${name}`}
+            mah={240}
+            style={{ overflowY: "auto" }}
+          >
+            {found.values.map((one) => (
+              <Combobox.Option key={one} value={one}>
+                {one}
+              </Combobox.Option>
+            ))}
+          </Combobox.Options>
+          {found.more && (
+            <Combobox.Footer>
+              <span className="dim">{found.more}</span>
+            </Combobox.Footer>
+          )}
+        </Combobox.Dropdown>
+      </Combobox>
+      {found.problem && (
+        <span className="dim" role="status">
+          No suggestions: {found.problem}
+        </span>
+      )}
+    </div>
   );
 }

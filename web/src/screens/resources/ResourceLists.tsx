@@ -1,7 +1,7 @@
 // What a server has to read: listed resources, templates, and what is followed; one search for all.
 import { Accordion, Badge, Button } from "@mantine/core";
 import { useDeferredValue, useMemo, useState } from "react";
-import { Link, useNavigate } from "react-router";
+import { Link } from "react-router";
 import type { ServerView, SubscriptionView } from "../../api/types";
 import { ErrorNote } from "../../parts/ErrorNote";
 import { bytes, clock } from "../../parts/format";
@@ -13,12 +13,12 @@ import { command } from "../../state/connection";
 import { fitting, type Item, type Resource, titleOf } from "../../state/items";
 import { itemsIn, type List, useList } from "../../state/lists";
 import { pathTo } from "../../state/selection";
+import { keyOf } from "../offered/NamedList";
+import { useChoose } from "../offered/useChoose";
 import { Problem } from "../tools/ToolRow";
 import css from "./Resources.module.css";
 
 const ROW = 42;
-
-const keyOf = (item: Item<Resource>): string => item.key;
 
 const draw = (item: Item<Resource>) => (
   <>
@@ -28,7 +28,7 @@ const draw = (item: Item<Resource>) => (
       {item.value.mimeType && <span className="dim cut">{item.value.mimeType}</span>}
       {item.value.size !== undefined && <span className="dim">{bytes(item.value.size)}</span>}
     </div>
-    <span className="cut dim mono">{item.key}</span>
+    <span className="cut dim mono">{item.value.uri ?? item.value.uriTemplate ?? item.key}</span>
   </>
 );
 
@@ -40,7 +40,7 @@ interface SectionProps {
   shown: Item<Resource>[];
   chosen: string | null;
   most: number;
-  onChoose(item: Item<Resource>): void;
+  onChoose(item: Item<Resource>, isStep: boolean): void;
 }
 
 function Section({ serverId, kind, label, list, shown, chosen, most, onChoose }: SectionProps) {
@@ -97,9 +97,7 @@ function Followed({ server, one }: { server: ServerView; one: SubscriptionView }
           Unsubscribe
         </Button>
       </div>
-      {one.error && (
-        <ErrorNote error={one.error} title="It could not be read again when it changed" />
-      )}
+      {one.error && <ErrorNote error={one.error} title="It is not followed on this connection" />}
     </>
   );
 }
@@ -112,7 +110,6 @@ interface Props {
 
 export function ResourceLists({ server, chosen, template }: Props) {
   const { server_id } = server;
-  const navigate = useNavigate();
   const resources = useList(server_id, "resources");
   const templates = useList(server_id, "resource_templates");
   const [text, setText] = useState("");
@@ -126,6 +123,11 @@ export function ResourceLists({ server, chosen, template }: Props) {
     words.every((word) => one.uri.toLowerCase().includes(word)),
   );
   const base = pathTo(server_id, "resources");
+  const choose = useChoose(chosen, (item) => pathTo(server_id, "resources", item.key));
+  const chooseTemplate = useChoose(
+    template,
+    (item) => `${base}?template=${encodeURIComponent(item.key)}`,
+  );
   return (
     <div className="pane">
       <ListHead
@@ -149,7 +151,7 @@ export function ResourceLists({ server, chosen, template }: Props) {
           shown={shown}
           chosen={chosen}
           most={420}
-          onChoose={(item) => void navigate(pathTo(server_id, "resources", item.key))}
+          onChoose={choose}
         />
         <Section
           serverId={server_id}
@@ -159,7 +161,7 @@ export function ResourceLists({ server, chosen, template }: Props) {
           shown={shownTemplates}
           chosen={template}
           most={260}
-          onChoose={(item) => void navigate(`${base}?template=${encodeURIComponent(item.key)}`)}
+          onChoose={chooseTemplate}
         />
         <Accordion.Item value="subscriptions">
           <Accordion.Control>Subscriptions ({followed.length})</Accordion.Control>

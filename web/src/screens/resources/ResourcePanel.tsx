@@ -1,73 +1,138 @@
 // One resource: read when it is opened, and again when it changes, if it is followed.
 import { Badge, Button, Switch, Tooltip } from "@mantine/core";
 import { useEffect, useRef, useState } from "react";
-import { Link } from "react-router";
-import type { ErrorView, ServerView } from "../../api/types";
+import { Link, useSearchParams } from "react-router";
+import type { CallView, ErrorView, ServerView, SubscriptionView } from "../../api/types";
 import { CallPanel } from "../../calls/CallPanel";
 import { Annotations } from "../../calls/Content";
+import { isRunning } from "../../calls/running";
 import { Callout } from "../../parts/Callout";
 import { Empty } from "../../parts/Empty";
 import { ErrorNote } from "../../parts/ErrorNote";
 import { bytes, clock } from "../../parts/format";
 import { Icon } from "../../parts/icons";
+import { fieldsOf } from "../../parts/shape";
 import { copy } from "../../parts/text";
 import { useRunKey } from "../../parts/useRunKey";
 import { telling, viewOf } from "../../state/actions";
 import { command, startCall } from "../../state/connection";
 import { type Resource, titleOf } from "../../state/items";
 import { pathTo } from "../../state/selection";
+import { Definition } from "../offered/Definition";
+import { useIsStep } from "../offered/useChoose";
 import { CallChooser } from "../tools/CallChooser";
 import { useCallsOf } from "../tools/useToolCalls";
 
-function Facts({ resource }: { resource: Resource }) {
+// Longer than between two presses of an arrow key that is held down, or tapped through a list.
+const REST_MS = 300;
+
+export function Facts({ resource }: { resource: Resource }) {
+  const { mimeType, size, annotations } = resource;
+  if (!mimeType && size === undefined && annotations === undefined) return null;
   return (
     <div className="row wrap">
-      {resource.mimeType && <Badge color="gray">{resource.mimeType}</Badge>}
-      {typeof resource.size === "number" && <Badge color="gray">{bytes(resource.size)}</Badge>}
-      <Annotations value={resource.annotations} />
+      {mimeType && <Badge color="gray">{mimeType}</Badge>}
+      {size !== undefined && <Badge color="gray">{bytes(size)}</Badge>}
+      <Annotations value={annotations} />
     </div>
   );
 }
 
-export function ResourcePanel({
+/** Read it when it is opened, and when what was read last is older than what the server has. */
+function useReads(
+  server: ServerView,
+  uri: string,
+  newest: CallView | null,
+  read: () => Promise<void>,
+) {
+  const followed = server.subscriptions.find((one) => one.uri === uri);
+  const isConnected = server.state === "CONNECTED";
+  const isStep = useIsStep();
+  // What changed while there was no connection was told to nobody.
+  const changed = followed ? Math.max(followed.updated ?? 0, server.since) : 0;
+  const isOld = newest === null || (!isRunning(newest) && newest.started < changed);
+  const isAsking = useRef(false);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: reads when it is old, once for each change
+  useEffect(() => {
+    if (!isConnected || !isOld || isAsking.current) return;
+    const ask = async (): Promise<void> => {
+      isAsking.current = true;
+      await read();
+      isAsking.current = false;
+    };
+    if (!isStep) return void ask();
+    const timer = setTimeout(() => void ask(), REST_MS);
+    return () => clearTimeout(timer);
+  }, [isConnected, isOld, changed, isStep]);
+}
+
+function FollowSwitch({
   server,
   uri,
-  resource,
-  problem,
+  followed,
 }: {
   server: ServerView;
   uri: string;
-  resource: Resource | null;
-  problem: string | null;
+  followed: SubscriptionView | undefined;
 }) {
-  const { server_id } = server;
-  const { calls, current, show, showNewest } = useCallsOf(server_id, "resource", uri);
-  const [error, setError] = useState<ErrorView | null>(null);
-  const followed = server.subscriptions.find((one) => one.uri === uri);
-  const canFollow =
-    (server.capabilities.resources as { subscribe?: unknown } | undefined)?.subscribe === true;
-  const isConnected = server.state === "CONNECTED";
-  const updates = followed?.updates ?? 0;
-  const seen = useRef<number | null>(null);
-  const read = (): void => {
-    setError(null);
-    showNewest();
-    startCall("ReadResource", { server_id, uri }).catch((thrown: unknown) =>
-      setError(viewOf(thrown)),
-    );
-  };
-  // biome-ignore lint/correctness/useExhaustiveDependencies: reads at first, and at each update
-  useEffect(() => {
-    if (!isConnected) return;
-    const isNew = seen.current === null ? current === null : seen.current !== updates;
-    seen.current = updates;
-    if (isNew) read();
-  }, [updates, isConnected]);
-  useRunKey(() => isConnected && read());
+  const { server_id, capabilities } = server;
+  const canFollow = fieldsOf(capabilities.resources).subscribe === true;
   const follow = (): void => {
     const kind = followed ? "Unsubscribe" : "Subscribe";
     void telling("The subscription was not changed", command(kind, { server_id, uri }));
   };
+  const since = followed?.updated ? `, updated ${clock(followed.updated, false)}` : "";
+  return (
+    <Tooltip
+      label={
+        canFollow
+          ? "Read it again whenever the server says that it changed"
+          : "This server does not offer subscriptions"
+      }
+    >
+      <div>
+        <Switch
+          label={followed ? `Following${since}` : "Follow"}
+          checked={followed !== undefined}
+          disabled={!canFollow || server.state !== "CONNECTED"}
+          onChange={follow}
+        />
+      </div>
+    </Tooltip>
+  );
+}
+
+interface Props {
+  server: ServerView;
+  uri: string;
+  resource: Resource | null;
+  /** The definition as the server sent it; undefined if the list does not have it. */
+  listed?: unknown;
+  problem: string | null;
+}
+
+export function ResourcePanel({ server, uri, resource, listed, problem }: Props) {
+  const { server_id } = server;
+  const { calls, current, show, showNewest } = useCallsOf(server_id, "resource", uri);
+  const [error, setError] = useState<ErrorView | null>(null);
+  const followed = server.subscriptions.find((one) => one.uri === uri);
+  const isConnected = server.state === "CONNECTED";
+  const [newest = null, former] = calls;
+  const isPinned = useSearchParams()[0].has("call");
+  // What is there stays while it is read again.
+  const isRefreshing = followed && !isPinned && newest && isRunning(newest) && former;
+  const shown = isRefreshing ? former : current;
+  const read = async (): Promise<void> => {
+    setError(null);
+    showNewest();
+    try {
+      await startCall("ReadResource", { server_id, uri });
+    } catch (thrown) {
+      setError(viewOf(thrown));
+    }
+  };
+  useReads(server, uri, newest, read);
+  useRunKey(() => isConnected && void read());
   return (
     <div className="pane">
       <div className="stack tight" style={{ padding: "12px 16px" }}>
@@ -76,31 +141,12 @@ export function ResourcePanel({
         </Link>
         <div className="row wrap">
           <h2 className="title grow">{resource ? titleOf(resource, uri) : uri}</h2>
-          <Tooltip
-            label={
-              canFollow
-                ? "Read it again whenever the server says that it changed"
-                : "This server does not offer subscriptions"
-            }
-          >
-            <div>
-              <Switch
-                label={
-                  followed
-                    ? `Following${followed.updated ? `, updated ${clock(followed.updated, false)}` : ""}`
-                    : "Follow"
-                }
-                checked={followed !== undefined}
-                disabled={!canFollow || !isConnected}
-                onChange={follow}
-              />
-            </div>
-          </Tooltip>
+          <FollowSwitch server={server} uri={uri} followed={followed} />
           <Button
             variant="default"
             leftSection={<Icon name="refresh" size={13} />}
             disabled={!isConnected}
-            onClick={read}
+            onClick={() => void read()}
           >
             Read again
           </Button>
@@ -116,18 +162,19 @@ export function ResourcePanel({
         </button>
         {resource?.description && <span>{resource.description}</span>}
         {resource && <Facts resource={resource} />}
+        <Definition listed={listed} />
         {problem && (
           <Callout>The definition of this resource is broken: {problem} It can be read.</Callout>
         )}
         {followed?.error && (
-          <ErrorNote error={followed.error} title="It could not be read again when it changed" />
+          <ErrorNote error={followed.error} title="It is not followed on this connection" />
         )}
         {error && <ErrorNote error={error} />}
       </div>
       <CallChooser calls={calls} current={current} onChoose={show} />
       <div className="grow" style={{ minHeight: 0 }}>
-        {current ? (
-          <CallPanel call={current} onRepeated={show} />
+        {shown ? (
+          <CallPanel call={shown} onRepeated={show} />
         ) : (
           <Empty icon="resources" title={isConnected ? "Reading" : "Not read"}>
             {isConnected ? "Waiting for the server." : "Connect the server to read it."}

@@ -2,19 +2,17 @@
 import { useSearchParams } from "react-router";
 import type { ServerView } from "../../api/types";
 import { Empty } from "../../parts/Empty";
-import { LostNote } from "../../parts/LostNote";
-import { NotConnected } from "../../parts/NotConnected";
-import { Split } from "../../parts/Split";
 import type { Resource } from "../../state/items";
-import { isComing, itemsIn, offers, useList } from "../../state/lists";
+import { isComing, itemsIn, useList } from "../../state/lists";
 import { usePlace } from "../../state/selection";
-import { useInspector } from "../../state/store";
+import { OfferedScreen } from "../offered/OfferedScreen";
 import { LookingFor } from "../tools/LookingFor";
-import { useHasCalls } from "../tools/useToolCalls";
 import { ResourceLists } from "./ResourceLists";
 import { ResourcePanel } from "./ResourcePanel";
 import { TemplatePanel } from "./TemplatePanel";
 import { UriPanel } from "./UriPanel";
+
+const WIDTHS = { initial: 360, least: 220, most: 700 };
 
 interface Place {
   /** The resource that is read and shown. */
@@ -35,8 +33,10 @@ function Chosen({ server, place }: { server: ServerView; place: Place }) {
       <ResourcePanel
         key={`${server_id} ${item}`}
         server={server}
-        uri={item}
+        // A second one of the same address has a key of its own.
+        uri={found?.value.uri ?? item}
         resource={found?.value ?? null}
+        listed={found?.listed}
         problem={found?.problem ?? null}
       />
     );
@@ -51,6 +51,7 @@ function Chosen({ server, place }: { server: ServerView; place: Place }) {
         key={`${server_id} ${template}`}
         server={server}
         template={found?.value ?? { uriTemplate: template }}
+        listed={found?.listed}
         problem={found?.problem ?? null}
       />
     );
@@ -63,38 +64,17 @@ function Chosen({ server, place }: { server: ServerView; place: Place }) {
 }
 
 export function Resources() {
-  const { server_id, item } = usePlace();
-  const serverId = server_id ?? "";
+  const { item } = usePlace();
   const [query] = useSearchParams();
   const place = { item, template: query.get("template") || null, uri: query.get("uri") };
-  const server = useInspector((state) => state.servers.get(serverId));
-  const { isThere } = useList(serverId, "resources");
-  const hasRead = useHasCalls(serverId, "resource");
-  const isConnected = server?.state === "CONNECTED";
-  if (!server || (!isConnected && !isThere && !hasRead))
-    return <NotConnected server={server} icon="resources" />;
-  if (isConnected && !offers(server.capabilities, "resources")) {
-    return (
-      <Empty icon="resources" title="This server offers no resources">
-        It did not declare the resources capability.
-      </Empty>
-    );
-  }
-  const isAnyChosen = Object.values(place).some((one) => one !== null);
   return (
-    <div className="pane">
-      <h1 className="sr">Resources of {serverId}</h1>
-      <LostNote server={server} />
-      <Split
-        name="resources.list"
-        label="Width of the list"
-        initial={360}
-        least={220}
-        most={700}
-        narrow={isAnyChosen ? "second" : "first"}
-        first={<ResourceLists server={server} chosen={item} template={place.template} />}
-        second={<Chosen server={server} place={place} />}
-      />
-    </div>
+    <OfferedScreen
+      kind="resources"
+      calls="resource"
+      widths={WIDTHS}
+      isAnyChosen={Object.values(place).some((one) => one !== null)}
+      list={(server) => <ResourceLists server={server} chosen={item} template={place.template} />}
+      chosen={(server) => <Chosen server={server} place={place} />}
+    />
   );
 }

@@ -3,17 +3,22 @@ import type { ServerView } from "../../api/types";
 import { Callout } from "../../parts/Callout";
 import { type Resource, titleOf } from "../../state/items";
 import { useDraft } from "../../state/remembered";
+import { Definition } from "../offered/Definition";
 import { SuggestedField } from "../prompts/SuggestedField";
 import { ReadForm } from "./ReadForm";
+import { Facts } from "./ResourcePanel";
 import { expand, variablesOf } from "./uriTemplate";
 
 export function TemplatePanel({
   server,
   template,
+  listed,
   problem,
 }: {
   server: ServerView;
   template: Resource;
+  /** The definition as the server sent it; undefined if the list does not have it. */
+  listed?: unknown;
   problem: string | null;
 }) {
   const text = template.uriTemplate ?? "";
@@ -26,6 +31,8 @@ export function TemplatePanel({
     <ReadForm server={server} title={titleOf(template, text)} uri={uri}>
       <span className="mono dim">{text}</span>
       {template.description && <p style={{ margin: 0 }}>{template.description}</p>}
+      <Facts resource={template} />
+      <Definition listed={listed} />
       {problem && (
         <Callout>The definition of this template is broken: {problem} It can be used.</Callout>
       )}

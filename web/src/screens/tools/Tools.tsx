@@ -1,110 +1,63 @@
 // The tools of a server: the list, the chosen tool's form, and its calls.
-import { useDeferredValue, useMemo, useState } from "react";
-import { useNavigate } from "react-router";
+import type { ServerView } from "../../api/types";
 import { Empty } from "../../parts/Empty";
-import { ListHead } from "../../parts/ListHead";
-import { ListStatus } from "../../parts/ListStatus";
-import { LostNote } from "../../parts/LostNote";
-import { NotConnected } from "../../parts/NotConnected";
-import { Split } from "../../parts/Split";
-import { VirtualList } from "../../parts/VirtualList";
-import { fitting, type Item } from "../../state/items";
-import { isComing, itemsIn, offers, useList } from "../../state/lists";
-import { pathTo, usePlace } from "../../state/selection";
-import { useInspector } from "../../state/store";
+import type { Item } from "../../state/items";
+import { isComing, itemsIn, useList } from "../../state/lists";
+import { usePlace } from "../../state/selection";
+import { NamedList } from "../offered/NamedList";
+import { OfferedScreen } from "../offered/OfferedScreen";
 import { LookingFor } from "./LookingFor";
 import { ToolPanel } from "./ToolPanel";
 import { ToolRow } from "./ToolRow";
 import type { Tool } from "./tool";
-import { useHasCalls } from "./useToolCalls";
 
-const keyOf = (item: Item<Tool>): string => item.key;
-const drawTool = (item: Item<Tool>) => <ToolRow item={item} />;
+const WIDTHS = { initial: 320, least: 200, most: 640 };
+const ROW_PX = 40;
 
-function ToolList({ serverId, chosen }: { serverId: string; chosen: string | null }) {
-  const navigate = useNavigate();
-  const list = useList(serverId, "tools");
-  const items = itemsIn<Tool>(list);
-  const [text, setText] = useState("");
-  const wanted = useDeferredValue(text);
-  const shown = useMemo(() => fitting(items, wanted), [items, wanted]);
-  const choose = useMemo(
-    () => (item: Item<Tool>) => void navigate(pathTo(serverId, "tools", keyOf(item))),
-    [navigate, serverId],
-  );
+const draw = (item: Item<Tool>) => <ToolRow item={item} />;
+
+function Chosen({ server, item }: { server: ServerView; item: string | null }) {
+  const { server_id } = server;
+  const list = useList(server_id, "tools");
+  if (item === null)
+    return (
+      <Empty icon="tools" title="Choose a tool">
+        Its form, its calls and their results appear here. Ctrl K finds any tool by a few letters.
+      </Empty>
+    );
+  const found = itemsIn<Tool>(list).find((one) => one.key === item);
+  if (!found && isComing(server, list))
+    return <LookingFor name={item} serverId={server_id} screen="tools" />;
   return (
-    <div className="pane">
-      <ListHead serverId={serverId} kinds={["tools"]} noun="tools" text={text} onText={setText} />
-      <ListStatus serverId={serverId} kind="tools" list={list} shown={shown.length} hasSwitch />
-      {list.fetched > 0 && !list.isLoading && items.length === 0 && (
-        <Empty icon="tools" title="No tools">
-          The server answered with an empty list.
-        </Empty>
-      )}
-      <VirtualList
-        label="Tools"
-        items={shown}
-        keyOf={keyOf}
-        chosen={chosen}
-        onChoose={choose}
-        rowHeight={40}
-        draw={drawTool}
-      />
-    </div>
+    <ToolPanel
+      key={`${server_id} ${item}`}
+      server={server}
+      tool={found?.value ?? { name: item }}
+      listed={found?.listed}
+      problem={found?.problem ?? null}
+    />
   );
 }
 
 export function Tools() {
-  const { server_id, item } = usePlace();
-  const serverId = server_id ?? "";
-  const server = useInspector((state) => state.servers.get(serverId));
-  const list = useList(serverId, "tools");
-  const hasRun = useHasCalls(serverId, "tool");
-  const isConnected = server?.state === "CONNECTED";
-  // What was there stays when a server dies: its list, its calls, what was typed.
-  if (!server || (!isConnected && !list.isThere && !hasRun))
-    return <NotConnected server={server} icon="tools" />;
-  if (isConnected && !offers(server.capabilities, "tools")) {
-    return (
-      <Empty icon="tools" title="This server offers no tools">
-        It did not declare the tools capability. Its capabilities are under Servers, Info.
-      </Empty>
-    );
-  }
-  const found = itemsIn<Tool>(list).find((one) => one.key === item);
-  const tool: Tool | null =
-    found?.value ?? (item && !isComing(server, list) ? { name: item } : null);
+  const { item } = usePlace();
   return (
-    <div className="pane">
-      <h1 className="sr">Tools of {serverId}</h1>
-      <LostNote server={server} />
-      <Split
-        name="tools.list"
-        label="Width of the list"
-        initial={320}
-        least={200}
-        most={640}
-        narrow={item ? "second" : "first"}
-        first={<ToolList serverId={serverId} chosen={item} />}
-        second={
-          tool ? (
-            <ToolPanel
-              key={`${serverId} ${item}`}
-              server={server}
-              tool={tool}
-              listed={found?.listed}
-              problem={found?.problem ?? null}
-            />
-          ) : item ? (
-            <LookingFor name={item} serverId={serverId} screen="tools" />
-          ) : (
-            <Empty icon="tools" title="Choose a tool">
-              Its form, its calls and their results appear here. Ctrl K finds any tool by a few
-              letters.
-            </Empty>
-          )
-        }
-      />
-    </div>
+    <OfferedScreen
+      kind="tools"
+      calls="tool"
+      widths={WIDTHS}
+      isAnyChosen={item !== null}
+      list={({ server_id }) => (
+        <NamedList
+          serverId={server_id}
+          kind="tools"
+          label="Tools"
+          chosen={item}
+          rowHeight={ROW_PX}
+          draw={draw}
+        />
+      )}
+      chosen={(server) => <Chosen server={server} item={item} />}
+    />
   );
 }
