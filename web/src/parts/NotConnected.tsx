@@ -8,7 +8,7 @@ import { useInspector } from "../state/store";
 import { Empty } from "./Empty";
 import { ErrorNote } from "./ErrorNote";
 import type { IconName } from "./icons";
-import { stateWords } from "./StateDot";
+import { failureWords, stateWords } from "./StateDot";
 import { isOnItsWay, Waiting } from "./Waiting";
 
 export function NotConnected({ server, icon }: { server: ServerView | undefined; icon: IconName }) {
@@ -45,7 +45,7 @@ export function NotConnected({ server, icon }: { server: ServerView | undefined;
       }
     >
       <div className="stack">
-        {error && <ErrorNote error={error} />}
+        {error && <ErrorNote error={error} title={failureWords(server)} />}
         {isWaiting && <Waiting server={server} />}
         {!error && !isWaiting && "Connect it to see what it offers."}
       </div>

@@ -45,6 +45,16 @@ export function stateWords(server: ServerView): string {
   return WORDS[shownState(server)];
 }
 
+/** What kind of failure it is that keeps a server from being connected. */
+export function failureWords(server: ServerView): string {
+  if (needsSignIn(server)) return "Sign-in needed";
+  if (server.error) return "Connection Error";
+  const variable = server.problem?.details.variable;
+  return typeof variable === "string"
+    ? `The environment variable ${variable} is not set`
+    : "It cannot be used like this";
+}
+
 /** What is being waited for. A step is told as "opening the transport", "waiting for …". */
 export const stepWords = ({ waiting_for: step }: ServerView): string =>
   step ? `Waiting for ${step.replace(/^(waiting for|opening) /, "")}` : "Connecting";

@@ -7,7 +7,14 @@ import { ErrorNote } from "../../parts/ErrorNote";
 import { clock, counted, duration } from "../../parts/format";
 import { Icon } from "../../parts/icons";
 import { ServerIcon } from "../../parts/ServerIcon";
-import { isRetrying, retryWords, StateDot, shownState, stateWords } from "../../parts/StateDot";
+import {
+  failureWords,
+  isRetrying,
+  retryWords,
+  StateDot,
+  shownState,
+  stateWords,
+} from "../../parts/StateDot";
 import { copy } from "../../parts/text";
 import { useBusy } from "../../parts/useBusy";
 import { isOnItsWay, Waiting } from "../../parts/Waiting";
@@ -91,15 +98,6 @@ function attemptsOf({ retry, error }: ServerView): string | undefined {
   return typeof attempts === "number" ? `Gave up after ${counted(attempts, "attempt")}` : undefined;
 }
 
-function titleOf(server: ServerView): string {
-  if (shownState(server) === "SIGN_IN") return "Sign-in needed";
-  if (server.error) return "Connection Error";
-  const variable = server.problem?.details.variable;
-  return typeof variable === "string"
-    ? `The environment variable ${variable} is not set`
-    : "It cannot be used like this";
-}
-
 function Failure({ server, onEdit }: { server: ServerView; onEdit(copy: boolean): void }) {
   const error = server.error ?? server.problem;
   if (!error || server.state === "CONNECTED") return null;
@@ -108,7 +106,7 @@ function Failure({ server, onEdit }: { server: ServerView; onEdit(copy: boolean)
   return (
     <ErrorNote
       error={error}
-      title={titleOf(server)}
+      title={failureWords(server)}
       tone={state === "SIGN_IN" ? "wait" : "bad"}
       note={attemptsOf(server)}
       action={

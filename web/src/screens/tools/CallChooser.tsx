@@ -26,6 +26,8 @@ function Chooser({ calls, current, onChoose }: Props) {
         aria-label="Which call"
         className="grow"
         allowDeselect={false}
+        // Hundreds of calls are in the document only while they are chosen from.
+        comboboxProps={{ keepMounted: false }}
         data={calls.map((call) => ({ value: call.call_id, label: wordsOf(call) }))}
         value={current?.call_id ?? null}
         onChange={(id) => id && onChoose(id)}
