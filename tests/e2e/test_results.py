@@ -175,6 +175,7 @@ def test_a_long_list_is_open_and_searched_and_many_blocks_come_in_pieces(
     panel.get_by_label("Search in JSON").fill("299")
     expect(panel.get_by_text("1 found", exact=True)).to_be_visible()
     panel.get_by_label("Search in JSON").press("Enter")
+    tree.scroll_into_view_if_needed()
     expect(tree.get_by_text("299", exact=True).last).to_be_in_viewport()
     opened.shoot("a long list")
     texts = panel.get_by_label("Text", exact=True)
@@ -501,7 +502,7 @@ def test_a_tool_that_reports_an_error_is_not_called_done(opened: Watched) -> Non
 
 def test_the_headers_and_the_timeout_of_a_call_count_and_are_copied(opened: Watched) -> None:
     page = opened.goto("/s/wire/tools/echo")
-    page.get_by_label("text", exact=True).fill("hello")
+    page.get_by_role("textbox", name="text").fill("hello")
     page.get_by_role("button", name="_meta, headers, timeout").click()
     page.get_by_role("button", name="Add a header").click()
     page.get_by_label("Name of header 1").fill("Authorization")

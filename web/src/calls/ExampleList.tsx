@@ -19,7 +19,7 @@ export function ExampleList({ serverId, tool, onChoose }: Props) {
   const examples = useExamples(serverId, tool);
   // Its room is kept whether there are any, so that the form stays where it is when they come.
   return (
-    <section className="row wrap" aria-label="Examples" style={{ minHeight: 22 }}>
+    <section className="row wrap" aria-label="Examples" style={{ minHeight: 24 }}>
       <span className="dim">
         {examples &&
           (examples.length ? "Examples:" : "No examples yet: a call can be saved as one")}

@@ -7,7 +7,8 @@ import { JsonTree } from "./JsonTree";
 // A test's page is not laid out: as many rows as any test wants to see are on its screen.
 vi.mock("@tanstack/react-virtual", () => ({
   useVirtualizer: ({ count }: { count: number }) => ({
-    getVirtualItems: () => Array.from({ length: Math.min(count, 30) }, (_, index) => ({ index, start: 0 })),
+    getVirtualItems: () =>
+      Array.from({ length: Math.min(count, 30) }, (_, index) => ({ index, start: 0 })),
     getTotalSize: () => 0,
     scrollToIndex: () => {},
   }),

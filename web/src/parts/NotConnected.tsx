@@ -44,11 +44,14 @@ export function NotConnected({ server, icon }: { server: ServerView | undefined;
         </div>
       }
     >
-      <div className="stack">
-        {error && <ErrorNote error={error} title={failureWords(server)} />}
-        {isWaiting && <Waiting server={server} />}
-        {!error && !isWaiting && "Connect it to see what it offers."}
-      </div>
+      {error || isWaiting ? (
+        <div className="stack" style={{ textAlign: "left" }}>
+          {error && <ErrorNote error={error} title={failureWords(server)} />}
+          {isWaiting && <Waiting server={server} />}
+        </div>
+      ) : (
+        "Connect it to see what it offers."
+      )}
     </Empty>
   );
 }
