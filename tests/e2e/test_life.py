@@ -117,7 +117,7 @@ def test_retries_are_counted_down_and_cancelled(opened: Watched) -> None:
     page = opened.goto("/servers")
     card = page.get_by_role("article", name="gone")
     page.get_by_role("switch", name="Connect gone").click(force=True)
-    expect(card.get_by_role("status")).to_have_text("Failed, retry attempt 1 of 3 follows")
+    expect(card.get_by_role("status")).to_have_text("Failed, retry 1 of 3 follows")
     expect(card.get_by_role("alert")).to_contain_text("Retry attempt 1 of 3")
     expect(card.get_by_role("timer")).to_contain_text(re.compile(r"Next attempt in 5\d s"))
     # The message is cut; all of it is one click away.

@@ -35,8 +35,8 @@ export function shownState(server: ServerView): Shown {
 
 export const needsSignIn = (server: ServerView): boolean => shownState(server) === "SIGN_IN";
 
-/** Which attempt it is of those that follow the first; counted alike everywhere. */
-export const retryWords = ({ count, most }: RetryView): string => `attempt ${count} of ${most}`;
+/** Which of the attempts that follow the first; counted alike everywhere. */
+export const retryWords = ({ count, most }: RetryView): string => `${count} of ${most}`;
 
 export function stateWords(server: ServerView): string {
   const { state, retry } = server;

@@ -20,8 +20,14 @@ export function Waiting({ server }: { server: ServerView }) {
     <div className={css.waiting}>
       {server.state === "CONNECTING" && <Loader size={14} color="yellow" aria-hidden="true" />}
       <span className="grow" role="timer">
-        {next !== null ? `Next attempt in ${next} s` : stepWords(server)}
-        <span className="dim"> · since {duration(Math.max(0, now - server.since))}</span>
+        {next !== null ? (
+          `Next attempt in ${next} s`
+        ) : (
+          <>
+            {stepWords(server)}
+            <span className="dim"> · since {duration(Math.max(0, now - server.since))}</span>
+          </>
+        )}
       </span>
       {isRetrying(server) && (
         <Button

@@ -93,7 +93,7 @@ function More({ server, onEdit }: { server: ServerView; onEdit(copy: boolean): v
 
 /** How often it was tried: the count stays when no attempt follows. */
 function attemptsOf({ retry, error }: ServerView): string | undefined {
-  if (retry && retry.count > 0) return `Retry ${retryWords(retry)}`;
+  if (retry && retry.count > 0) return `Retry attempt ${retryWords(retry)}`;
   const attempts = error?.details.attempts;
   return typeof attempts === "number" ? `Gave up after ${counted(attempts, "attempt")}` : undefined;
 }
