@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,12 +19,43 @@ DEMO = {"command": sys.executable, "args": ["-m", "mcplens.demo"]}
 # Starts and never says a word.
 MUTE = {"command": sys.executable, "args": ["-c", "import sys; sys.stdin.read()"]}
 GONE = {"url": "http://127.0.0.1:9/mcp", "maxRetries": 3, "retryBackoff": [60_000]}
+UNSET = {"url": "http://127.0.0.1:9/${MCPLENS_IS_NOT_SET}"}
+# Counts its starts in a file, and fails those that it is told to.
+FLAKY = """
+import pathlib, runpy, sys
+path = pathlib.Path(sys.argv[1])
+start = path.read_text() + "x" if path.exists() else "x"
+path.write_text(start)
+if str(len(start)) in sys.argv[2].split(","):
+    sys.exit("not this time")
+sys.argv = sys.argv[:1]
+runpy.run_module("mcplens.demo", run_name="__main__", alter_sys=True)
+"""
 
 
 @pytest.fixture(scope="module")
-def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def wire() -> Iterator[str]:
+    """The address of the demo server over HTTP."""
+    command = [sys.executable, "-m", "mcplens.demo", "--http"]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    try:
+        assert process.stderr is not None
+        yield process.stderr.readline().split()[-1]
+    finally:
+        process.terminate()
+        process.wait(15)
+        process.stderr.close()
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory, wire: str) -> Path:
     folder: Path = tmp_path_factory.mktemp("home")
-    configure(folder, {"dying": {**DEMO, "maxRetries": 0}, "mute": MUTE, "gone": GONE})
+    flaky = {
+        "command": sys.executable, "args": ["-c", FLAKY, str(folder / "starts"), "2,4,5"],
+        "maxRetries": 1, "retryBackoff": [500],
+    }  # fmt: skip
+    servers = {"dying": {**DEMO, "maxRetries": 0}, "mute": MUTE, "gone": GONE, "unset": UNSET}
+    configure(folder, {**servers, "flaky": flaky, "wire": {"url": wire}})
     env = {"NODE_OPTIONS": "--import=data:text/javascript,hidden()", "THEIR_TOKEN": "s3cret"}
     project = {"mcpServers": {"theirs": {**DEMO, "env": env}}}
     (folder / "mcp.json").write_text(json.dumps(project))
@@ -85,12 +117,79 @@ def test_retries_are_counted_down_and_cancelled(opened: Watched) -> None:
     page = opened.goto("/servers")
     card = page.get_by_role("article", name="gone")
     page.get_by_role("switch", name="Connect gone").click(force=True)
-    expect(card).to_contain_text("attempt 2 of 4")
-    expect(card).to_contain_text(re.compile(r"Next attempt in 5\d s"))
+    expect(card.get_by_role("status")).to_have_text("Failed, retry 1 of 3 follows")
+    expect(card.get_by_role("alert")).to_contain_text("Retry attempt 1 of 3")
+    expect(card.get_by_role("timer")).to_contain_text(re.compile(r"Next attempt in 5\d s"))
+    # The message is cut; all of it is one click away.
+    expect(card.get_by_text(re.compile(r"^POST .{94}…$"))).to_be_visible()
+    card.get_by_role("button", name="Show full error").click()
+    expect(card.get_by_text('"code": "CONNECTION_REFUSED"')).to_be_visible()
+    expect(card.get_by_text(re.compile(r"^POST .+[^…]$"))).to_be_visible()
+    card.get_by_role("button", name="Show less").click()
     assert opened.axe() == []
     opened.shoot("retries")
-    card.get_by_role("button", name="Cancel").click()
-    expect(card.get_by_role("button", name="Cancel")).to_be_hidden()
+
+    # A work screen counts and can be stopped as well.
+    opened.switch("/s/gone/tools")
+    expect(page.get_by_role("timer")).to_contain_text(re.compile(r"Next attempt in 5\d s"))
+    expect(page.get_by_role("button", name="Try now")).to_be_visible()
+    assert opened.axe() == []
+    opened.shoot("retries on a work screen")
+    page.get_by_role("button", name="Cancel", exact=True).click()
+    expect(page.get_by_role("timer")).to_be_hidden()
+    expect(page.get_by_role("button", name="Connect", exact=True)).to_be_visible()
+    opened.switch("/s/unset/tools")
+    expect(page.get_by_role("alert")).to_contain_text("MCPLENS_IS_NOT_SET")
+    opened.assert_clean()
+
+
+def test_a_call_is_sent_again_by_the_attempt_that_connects_and_told_if_none_does(
+    opened: Watched,
+) -> None:
+    page = opened.goto("/servers")
+    page.get_by_role("switch", name="Connect flaky").click(force=True)
+    expect(page.get_by_role("article", name="flaky")).to_contain_text("Connected")
+    opened.switch("/s/flaky/tools/wait")
+    page.get_by_label("seconds", exact=True).fill("60")
+    page.get_by_role("button", name="Run", exact=True).click()
+    panel = page.get_by_label("Call of wait")
+    status = panel.get_by_role("status").first
+    expect(status).to_have_text("Running")
+    again = panel.get_by_role("button", name="Connect and send it again")
+
+    def leave() -> None:
+        opened.switch("/servers")
+        page.get_by_role("switch", name="Disconnect flaky").click(force=True)
+        expect(page.get_by_role("article", name="flaky")).to_contain_text("Disconnected")
+        opened.switch("/s/flaky/tools/wait")
+
+    leave()
+    # The first attempt fails, and the one that follows by itself does not.
+    again.click()
+    expect(again).to_be_disabled()
+    expect(status).to_have_text("Running")
+    expect(page.get_by_text("2 calls", exact=True)).to_be_visible()
+    leave()
+    again.click()
+    told = page.get_by_role("alert").filter(has_text="Not connected, not sent")
+    expect(told).to_be_visible()
+    expect(again).to_be_enabled()
+    expect(page.get_by_text("2 calls", exact=True)).to_be_visible()
+    opened.shoot("not sent again")
+    opened.assert_clean()
+
+
+def test_a_server_over_http_is_connected_again_with_other_capabilities(opened: Watched) -> None:
+    page = opened.goto("/servers")
+    page.get_by_role("switch", name="Connect wire").click(force=True)
+    expect(page.get_by_role("article", name="wire")).to_contain_text("Connected")
+    opened.goto("/servers/wire")
+    again = page.get_by_role("button", name="Connect again")
+    for _ in range(3):
+        page.get_by_role("switch", name="Sampling", exact=True).click(force=True)
+        again.click()
+        expect(again).to_be_hidden()
+        expect(page.locator("header").get_by_role("status")).to_have_text("Connected")
     opened.assert_clean()
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shlex
 import subprocess
 import sys
@@ -149,6 +150,44 @@ def test_no_digit_and_no_key_is_lost(opened: Watched) -> None:
     page = opened.page
     panel.get_by_role("button", name="Copy the result").click()
     assert '"id": 12345678901234567890' in clipboard(page)
+    with page.expect_download() as download:
+        panel.get_by_role("button", name="Download the result").click()
+    assert download.value.suggested_filename == "give.json"
+    saved = Path(download.value.path()).read_text()
+    assert json.loads(saved)["structuredContent"]["id"] == int(LARGE)
+    # How a result is shown is kept for the next one.
+    panel = gives(opened, '{"content": [{"type": "text", "text": "next"}]}')
+    expect(panel.get_by_label("Result as JSON")).to_contain_text('"next"')
+    panel.get_by_text("Content", exact=True).click()
+    expect(panel.get_by_label("Text", exact=True)).to_have_text("next")
+    opened.assert_clean()
+
+
+def test_a_long_list_is_open_and_searched_and_many_blocks_come_in_pieces(
+    opened: Watched,
+) -> None:
+    items = [{"n": n} for n in range(300)]
+    blocks = [{"type": "text", "text": f"block {n}"} for n in range(250)]
+    result = {"content": blocks, "structuredContent": {"items": items}}
+    panel = gives(opened, json.dumps(result))
+    tree = panel.get_by_role("tree", name="Structured content")
+    expect(tree.get_by_role("treeitem").nth(3)).to_have_text("1{…} 1")
+    panel.get_by_label("Search in JSON").fill("299")
+    expect(panel.get_by_text("1 found", exact=True)).to_be_visible()
+    panel.get_by_label("Search in JSON").press("Enter")
+    tree.scroll_into_view_if_needed()
+    expect(tree.get_by_text("299", exact=True).last).to_be_in_viewport()
+    opened.shoot("a long list")
+    texts = panel.get_by_label("Text", exact=True)
+    expect(texts).to_have_count(100)
+    panel.get_by_role("button", name="Show 100 more").click()
+    expect(texts).to_have_count(200)
+    more = panel.get_by_role("button", name="Show 50 more")
+    more.scroll_into_view_if_needed()
+    opened.shoot("more blocks")
+    more.click()
+    expect(texts).to_have_count(250)
+    expect(more).to_be_hidden()
     opened.assert_clean()
 
 
@@ -347,8 +386,11 @@ def test_an_example_is_saved_fills_the_form_and_is_deleted(opened: Watched, give
     expect(page.get_by_label("Arguments as JSON")).to_contain_text('"b": 5')
     expect(page.get_by_label("Arguments as JSON")).to_contain_text(LARGE)
     opened.shoot("examples")
+    room = examples.bounding_box()
     examples.get_by_role("button", name="Delete the example nine").click()
-    expect(examples).to_be_hidden()
+    expect(examples).to_contain_text("No examples yet")
+    # What is below stays where it is.
+    assert room == examples.bounding_box()
     opened.assert_clean()
 
 
@@ -379,4 +421,109 @@ def test_the_picture_and_the_sound_of_a_question_are_shown(opened: Watched) -> N
     assert opened.axe() == []
     opened.shoot("question with media")
     page.get_by_role("button", name="Cancel", exact=True).first.click()
+    opened.assert_clean()
+
+
+def test_what_a_tool_says_of_itself_is_shown(opened: Watched, given: str) -> None:
+    page = opened.goto(f"/s/{given}/tools/notes-clear")
+    head = page.locator("header", has=page.get_by_role("heading", name="Throw all notes away"))
+    for hint in ("destructive", "idempotent"):
+        expect(head.get_by_text(hint, exact=True)).to_be_visible()
+        row = page.get_by_role("option").filter(has_text="notes-clear")
+        expect(row.locator(f'abbr[title^="{hint}: "]')).to_be_visible()
+    head.get_by_text("destructive", exact=True).hover()
+    expect(page.get_by_text("Says that it may destroy something")).to_be_visible()
+    opened.goto(f"/s/{given}/tools/add")
+    page.get_by_role("tab", name="Schema").click()
+    expect(page.get_by_role("tree", name="Input schema")).to_contain_text("required")
+    expect(page.get_by_role("tree", name="Output schema")).to_contain_text("sum")
+    expect(page.get_by_role("tree", name="Definition")).to_contain_text("inputSchema")
+    opened.assert_clean()
+
+
+def test_a_result_is_told_to_fit_and_a_link_in_one_opens_the_resource(
+    opened: Watched, given: str
+) -> None:
+    page = opened.page
+    panel = called(opened, given, "add", '{"a": 1, "b": 2}')
+    expect(panel.get_by_text("fits the output schema")).to_be_visible()
+    panel = called(opened, given, "content-link")
+    panel.get_by_role("button", name="Open").last.click()
+    expect(page.get_by_role("heading", name="demo://greeting/Ada")).to_be_visible()
+    reading = page.get_by_label("Call of demo://greeting/Ada")
+    expect(reading.get_by_text("Done", exact=True)).to_be_visible()
+    expect(reading.get_by_label("Resource", exact=True)).to_contain_text("Ada")
+    opened.assert_clean()
+
+
+def test_calls_of_one_tool_run_beside_each_other_and_are_chosen_from(
+    opened: Watched, given: str
+) -> None:
+    page = opened.goto(f"/s/{given}/tools/progress-steps")
+    panel = page.get_by_label("Call of progress-steps")
+    page.get_by_label("steps", exact=True).fill("1000")
+    page.get_by_label("seconds", exact=True).fill("0.2")
+    run = page.get_by_role("button", name="Run", exact=True)
+    run.click()
+    expect(panel.get_by_text(re.compile(r"^step \d+ of 1000$"))).to_be_visible()
+    expect(panel.get_by_text(re.compile(r"^\d+ %$"))).to_be_visible()
+    chooser = page.get_by_role("combobox", name="Which call")
+    expect(chooser).to_have_value(re.compile("Running"))
+    top = panel.bounding_box()
+    first = page.url
+    run.click()
+    expect(page).not_to_have_url(first)
+    expect(page.get_by_text("2 calls", exact=True)).to_be_visible()
+    assert panel.bounding_box() == top
+    # Told aloud is how it stands, and no ticking clock.
+    status = panel.get_by_role("status").first
+    expect(status).to_have_text("Running")
+    assert panel.locator("[aria-live]:not([aria-live=off])").count() == 0
+    opened.shoot("two calls")
+    panel.get_by_role("button", name="Cancel", exact=True).click()
+    expect(status).to_contain_text("Cancelled")
+    expect(chooser).to_have_value(re.compile("Cancelled"))
+    chooser.click()
+    page.get_by_role("option").filter(has_text="Running").click()
+    expect(page).to_have_url(first)
+    expect(status).to_have_text("Running")
+    panel.get_by_role("button", name="Cancel", exact=True).click()
+    expect(status).to_contain_text("Cancelled")
+    opened.assert_clean()
+
+
+def test_a_tool_that_reports_an_error_is_not_called_done(opened: Watched) -> None:
+    panel = gives(opened, '{"content": [{"type": "text", "text": "no"}], "isError": true}')
+    expect(panel.get_by_role("status").first).to_contain_text("Tool error")
+    chooser = opened.page.get_by_role("combobox", name="Which call")
+    expect(chooser).to_have_value(re.compile("Tool error"))
+    opened.assert_clean()
+
+
+def test_the_headers_and_the_timeout_of_a_call_count_and_are_copied(opened: Watched) -> None:
+    page = opened.goto("/s/wire/tools/echo")
+    page.get_by_role("textbox", name="text").fill("hello")
+    page.get_by_role("button", name="_meta, headers, timeout").click()
+    page.get_by_role("button", name="Add a header").click()
+    page.get_by_label("Name of header 1").fill("Authorization")
+    page.get_by_label("Value of header 1").fill("Bearer wrong")
+    # No limit, which is not at once.
+    page.get_by_label("Timeout, seconds").fill("0")
+    run = page.get_by_role("button", name="Run", exact=True)
+    run.click()
+    panel = page.get_by_label("Call of echo")
+    note = panel.get_by_role("alert")
+    expect(note).to_contain_text("401")
+    command = copied(page, panel, "mcplens command")
+    assert command.endswith(' --timeout 0 -H "Authorization: $AUTHORIZATION"')
+    assert "wrong" not in command
+    page.get_by_label("Value of header 1").fill(SECRET)
+    run.click()
+    expect(panel.get_by_role("status").first).to_contain_text("Done")
+    page.get_by_label("Timeout, seconds").fill("5")
+    run.click()
+    expect(page.get_by_text("3 calls", exact=True)).to_be_visible()
+    expect(panel.get_by_role("status").first).to_contain_text("Done")
+    assert " --max-time 5 " in copied(page, panel, "curl")
+    page.evaluate("sessionStorage.clear()")
     opened.assert_clean()

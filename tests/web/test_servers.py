@@ -47,7 +47,8 @@ async def test_an_attempt_that_waits_is_made_at_once_when_asked(tmp_path: Path) 
     async with site(tmp_path) as web, web.page() as page:
         await page.ask("Connect", server_id="nobody")
         first = await page.in_state("nobody", "ERROR")
-        await page.ask("Connect", server_id="nobody")
+        begun = await page.ask("Connect", server_id="nobody")
+        assert (begun["state"], begun["since"] > first["since"]) == ("CONNECTING", True)
         await page.until(lambda: page.things["servers", "nobody"]["since"] > first["since"])
         again = await page.in_state("nobody", "ERROR")
         assert again["retry"]["count"] == 1

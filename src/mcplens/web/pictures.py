@@ -248,6 +248,9 @@ def call_view(workspace: Workspace, call: Call, largest: int = LARGEST_RESULT) -
         method=call.method,
         name=call.name,
         request=NULL if is_large else raw_json(call.request),
+        # Not every command that starts a call has these.
+        header_names=sorted(getattr(call.asked, "headers", {})),
+        timeout_s=getattr(call.asked, "timeout_s", None),
         request_id=short_id(call.request_ids[-1]) if call.request_ids else None,
         request_ids=[short_id(one) for one in call.request_ids],
         status=call.status,

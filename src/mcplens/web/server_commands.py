@@ -19,7 +19,9 @@ from mcplens.workspace.workspace import Workspace
 
 
 async def connect(workspace: Workspace, command: c.Connect) -> views.ServerView:
-    return server_view(workspace, workspace.connect(command.server_id))
+    server = workspace.connect(command.server_id)
+    await server.begun()
+    return server_view(workspace, server)
 
 
 async def disconnect(workspace: Workspace, command: c.Disconnect) -> views.ServerView:

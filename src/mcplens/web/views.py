@@ -309,6 +309,7 @@ class CallView(msgspec.Struct, frozen=True, kw_only=True):
     it is at `/api/calls/{call_id}/result`.
     `elapsed_s` is how long it took, None while it runs. `question_ids` wait for the user, in
     order; `awaiting` are the URLs that somebody agreed to open and that are not done yet.
+    `header_names` and `timeout_s` were given for this call alone; a timeout of 0 is no limit.
     """
 
     call_id: str
@@ -317,6 +318,8 @@ class CallView(msgspec.Struct, frozen=True, kw_only=True):
     method: str
     name: str
     request: Raw
+    header_names: list[str]
+    timeout_s: float | None
     request_id: RequestId | None
     request_ids: list[RequestId]
     status: CallStatus

@@ -12,6 +12,7 @@ from typing import Any
 import msgspec
 
 from mcplens.errors import InspectorError, ProtocolError, ServerError
+from mcplens.protocol.deadlines import NEVER
 from mcplens.protocol.eras import Era
 from mcplens.protocol.frames import Frame, Kind, decode_value, parse
 from mcplens.protocol.schema import SchemaProblem, Validator
@@ -24,15 +25,19 @@ from mcplens.workspace.server import Server
 
 
 class Options(msgspec.Struct, frozen=True, kw_only=True):
-    """What any call may be given."""
+    """What any call may be given; a timeout of 0 is no limit, as in a server's entry."""
 
     meta: dict[str, Any] = {}
     headers: dict[str, str] = {}
     timeout_s: float | None = None
 
+    @property
+    def limit_s(self) -> float | None:
+        return NEVER if self.timeout_s == 0 else self.timeout_s
+
     def keywords(self, on_progress: OnProgress) -> dict[str, Any]:
         return {
-            "timeout_s": self.timeout_s,
+            "timeout_s": self.limit_s,
             "on_progress": on_progress,
             "headers": self.headers or None,
         }
@@ -222,7 +227,7 @@ def send_raw(server: Server, calls: Calls, data: bytes, options: Options, *, for
         raise InspectorError("INVALID_REQUEST", text, details={"findings": [text]})
 
     async def work(on_progress: OnProgress) -> Outcome:
-        headers, timeout_s = options.headers or None, options.timeout_s
+        headers, timeout_s = options.headers or None, options.limit_s
         try:
             reply = await client.send_raw(data, timeout_s=timeout_s, headers=headers, force=force)
         except ServerError as error:

@@ -107,6 +107,8 @@ class Server:
         self._made_of: tuple[Any, dict[str, Any]] | None = None
         self._made_from: ServerEntry | None = None
         self._work = Background()
+        self._begun = asyncio.Event()
+        self._begun.set()  # nothing is to begin
         self._closing = asyncio.Lock()
 
     def __repr__(self) -> str:
@@ -168,13 +170,20 @@ class Server:
             return
         former = self.client
         self._make_client(settings, profiles)
-        self._work.start(self._connect(former), f"connect {self.server_id}")
+        begun = self._begun = asyncio.Event()
+        work = self._work.start(self._connect(former, begun), f"connect {self.server_id}")
+        work.add_done_callback(lambda _: begun.set())
 
-    async def _connect(self, former: Client | None) -> None:
+    async def begun(self) -> None:
+        """Wait until connecting is under way: what its state was before says nothing of it."""
+        await self._begun.wait()
+
+    async def _connect(self, former: Client | None, begun: asyncio.Event) -> None:
         assert self.client is not None
         try:
             if former is not None and former.state is not ConnectionState.DISCONNECTED:
                 await former.disconnect()
+            begun.set()  # who waits goes on after this task, which moves to CONNECTING at once
             await self.client.connect()
         except InspectorError as error:
             if error.category != "cancelled":

@@ -91,6 +91,7 @@ export interface CallTool {
  * it is at `/api/calls/{call_id}/result`.
  * `elapsed_s` is how long it took, None while it runs. `question_ids` wait for the user, in
  * order; `awaiting` are the URLs that somebody agreed to open and that are not done yet.
+ * `header_names` and `timeout_s` were given for this call alone; a timeout of 0 is no limit.
  */
 export interface CallView {
   call_id: string;
@@ -99,6 +100,8 @@ export interface CallView {
   method: string;
   name: string;
   request: unknown;
+  header_names: string[];
+  timeout_s: number | null;
   request_id: number | string | null;
   request_ids: (number | string)[];
   status: CallStatus;

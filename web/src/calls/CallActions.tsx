@@ -19,7 +19,7 @@ function CopyAs({ call }: { call: CallView }) {
   const [isOpen, setOpen] = useState(false);
   const { value, problem } = useRequest(call, isOpen);
   const isReady = value !== undefined;
-  const isPlain = canBeCommand(server);
+  const isPlain = canBeCommand(call, server);
   return (
     <Menu position="bottom-end" opened={isOpen} onChange={setOpen}>
       <Menu.Target>

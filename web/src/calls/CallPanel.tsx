@@ -1,115 +1,92 @@
 // A call from its start to its end: what it waits for, its questions, its result.
-import { Badge, Button, Loader, Progress } from "@mantine/core";
+import { Badge, Button, Loader } from "@mantine/core";
+import { memo } from "react";
 import { Link } from "react-router";
-import type { CallView } from "../api/types";
+import type { CallView, QuestionView } from "../api/types";
 import { ErrorNote } from "../parts/ErrorNote";
 import { bytes, clock, duration } from "../parts/format";
 import { Guarded } from "../parts/Guarded";
-import { useNow } from "../parts/useNow";
 import { QuestionPanel } from "../questions/QuestionPanel";
-import { telling } from "../state/actions";
-import { command, startCall } from "../state/connection";
 import { useOnScreen } from "../state/onScreen";
-import { reconnect } from "../state/reconnect";
 import { pathTo } from "../state/selection";
 import { useInspector } from "../state/store";
+import { Again } from "./Again";
 import { Asked } from "./Asked";
 import { CallActions } from "./CallActions";
 import css from "./CallPanel.module.css";
+import { cancel, Ongoing } from "./Ongoing";
 import { ResultView } from "./ResultView";
 import { isRunning } from "./running";
-
-const TONES: Record<CallView["status"], string> = {
-  pending: "gray",
-  in_progress: "yellow",
-  completed: "green",
-  cancelled: "gray",
-  error: "red",
-};
-const WORDS: Record<CallView["status"], string> = {
-  pending: "Waiting its turn",
-  in_progress: "Running",
-  completed: "Done",
-  cancelled: "Cancelled",
-  error: "Failed",
-};
-
-/** Its own answer was an error, though the call itself went well. */
-const errorWord = (call: CallView): string => (call.kind === "raw" ? "Error reply" : "Tool error");
+import { statusOf } from "./status";
 
 export function StatusBadge({ call }: { call: CallView }) {
-  if (call.status === "completed" && call.is_error)
-    return <Badge color="red">{errorWord(call)}</Badge>;
-  if (call.is_waiting_on_user) return <Badge color="orange">Waits for you</Badge>;
-  return <Badge color={TONES[call.status]}>{WORDS[call.status]}</Badge>;
+  const { word, tone } = statusOf(call);
+  return <Badge color={tone}>{word}</Badge>;
 }
 
-function Running({ call }: { call: CallView }) {
-  const now = useNow(true, 250);
-  const { progress } = call;
-  const share = progress?.total ? Math.min(100, (100 * progress.progress) / progress.total) : null;
+function Head({ call }: { call: CallView }) {
   return (
-    <div className={css.running}>
-      <div className="row">
-        <span className="grow cut">
-          {progress?.message ??
-            (progress
-              ? `Progress ${progress.progress}${progress.total ? ` of ${progress.total}` : ""}`
-              : "Waiting for the answer")}
-        </span>
-        {share !== null && <span>{Math.round(share)} %</span>}
-        <span className={css.time}>{duration(Math.max(0, now - call.started))}</span>
-        <Button
-          size="compact-xs"
-          variant="default"
-          color="red"
-          onClick={() =>
-            void telling("It was not cancelled", command("CancelCall", { call_id: call.call_id }))
-          }
+    <div className="toolbar">
+      {/* All that is told aloud: it changes only when the call does. */}
+      <span className="row" role="status">
+        <StatusBadge call={call} />
+        {call.elapsed_s !== null && <span className="dim">{duration(call.elapsed_s)}</span>}
+        {call.result_size_bytes > 0 && <span className="dim">{bytes(call.result_size_bytes)}</span>}
+      </span>
+      <span className="dim">{clock(call.started, false)}</span>
+      {call.request_id !== null && (
+        <Link
+          className={css.link}
+          to={`${pathTo(call.server_id, "traffic")}?id=${encodeURIComponent(String(call.request_id))}`}
         >
-          Cancel
-        </Button>
-      </div>
-      <Progress
-        value={share ?? 100}
-        animated={share === null}
-        striped={share === null}
-        size="sm"
-        aria-label="Progress of the call"
-      />
+          id {String(call.request_id)}
+        </Link>
+      )}
+      <span className="grow" />
+      <CallActions call={call} />
     </div>
   );
 }
 
-/** Make a call again as it was made, by a new connection where the old one is gone. */
-function Again({ call, onRepeated }: { call: CallView; onRepeated?(callId: string): void }) {
-  const state = useInspector((all) => all.servers.get(call.server_id)?.state);
-  const repeat = async (): Promise<void> => {
-    if (!(await reconnect(call.server_id))) return;
-    const again = await startCall("RepeatCall", { call_id: call.call_id });
-    onRepeated?.(again.call_id);
-  };
+/** What the server wants to know before it goes on. */
+function Waited({ call, questions }: { call: CallView; questions: QuestionView[] }) {
   return (
-    <Button
-      size="compact-xs"
-      variant="default"
-      onClick={() => void telling("It was not sent again", repeat())}
-    >
-      {state === "CONNECTED" ? "Send it again" : "Connect and send it again"}
-    </Button>
+    <>
+      {questions.length > 0 && (
+        <div className={css.pending}>
+          <strong>
+            {questions.length === 1 ? "1 question waits" : `${questions.length} questions wait`} for
+            you
+          </strong>
+          <span>The call goes on when you have answered.</span>
+        </div>
+      )}
+      {questions.map((question) => (
+        <QuestionPanel key={question.question_id} question={question} />
+      ))}
+      {call.is_waiting_on_user && questions.length === 0 && (
+        <div className={css.pending}>
+          <strong>A question waits that may belong to this call</strong>
+          <Link to="/questions">See what servers ask</Link>
+        </div>
+      )}
+      {call.awaiting.map((link) => (
+        <div key={link.url} className="row" role="status">
+          <Loader size={14} /> Waiting until it is done at {link.host || link.url}
+        </div>
+      ))}
+    </>
   );
 }
 
-export function CallPanel({
-  call,
-  hasSchema,
-  onRepeated,
-}: {
+interface Props {
   call: CallView;
   hasSchema?: boolean;
   /** Where the call that repeats this one is to be shown. */
   onRepeated?(callId: string): void;
-}) {
+}
+
+function Panel({ call, hasSchema, onRepeated }: Props) {
   useOnScreen(call.call_id);
   const all = useInspector((state) => state.questions);
   const questions = [...all.values()].filter(
@@ -118,49 +95,12 @@ export function CallPanel({
   const running = isRunning(call);
   return (
     <section className="pane" aria-label={`Call of ${call.name || call.method}`}>
-      <div className="toolbar">
-        <StatusBadge call={call} />
-        <span className="dim">{clock(call.started, false)}</span>
-        {call.elapsed_s !== null && <span className="dim">{duration(call.elapsed_s)}</span>}
-        {call.result_size_bytes > 0 && <span className="dim">{bytes(call.result_size_bytes)}</span>}
-        {call.request_id !== null && (
-          <Link
-            className={css.link}
-            to={`${pathTo(call.server_id, "traffic")}?id=${encodeURIComponent(String(call.request_id))}`}
-          >
-            id {String(call.request_id)}
-          </Link>
-        )}
-        <span className="grow" />
-        <CallActions call={call} />
-      </div>
+      <Head call={call} />
       <div className="scroll pad">
         <Asked call={call} />
-        <div className="stack" aria-live="polite">
-          {running && <Running call={call} />}
-          {questions.length > 0 && (
-            <div className={css.pending}>
-              <strong>
-                {questions.length === 1 ? "1 question waits" : `${questions.length} questions wait`}{" "}
-                for you
-              </strong>
-              <span>The call goes on when you have answered.</span>
-            </div>
-          )}
-          {questions.map((question) => (
-            <QuestionPanel key={question.question_id} question={question} />
-          ))}
-          {call.is_waiting_on_user && questions.length === 0 && (
-            <div className={css.pending}>
-              <strong>A question waits that may belong to this call</strong>
-              <Link to="/questions">See what servers ask</Link>
-            </div>
-          )}
-          {call.awaiting.map((link) => (
-            <div key={link.url} className="row" role="status">
-              <Loader size={14} /> Waiting until it is done at {link.host || link.url}
-            </div>
-          ))}
+        <div className="stack">
+          {running && <Ongoing call={call} />}
+          <Waited call={call} questions={questions} />
           {call.error && (
             <ErrorNote
               error={call.error}
@@ -177,12 +117,7 @@ export function CallPanel({
       </div>
       {running && questions.length > 0 && (
         <div className={css.foot}>
-          <Button
-            variant="default"
-            onClick={() =>
-              void telling("It was not cancelled", command("CancelCall", { call_id: call.call_id }))
-            }
-          >
+          <Button variant="default" onClick={() => cancel(call)}>
             Cancel tool execution
           </Button>
         </div>
@@ -190,3 +125,6 @@ export function CallPanel({
     </section>
   );
 }
+
+/** Drawn anew only when the call is another: a key typed in a form beside it draws no result. */
+export const CallPanel = memo(Panel);

@@ -17,11 +17,14 @@ interface Props {
 
 export function ExampleList({ serverId, tool, onChoose }: Props) {
   const examples = useExamples(serverId, tool);
-  if (!examples.length) return null;
+  // Its room is kept whether there are any, so that the form stays where it is when they come.
   return (
-    <section className="row wrap" aria-label="Examples">
-      <span className="dim">Examples:</span>
-      {examples.map(({ name, arguments: given, result }) => (
+    <section className="row wrap" aria-label="Examples" style={{ minHeight: 24 }}>
+      <span className="dim">
+        {examples &&
+          (examples.length ? "Examples:" : "No examples yet: a call can be saved as one")}
+      </span>
+      {examples?.map(({ name, arguments: given, result }) => (
         <span key={name} className="row" style={{ gap: 0 }}>
           <Tooltip
             multiline

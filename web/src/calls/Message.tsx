@@ -2,6 +2,7 @@
 import { Badge } from "@mantine/core";
 import { Content } from "./Content";
 import css from "./Message.module.css";
+import { Some } from "./Some";
 
 interface Props {
   role: unknown;
@@ -19,14 +20,17 @@ export function Message({ role, content, pointer, ...place }: Props) {
     <div className={css.message} data-role={String(role)}>
       <Badge color={role === "assistant" ? "violet" : "blue"}>{String(role ?? "no role")}</Badge>
       <div className="stack tight grow">
-        {blocks.map((block, index) => (
-          <Content
-            key={index}
-            block={block}
-            pointer={isList ? `${pointer}/${index}` : pointer}
-            {...place}
-          />
-        ))}
+        <Some
+          items={blocks}
+          draw={(block, index) => (
+            <Content
+              key={index}
+              block={block}
+              pointer={isList ? `${pointer}/${index}` : pointer}
+              {...place}
+            />
+          )}
+        />
       </div>
     </div>
   );

@@ -1,6 +1,6 @@
 // What a call gave: its content, its structured part beside what is wrong with it, its errors.
 import { Badge, SegmentedControl } from "@mantine/core";
-import { type ReactNode, useMemo, useState } from "react";
+import { type ReactNode, useMemo } from "react";
 import type { CallView } from "../api/types";
 import { Callout } from "../parts/Callout";
 import { indented } from "../parts/exactJson";
@@ -10,10 +10,12 @@ import { JsonTree } from "../parts/JsonTree";
 import { type Fields, fieldsOf, isObject } from "../parts/shape";
 import { TextView } from "../parts/TextView";
 import { pretty } from "../parts/text";
+import { usePreference } from "../state/remembered";
 import { brief, Content, ResourceView } from "./Content";
 import { Message } from "./Message";
 import { Remark, wrong } from "./Remark";
 import css from "./ResultView.module.css";
+import { Some } from "./Some";
 import { useResult } from "./useResult";
 
 function Structured({
@@ -66,7 +68,7 @@ function Listed({
   if (value === undefined) return null;
   if (!Array.isArray(value))
     return <Remark text={wrong(name, value, "a list")} value={value} label={`Broken ${name}`} />;
-  return value.map(draw);
+  return <Some items={value} draw={draw} />;
 }
 
 function ReadResource({
@@ -161,9 +163,16 @@ function Shown({ call, value, hasSchema }: { call: CallView; value: Fields; hasS
   );
 }
 
+const FORMS = [
+  { value: "shown", label: "Content" },
+  { value: "tree", label: "JSON" },
+  { value: "raw", label: "Raw" },
+];
+
 export function ResultView({ call, hasSchema = false }: { call: CallView; hasSchema?: boolean }) {
   const { value, text, isLoading, problem } = useResult(call);
-  const [form, setForm] = useState("shown");
+  const [wanted, setForm] = usePreference("result.form", "shown");
+  const form = FORMS.some(({ value: one }) => one === wanted) ? wanted : "shown";
   const raw = useMemo(
     () => (form === "raw" ? (text === null ? pretty(value) : indented(text)) : ""),
     [form, text, value],
@@ -178,11 +187,7 @@ export function ResultView({ call, hasSchema = false }: { call: CallView; hasSch
           aria-label="How to show the result"
           value={form}
           onChange={setForm}
-          data={[
-            { value: "shown", label: "Content" },
-            { value: "tree", label: "JSON" },
-            { value: "raw", label: "Raw" },
-          ]}
+          data={FORMS}
         />
       </div>
       {form === "shown" &&

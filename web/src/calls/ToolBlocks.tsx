@@ -3,6 +3,7 @@ import { Badge } from "@mantine/core";
 import { JsonTree } from "../parts/JsonTree";
 import type { Fields } from "../parts/shape";
 import { Content } from "./Content";
+import { Some } from "./Some";
 import css from "./ToolBlocks.module.css";
 
 const word = (value: unknown): string =>
@@ -40,9 +41,12 @@ export function ToolResult({ block, pointer, ...place }: ResultProps) {
         <span className="mono dim">{word(toolUseId)}</span>
         {isError === true && <Badge color="red">Tool error</Badge>}
       </div>
-      {parts.map((part, index) => (
-        <Content key={index} block={part} pointer={`${pointer}/content/${index}`} {...place} />
-      ))}
+      <Some
+        items={parts}
+        draw={(part, index) => (
+          <Content key={index} block={part} pointer={`${pointer}/content/${index}`} {...place} />
+        )}
+      />
       {structuredContent !== undefined && (
         <JsonTree
           value={structuredContent}

@@ -111,6 +111,33 @@ describe("a call in other words", () => {
     );
   });
 
+  it("has the headers and the timeout of the call", () => {
+    const call = aCall({ header_names: ["Authorization", "X-Trace"], timeout_s: 5 });
+    const plain = { name: "add", arguments: {} };
+    const filed = {
+      ...given,
+      source: { kind: "mcplens", path: "/a.json", scope: "user" as const },
+    };
+    const own = `-H "Authorization: $AUTHORIZATION" -H "X-Trace: $X_TRACE"`;
+    const words = `add --args '{}' --timeout 5 ${own}`;
+    expect(asCommand(call, plain, filed)).toBe(`mcplens call demo ${words}`);
+    expect(asCommand(call, plain, given)).toBe(`mcplens call http://127.0.0.1:9/mcp ${words}`);
+    const curl = asCurl(call, plain, given);
+    expect(curl).toContain("curl -sS --max-time 5 ");
+    expect(curl.match(/\$AUTHORIZATION|\$X_TRACE/g)).toHaveLength(2);
+    const environ = `os.environ["X_TRACE"]}, timeout_s=5)`;
+    expect(asPython(call, plain, { ...given, header_names: [] })).toMatch(
+      /^import asyncio\nimport os/,
+    );
+    expect(asPython(call, plain, given)).toContain(environ);
+    const endless = aCall({ header_names: ["X-Trace"], timeout_s: 0 });
+    expect(asCommand(endless, plain, aServer())).toBe(
+      "mcplens call demo add --args '{}' --timeout 0",
+    );
+    expect(asPython(endless, plain, aServer())).toContain('{}, timeout_s=float("inf"))');
+    expect(asCurl(endless, plain, given)).not.toContain("--max-time");
+  });
+
   it("gives a raw message as it was typed", () => {
     const raw = aCall({ kind: "raw", method: "", name: "" });
     expect(asJsonRpc(raw, "no {json")).toBe("no {json");

@@ -50,7 +50,7 @@ describe("a copied command", () => {
       header_names: ["X-`echo run`", "$(echo run)", 'a"; echo run; "', "X-Api.Key_2"],
       protocol_version: "'; echo run; '",
     });
-    expect(canBeCommand(server)).toBe(false);
+    expect(canBeCommand(aCall(), server)).toBe(false);
     const request = { name: "add", arguments: {} };
     const header = "X-Api.Key_2: ";
     expect(wordsOf(asCommand(aCall(), request, server)).slice(-2)).toEqual(["-H", header]);
@@ -60,6 +60,8 @@ describe("a copied command", () => {
       "MCP-Protocol-Version: '; echo run; '",
     ]);
     expect(words).toContain(header);
-    expect(canBeCommand({ ...server, header_names: ["Authorization"] })).toBe(true);
+    const plain = { ...server, header_names: ["Authorization"] };
+    expect(canBeCommand(aCall(), plain)).toBe(true);
+    expect(canBeCommand(aCall({ header_names: ["$(echo run)"] }), plain)).toBe(false);
   });
 });

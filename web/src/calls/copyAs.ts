@@ -45,29 +45,39 @@ const variable = (header: string): string => header.toUpperCase().replace(/[^A-Z
 /** Whether a header's name may stand in a command: it is no program, and gives a variable's name. */
 const isPlain = (header: string): boolean => /^[\w.-]+$/.test(header);
 
-/** Whether a call to this server can be written as a command: not if a header has an odd name. */
-export const canBeCommand = (server: Known): boolean =>
-  !server?.url || server.header_names.every(isPlain);
+/** The headers that every request to a server has, and those of this call alone. */
+const headerNames = (call: CallView, server: Known): string[] =>
+  server?.url ? [...new Set([...server.header_names, ...call.header_names])] : [];
+
+/** Whether a call can be written as a command: not if a header has an odd name. */
+export const canBeCommand = (call: CallView, server: Known): boolean =>
+  headerNames(call, server).every(isPlain);
 
 /** Headers as words of a shell, whose values are in variables. */
-const headerWords = (server: ServerView): string[] =>
-  server.header_names.filter(isPlain).map((name) => `"${name}: $${variable(name)}"`);
+const headerWords = (names: string[]): string[] =>
+  names.filter(isPlain).map((name) => `"${name}: $${variable(name)}"`);
 
 // -- a terminal ----------------------------------------------------------------------------------
+
+const headerOptions = (names: string[]): string =>
+  headerWords(names)
+    .map((word) => ` -H ${word}`)
+    .join("");
 
 /** A server as the command line knows it: what goes before the other words, and what after. */
 function target(call: CallView, server: Known): { before: string; after: string } {
   const { kind, scope, path } = server?.source ?? { kind: "", scope: "user", path: "" };
   if (!server || path || kind === "built-in") {
+    const headers = server?.url ? headerOptions(call.header_names) : "";
     const config = scope === "given" && path ? ` --config ${quoted(path)}` : "";
-    return { before: ` ${quoted(call.server_id)}`, after: config };
+    return { before: ` ${quoted(call.server_id)}`, after: headers + config };
   }
   // It stands in no file, so that its name means nothing to another process.
   const cwd = server.cwd ? ` --cwd ${quoted(server.cwd)}` : "";
   if (!server.url)
     return { before: "", after: `${cwd} -- ${(server.command ?? []).map(quoted).join(" ")}` };
-  const headers = headerWords(server).map((word) => ` -H ${word}`);
-  return { before: ` ${quoted(server.url)}`, after: headers.join("") };
+  const headers = headerOptions(headerNames(call, server));
+  return { before: ` ${quoted(server.url)}`, after: headers };
 }
 
 /** The words of the command without the server: its name, and what follows. */
@@ -92,51 +102,70 @@ function wordsOf(call: CallView, request: unknown): [string, string] {
 export function asCommand(call: CallView, request: unknown, server: Known): string {
   const [name, words] = wordsOf(call, request);
   const { before, after } = target(call, server);
-  return `mcplens ${name}${before} ${words}${after}`;
+  const timeout = call.timeout_s === null ? "" : ` --timeout ${call.timeout_s}`;
+  return `mcplens ${name}${before} ${words}${timeout}${after}`;
 }
 
 // -- Python --------------------------------------------------------------------------------------
 
-function connecting(server: Known, serverId: string): { imports: string; text: string } {
+/** A dict of what is in environment variables. */
+const environ = (names: string[], nameOf: (name: string) => string): string =>
+  `{${names.map((name) => `${JSON.stringify(name)}: os.environ[${JSON.stringify(nameOf(name))}]`).join(", ")}}`;
+
+/** How a client is connected, as the words of a Python call. */
+function connecting(server: Known, serverId: string): string {
   const words = [server?.url ? JSON.stringify(server.url) : python(server?.command ?? serverId)];
-  const environ = (names: string[], nameOf: (name: string) => string): string =>
-    `{${names.map((name) => `${JSON.stringify(name)}: os.environ[${JSON.stringify(nameOf(name))}]`).join(", ")}}`;
   const headers = (server?.url && server.header_names) || [];
   const env = (!server?.url && server?.env_names) || [];
   if (headers.length) words.push(`headers=${environ(headers, variable)}`);
   if (env.length) words.push(`env=${environ(env, (name) => name)}`);
   if (!server?.url && server?.cwd) words.push(`cwd=${JSON.stringify(server.cwd)}`);
-  return {
-    imports: headers.length || env.length ? "import asyncio\nimport os\n" : "import asyncio\n",
-    text: words.join(", "),
-  };
+  return words.join(", ");
 }
 
-function asking(call: CallView, request: unknown): string {
+/** What was given for one call alone. */
+function optionsOf(call: CallView, server: Known): string[] {
+  const words: string[] = [];
+  if (server?.url && call.header_names.length)
+    words.push(`headers=${environ(call.header_names, variable)}`);
+  if (call.timeout_s !== null)
+    words.push(`timeout_s=${call.timeout_s === 0 ? 'float("inf")' : call.timeout_s}`);
+  return words;
+}
+
+function asking(call: CallView, request: unknown, server: Known): string {
   const indent = "        ";
-  if (call.kind === "raw") return `client.send_raw(${JSON.stringify(String(request))}.encode())`;
+  const options = optionsOf(call, server);
+  if (call.kind === "raw") {
+    const text = `${JSON.stringify(String(request))}.encode()`;
+    return `client.send_raw(${[text, ...options].join(", ")})`;
+  }
   const params = isObject(request) ? request : {};
   const { arguments: given, _meta: meta, task } = params;
   if (call.kind === "tool" && isObject(given)) {
     const words = [JSON.stringify(call.name), python(given, indent)];
     if (meta !== undefined) words.push(`meta=${python(meta, indent)}`);
     if (isObject(task)) words.push(`task=${Number(task.ttl) / 1000}`);
-    return `client.call_tool(${words.join(", ")})`;
+    return `client.call_tool(${[...words, ...options].join(", ")})`;
   }
-  return `client.request(${JSON.stringify(call.method)}, ${python(params, indent)})`;
+  const words = [JSON.stringify(call.method), python(params, indent), ...options];
+  return `client.request(${words.join(", ")})`;
 }
 
 export function asPython(call: CallView, request: unknown, server: Known): string {
-  const { imports, text } = connecting(server, call.server_id);
+  const made = connecting(server, call.server_id);
+  const asked = asking(call, request, server);
+  const variables = server?.url ? headerNames(call, server) : (server?.env_names ?? []);
   const shown =
     call.kind === "raw" ? 'result.raw.decode() if result else "no answer"' : "result.raw.decode()";
-  return `${imports}
+  return `import asyncio
+${variables.length ? "import os\n" : ""}
 import mcplens
 
 
 async def main() -> None:
-    async with mcplens.connect(${text}) as client:
-        result = await ${asking(call, request)}
+    async with mcplens.connect(${made}) as client:
+        result = await ${asked}
         print(${shown})
 
 
@@ -182,7 +211,7 @@ function headersOf(call: CallView, server: ServerView): string[] {
       lines.push(quoted(`Mcp-Name: ${call.name}`));
   }
   if (channel.session_id) lines.push('"Mcp-Session-Id: $MCP_SESSION_ID"');
-  return [...lines, ...headerWords(server)];
+  return [...lines, ...headerWords(headerNames(call, server))];
 }
 
 /** Whether a message can be sent by one HTTP request. */
@@ -194,5 +223,6 @@ export function asCurl(call: CallView, request: unknown, server: Known): string 
   const params = server.protocol_version === STATELESS ? enveloped(request ?? {}, server) : request;
   const body = typeof request === "string" ? request : JSON.stringify(message(call, params ?? {}));
   const headers = headersOf(call, server).map((line) => `  -H ${line} \\\n`);
-  return `curl -sS ${quoted(server.url)} \\\n${headers.join("")}  --data-raw ${quoted(body)}`;
+  const limit = call.timeout_s ? ` --max-time ${call.timeout_s}` : "";
+  return `curl -sS${limit} ${quoted(server.url)} \\\n${headers.join("")}  --data-raw ${quoted(body)}`;
 }

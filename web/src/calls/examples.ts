@@ -11,7 +11,6 @@ interface Tool {
 }
 
 const keyOf = ({ server_id, tool }: Tool): string => `${server_id}/${tool}`;
-const NONE: ExampleView[] = [];
 
 const useAll = create<{ byTool: ReadonlyMap<string, ExampleView[]> }>(() => ({
   byTool: new Map(),
@@ -21,15 +20,15 @@ function take(tool: Tool, list: ExampleView[]): void {
   useAll.setState(({ byTool }) => ({ byTool: new Map(byTool).set(keyOf(tool), list) }));
 }
 
-/** The examples of a tool, by name. */
-export function useExamples(server_id: string, tool: string): ExampleView[] {
+/** The examples of a tool, by name; undefined until they are known. */
+export function useExamples(server_id: string, tool: string): ExampleView[] | undefined {
   useEffect(() => {
     command("ListExamples", { server_id, tool }).then(
       (list) => take({ server_id, tool }, list),
       () => {},
     );
   }, [server_id, tool]);
-  return useAll((state) => state.byTool.get(keyOf({ server_id, tool })) ?? NONE);
+  return useAll((state) => state.byTool.get(keyOf({ server_id, tool })));
 }
 
 export async function saveExample(tool: Tool, call_id: string, name: string): Promise<void> {

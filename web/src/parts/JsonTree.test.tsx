@@ -4,17 +4,20 @@ import { beforeEach, describe, expect, it, vi } from "vitest";
 import { parseExactly } from "./exactJson";
 import { JsonTree } from "./JsonTree";
 
-// A test's page is not laid out: all rows are on its screen.
+// A test's page is not laid out: as many rows as any test wants to see are on its screen.
 vi.mock("@tanstack/react-virtual", () => ({
   useVirtualizer: ({ count }: { count: number }) => ({
-    getVirtualItems: () => Array.from({ length: count }, (_, index) => ({ index, start: 0 })),
+    getVirtualItems: () =>
+      Array.from({ length: Math.min(count, 30) }, (_, index) => ({ index, start: 0 })),
     getTotalSize: () => 0,
     scrollToIndex: () => {},
   }),
 }));
 
 const shown = (): (string | null)[] =>
-  screen.getAllByRole("treeitem").map((row) => row.textContent?.replace(/\s/g, "") ?? null);
+  [...document.querySelectorAll('[role="treeitem"]')].map(
+    (row) => row.textContent?.replace(/\s/g, "") ?? null,
+  );
 const view = (value: unknown, label = "Task") => (
   <MantineProvider env="test">
     <JsonTree value={value} label={label} />
@@ -41,6 +44,28 @@ describe("a JSON tree", () => {
     expect(shown()).toEqual(["{2", "a{…}1", "at2"]);
     rerender(view({ a: { b: 1 }, at: 2 }, "Other"));
     expect(shown()).toEqual(["{2", "a{1", "b1", "at2"]);
+  });
+  it("opens a long list that stands alone, and has a search by how much is in it", () => {
+    const items = Array.from({ length: 300 }, (_, n) => ({ n }));
+    const { rerender } = render(view({ items }));
+    expect(shown().slice(0, 3)).toEqual(["{1", "items[300", "0{…}1"]);
+    rerender(view({ items, total: 300 }));
+    expect(shown()).toEqual(["{2", "items[…]300", "total300"]);
+    const search = screen.getByLabelText("Search in JSON");
+    fireEvent.change(search, { target: { value: "17" } });
+    expect(screen.getByText("13 found")).toBeTruthy();
+    fireEvent.keyDown(search, { key: "Enter" });
+    expect(shown()).toContain("n17");
+    rerender(view({ items: items.slice(0, 5) }, "Small"));
+    expect(screen.queryByLabelText("Search in JSON")).toBeNull();
+  });
+  it("says when more is found than it steps through", () => {
+    const many = (count: number) => Array.from({ length: count }, () => "needle");
+    const { rerender } = render(view(many(1000)));
+    fireEvent.change(screen.getByLabelText("Search in JSON"), { target: { value: "needle" } });
+    expect(screen.getByText("1000 found")).toBeTruthy();
+    rerender(view(many(1001)));
+    expect(screen.getByText("1000+ found")).toBeTruthy();
   });
   it("tells which row is chosen, and copies it by a key", () => {
     render(view(parseExactly('{"id": 12345678901234567890}').value));

@@ -93,8 +93,16 @@ export function ListStatus({ serverId, kind, list, shown, hasSwitch }: Props) {
   return (
     <>
       <div className={css.status}>
-        <span className={css.words} role="status">
-          {isWaiting ? <Waiting kind={kind} list={list} /> : extent(kind, list, shown)}
+        <span className={css.words}>
+          {/* Told aloud: that it is waited for, and what came, but not every tick between. */}
+          <span role="status">
+            {isWaiting ? (
+              <span className="sr">Waiting for {NAMES[kind].method}</span>
+            ) : (
+              extent(kind, list, shown)
+            )}
+          </span>
+          {isWaiting && <Waiting kind={kind} list={list} />}
         </span>
         <div className={css.actions}>
           {isWaiting && (

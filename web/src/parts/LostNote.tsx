@@ -8,6 +8,7 @@ import { useInspector } from "../state/store";
 import { clock, cut } from "./format";
 import css from "./LostNote.module.css";
 import { StateDot, shownState, stateWords } from "./StateDot";
+import { isOnItsWay, Waiting } from "./Waiting";
 
 // Enough for an exception's last words.
 const LINES = 6;
@@ -35,16 +36,20 @@ export function LostNote({ server, isBrief = false }: Props) {
   const why = ended ?? (server.error ? cut(server.error.message, 140) : null);
   const said = server.stderr_tail.slice(-LINES);
   return (
-    <div className={css.note} role="status">
+    <div className={css.note}>
       <StateDot state={shownState(server)} />
-      <span className={css.words}>
+      <span className={css.words} role="status">
         {nameOf(server)}: {stateWords(server).toLowerCase()}
         {` since ${clock(server.since, false)}`}
         {why ? `, ${why}` : ""}. What you see is as it was.
       </span>
-      <Button size="compact-xs" variant="default" onClick={() => toggle(server)}>
-        {server.state === "CONNECTING" ? "Cancel" : "Connect again"}
-      </Button>
+      {isOnItsWay(server) ? (
+        <Waiting server={server} />
+      ) : (
+        <Button size="compact-xs" variant="default" onClick={() => toggle(server)}>
+          Connect again
+        </Button>
+      )}
       {ended && !isBrief && said.length > 0 && (
         <details className={css.said} open>
           <summary>Last lines of stderr</summary>

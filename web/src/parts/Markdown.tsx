@@ -1,5 +1,5 @@
 // Markdown as elements: what servers commonly write, and never HTML. Links open only http(s).
-import { createElement, Fragment, type ReactNode } from "react";
+import { createElement, Fragment, memo, type ReactNode } from "react";
 import { Callout } from "./Callout";
 import css from "./Markdown.module.css";
 import { TextView } from "./TextView";
@@ -154,7 +154,7 @@ export function looksLikeMarkdown(text: string): boolean {
   return (text.match(/^[ \t]*[-*][ \t]\S/gm)?.length ?? 0) > 1;
 }
 
-export function Markdown({ text, label = "Text" }: { text: string; label?: string }) {
+function Rendered({ text, label = "Text" }: { text: string; label?: string }) {
   if (text.length > MOST)
     return (
       <div className="stack tight">
@@ -179,3 +179,6 @@ export function Markdown({ text, label = "Text" }: { text: string; label?: strin
     </div>
   );
 }
+
+/** Taken apart and drawn only when the text is another. */
+export const Markdown = memo(Rendered);

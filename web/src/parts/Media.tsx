@@ -1,5 +1,6 @@
 // Pictures and sounds of a result or a question, shown from our own origin; all else can only be saved.
 import { Anchor } from "@mantine/core";
+import { useMemo } from "react";
 import { address } from "../api/folder";
 import { bytes } from "./format";
 import { HexView } from "./HexView";
@@ -67,11 +68,16 @@ export function Media({ data, mime, place }: Props) {
       </figure>
     );
   }
-  const raw = bytesOfBase64(data);
   return (
     <div className="stack tight">
       {about}
-      {raw ? <HexView data={raw} most={240} /> : <p className="dim">This is not valid base64.</p>}
+      <Bytes data={data} />
     </div>
   );
+}
+
+function Bytes({ data }: { data: string }) {
+  const raw = useMemo(() => bytesOfBase64(data), [data]);
+  if (!raw) return <p className="dim">This is not valid base64.</p>;
+  return <HexView data={raw} most={240} />;
 }

@@ -7,18 +7,9 @@ import { nameOf, pathToServer } from "../state/selection";
 import { useInspector } from "../state/store";
 import { Empty } from "./Empty";
 import { ErrorNote } from "./ErrorNote";
-import { clock, duration } from "./format";
 import type { IconName } from "./icons";
-import { stateWords, stepWords } from "./StateDot";
-import { useNow } from "./useNow";
-
-function Since({ server }: { server: ServerView }) {
-  const now = useNow(true);
-  const spent = duration(Math.max(0, Math.floor(now - server.since)));
-  return (
-    <>{`${stepWords(server)} since ${clock(server.since, false)}${now - server.since < 1 ? "" : ` (${spent})`}.`}</>
-  );
-}
+import { failureWords, stateWords } from "./StateDot";
+import { isOnItsWay, Waiting } from "./Waiting";
 
 export function NotConnected({ server, icon }: { server: ServerView | undefined; icon: IconName }) {
   const isGreeted = useInspector((state) => state.run_id !== null);
@@ -38,26 +29,26 @@ export function NotConnected({ server, icon }: { server: ServerView | undefined;
       </Empty>
     );
   }
-  const isConnecting = server.state === "CONNECTING";
+  const isWaiting = isOnItsWay(server);
+  const error = server.error ?? server.problem;
   return (
     <Empty
       icon={icon}
       title={`${nameOf(server)}: ${stateWords(server).toLowerCase()}`}
       action={
         <div className="row">
-          <Button onClick={() => toggle(server)} variant={isConnecting ? "default" : "filled"}>
-            {isConnecting ? "Cancel" : "Connect"}
-          </Button>
+          {!isWaiting && <Button onClick={() => toggle(server)}>Connect</Button>}
           <Button component={Link} to={pathToServer(server.server_id)} variant="default">
             Details
           </Button>
         </div>
       }
     >
-      {server.error ? (
-        <ErrorNote error={server.error} />
-      ) : isConnecting ? (
-        <Since server={server} />
+      {error || isWaiting ? (
+        <div className="stack" style={{ textAlign: "left" }}>
+          {error && <ErrorNote error={error} title={failureWords(server)} />}
+          {isWaiting && <Waiting server={server} />}
+        </div>
       ) : (
         "Connect it to see what it offers."
       )}

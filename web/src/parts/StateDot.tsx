@@ -1,5 +1,5 @@
 // The state of a connection, as a dot and in words.
-import type { ServerView, State } from "../api/types";
+import type { RetryView, ServerView, State } from "../api/types";
 import css from "./StateDot.module.css";
 
 /** What is shown of a server: its state, or that somebody has to sign in. */
@@ -35,13 +35,24 @@ export function shownState(server: ServerView): Shown {
 
 export const needsSignIn = (server: ServerView): boolean => shownState(server) === "SIGN_IN";
 
+/** Which of the attempts that follow the first; counted alike everywhere. */
+export const retryWords = ({ count, most }: RetryView): string => `${count} of ${most}`;
+
 export function stateWords(server: ServerView): string {
-  if (server.state === "CONNECTING" && server.retry) {
-    return `Connecting, attempt ${server.retry.count + 1} of ${server.retry.most + 1}`;
-  }
-  if (server.retry && isRetrying(server))
-    return `Failed, attempt ${server.retry.count + 1} of ${server.retry.most + 1} follows`;
+  const { state, retry } = server;
+  if (retry && state === "CONNECTING") return `Connecting, retry ${retryWords(retry)}`;
+  if (retry && isRetrying(server)) return `Failed, retry ${retryWords(retry)} follows`;
   return WORDS[shownState(server)];
+}
+
+/** What kind of failure it is that keeps a server from being connected. */
+export function failureWords(server: ServerView): string {
+  if (needsSignIn(server)) return "Sign-in needed";
+  if (server.error) return "Connection Error";
+  const variable = server.problem?.details.variable;
+  return typeof variable === "string"
+    ? `The environment variable ${variable} is not set`
+    : "It cannot be used like this";
 }
 
 /** What is being waited for. A step is told as "opening the transport", "waiting for …". */

@@ -56,18 +56,33 @@ export function rowsOf(root: unknown, open: ReadonlySet<string>): JsonRow[] {
   return rows;
 }
 
-/** Pointers to open at first: as deep as fits about `budget` rows. */
+/** Whether there are more values in it than this, itself counted; no more of it is walked. */
+export function hasMoreThan(root: unknown, most: number): boolean {
+  let left = most;
+  const walk = (value: unknown): boolean => {
+    left -= 1;
+    if (left < 0) return true;
+    if (!isContainer(value)) return false;
+    if (Array.isArray(value)) return value.some(walk);
+    for (const key in value) if (walk((value as Record<string, unknown>)[key])) return true;
+    return false;
+  };
+  return walk(root);
+}
+
+/** Pointers to open at first: as deep as fits about `budget` rows, and whatever stands alone. */
 export function openAtFirst(root: unknown, budget: number): Set<string> {
   const open = new Set<string>();
   let level: [unknown, string][] = [[root, ""]];
   let rows = 1;
   while (level.length) {
     const next: [unknown, string][] = [];
+    const isAlone = level.length === 1;
     for (const [value, pointer] of level) {
       if (!isContainer(value)) continue;
       const isArray = Array.isArray(value);
       const names: (string | number)[] = isArray ? [...value.keys()] : Object.keys(value);
-      if (rows + names.length > budget && open.size) return open;
+      if (rows + names.length > budget && !isAlone) return open;
       open.add(pointer);
       rows += names.length;
       if (rows > budget) return open;
@@ -94,8 +109,15 @@ export function withToggled(atFirst: ReadonlySet<string>, toggled: Toggled): Rea
   return open;
 }
 
-/** The pointers of values and names that contain the text, at most `most`. */
-export function findIn(root: unknown, text: string, most = 1000): string[] {
+// Nobody steps through more.
+export const MOST_FOUND = 1000;
+
+/** How often something was found, in words. */
+export const foundWords = (count: number): string =>
+  count > MOST_FOUND ? `${MOST_FOUND}+ found` : `${count} found`;
+
+/** The pointers of values and names that contain the text; one more than the most if there are. */
+export function findIn(root: unknown, text: string, most = MOST_FOUND + 1): string[] {
   const needle = text.toLowerCase();
   const found: string[] = [];
   const walk = (value: unknown, pointer: string, name: string): void => {

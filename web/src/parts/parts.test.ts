@@ -35,7 +35,9 @@ describe("the rows of a tree", () => {
   });
   it("opens at first what fits", () => {
     expect(openAtFirst(value, 100)).toEqual(new Set(["", "/list", "/list/1"]));
-    expect(openAtFirst({ big: Array.from({ length: 1000 }, () => 0) }, 50)).toEqual(new Set([""]));
+    const big = Array.from({ length: 1000 }, () => 0);
+    expect(openAtFirst({ big, more: 1 }, 100)).toEqual(new Set([""]));
+    expect(openAtFirst({ big }, 100)).toEqual(new Set(["", "/big"]));
   });
 });
 

@@ -121,6 +121,8 @@ export function aCall(part: Partial<CallView> = {}): CallView {
     method: "tools/call",
     name: "add",
     request: null,
+    header_names: [],
+    timeout_s: null,
     request_id: 7,
     request_ids: [7],
     status: "completed",

@@ -1,36 +1,27 @@
 // What we declare to this server, switch by switch; it counts from the next connection on.
 import { Button, Switch } from "@mantine/core";
-import { useState } from "react";
 import type { ServerView } from "../../api/types";
 import { Callout } from "../../parts/Callout";
+import { useBusy } from "../../parts/useBusy";
 import { telling } from "../../state/actions";
 import { command } from "../../state/connection";
-import { reconnect } from "../../state/reconnect";
 import { NamedCapabilities } from "../experimental/NamedCapabilities";
 import { type Capabilities, hasFeature, isOn, PARTS, withFeature } from "./capabilities";
+import { connectAnew } from "./connectAnew";
 import css from "./Declared.module.css";
-
-async function connectAgain(server_id: string): Promise<void> {
-  await command("Disconnect", { server_id });
-  await reconnect(server_id);
-}
 
 /** Says that the connection was opened with other capabilities, and opens it anew. */
 export function ConnectAgain({ server }: { server: ServerView }) {
-  const [isBusy, setBusy] = useState(false);
+  const { isBusy, run } = useBusy();
   if (!server.needs_reconnect && !isBusy) return null;
-  const again = async (): Promise<void> => {
-    setBusy(true);
-    await telling("Could not connect again", connectAgain(server.server_id));
-    setBusy(false);
-  };
+  const again = (): void => run(() => telling("Could not connect again", connectAnew(server)));
   return (
     <Callout tone="info">
       <div className="row wrap">
         <span className="grow">
           This connection was opened with others. Connect again to declare these.
         </span>
-        <Button variant="default" loading={isBusy} onClick={() => void again()}>
+        <Button variant="default" loading={isBusy} onClick={again}>
           Connect again
         </Button>
       </div>

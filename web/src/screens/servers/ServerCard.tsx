@@ -1,5 +1,5 @@
 // One server: what it is, how it stands, and what can be done with it.
-import { ActionIcon, Badge, Button, Loader, Menu, Switch, Tooltip } from "@mantine/core";
+import { ActionIcon, Badge, Button, Menu, Switch, Tooltip } from "@mantine/core";
 import { modals } from "@mantine/modals";
 import { Link, useNavigate } from "react-router";
 import type { ServerView } from "../../api/types";
@@ -7,13 +7,22 @@ import { ErrorNote } from "../../parts/ErrorNote";
 import { clock, counted, duration } from "../../parts/format";
 import { Icon } from "../../parts/icons";
 import { ServerIcon } from "../../parts/ServerIcon";
-import { isRetrying, StateDot, shownState, stateWords, stepWords } from "../../parts/StateDot";
+import {
+  failureWords,
+  isRetrying,
+  retryWords,
+  StateDot,
+  shownState,
+  stateWords,
+} from "../../parts/StateDot";
 import { copy } from "../../parts/text";
-import { useNow } from "../../parts/useNow";
+import { useBusy } from "../../parts/useBusy";
+import { isOnItsWay, Waiting } from "../../parts/Waiting";
 import { telling } from "../../state/actions";
 import { command } from "../../state/connection";
 import { nameOf, pathTo, pathToServer } from "../../state/selection";
 import { askToConfirm } from "./Confirmation";
+import { connectAnew } from "./connectAnew";
 import css from "./ServerCard.module.css";
 
 export function toggle(server: ServerView): void {
@@ -22,43 +31,6 @@ export function toggle(server: ServerView): void {
   if (isOn) void telling("Could not disconnect", command("Disconnect", { server_id }));
   else if (server.needs_confirmation) askToConfirm(server);
   else void telling(`Could not connect ${nameOf(server)}`, command("Connect", { server_id }));
-}
-
-/** Have a changed entry take effect. */
-async function connectAnew({ server_id }: ServerView): Promise<void> {
-  const left = await telling("Could not disconnect", command("Disconnect", { server_id }));
-  if (left) toggle(left);
-}
-
-function Waiting({ server }: { server: ServerView }) {
-  const now = useNow(true, 500);
-  const { retry, server_id } = server;
-  const next = retry?.at ? Math.max(0, Math.ceil(retry.at - now)) : null;
-  return (
-    <div className={css.waiting} role="status">
-      {server.state === "CONNECTING" && <Loader size={14} color="yellow" aria-hidden="true" />}
-      <span className="grow">
-        {next !== null ? `Next attempt in ${next} s` : stepWords(server)}
-        <span className="dim"> · since {duration(Math.max(0, now - server.since))}</span>
-      </span>
-      {isRetrying(server) && (
-        <Button
-          size="compact-xs"
-          variant="default"
-          onClick={() => void telling("Could not connect", command("Connect", { server_id }))}
-        >
-          Try now
-        </Button>
-      )}
-      <Button
-        size="compact-xs"
-        variant="default"
-        onClick={() => void telling("Could not cancel", command("Disconnect", { server_id }))}
-      >
-        Cancel
-      </Button>
-    </div>
-  );
 }
 
 function removal(server: ServerView): string {
@@ -121,18 +93,9 @@ function More({ server, onEdit }: { server: ServerView; onEdit(copy: boolean): v
 
 /** How often it was tried: the count stays when no attempt follows. */
 function attemptsOf({ retry, error }: ServerView): string | undefined {
-  if (retry && retry.count > 0) return `Retry attempt ${retry.count} of ${retry.most}`;
+  if (retry && retry.count > 0) return `Retry attempt ${retryWords(retry)}`;
   const attempts = error?.details.attempts;
   return typeof attempts === "number" ? `Gave up after ${counted(attempts, "attempt")}` : undefined;
-}
-
-function titleOf(server: ServerView): string {
-  if (shownState(server) === "SIGN_IN") return "Sign-in needed";
-  if (server.error) return "Connection Error";
-  const variable = server.problem?.details.variable;
-  return typeof variable === "string"
-    ? `The environment variable ${variable} is not set`
-    : "It cannot be used like this";
 }
 
 function Failure({ server, onEdit }: { server: ServerView; onEdit(copy: boolean): void }) {
@@ -143,7 +106,7 @@ function Failure({ server, onEdit }: { server: ServerView; onEdit(copy: boolean)
   return (
     <ErrorNote
       error={error}
-      title={titleOf(server)}
+      title={failureWords(server)}
       tone={state === "SIGN_IN" ? "wait" : "bad"}
       note={attemptsOf(server)}
       action={
@@ -175,11 +138,13 @@ function Failure({ server, onEdit }: { server: ServerView; onEdit(copy: boolean)
 }
 
 function Outdated({ server }: { server: ServerView }) {
+  const { isBusy, run } = useBusy();
   if (!server.is_outdated) return null;
+  const again = (): void => run(() => telling("Could not connect again", connectAnew(server)));
   return (
     <div className={css.waiting} role="status">
       <span className="grow">Changed since it was connected.</span>
-      <Button size="compact-xs" variant="default" onClick={() => void connectAnew(server)}>
+      <Button size="compact-xs" variant="default" loading={isBusy} onClick={again}>
         Connect again
       </Button>
     </div>
@@ -232,7 +197,7 @@ export function ServerCard({
           </h2>
           <div className={`row ${css.state}`}>
             <StateDot state={shownState(server)} />
-            <span>{stateWords(server)}</span>
+            <span role="status">{stateWords(server)}</span>
             {server.state === "CONNECTED" && server.latency_s !== null && (
               <span className="dim">{duration(server.latency_s)}</span>
             )}
@@ -260,7 +225,7 @@ export function ServerCard({
           </ActionIcon>
         </Tooltip>
       </div>
-      {(server.state === "CONNECTING" || isRetrying(server)) && <Waiting server={server} />}
+      {isOnItsWay(server) && <Waiting server={server} />}
       <Outdated server={server} />
       <Failure server={server} onEdit={onEdit} />
       <Exit server={server} />

@@ -127,7 +127,7 @@ describe("the state of a server", () => {
     const waits = aServer({ state: "ERROR", error, retry });
     expect([shownState(waits), stateWords(waits)]).toEqual([
       "ERROR",
-      "Failed, attempt 2 of 4 follows",
+      "Failed, retry 1 of 3 follows",
     ]);
   });
 });

@@ -68,9 +68,9 @@ export function CallOptions({ value, onChange, taskSupport, whyNoTask, isHttp }:
           )}
           <NumberInput
             label="Timeout, seconds"
-            description="Empty: the server's own"
+            description="Empty: the server's own. 0: no limit"
             min={0}
-            w={180}
+            maw={260}
             value={value.timeout_s}
             onChange={(next) => set({ timeout_s: typeof next === "number" ? next : "" })}
           />

@@ -20,7 +20,7 @@ import { CallChooser } from "./CallChooser";
 import { CallOptions } from "./CallOptions";
 import css from "./ToolPanel.module.css";
 import { hintsOf, type Tool, whyBarred, whyNoTask } from "./tool";
-import { useRun } from "./useRun";
+import { type Run, useRun } from "./useRun";
 import { useCallsOf } from "./useToolCalls";
 
 interface Props {
@@ -87,9 +87,74 @@ function Schemas({ tool, listed }: { tool: Tool; listed: unknown }) {
   );
 }
 
-export function ToolPanel({ server, tool, listed, problem }: Props) {
+function ToolForm({ server, tool, run }: { server: ServerView; tool: Tool; run: Run }) {
   const name = tool.name ?? "";
-  const { calls, current, show } = useCallsOf(server.server_id, "tool", name);
+  const { server_id } = server;
+  return (
+    <div className="stack">
+      <ExampleList
+        serverId={server_id}
+        tool={name}
+        onChoose={(given) => run.setDraft({ ...run.draft, text: indented(given) })}
+      />
+      <ArgumentsEditor
+        name={`${server_id}-${name}`}
+        schema={tool.inputSchema ?? {}}
+        value={run.draft}
+        findings={run.isTried ? run.findings : []}
+        onChange={run.setDraft}
+      />
+      <CallOptions
+        value={run.options}
+        onChange={run.setOptions}
+        taskSupport={tool.execution?.taskSupport}
+        whyNoTask={server.state === "CONNECTED" ? whyNoTask(server) : null}
+        isHttp={server.url !== null}
+      />
+      {run.problem && <Callout>{run.problem}</Callout>}
+      {run.error && <ErrorNote error={run.error} title="The call was not sent" />}
+    </div>
+  );
+}
+
+interface FootProps {
+  run: Run;
+  isConnected: boolean;
+  /** Why it cannot be run as it should. */
+  whyNot: string | null;
+  canForce: boolean;
+}
+
+function ToolFoot({ run, isConnected, whyNot, canForce }: FootProps) {
+  const breaches = run.isTried ? run.findings.length : 0;
+  return (
+    <div className={css.foot}>
+      {breaches > 0 && (
+        <span className="dim grow" role="status">
+          {breaches === 1 ? "1 argument breaks" : `${breaches} arguments break`} the schema
+        </span>
+      )}
+      {(canForce || breaches > 0) && (
+        <Button variant="default" disabled={!isConnected} onClick={() => run.start(true)}>
+          Send anyway
+        </Button>
+      )}
+      <Tooltip label={whyNot ?? "Ctrl Enter"}>
+        <Button
+          leftSection={<Icon name="play" size={13} />}
+          data-disabled={whyNot !== null || undefined}
+          aria-disabled={whyNot !== null}
+          onClick={() => whyNot === null && run.start(false)}
+        >
+          Run
+        </Button>
+      </Tooltip>
+    </div>
+  );
+}
+
+export function ToolPanel({ server, tool, listed, problem }: Props) {
+  const { calls, current, show } = useCallsOf(server.server_id, "tool", tool.name ?? "");
   const run = useRun(server, tool, show);
   const isConnected = server.state === "CONNECTED";
   const barred = whyBarred(server, tool);
@@ -106,29 +171,7 @@ export function ToolPanel({ server, tool, listed, problem }: Props) {
               <Tabs.Tab value="schema">Schema</Tabs.Tab>
             </Tabs.List>
             <Tabs.Panel value="arguments">
-              <div className="stack">
-                <ExampleList
-                  serverId={server.server_id}
-                  tool={name}
-                  onChoose={(given) => run.setDraft({ ...run.draft, text: indented(given) })}
-                />
-                <ArgumentsEditor
-                  name={`${server.server_id}-${name}`}
-                  schema={tool.inputSchema ?? {}}
-                  value={run.draft}
-                  findings={run.isTried ? run.findings : []}
-                  onChange={run.setDraft}
-                />
-                <CallOptions
-                  value={run.options}
-                  onChange={run.setOptions}
-                  taskSupport={tool.execution?.taskSupport}
-                  whyNoTask={isConnected ? whyNoTask(server) : null}
-                  isHttp={server.url !== null}
-                />
-                {run.problem && <Callout>{run.problem}</Callout>}
-                {run.error && <ErrorNote error={run.error} title="The call was not sent" />}
-              </div>
+              <ToolForm server={server} tool={tool} run={run} />
             </Tabs.Panel>
             <Tabs.Panel value="schema">
               <Schemas tool={tool} listed={listed} />
@@ -136,31 +179,12 @@ export function ToolPanel({ server, tool, listed, problem }: Props) {
           </Tabs>
         </div>
       </div>
-      <div className={css.foot}>
-        {run.isTried && run.findings.length > 0 && (
-          <span className="dim grow" role="status">
-            {run.findings.length === 1
-              ? "1 argument breaks"
-              : `${run.findings.length} arguments break`}{" "}
-            the schema
-          </span>
-        )}
-        {(barred !== null || run.canForce || (run.isTried && run.findings.length > 0)) && (
-          <Button variant="default" disabled={!isConnected} onClick={() => run.start(true)}>
-            Send anyway
-          </Button>
-        )}
-        <Tooltip label={whyNot ?? "Ctrl Enter"}>
-          <Button
-            leftSection={<Icon name="play" size={13} />}
-            data-disabled={whyNot !== null || undefined}
-            aria-disabled={whyNot !== null}
-            onClick={() => whyNot === null && run.start(false)}
-          >
-            Run
-          </Button>
-        </Tooltip>
-      </div>
+      <ToolFoot
+        run={run}
+        isConnected={isConnected}
+        whyNot={whyNot}
+        canForce={barred !== null || run.canForce}
+      />
     </div>
   );
   const right = (

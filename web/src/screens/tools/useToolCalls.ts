@@ -1,4 +1,4 @@
-import { useMemo } from "react";
+import { useCallback, useMemo } from "react";
 import { useSearchParams } from "react-router";
 import type { CallView } from "../../api/types";
 import { useInspector } from "../../state/store";
@@ -24,10 +24,14 @@ export function useCallsOf(serverId: string, kind: CallView["kind"], name: strin
     [all, serverId, kind, name],
   );
   const current = calls.find((call) => call.call_id === wanted) ?? calls[0] ?? null;
+  const show = useCallback(
+    (callId: string) => setQuery({ call: callId }, { replace: true }),
+    [setQuery],
+  );
   return {
     calls,
     current,
-    show: (callId) => setQuery({ call: callId }, { replace: true }),
+    show,
     showNewest: () => wanted && setQuery({}, { replace: true }),
   };
 }

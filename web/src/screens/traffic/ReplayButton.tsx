@@ -2,15 +2,16 @@ import { Anchor, Button } from "@mantine/core";
 import { notifications } from "@mantine/notifications";
 import { useNavigate } from "react-router";
 import type { CallView, EventView } from "../../api/types";
-import { telling } from "../../state/actions";
+import { useBusy } from "../../parts/useBusy";
 import { startCall } from "../../state/connection";
-import { reconnect } from "../../state/reconnect";
+import { sendAgain } from "../../state/reconnect";
 import { pathToCall } from "../../state/selection";
 import { useInspector } from "../../state/store";
 
 /** Sends a recorded request again with a new id, by a new connection where there is none. */
 export function ReplayButton({ event: { seq, run_id, server_id } }: { event: EventView }) {
   const navigate = useNavigate();
+  const { isBusy, run } = useBusy();
   const server = useInspector((state) => state.servers.get(server_id));
   const tell = (call: CallView): void => {
     const path = pathToCall(call);
@@ -34,15 +35,16 @@ export function ReplayButton({ event: { seq, run_id, server_id } }: { event: Eve
     });
   };
   const replay = async (): Promise<void> => {
-    if (!(await reconnect(server_id))) return;
-    tell(await startCall("ReplayCall", { seq, run_id }));
+    const call = await sendAgain(server_id, () => startCall("ReplayCall", { seq, run_id }));
+    if (call) tell(call);
   };
   return (
     <Button
       variant="default"
       size="compact-xs"
       disabled={!server}
-      onClick={() => void telling("It could not be sent again", replay())}
+      loading={isBusy}
+      onClick={() => run(replay)}
     >
       {server && server.state !== "CONNECTED" ? "Connect and send again" : "Send again"}
     </Button>

@@ -1,0 +1,26 @@
+import { Button } from "@mantine/core";
+import type { CallView } from "../api/types";
+import { useBusy } from "../parts/useBusy";
+import { startCall } from "../state/connection";
+import { sendAgain } from "../state/reconnect";
+import { useInspector } from "../state/store";
+
+interface Props {
+  call: CallView;
+  onRepeated?(callId: string): void;
+}
+
+/** Make a call again as it was made, by a new connection where the old one is gone. */
+export function Again({ call: { call_id, server_id }, onRepeated }: Props) {
+  const state = useInspector((all) => all.servers.get(server_id)?.state);
+  const { isBusy, run } = useBusy();
+  const repeat = async (): Promise<void> => {
+    const again = await sendAgain(server_id, () => startCall("RepeatCall", { call_id }));
+    if (again) onRepeated?.(again.call_id);
+  };
+  return (
+    <Button size="compact-xs" variant="default" loading={isBusy} onClick={() => run(repeat)}>
+      {state === "CONNECTED" ? "Send it again" : "Connect and send it again"}
+    </Button>
+  );
+}

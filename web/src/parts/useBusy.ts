@@ -1,0 +1,23 @@
+// Work that is done once at a time, however often its button is pressed.
+import { useCallback, useRef, useState } from "react";
+
+interface Busy {
+  isBusy: boolean;
+  /** Begin, unless the work before is still going on. */
+  run(work: () => Promise<unknown>): void;
+}
+
+export function useBusy(): Busy {
+  const [isBusy, setBusy] = useState(false);
+  const isRunning = useRef(false);
+  const run = useCallback((work: () => Promise<unknown>) => {
+    if (isRunning.current) return;
+    isRunning.current = true;
+    setBusy(true);
+    void work().finally(() => {
+      isRunning.current = false;
+      setBusy(false);
+    });
+  }, []);
+  return { isBusy, run };
+}
