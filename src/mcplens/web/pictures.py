@@ -21,7 +21,7 @@ from mcplens.web import views
 from mcplens.web.plain import NULL, plain, raw_json
 from mcplens.web.question_pictures import awaited_links, question_view, task_view
 from mcplens.workspace.calls import Call
-from mcplens.workspace.configured import settings_of
+from mcplens.workspace.configured import Setting, settings_of
 from mcplens.workspace.listing import Listing
 from mcplens.workspace.masked import masked_raw
 from mcplens.workspace.reading import Found
@@ -32,6 +32,28 @@ from mcplens.workspace.workspace import Workspace
 LARGEST_RESULT: Final = 256 * 1024
 # In the snapshot, which has many of them.
 LARGEST_IN_SNAPSHOT: Final = 16 * 1024
+# Options of a connection, and the flags that set them.
+_NUMBERS: Final = {
+    "request_timeout_s": "--timeout",
+    "connection_timeout_s": "--connect-timeout",
+    "max_retries": "--retries",
+}
+_FLAGS: Final = {
+    "headers": "--header",
+    "env": "--env",
+    "cwd": "--cwd",
+    "transport": "--transport",
+    "protocol_version": "--protocol",
+    "ca_file": "--ca-file",
+    "insecure": "--insecure",
+    **_NUMBERS,
+}
+# Settings that a flag wins over.
+_FLAG_OVER: Final = {
+    "requestTimeoutSeconds": "--timeout",
+    "capabilitiesTimeoutSeconds": "--connect-timeout",
+    "connectionRetryCount": "--retries",
+}
 
 
 def error_view(error: dict[str, Any] | None) -> views.ErrorView | None:
@@ -88,7 +110,7 @@ def server_view(workspace: Workspace, server: Server) -> views.ServerView:
     # What only events tell must be as new as what the client is asked for.
     workspace.follower.catch_up()
     return views.ServerView(
-        **_configured(workspace, server), **_connected(server), **_introduced(server)
+        **_configured(workspace, server), **_connected(server), **_introduced(workspace, server)
     )
 
 
@@ -102,9 +124,10 @@ def _configured(workspace: Workspace, server: Server) -> dict[str, Any]:
         "shown": shown(entry),
         "command": command_of(entry),
         "url": None if entry.url is None else mask_url(entry.url),
-        "cwd": entry.cwd,
-        "env_names": sorted(entry.env),
-        "header_names": sorted(entry.headers),
+        "cwd": server.overrides.get("cwd") or entry.cwd,
+        "env_names": sorted({*entry.env, *server.overrides.get("env", ())}),
+        "header_names": sorted({*entry.headers, *server.overrides.get("headers", ())}),
+        "flags": flags_of(server),
         "is_enabled": entry.enabled,
         "is_editable": entry.source.kind == KIND,
         "is_removable": entry.source.kind == KIND or server.is_given,
@@ -116,6 +139,22 @@ def _configured(workspace: Workspace, server: Server) -> dict[str, Any]:
         "profile": server.answering.profile,
         "is_saved": server.answering.is_as_in(entry),
     }
+
+
+def flags_of(server: Server) -> list[str]:
+    """The flags of the command line that count for a server; values of its secrets stay behind."""
+    told = []
+    for name, flag in _FLAGS.items():
+        if name not in server.overrides:
+            continue
+        value = server.overrides[name]
+        if isinstance(value, dict):
+            told += [f"{flag} {key}" for key in sorted(value)]
+        elif value is True:
+            told.append(flag)
+        else:
+            told.append(f"{flag} {value or 0:g}" if name in _NUMBERS else f"{flag} {value}")
+    return told
 
 
 def _connected(server: Server) -> dict[str, Any]:
@@ -153,7 +192,7 @@ def _channel(client: Client) -> dict[str, Any]:
     return {key: value for key, value in client.describe().items() if key != "command"}
 
 
-def _introduced(server: Server) -> dict[str, Any]:
+def _introduced(workspace: Workspace, server: Server) -> dict[str, Any]:
     client = server.client
     return {
         "protocol_version": client.protocol_version if client is not None else None,
@@ -162,7 +201,7 @@ def _introduced(server: Server) -> dict[str, Any]:
         "client_capabilities": plain(server.answering.capabilities),
         "declared_capabilities": plain(server.declared),
         "needs_reconnect": server.needs_reconnect,
-        "is_outdated": server.is_outdated,
+        "is_outdated": server.is_outdated(workspace.configured.configuration.settings),
         "instructions": client.instructions if client is not None else None,
     }
 
@@ -292,10 +331,25 @@ def settings_view(workspace: Workspace) -> list[views.SettingView]:
             _masked(one.value),
             one.default,
             one.source,
-            one.is_ours and not isinstance(one.default, dict),
+            one.is_ours and one.is_used and not isinstance(one.default, dict),
+            one.is_used,
+            _note(workspace, one),
         )
         for one in settings_of(workspace.configured)
     ]
+
+
+def _note(workspace: Workspace, setting: Setting) -> str | None:
+    if not setting.is_used:
+        return "Not used by this version yet."
+    flag = _FLAG_OVER.get(setting.name)
+    given = [
+        f"{server.server_id} has {told}, from the command line."
+        for server in workspace.servers.values()
+        for told in flags_of(server)
+        if flag is not None and told.startswith(f"{flag} ")
+    ]
+    return " ".join(given) or None
 
 
 def thing_view(workspace: Workspace, what: views.Thing, key: str) -> Any:
@@ -317,4 +371,6 @@ def thing_view(workspace: Workspace, what: views.Thing, key: str) -> Any:
     if what == "tasks":
         task = workspace.tasks.get(key)
         return None if task is None else task_view(workspace, task)
+    if what == "recording":
+        return views.RecordingView(workspace.recording_problem)
     return next((one for one in settings_view(workspace) if one.name == key), None)

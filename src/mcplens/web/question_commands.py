@@ -12,7 +12,7 @@ from mcplens.errors import InspectorError
 from mcplens.protocol.frames import decode_value
 from mcplens.web import commands as c
 from mcplens.web import views
-from mcplens.web.folders import browse
+from mcplens.web.folders import browse, nearest
 from mcplens.web.pictures import server_view
 from mcplens.web.question_pictures import profile_views
 from mcplens.web.question_views import ProfileView
@@ -105,7 +105,9 @@ async def remove_root(workspace: Workspace, command: c.RemoveRoot) -> views.Serv
 
 
 async def browse_folder(workspace: Workspace, command: c.BrowseFolder) -> views.FolderView:
-    return browse(command.path or workspace.configured.here.home)
+    here = workspace.configured.here
+    path = command.path or here.home
+    return browse(nearest(path, here) if command.is_start else path, here)
 
 
 def _changed(workspace: Workspace, server: Server, save: bool) -> views.ServerView:

@@ -7,7 +7,7 @@ export type CallStatus = "pending" | "in_progress" | "completed" | "cancelled" |
 
 export type ListKind = "tools" | "resources" | "resource_templates" | "prompts";
 
-export type Thing = "servers" | "calls" | "questions" | "tasks" | "lists" | "settings";
+export type Thing = "servers" | "calls" | "questions" | "tasks" | "lists" | "settings" | "recording";
 
 /**
  * `path` is a folder or a file:// URI. `save` writes the roots into the server's entry.
@@ -58,11 +58,14 @@ export interface AutoRespond {
 
 /**
  * The folders within a folder; the home folder if none is named.
+ *
+ * `is_start` begins at the nearest folder that there is, whatever was typed.
  */
 export interface BrowseFolder {
   type: "BrowseFolder";
   id: number;
   path?: string | null;
+  is_start?: boolean;
 }
 
 /**
@@ -139,8 +142,8 @@ export interface CancelTask {
 /**
  * The newest view of one thing; `value` is None for one that is gone.
  *
- * `what` says which: ServerView, CallView, QuestionView, TaskView, ListSummary, SettingView.
- * `key` is its id (for lists, the kind).
+ * `what` says which: ServerView, CallView, QuestionView, TaskView, ListSummary, SettingView,
+ * RecordingView. `key` is its id (for lists, the kind; for the recording, nothing).
  */
 export interface Changed {
   type: "Changed";
@@ -679,7 +682,7 @@ export interface ProgressView {
 }
 
 /**
- * What a server asks, and nobody has answered yet.
+ * What a server asks or asked: it waits, or `is_done` with an `outcome`.
  *
  * `server_name` is the server's own word, `server_id` the user's. `number` of `count` is its
  * place among those that wait for the same call. `origin` says how it came: as a `request`, as a
@@ -730,6 +733,13 @@ export interface ReadResource {
   uri: string;
   meta?: Record<string, unknown>;
   timeout_s?: number | null;
+}
+
+/**
+ * Why nothing, or no longer anything, is recorded; null where all is well.
+ */
+export interface RecordingView {
+  problem: string | null;
 }
 
 /**
@@ -952,8 +962,9 @@ export interface ServerRemove {
  *
  * `client_capabilities` are declared from the next connection on, `declared_capabilities` were
  * by this one (null: not connected); `needs_reconnect` says that they differ, `is_outdated` that
- * the entry was changed in another way since this connection was made. `is_saved` says
- * that roots, profile and capabilities are as the file has them.
+ * the entry was changed in another way, or a setting, since this connection was made. `is_saved`
+ * says that roots, profile and capabilities are as the file has them. `flags` are those of the
+ * command line that count for this server, without the values of headers and variables.
  */
 export interface ServerView {
   server_id: string;
@@ -966,6 +977,7 @@ export interface ServerView {
   cwd: string | null;
   env_names: string[];
   header_names: string[];
+  flags: string[];
   is_enabled: boolean;
   is_editable: boolean;
   is_removable: boolean;
@@ -1047,7 +1059,8 @@ export interface SetSetting {
 /**
  * A setting as the file spells it, its default, and where its value comes from.
  *
- * `source` is "default", or the file with the flag or variable behind it.
+ * `source` is "default", or the file with the flag or variable behind it. `note` is what else
+ * there is to know: that nothing uses it yet, or which server has a flag that wins.
  */
 export interface SettingView {
   name: string;
@@ -1056,6 +1069,8 @@ export interface SettingView {
   default: unknown;
   source: string;
   is_editable: boolean;
+  is_used: boolean;
+  note: string | null;
 }
 
 /**
@@ -1285,4 +1300,5 @@ export interface Things {
   tasks: TaskView;
   lists: ListSummary;
   settings: SettingView;
+  recording: RecordingView;
 }

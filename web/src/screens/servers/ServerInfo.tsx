@@ -47,6 +47,14 @@ function Facts({ server }: { server: ServerView }) {
     ["Working folder", server.cwd],
     ["Environment", server.env_names.join(", ")],
     ["Headers", server.header_names.join(", ")],
+    [
+      "From the command line",
+      server.flags.length > 0 && (
+        <span key="flags" className="mono">
+          {server.flags.join(", ")}
+        </span>
+      ),
+    ],
     ["Latency", server.latency_s === null ? "" : duration(server.latency_s)],
     [
       server.state === "CONNECTED" ? "Connected for" : "Since",
@@ -204,10 +212,16 @@ export function ServerInfo() {
           <Overview server={server} />
         </Tabs.Panel>
         <Tabs.Panel value="roots" className="scroll pad">
-          <Roots server={server} />
+          <div className="stack">
+            <Keeping server={server} />
+            <Roots server={server} />
+          </div>
         </Tabs.Panel>
         <Tabs.Panel value="experimental" className="scroll pad">
-          <Experimental server={server} />
+          <div className="stack">
+            <Keeping server={server} />
+            <Experimental server={server} />
+          </div>
         </Tabs.Panel>
       </Tabs>
     </div>

@@ -98,6 +98,22 @@ export function formOf(name: string, raw: Raw): EntryForm {
   };
 }
 
+type Pair = [string, string];
+
+/** What may be kept of a form: the values of variables and headers may be secrets. */
+export function withoutValues(form: EntryForm): EntryForm {
+  const named = ([name]: Pair): Pair => [name, ""];
+  return { ...form, env: form.env.map(named), headers: form.headers.map(named) };
+}
+
+/** What was kept of a form, over what its entry says now; values are the entry's. */
+export function broughtBack(kept: EntryForm, now: EntryForm): EntryForm {
+  const filled = (pairs: Pair[], from: Pair[]): Pair[] =>
+    pairs.map(([name]) => [name, from.find((one) => one[0] === name)?.[1] ?? ""]);
+  const env = filled(kept.env, now.env);
+  return { ...kept, env, headers: filled(kept.headers, now.headers), rest: now.rest };
+}
+
 /** The entry to write; one argument per line, so that blanks need no quotes. */
 export function rawOf(form: EntryForm): Raw {
   const raw: Raw = { ...form.rest };
