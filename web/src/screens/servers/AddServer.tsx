@@ -25,7 +25,7 @@ function useForm(key: string, initial: EntryForm) {
     isBack,
     change(next: EntryForm) {
       setForm(next);
-      keep(withoutValues(next));
+      keep(withoutValues(next, initial));
     },
     discard() {
       dropDraft(key);

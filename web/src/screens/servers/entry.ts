@@ -100,18 +100,20 @@ export function formOf(name: string, raw: Raw): EntryForm {
 
 type Pair = [string, string];
 
-/** What may be kept of a form: the values of variables and headers may be secrets. */
-export function withoutValues(form: EntryForm): EntryForm {
-  const named = ([name]: Pair): Pair => [name, ""];
-  return { ...form, env: form.env.map(named), headers: form.headers.map(named) };
+/** What may be kept of a form. Values of variables and headers may be secrets: in place of each is
+ * the name that has it in the entry, if one has. */
+export function withoutValues(form: EntryForm, entry: EntryForm): EntryForm {
+  const named = (pairs: Pair[], from: Pair[]): Pair[] =>
+    pairs.map(([name, value]) => [name, from.find((one) => one[1] === value)?.[0] ?? ""]);
+  return { ...form, env: named(form.env, entry.env), headers: named(form.headers, entry.headers) };
 }
 
-/** What was kept of a form, over what its entry says now; values are the entry's. */
-export function broughtBack(kept: EntryForm, now: EntryForm): EntryForm {
+/** What was kept of a form, with the values that its entry has now. */
+export function broughtBack(kept: EntryForm, entry: EntryForm): EntryForm {
   const filled = (pairs: Pair[], from: Pair[]): Pair[] =>
-    pairs.map(([name]) => [name, from.find((one) => one[0] === name)?.[1] ?? ""]);
-  const env = filled(kept.env, now.env);
-  return { ...kept, env, headers: filled(kept.headers, now.headers), rest: now.rest };
+    pairs.map(([name, whose]) => [name, from.find((one) => one[0] === whose)?.[1] ?? ""]);
+  const env = filled(kept.env, entry.env);
+  return { ...kept, env, headers: filled(kept.headers, entry.headers), rest: entry.rest };
 }
 
 /** The entry to write; one argument per line, so that blanks need no quotes. */
