@@ -209,8 +209,8 @@ def test_servers_are_chosen_for_an_export(
         chosen.uncheck()
     expect(dialog.get_by_role("button", name=f"Download {file}")).to_be_disabled()
     dialog.get_by_role("checkbox", name="pasted").check()
-    opened.shoot("exporting")
     assert opened.axe() == []
+    opened.shoot("exporting")
     with page.expect_download() as download:
         dialog.get_by_role("button", name=f"Download {file}").click()
     assert download.value.suggested_filename == file

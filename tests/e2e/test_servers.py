@@ -127,6 +127,7 @@ def test_the_headers_of_a_form_are_sent(opened: Watched, closed: str) -> None:
     dialog.get_by_label("Name of header 1").fill("X-Test")
     dialog.get_by_label("Value of header 1").fill("typed")
     dialog.get_by_role("button", name="Add", exact=True).click()
+    expect(dialog).to_have_count(0)
     page.get_by_role("switch", name="Connect headed").click(force=True)
     expect(page.get_by_role("article", name="headed")).to_contain_text("Sign-in needed")
     assert "typed" in SEEN

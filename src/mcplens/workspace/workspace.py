@@ -181,6 +181,9 @@ class Workspace:
 
     def _call_changed(self, call_id: str) -> None:
         self.changed("calls", call_id)
+        call = self.calls.get(call_id)
+        if call is not None and call.elapsed_s is not None:  # it counts among the server's requests
+            self.changed("servers", call.server_id, call.server_id)
 
     def _heed(self, batch: list[Published], missed: int) -> None:
         """Take note of what concerns a server or a call; a look at each: it may be a flood."""

@@ -74,7 +74,7 @@ function Choice({ servers, onClose }: { servers: ServerView[]; onClose(): void }
             setLeft(servers.map((one) => one.server_id).filter((name) => !chosen.includes(name)))
           }
         >
-          <div className="stack tight" style={{ paddingTop: 6 }}>
+          <div className="stack" style={{ paddingTop: 8 }}>
             {servers.map((server) => (
               <Checkbox
                 key={server.server_id}

@@ -16,7 +16,7 @@ export function Roots({ server }: { server: ServerView }) {
       command("RemoveRoot", { server_id, uri, save }),
     );
   return (
-    <div className="stack" style={{ maxWidth: 800 }}>
+    <div className="stack">
       <p style={{ margin: 0 }}>
         Filesystem roots exposed to this server. It is told when they change.
       </p>

@@ -3,7 +3,7 @@ import { Button, Select, Tabs } from "@mantine/core";
 import { useNavigate, useParams } from "react-router";
 import type { ServerView } from "../../api/types";
 import { ErrorNote } from "../../parts/ErrorNote";
-import { duration, moment } from "../../parts/format";
+import { counted, duration, moment } from "../../parts/format";
 import { JsonTree } from "../../parts/JsonTree";
 import { isWebLink, Markdown } from "../../parts/Markdown";
 import { NotConnected } from "../../parts/NotConnected";
@@ -116,7 +116,7 @@ function Answering({ server }: { server: ServerView }) {
 function Overview({ server }: { server: ServerView }) {
   const error = server.error ?? server.problem;
   const counts = server.lists
-    .map((list) => `${list.count} ${list.kind.replace("_", " ")}`)
+    .map((list) => counted(list.count, list.kind.replace("_", " ").replace(/s$/, "")))
     .join(", ");
   return (
     <div className="stack">
@@ -212,7 +212,7 @@ export function ServerInfo() {
           <Overview server={server} />
         </Tabs.Panel>
         <Tabs.Panel value="roots" className="scroll pad">
-          <div className="stack">
+          <div className="stack" style={{ maxWidth: 800 }}>
             <Keeping server={server} />
             <Roots server={server} />
           </div>
