@@ -5,10 +5,12 @@ from __future__ import annotations
 import inspect
 import json
 import re
+from pathlib import Path
 
 import msgspec
 import pytest
 
+import mcplens
 from mcplens.config.configuration import load_configuration
 from mcplens.config.export import SHAPES
 from mcplens.config.keys import AUTH_KEYS, SERVER_KEYS, TOP_KEYS, Key
@@ -22,6 +24,7 @@ from tests.config.machine import Machine
 from tests.docs.markdown import DOCS, blocks, sections
 
 PAGE = DOCS / "reference" / "config-file.md"
+PACKAGE = Path(mcplens.__file__).parent
 # Not keys of a file, but what becomes of them.
 OWN_FIELDS = {"name", "source", "raw", "inputs", "unknown", "remarks", "problem"}
 
@@ -52,6 +55,14 @@ def test_every_key_is_documented_with_its_default(
         shown = documented[key.name][0]
         expected = default_of(key, kind)
         assert (None if shown == "–" else json.loads(shown.strip("`"))) == expected
+
+
+def test_what_nothing_uses_is_said_to_be_unused() -> None:
+    source = "".join(path.read_text() for path in PACKAGE.rglob("*.py"))
+    documented = rows("Settings")
+    for key in TOP_KEYS:
+        assert key.is_used == bool(re.search(rf"settings\.{key.field}\b", source)), key.name
+        assert key.is_used != ("not used by this version yet" in documented[key.name][-1])
 
 
 def test_every_field_has_a_key() -> None:

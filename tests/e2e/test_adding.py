@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from tomllib import loads as toml
 from typing import Any
 
 import pytest
@@ -179,7 +180,9 @@ def test_two_tools_with_a_server_of_one_name_are_both_taken(opened: Watched, hom
 def test_an_export_says_that_secrets_are_in_it_before_it_is_downloaded(opened: Watched) -> None:
     page = opened.goto("/servers")
     page.get_by_role("button", name="Export").click()
-    page.get_by_role("menuitem", name="VS Code").click()
+    page.get_by_role("combobox", name="For").click()
+    page.get_by_role("option", name="VS Code").click()
+    page.get_by_role("button", name="Download mcp.vscode.json").click()
     dialog = page.get_by_role("dialog", name="Download mcp.vscode.json?")
     expect(dialog).to_contain_text("look like secrets")
     opened.shoot("exporting secrets")
@@ -187,6 +190,34 @@ def test_an_export_says_that_secrets_are_in_it_before_it_is_downloaded(opened: W
     with page.expect_download() as download:
         dialog.get_by_role("button", name="Download").click()
     assert "s3cret" in Path(download.value.path()).read_text()
+    opened.assert_clean()
+
+
+@pytest.mark.parametrize(
+    ("tool", "file", "read"), [("mcp.json", "mcp.json", json.loads), ("Codex", "config.toml", toml)]
+)
+def test_servers_are_chosen_for_an_export(
+    opened: Watched, tool: str, file: str, read: Callable[[str], dict[str, Any]]
+) -> None:
+    page = opened.goto("/servers")
+    page.get_by_role("button", name="Export").click()
+    dialog = page.get_by_role("dialog", name="Export servers")
+    expect(dialog.get_by_role("checkbox", name="demo")).to_have_count(0)
+    dialog.get_by_role("combobox", name="For").click()
+    page.get_by_role("option", name=tool).click()
+    for chosen in dialog.get_by_role("checkbox").all():
+        chosen.uncheck()
+    expect(dialog.get_by_role("button", name=f"Download {file}")).to_be_disabled()
+    dialog.get_by_role("checkbox", name="pasted").check()
+    assert opened.axe() == []
+    opened.shoot("exporting")
+    with page.expect_download() as download:
+        dialog.get_by_role("button", name=f"Download {file}").click()
+    assert download.value.suggested_filename == file
+    found = read(Path(download.value.path()).read_text())
+    (servers,) = found.values()
+    assert list(servers) == ["pasted"]
+    assert servers["pasted"]["command"] == DEMO["command"]
     opened.assert_clean()
 
 
@@ -213,6 +244,14 @@ def test_a_copy_has_the_secrets_and_a_changed_server_asks_to_be_connected_again(
     expect(dialog.get_by_label("Progress restarts the clock")).to_be_visible()
     assert opened.axe() == []
     opened.shoot("editing")
+    # Neither a click beside the dialog nor a reload loses it.
+    page.mouse.click(5, 5)
+    expect(dialog).to_be_visible()
+    page.reload()
+    expect(dialog).to_contain_text("You typed this before and did not save it.")
+    expect(dialog.get_by_label("Name of variable 1")).to_have_value("RENAMED")
+    assert "s3cret" not in page.evaluate("JSON.stringify(sessionStorage)")
+    opened.shoot("editing again")
     dialog.get_by_role("button", name="Save").click()
     expect(copy).to_contain_text("Changed since it was connected")
     entry = written(home)["mine-copy"]

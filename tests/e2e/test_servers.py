@@ -18,10 +18,14 @@ from .site import configure, site
 DEMO = [sys.executable, "-m", "mcplens.demo"]
 
 
+SEEN: list[str] = []
+
+
 class _Closed(BaseHTTPRequestHandler):
-    """Lets nobody in."""
+    """Lets nobody in, and notes a header that was sent."""
 
     def do_POST(self) -> None:
+        SEEN.append(self.headers.get("X-Test", ""))
         self.send_response(401)
         self.send_header("Content-Length", "0")
         self.end_headers()
@@ -109,6 +113,24 @@ def test_a_server_that_lets_nobody_in_asks_for_a_sign_in(opened: Watched) -> Non
     expect(page.get_by_role("alert").filter(has_text="closed needs a sign-in")).to_be_visible()
     assert opened.axe() == []
     opened.shoot("sign in")
+    opened.assert_clean()
+
+
+def test_the_headers_of_a_form_are_sent(opened: Watched, closed: str) -> None:
+    page = opened.goto("/servers?add")
+    page.get_by_role("tab", name="Form").click()
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_label("Name", exact=False).first.fill("headed")
+    dialog.get_by_text("URL", exact=True).click()
+    dialog.get_by_role("textbox", name="URL").fill(closed)
+    dialog.get_by_role("button", name="Add a header").click()
+    dialog.get_by_label("Name of header 1").fill("X-Test")
+    dialog.get_by_label("Value of header 1").fill("typed")
+    dialog.get_by_role("button", name="Add", exact=True).click()
+    expect(dialog).to_have_count(0)
+    page.get_by_role("switch", name="Connect headed").click(force=True)
+    expect(page.get_by_role("article", name="headed")).to_contain_text("Sign-in needed")
+    assert "typed" in SEEN
     opened.assert_clean()
 
 

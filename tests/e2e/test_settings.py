@@ -61,6 +61,27 @@ def test_a_setting_is_changed_and_put_back(opened: Watched, home: Path) -> None:
     opened.assert_clean()
 
 
+def test_what_counts_from_the_next_connection_on_or_not_at_all_says_so(opened: Watched) -> None:
+    page = opened.goto("/servers")
+    page.get_by_role("switch", name="Connect demo").click(force=True)
+    expect(page.get_by_role("article", name="demo")).to_contain_text("Connected")
+    opened.switch("/settings")
+    unused = row(page, "cacheTtlMs")
+    expect(unused).to_contain_text("Not used by this version yet.")
+    expect(page.get_by_label("cacheTtlMs", exact=True)).not_to_be_editable()
+    field = page.get_by_label("taskTtlSeconds", exact=True)
+    field.fill("91")
+    field.press("Enter")
+    expect(page.get_by_role("button", name="Reset taskTtlSeconds")).to_be_enabled()
+    opened.switch("/servers")
+    card = page.get_by_role("article", name="demo")
+    expect(card).to_contain_text("Changed since it was connected.")
+    card.get_by_role("button", name="Connect again").click()
+    expect(card).not_to_contain_text("Changed since it was connected.")
+    expect(card).to_contain_text("Connected")
+    opened.assert_clean()
+
+
 def test_what_a_project_decides_names_its_file_also_on_a_narrow_screen(
     opened: Watched, home: Path
 ) -> None:

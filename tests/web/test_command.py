@@ -16,6 +16,8 @@ from pathlib import Path
 
 import pytest
 
+from mcplens.cli.state import SHARED_NAMES, State
+from mcplens.cli.target import overrides_of
 from tests.cli.shell import TIMEOUT_S, Shell, read_until
 from tests.servers.run import argv
 
@@ -97,6 +99,23 @@ def test_a_bare_target_opens_the_page_and_anything_else_is_an_error(shell: Shell
     wrong = shell.run("tolls")
     assert wrong.code == 2
     assert "Did you mean tools?" in wrong.err
+
+
+def test_options_that_would_be_ignored_are_refused(shell: Shell) -> None:
+    forms = shell.run("web", "demo", "--no-open", "--elicit", "accept")
+    assert forms.code == 2
+    assert "--elicit is not for the web UI" in forms.err
+    nobody = shell.run("web", "--no-open", "--timeout", "5")
+    assert nobody.code == 2
+    assert "name it too" in nobody.err
+
+
+def test_an_option_of_nought_counts() -> None:
+    state = State()
+    state.options = dict.fromkeys(SHARED_NAMES) | {"retries": 0, "timeout": 0, "env": {}}
+    assert overrides_of(state) == {
+        "max_retries": 0, "request_timeout_s": None, "max_total_timeout_s": None,
+    }  # fmt: skip
 
 
 def test_a_configured_server_is_opened_by_its_name(shell: Shell) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 
 import pytest
@@ -9,12 +10,19 @@ import pytest
 from mcplens.bus import Bus
 from mcplens.clock import ManualClock
 from mcplens.events import LogReceived, Remark, StderrLine
+from mcplens.store.database import Database
 from mcplens.web import feed as feeds
+from mcplens.web import outbox
+from mcplens.web import socket as sockets
 from mcplens.web.feed import Feed
+from mcplens.web.messages import Reply
+from mcplens.web.outbox import encoded
+from mcplens.web.pictures import thing_view
 from mcplens.web.rows import LOG_BYTES, EventEncoder
 from mcplens.workspace.following import Follower
+from mcplens.workspace.workspace import Thing, Workspace
 
-from .harness import Page, Site
+from .harness import Page, Refusal, Site
 
 
 async def test_events_come_in_order_and_without_a_gap(page: Page) -> None:
@@ -138,6 +146,70 @@ def test_a_row_has_a_log_line_whole_unless_it_is_very_long() -> None:
     assert said["detail"]["data"] == {"text": "x" * 12_000}
     assert written["head"] == "y" * 12_000
     assert (said["is_cut"], written["is_cut"]) == (False, False)
+
+
+async def test_a_recording_that_fails_is_told_to_pages_that_are_open(
+    web: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise OSError("no space left")
+
+    async with web.page() as page:
+        assert page.hello["recording_problem"] is None
+        monkeypatch.setattr(Database, "add", fail)
+        web.workspace.bus.publish(Remark, "demo", 0, "not recorded")
+        told = await page.until(lambda: page.things.get(("recording", "")))
+        assert told == {"problem": "not recorded: no space left"}
+
+
+async def test_a_thing_that_cannot_be_shown_hides_no_other(
+    web: Site, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def broken(workspace: Workspace, what: Thing, key: str) -> object:
+        if key == "demo":
+            raise ValueError("a bug")
+        return thing_view(workspace, what, key)
+
+    async with web.page() as page:
+        monkeypatch.setattr(outbox, "thing_view", broken)
+        web.workspace.changed("servers", "demo", "demo")
+        web.workspace.changed("settings", "taskTtlSeconds")
+        await page.until(lambda: ("settings", "taskTtlSeconds") in page.things)
+        assert not [one for one in page.changes if one["what"] == "servers"]
+        assert "cannot be shown on the page" in caplog.text
+    monkeypatch.setattr(sockets, "server_view", broken)
+    web.workspace.new_server("other", {"command": "x"}, {})
+    async with web.page() as page:
+        assert page.hello["servers"] == []
+
+
+async def test_a_page_that_can_no_longer_be_told_anything_is_closed_so_that_it_comes_back(
+    web: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with web.socket() as socket:
+        await socket.send(json.dumps({"type": "Resume", "id": 1}))
+        assert json.loads(await socket.recv())["type"] == "Hello"
+        with monkeypatch.context() as patch:
+            patch.setattr(outbox.Outbox, "_next_events", lambda self: 1 / 0)
+            web.workspace.bus.publish(Remark, "demo", 0, "x")
+            async with asyncio.timeout(20):
+                await socket.wait_closed()
+        assert socket.close_code == 1001
+    async with web.page() as page:
+        assert page.hello["servers"]
+
+
+async def test_a_reply_that_cannot_be_written_is_a_failure(
+    page: Page, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(message: object) -> bytes:
+        if isinstance(message, Reply):
+            raise ValueError("a bug")
+        return encoded(message)
+
+    monkeypatch.setattr(outbox, "encoded", broken)
+    with pytest.raises(Refusal, match="a bug"):
+        await page.ask("BrowseFolder")
 
 
 async def test_a_page_that_does_not_read_slows_nobody(

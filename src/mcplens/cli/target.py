@@ -185,34 +185,37 @@ def _question(entry: ServerEntry) -> tuple[str, str]:
     return "\n".join(output.visible(line, kept="") for line in lines), act
 
 
+def overrides_of(state: State) -> dict[str, Any]:
+    """What the options of the command line say on top of any server; a time of 0 is no limit."""
+    given: dict[str, Any] = {
+        "headers": state.headers or None,
+        "env": state.env or None,
+        "cwd": state.cwd,
+        "transport": state.transport,
+        "protocol_version": state.protocol,
+        "ca_file": state.ca_file,
+        "insecure": state.insecure or None,
+        "max_retries": None if state.retries is None else max(state.retries, 0),
+    }
+    found = {name: value for name, value in given.items() if value is not None}
+    if state.connect_timeout is not None:
+        found["connection_timeout_s"] = state.connect_timeout or None
+    if state.timeout is not None:
+        # One that is longer than the maximum raises that, in the request's Deadline.
+        found["request_timeout_s"] = state.timeout or None
+        found |= {} if state.timeout else {"max_total_timeout_s": None}
+    return found
+
+
 def with_options(
     state: State, options: dict[str, Any], profile: str | None = None
 ) -> dict[str, Any]:
     """The options of a configured server, and over them those of the command line."""
+    from mcplens.config.options import put_over
+
     options = {key: value for key, value in options.items() if key != "server_id"}
-    if state.headers:
-        options["headers"] = {**(options.get("headers") or {}), **state.headers}
-    if state.env:
-        options["env"] = {**(options.get("env") or {}), **state.env}
-    for name, value in (
-        ("cwd", state.cwd),
-        ("transport", state.transport),
-        ("protocol_version", state.protocol),
-        ("ca_file", state.ca_file),
-    ):
-        if value is not None:
-            options[name] = value
-    if state.connect_timeout is not None:
-        options["connection_timeout_s"] = state.connect_timeout or None
-    if state.timeout is not None:
-        # One that is longer than the maximum raises that, in the request's Deadline.
-        options["request_timeout_s"] = state.timeout or None
-        options |= {} if state.timeout else {"max_total_timeout_s": None}
-    if state.insecure:
-        options["insecure"] = True
+    options = put_over(options, overrides_of(state))
     options.setdefault("concurrency", 8)
-    if state.retries is not None:
-        options["max_retries"] = max(state.retries, 0)
     options["enforce_capabilities"] = not state.force
     return options | answering(state, options, profile)
 

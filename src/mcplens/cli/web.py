@@ -21,7 +21,7 @@ from mcplens.cli import exits, output
 from mcplens.cli.completion import complete_target
 from mcplens.cli.running import reporting
 from mcplens.cli.state import State, shared_options
-from mcplens.cli.target import resolve
+from mcplens.cli.target import overrides_of, resolve
 
 if TYPE_CHECKING:
     from mcplens.web.server import Opened
@@ -66,6 +66,11 @@ def command(state: State, target: str | None, host: str, port: int | None, no_op
 
 def show(state: State, target: str | None, *, host: str, port: int | None, no_open: bool) -> None:
     """Serve the web UI until somebody presses Ctrl-C."""
+    if state.elicit not in (None, "ask"):
+        raise click.UsageError(
+            "--elicit is not for the web UI, where forms wait on the page; a profile with "
+            "`elicitation` answers them by itself: name it with --sampling"
+        )
     with reporting(state, target or "the web UI"), contextlib.suppress(KeyboardInterrupt):
         asyncio.run(_serve(state, target, host, port, no_open))
     output.note("mcplens: closed")
@@ -135,9 +140,11 @@ def _has_browser() -> bool:
 
 def _prepare(state: State, workspace: Workspace, target: str | None) -> str | None:
     """Add the server that the command line names, if it is not configured; its id."""
+    overrides = overrides_of(state)
     if target is None and state.server_command is None:
+        if overrides or state.roots or state.sampling is not None:
+            raise click.UsageError("these options are for one server: name it too")
         return None
-    overrides = _overrides(state)
     if target is not None and target in workspace.servers:
         server = workspace.servers[target]
         server.overrides |= overrides
@@ -179,23 +186,6 @@ def _given(
         program, *args = map(escape, command_of(found.target))
         raw = {"command": program, "args": args, "inheritEnv": True}
     return workspace.new_server(found.name, raw, overrides)
-
-
-def _overrides(state: State) -> dict[str, Any]:
-    """What the options say on top of a server's entry."""
-    given: dict[str, Any] = {
-        "headers": state.headers,
-        "env": state.env,
-        "cwd": state.cwd,
-        "transport": state.transport,
-        "request_timeout_s": state.timeout,
-        "connection_timeout_s": state.connect_timeout,
-        "protocol_version": state.protocol,
-        "ca_file": state.ca_file,
-        "insecure": state.insecure,
-        "max_retries": state.retries,
-    }
-    return {name: value for name, value in given.items() if value}
 
 
 def _connect(workspace: Workspace, server_id: str) -> None:

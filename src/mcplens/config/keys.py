@@ -25,12 +25,14 @@ class Key(msgspec.Struct, frozen=True):
     """One key: `read(value, key)` gives the field's value or raises Wrong.
 
     `meaning` is a line for a person; the keys of a server have theirs in the reference only.
+    A key that is not used is read and kept, for a version to come.
     """
 
     name: str
     field: str
     read: Callable[[Any, str], Any]
     meaning: str = ""
+    is_used: bool = True
 
 
 _KINDS: Final = {
@@ -273,23 +275,23 @@ TOP_KEYS: Final = (
     ),
     Key(
         "capabilitiesTimeoutSeconds", "capabilities_timeout_s", seconds,
-        "How long connecting and lists may take; a server's connectionTimeout wins.",
+        "How long an attempt to connect may take; a server's connectionTimeout wins. 0: no limit.",
     ),
     Key(
         "authorizationTimeoutSeconds", "authorization_timeout_s", seconds,
-        "How long a person has to sign in.",
+        "How long a person has to sign in.", is_used=False,
     ),
     Key(
         "connectionRetryCount", "connection_retry_count", at_least(0),
-        "How often the gateway tries to connect.",
+        "How many attempts to connect follow one that failed; a server's maxRetries wins.",
     ),
     Key(
         "capabilitiesRefreshIntervalSeconds", "capabilities_refresh_interval_s", interval_s,
-        "How often the gateway asks for lists again: 0 for never, at least 30.",
+        "How often the gateway asks for lists again: 0 for never, at least 30.", is_used=False,
     ),
     Key(
         "cacheTtlMs", "cache_ttl_s", milliseconds,
-        "For how many milliseconds lists are good.",
+        "For how many milliseconds lists are good.", is_used=False,
     ),
     Key(
         "taskTtlSeconds", "task_ttl_s", at_least(1),
@@ -299,11 +301,14 @@ TOP_KEYS: Final = (
         "secretKeys", "secret_keys", names,
         "JSON members, headers and options whose values are never recorded, for all servers.",
     ),
-    Key("defaultPresetId", "default_preset_id", filled, "The view to start with."),
+    Key(
+        "defaultPresetId", "default_preset_id", filled,
+        "The view to start with.", is_used=False,
+    ),
     Key(
         "profiles", "profiles", mapping,
         "Who answers servers' questions in place of a person, by name.",
     ),
-    Key("views", "views", mapping, "What the gateway publishes, by name."),
-    Key("settings", "settings", mapping, "Settings of the user interface."),
+    Key("views", "views", mapping, "What the gateway publishes, by name.", is_used=False),
+    Key("settings", "settings", mapping, "Settings of the user interface.", is_used=False),
 )  # fmt: skip

@@ -19,7 +19,8 @@ def to_connect_options(
     """Target and keyword options of `mcplens.connect` for a server.
 
     A server's own keys win over the settings of the file, which count where they are given. How
-    often to retry is the server's `maxRetries`; `connectionRetryCount` is for the gateway.
+    often to retry is the server's `maxRetries`; `connectionRetryCount` is for the surfaces that
+    stay open.
 
     Raises:
         InspectorError: the entry's problem.
@@ -53,6 +54,16 @@ def to_connect_options(
     if entry.insecure:
         options["insecure"] = True
     return str(entry.url), options
+
+
+def put_over(options: dict[str, Any], overrides: dict[str, Any]) -> dict[str, Any]:
+    """What was said on top wins; headers and variables stand beside those of the entry."""
+    both: dict[str, Any] = {
+        name: {**(options.get(name) or {}), **overrides[name]}
+        for name in ("headers", "env")
+        if name in overrides
+    }
+    return {**options, **overrides, **both}
 
 
 def _times(entry: ServerEntry, settings: Settings | None) -> dict[str, Any]:

@@ -360,9 +360,13 @@ class RemoveRoot(_Command, frozen=True, kw_only=True):
 
 
 class BrowseFolder(_Command, frozen=True, kw_only=True):
-    """The folders within a folder; the home folder if none is named."""
+    """The folders within a folder; the home folder if none is named.
+
+    `is_start` begins at the nearest folder that there is, whatever was typed.
+    """
 
     path: str | None = None
+    is_start: bool = False
 
 
 class ListTasks(_Command, frozen=True, kw_only=True):

@@ -9,20 +9,23 @@ import os
 from pathlib import Path
 from typing import Final
 
+from mcplens.config.surroundings import Surroundings
 from mcplens.errors import InspectorError
+from mcplens.protocol.roots import path_of
 from mcplens.web.views import FolderView
+from mcplens.workspace.answering import typed_root
 
 # More than anybody looks through; the path can be typed.
 MOST_FOLDERS: Final = 1_000
 
 
-def browse(path: str) -> FolderView:
-    """The folders within a folder.
+def browse(path: str, here: Surroundings) -> FolderView:
+    """The folders within a folder, given by its path or its URI.
 
     Raises:
         InspectorError: it is none, or may not be read.
     """
-    place = Path(os.path.expanduser(path)).absolute()
+    place = _place(path, here)
     try:
         with os.scandir(place) as found:
             names = sorted((one.name for one in found if _is_folder(one)), key=str.casefold)
@@ -34,8 +37,26 @@ def browse(path: str) -> FolderView:
     return FolderView(str(place), place.as_uri(), parent, names[:MOST_FOLDERS], is_cut)
 
 
+def nearest(path: str, here: Surroundings) -> str:
+    """The folder to begin at for what somebody has typed so far, right or wrong."""
+    try:
+        place = _place(path, here)
+    except InspectorError:
+        return here.home
+    found = (one for one in (place, *place.parents) if one.is_dir() and _may_open(str(one)))
+    return str(next(found, here.home))
+
+
+def _place(path: str, here: Surroundings) -> Path:
+    return Path(path_of(typed_root(path, None, here).uri, "nt" if os.name == "nt" else "posix"))
+
+
 def _is_folder(entry: os.DirEntry[str]) -> bool:
     try:
-        return entry.is_dir() and os.access(entry.path, os.R_OK | os.X_OK)
+        return entry.is_dir() and _may_open(entry.path)
     except OSError:
         return False
+
+
+def _may_open(path: str) -> bool:
+    return os.access(path, os.R_OK | os.X_OK)

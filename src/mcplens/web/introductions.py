@@ -29,7 +29,6 @@ def introduced(server: Server) -> tuple[dict[str, Any], list[str]]:
         "client_capabilities": plain(server.answering.capabilities),
         "declared_capabilities": plain(server.declared),
         "needs_reconnect": server.needs_reconnect,
-        "is_outdated": server.is_outdated,
         "instructions": cut.text("instructions", client.instructions) if client else None,
     }
     return fields, cut.remarks

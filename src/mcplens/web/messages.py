@@ -18,6 +18,7 @@ from mcplens.web.views import (
     ErrorView,
     EventView,
     ListSummary,
+    RecordingView,
     ServerView,
     SettingView,
     Thing,
@@ -85,8 +86,8 @@ class Missed(_Message, frozen=True):
 class Changed(_Message, frozen=True):
     """The newest view of one thing; `value` is None for one that is gone.
 
-    `what` says which: ServerView, CallView, QuestionView, TaskView, ListSummary, SettingView.
-    `key` is its id (for lists, the kind).
+    `what` says which: ServerView, CallView, QuestionView, TaskView, ListSummary, SettingView,
+    RecordingView. `key` is its id (for lists, the kind; for the recording, nothing).
     """
 
     what: Thing
@@ -110,6 +111,7 @@ THINGS = {
     "tasks": TaskView,
     "lists": ListSummary,
     "settings": SettingView,
+    "recording": RecordingView,
 }
 
 # What the Reply to a command carries; Resume is answered by Hello.

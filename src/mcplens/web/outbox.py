@@ -8,18 +8,25 @@ takes its time, and nobody waits for it.
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections import deque
-from collections.abc import AsyncIterator
-from typing import Any, Final
+from collections.abc import AsyncIterator, Callable, Iterable
+from typing import Any, Final, TypeVar
 
 import msgspec
 
+from mcplens.errors import classify
 from mcplens.store.rows import to_json
 from mcplens.web.feed import Feed
-from mcplens.web.messages import Changed, Events, Missed
-from mcplens.web.pictures import thing_view
+from mcplens.web.messages import Changed, Events, Failure, Missed, Reply
+from mcplens.web.pictures import error_view, thing_view
+from mcplens.web.plain import plain
 from mcplens.workspace.workspace import Thing, Workspace
 
+T = TypeVar("T")
+V = TypeVar("V")
+
+_log: Final = logging.getLogger("mcplens.web")
 _encode: Final = msgspec.json.Encoder(enc_hook=str).encode
 # Between two looks at what changed: what comes faster is one change to a person.
 GATHER_S: Final = 0.03
@@ -70,16 +77,29 @@ class Outbox:
             await self._is_more.wait()
             self._is_more.clear()
             while self._replies:
-                yield encoded(self._replies.popleft())
+                yield self._next_reply()
             if self._seq is None:
                 continue
             await self._gather()
             for change in self._take_changes():
-                yield encoded(change)
+                yield change
             while (events := self._next_events()) is not None:
                 yield encoded(events)
                 while self._replies:  # a browser that catches up is answered all the same
-                    yield encoded(self._replies.popleft())
+                    yield self._next_reply()
+
+    def _next_reply(self) -> bytes:
+        """A reply that cannot be written is a failure, so that nobody waits for it for ever."""
+        reply = self._replies.popleft()
+        try:
+            return encoded(reply)
+        except Exception as problem:
+            if not isinstance(reply, Reply):
+                raise
+            _log.exception("a reply cannot be sent to the page")
+            view = error_view(plain(classify(problem, "sending the answer").to_dict()))
+            assert view is not None
+            return encoded(Failure(reply.id, view))
 
     async def _gather(self) -> None:
         """Wait for company, unless nothing was sent for a while."""
@@ -88,12 +108,14 @@ class Outbox:
             await clock.sleep(GATHER_S)
         self._flushed_at = clock.monotonic()
 
-    def _take_changes(self) -> list[Changed]:
+    def _take_changes(self) -> list[bytes]:
         dirty, self._dirty = self._dirty, {}
-        return [
-            Changed(what, key, server_id, thing_view(self._workspace, what, key))
-            for (what, key), server_id in dirty.items()
-        ]
+
+        def message(thing: tuple[tuple[Thing, str], str]) -> bytes:
+            (what, key), server_id = thing
+            return encoded(Changed(what, key, server_id, thing_view(self._workspace, what, key)))
+
+        return shown(message, dirty.items())
 
     def _next_events(self) -> Events | Missed | None:
         assert self._seq is not None
@@ -104,6 +126,17 @@ class Outbox:
         if batch.is_missed:
             return Missed(batch.first_seq, batch.last_seq)
         return Events(batch.first_seq, batch.last_seq, batch.events)
+
+
+def shown(view: Callable[[T], V], things: Iterable[T]) -> list[V]:
+    """The views of things; one that cannot be made is left out, and the others are shown."""
+    found = []
+    for thing in things:
+        try:
+            found.append(view(thing))
+        except Exception:
+            _log.exception("%r cannot be shown on the page", thing)
+    return found
 
 
 def encoded(message: Any) -> bytes:

@@ -24,7 +24,7 @@ from mcplens.web.introductions import introduced
 from mcplens.web.plain import NULL, plain, raw_json
 from mcplens.web.question_pictures import awaited_links, question_view, task_view
 from mcplens.workspace.calls import Call
-from mcplens.workspace.configured import settings_of
+from mcplens.workspace.configured import Setting, settings_of
 from mcplens.workspace.listing import Listing
 from mcplens.workspace.masked import masked_raw
 from mcplens.workspace.reading import Found
@@ -35,6 +35,28 @@ from mcplens.workspace.workspace import Workspace
 LARGEST_RESULT: Final = 256 * 1024
 # In the snapshot, which has many of them.
 LARGEST_IN_SNAPSHOT: Final = 16 * 1024
+# Options of a connection, and the flags that set them.
+_NUMBERS: Final = {
+    "request_timeout_s": "--timeout",
+    "connection_timeout_s": "--connect-timeout",
+    "max_retries": "--retries",
+}
+_FLAGS: Final = {
+    "headers": "--header",
+    "env": "--env",
+    "cwd": "--cwd",
+    "transport": "--transport",
+    "protocol_version": "--protocol",
+    "ca_file": "--ca-file",
+    "insecure": "--insecure",
+    **_NUMBERS,
+}
+# Settings that a flag wins over.
+_FLAG_OVER: Final = {
+    "requestTimeoutSeconds": "--timeout",
+    "capabilitiesTimeoutSeconds": "--connect-timeout",
+    "connectionRetryCount": "--retries",
+}
 
 
 def error_view(error: dict[str, Any] | None) -> views.ErrorView | None:
@@ -103,6 +125,7 @@ def server_view(workspace: Workspace, server: Server) -> views.ServerView:
     fields, remarks = introduced(server)
     fields |= _configured(workspace, server) | _connected(server)
     fields["remarks"] = [*server.entry.remarks, *remarks]
+    fields["is_outdated"] = server.is_outdated(workspace.configured.configuration.settings)
     return views.ServerView(**fields)
 
 
@@ -116,9 +139,10 @@ def _configured(workspace: Workspace, server: Server) -> dict[str, Any]:
         "shown": shown(entry),
         "command": command_of(entry),
         "url": None if entry.url is None else mask_url(entry.url),
-        "cwd": entry.cwd,
-        "env_names": sorted(entry.env),
-        "header_names": sorted(entry.headers),
+        "cwd": server.overrides.get("cwd") or entry.cwd,
+        "env_names": sorted({*entry.env, *server.overrides.get("env", ())}),
+        "header_names": sorted({*entry.headers, *server.overrides.get("headers", ())}),
+        "flags": flags_of(server),
         "is_enabled": entry.enabled,
         "is_editable": entry.source.kind == KIND,
         "is_removable": entry.source.kind == KIND or server.is_given,
@@ -129,6 +153,22 @@ def _configured(workspace: Workspace, server: Server) -> dict[str, Any]:
         "profile": server.answering.profile,
         "is_saved": server.answering.is_as_in(entry),
     }
+
+
+def flags_of(server: Server) -> list[str]:
+    """The flags of the command line that count for a server; values of its secrets stay behind."""
+    told = []
+    for name, flag in _FLAGS.items():
+        if name not in server.overrides:
+            continue
+        value = server.overrides[name]
+        if isinstance(value, dict):
+            told += [f"{flag} {key}" for key in sorted(value)]
+        elif value is True:
+            told.append(flag)
+        else:
+            told.append(f"{flag} {value or 0:g}" if name in _NUMBERS else f"{flag} {value}")
+    return told
 
 
 def _connected(server: Server) -> dict[str, Any]:
@@ -297,10 +337,25 @@ def settings_view(workspace: Workspace) -> list[views.SettingView]:
             _masked(one.value),
             one.default,
             one.source,
-            one.is_ours and not isinstance(one.default, dict),
+            one.is_ours and one.is_used and not isinstance(one.default, dict),
+            one.is_used,
+            _note(workspace, one),
         )
         for one in settings_of(workspace.configured)
     ]
+
+
+def _note(workspace: Workspace, setting: Setting) -> str | None:
+    if not setting.is_used:
+        return "Not used by this version yet."
+    flag = _FLAG_OVER.get(setting.name)
+    given = [
+        f"{server.server_id} has {told}, from the command line."
+        for server in workspace.servers.values()
+        for told in flags_of(server)
+        if flag is not None and told.startswith(f"{flag} ")
+    ]
+    return " ".join(given) or None
 
 
 def thing_view(workspace: Workspace, what: views.Thing, key: str) -> Any:
@@ -322,4 +377,6 @@ def thing_view(workspace: Workspace, what: views.Thing, key: str) -> Any:
     if what == "tasks":
         task = workspace.tasks.get(key)
         return None if task is None else task_view(workspace, task)
+    if what == "recording":
+        return views.RecordingView(workspace.recording_problem)
     return next((one for one in settings_view(workspace) if one.name == key), None)

@@ -9,11 +9,12 @@ from typing import Any, Final
 import msgspec
 from msgspec import Raw
 
+from mcplens.config.surroundings import Surroundings
 from mcplens.errors import InspectorError
 from mcplens.protocol.frames import decode_value
 from mcplens.web import commands as c
 from mcplens.web import views
-from mcplens.web.folders import browse
+from mcplens.web.folders import browse, nearest
 from mcplens.web.pictures import server_view
 from mcplens.web.question_pictures import profile_views
 from mcplens.web.question_views import ProfileView
@@ -108,7 +109,12 @@ async def remove_root(workspace: Workspace, command: c.RemoveRoot) -> views.Serv
 
 async def browse_folder(workspace: Workspace, command: c.BrowseFolder) -> views.FolderView:
     # On a thread: a network drive may take its time.
-    return await beside(partial(browse, command.path or workspace.configured.here.home))
+    return await beside(partial(_browse, workspace.configured.here, command))
+
+
+def _browse(here: Surroundings, command: c.BrowseFolder) -> views.FolderView:
+    path = command.path or here.home
+    return browse(nearest(path, here) if command.is_start else path, here)
 
 
 def _changed(workspace: Workspace, server: Server, save: bool) -> views.ServerView:

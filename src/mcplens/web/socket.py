@@ -7,6 +7,8 @@ too many at once, and the page is not read until some are done.
 from __future__ import annotations
 
 import asyncio
+import logging
+from functools import partial
 from typing import Any, Final
 
 import msgspec
@@ -18,7 +20,7 @@ from mcplens.web.carrying_out import carry_out
 from mcplens.web.commands import AnyCommand, Resume
 from mcplens.web.feed import Feed
 from mcplens.web.messages import Failure, Hello, Reply
-from mcplens.web.outbox import Outbox
+from mcplens.web.outbox import Outbox, shown
 from mcplens.web.pictures import (
     LARGEST_IN_SNAPSHOT,
     call_view,
@@ -37,6 +39,7 @@ MOST_COMMANDS: Final = 256
 MOST_BACKLOG: Final = 20_000
 GOING_AWAY: Final = 1001
 
+_log: Final = logging.getLogger("mcplens.web")
 _decode: Final = msgspec.json.Decoder(AnyCommand).decode
 
 
@@ -97,7 +100,11 @@ class Socket:
             async for message in self._outbox.messages():
                 await self._websocket.send_text(message.decode())
         except (RuntimeError, WebSocketDisconnect):
-            return  # the page is gone; whoever receives notices too
+            return  # the page is gone
+        except Exception:
+            _log.exception("a page is closed, since it cannot be told what happens")
+        finally:
+            self.end()  # a page that hears nothing must connect again
 
     def _receive(self, text: str) -> None:
         try:
@@ -160,10 +167,12 @@ class Socket:
             is_recording=recorder is not None and recorder.is_on,
             recording_problem=workspace.recording_problem,
             first_server_id=self._first_server_id,
-            servers=[server_view(workspace, one) for one in workspace.servers.values()],
-            calls=[call_view(workspace, call, LARGEST_IN_SNAPSHOT) for call in workspace.calls],
-            questions=[question_view(workspace, one) for one in workspace.questions],
-            tasks=[task_view(workspace, one) for one in workspace.tasks],
+            servers=shown(partial(server_view, workspace), workspace.servers.values()),
+            calls=shown(
+                lambda call: call_view(workspace, call, LARGEST_IN_SNAPSHOT), workspace.calls
+            ),
+            questions=shown(partial(question_view, workspace), workspace.questions),
+            tasks=shown(partial(task_view, workspace), workspace.tasks),
             profiles=profile_views(workspace),
             settings=settings_view(workspace),
         )

@@ -26,6 +26,7 @@ _LOOSE: Final = (
     views.ListView, views.CompletionView, views.PingView, views.EventPage, views.RunPage,
     views.WholeEvent, views.ImportedView, views.ListSummary, views.EventView,
     views.MatchesView, views.PinView, views.ExampleView, views.ConfirmationView,
+    views.RecordingView,
 )  # fmt: skip
 _ALIASES: Final[dict[str, Any]] = {
     "State": views.State,

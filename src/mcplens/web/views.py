@@ -18,7 +18,7 @@ from mcplens.web.question_views import LinkView
 State = Literal["DISCONNECTED", "CONNECTING", "CONNECTED", "DISCONNECTING", "ERROR"]
 CallStatus = Literal["pending", "in_progress", "completed", "cancelled", "error"]
 ListKind = Literal["tools", "resources", "resource_templates", "prompts"]
-Thing = Literal["servers", "calls", "questions", "tasks", "lists", "settings"]
+Thing = Literal["servers", "calls", "questions", "tasks", "lists", "settings", "recording"]
 
 
 class ErrorView(msgspec.Struct, frozen=True):
@@ -121,8 +121,9 @@ class ServerView(msgspec.Struct, frozen=True, kw_only=True):
 
     `client_capabilities` are declared from the next connection on, `declared_capabilities` were
     by this one (null: not connected); `needs_reconnect` says that they differ, `is_outdated` that
-    the entry was changed in another way since this connection was made. `is_saved` says
-    that roots, profile and capabilities are as the file has them.
+    the entry was changed in another way, or a setting, since this connection was made. `is_saved`
+    says that roots, profile and capabilities are as the file has them. `flags` are those of the
+    command line that count for this server, without the values of headers and variables.
     """
 
     server_id: str
@@ -135,6 +136,7 @@ class ServerView(msgspec.Struct, frozen=True, kw_only=True):
     cwd: str | None
     env_names: list[str]
     header_names: list[str]
+    flags: list[str]
     is_enabled: bool
     is_editable: bool
     is_removable: bool
@@ -340,7 +342,8 @@ class CallView(msgspec.Struct, frozen=True, kw_only=True):
 class SettingView(msgspec.Struct, frozen=True):
     """A setting as the file spells it, its default, and where its value comes from.
 
-    `source` is "default", or the file with the flag or variable behind it.
+    `source` is "default", or the file with the flag or variable behind it. `note` is what else
+    there is to know: that nothing uses it yet, or which server has a flag that wins.
     """
 
     name: str
@@ -349,6 +352,14 @@ class SettingView(msgspec.Struct, frozen=True):
     default: Any
     source: str
     is_editable: bool
+    is_used: bool
+    note: str | None
+
+
+class RecordingView(msgspec.Struct, frozen=True):
+    """Why nothing, or no longer anything, is recorded; null where all is well."""
+
+    problem: str | None
 
 
 # -- what happened -----------------------------------------------------------------------------

@@ -169,6 +169,7 @@ class Setting(msgspec.Struct, frozen=True):
     default: Any
     source: str
     is_ours: bool  # no file that we do not write decides it
+    is_used: bool
 
 
 def settings_of(configured: Configured) -> list[Setting]:
@@ -187,7 +188,7 @@ def settings_of(configured: Configured) -> list[Setting]:
         origins = configuration.origins.get(key.field, ())
         source = "; ".join(_told(configured, one) for one in origins) or "default"
         is_ours = all(origin.path == own for origin in origins)
-        found.append(Setting(key.name, key.meaning, value, default, source, is_ours))
+        found.append(Setting(key.name, key.meaning, value, default, source, is_ours, key.is_used))
     return found
 
 

@@ -18,7 +18,7 @@ from mcplens.app import connect
 from mcplens.bus import Bus, Published
 from mcplens.clock import Clock
 from mcplens.config.model import ServerEntry, Settings
-from mcplens.config.options import to_connect_options
+from mcplens.config.options import put_over, to_connect_options
 from mcplens.errors import InspectorError, classify
 from mcplens.events import (
     ListRefreshed,
@@ -46,7 +46,6 @@ _STDERR_LINES: Final = 50
 _STDERR_CHARACTERS: Final = 2_000
 # Calls of one person, a flood of questions beside them, and no server overrun.
 _CONCURRENCY: Final = 16
-_RETRIES: Final = 3
 _ANSWERED: Final = ("capabilities", "roots")  # `answering` has them
 _SETTLED: Final = (ConnectionState.CONNECTED, ConnectionState.DISCONNECTING)
 
@@ -105,7 +104,6 @@ class Server:
         self._clock = clock
         self._list_changed = list_changed
         self._made_of: tuple[Any, dict[str, Any]] | None = None
-        self._made_from: ServerEntry | None = None
         self._work = Background()
         self._begun = asyncio.Event()
         self._begun.set()  # nothing is to begin
@@ -145,12 +143,14 @@ class Server:
             return False
         return dict(session.client_capabilities) != self.answering.capabilities
 
-    @property
-    def is_outdated(self) -> bool:
-        """Whether this connection was made of another entry than there is now."""
-        if self._made_from is None or self.state is not ConnectionState.CONNECTED:
+    def is_outdated(self, settings: Settings) -> bool:
+        """Whether this connection was made of another entry or other settings than there are."""
+        if self.state is not ConnectionState.CONNECTED:
             return False
-        return bool(_decisive(self._made_from) != _decisive(self.entry))
+        try:
+            return self._made_of != self._made_with(settings)
+        except InspectorError:  # the entry has become wrong
+            return True
 
     # -- commands ------------------------------------------------------------------------------
 
@@ -204,7 +204,10 @@ class Server:
     def _make_client(self, settings: Settings, profiles: Profiles) -> None:
         """A client for the entry as it is now; the former one, if nothing has changed."""
         try:
-            client = self._made_client(settings)
+            made_of = target, options = self._made_with(settings)
+            client = self.client
+            if client is None or self._made_of != made_of:
+                client = connect(target, bus=self._bus, clock=self._clock, **options).client
             self.answering.equip(client, profiles)
         except InspectorError as error:
             self.error = error.shortened().to_dict()
@@ -214,31 +217,20 @@ class Server:
             client.catalog.reads_updates = False
             if self.client is not None:
                 client.catalog.take_over(self.client.catalog)
-        self.client, self._made_from = client, self.entry
+        self.client, self._made_of = client, made_of
 
-    def _made_client(self, settings: Settings) -> Client:
+    def _made_with(self, settings: Settings) -> tuple[Any, dict[str, Any]]:
+        """What a client is made of now; capabilities and roots are told by `answering`."""
         target, options = to_connect_options(self.entry, settings)
-        options = {"concurrency": _CONCURRENCY, "max_retries": _RETRIES, **options}
+        retries = settings.connection_retry_count
+        options = {"concurrency": _CONCURRENCY, "max_retries": retries, **options}
         # The page asks before it sends what a server did not declare; testers must be able to.
-        options |= {"enforce_capabilities": False, **self._merged(options)}
+        options = put_over({**options, "enforce_capabilities": False}, self.overrides)
         for name in _ANSWERED:
             options.pop(name, None)
         options |= {**CLIENT_OPTIONS, "server_id": self.server_id}
         options["receiver_task_ttl_s"] = settings.task_ttl_s
-        if self.client is None or self._made_of != (target, options):
-            client = connect(target, bus=self._bus, clock=self._clock, **options).client
-            self._made_of = (target, options)
-            return client
-        return self.client
-
-    def _merged(self, options: dict[str, Any]) -> dict[str, Any]:
-        """The overrides; headers and variables stand beside those of the entry."""
-        both: dict[str, Any] = {
-            name: {**options.get(name, {}), **self.overrides[name]}
-            for name in ("headers", "env")
-            if name in self.overrides
-        }
-        return {**self.overrides, **both}
+        return target, options
 
     def ready(self, method: str = "", *, is_forced: bool = False) -> Client:
         """The client, connected, to a server that offers this method.
@@ -342,11 +334,3 @@ HEEDED: Final = frozenset(
 
 def _line(data: bytes) -> str:
     return data[:_STDERR_CHARACTERS].decode("utf-8", "backslashreplace")
-
-
-def _decisive(entry: ServerEntry) -> Any:
-    """What a connection is made of; capabilities and roots are told by `answering`."""
-    if entry.problem is not None:
-        return None
-    target, options = to_connect_options(entry)
-    return target, {key: value for key, value in options.items() if key not in _ANSWERED}

@@ -8,6 +8,7 @@ behind.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Callable, Iterable
 from types import TracebackType
 from typing import Any, Final, Literal, Self
@@ -41,7 +42,7 @@ from mcplens.workspace.secrets import SecretKeys
 from mcplens.workspace.server import HEEDED, Server
 from mcplens.workspace.tasks import Tasks
 
-Thing = Literal["servers", "calls", "questions", "tasks", "lists", "settings"]
+Thing = Literal["servers", "calls", "questions", "tasks", "lists", "settings", "recording"]
 # what changed, its key, the server that it belongs to ("" for none)
 OnChange = Callable[[Thing, str, str], None]
 
@@ -86,6 +87,7 @@ class Workspace:
         self._is_recorded = record is not False
         self._trace = trace
         self._warn = warn
+        self._loop: asyncio.AbstractEventLoop | None = None
         self._listeners: list[OnChange] = []
         self._background = Background()
         self.reload()
@@ -107,9 +109,18 @@ class Workspace:
             keys_of=self.secret_keys.of,
             title="web",
             version=VERSION,
-            warn=self._warn,
+            warn=self._recording_failed,
             clock=self.clock,
         )
+        self.changed("recording", "")
+
+    def _recording_failed(self, text: str) -> None:
+        """Called by the recorder, on a thread of its own."""
+        if self._warn is not None:
+            self._warn(text)
+        if self._loop is not None:
+            with contextlib.suppress(RuntimeError):  # the loop has ended
+                self._loop.call_soon_threadsafe(self.changed, "recording", "")
 
     @property
     def recording_problem(self) -> str | None:
@@ -122,6 +133,7 @@ class Workspace:
         return f"not recorded, since it cannot be known what is secret: {problem.message}"
 
     async def __aenter__(self) -> Self:
+        self._loop = asyncio.get_running_loop()
         self.follower.add(self._heed)
         self._background.start(self.follower.run(), "follow the bus")
         return self
@@ -169,6 +181,9 @@ class Workspace:
 
     def _call_changed(self, call_id: str) -> None:
         self.changed("calls", call_id)
+        call = self.calls.get(call_id)
+        if call is not None and call.elapsed_s is not None:  # it counts among the server's requests
+            self.changed("servers", call.server_id, call.server_id)
 
     def _heed(self, batch: list[Published], missed: int) -> None:
         """Take note of what concerns a server or a call; a look at each: it may be a flood."""
@@ -211,6 +226,7 @@ class Workspace:
 
     def reload(self) -> None:
         """Read the configuration again; a server that is connected stays as it is until then."""
+        outdated = self._outdated()
         entries = {entry.name: entry for entry in self.configured.load()}
         self.secret_keys.learn(self.configured.configuration, entries.values())
         self._start_recording()
@@ -226,6 +242,12 @@ class Workspace:
         for name in list(self.servers):
             if name not in entries and not self.servers[name].is_given:
                 self._forget(name)
+        for name in outdated ^ self._outdated():
+            self.changed("servers", name, name)
+
+    def _outdated(self) -> set[str]:
+        settings = self.configured.configuration.settings
+        return {name for name, server in self.servers.items() if server.is_outdated(settings)}
 
     def _forget(self, name: str) -> None:
         server = self.servers.pop(name)

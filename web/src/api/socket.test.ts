@@ -11,8 +11,12 @@ class Fake {
   onopen: (() => void) | null = null;
   onmessage: ((event: { data: string }) => void) | null = null;
   onclose: (() => void) | null = null;
+  isClosed = false;
   send(text: string): void {
     this.sent.push(text);
+  }
+  close(): void {
+    this.isClosed = true;
   }
 }
 
@@ -81,6 +85,21 @@ describe("Socket", () => {
     expect(fakes).toHaveLength(2);
     const states = links.map((link) => link.state);
     expect(states).toEqual(["connecting", "open", "waiting", "waiting", "connecting"]);
+  });
+  it("closes an attempt under way when it tries anew, and hears no more of it", async () => {
+    const { socket, fakes, links } = made();
+    await socket.start();
+    const [first] = fakes;
+    socket.retry();
+    expect(fakes).toHaveLength(2);
+    expect(first?.isClosed).toBe(true);
+    first?.onopen?.();
+    first?.onmessage?.({ data: JSON.stringify(aHello()) });
+    first?.onclose?.();
+    expect(first?.sent).toEqual([]);
+    expect(links.at(-1)?.state).toBe("connecting");
+    fakes[1]?.onmessage?.({ data: JSON.stringify(aHello()) });
+    expect(links.at(-1)?.state).toBe("open");
   });
   it("stops and says so when it is not let in", async () => {
     answering(401);

@@ -91,6 +91,7 @@ export class Socket {
   }
 
   private connect(): void {
+    this.leave();
     this.tell("connecting");
     const scheme = location.protocol === "https:" ? "wss:" : "ws:";
     const socket = this.open(`${scheme}//${location.host}${address("/api/socket")}`);
@@ -101,6 +102,13 @@ export class Socket {
     };
     socket.onmessage = (event) => this.receive(JSON.parse(String(event.data)) as ServerMessage);
     socket.onclose = () => void this.lost(socket);
+  }
+
+  /** One connection at a time: what the former one still says is not heard. */
+  private leave(): void {
+    if (!this.socket) return;
+    this.socket.onopen = this.socket.onmessage = this.socket.onclose = null;
+    this.socket.close();
   }
 
   private receive(message: ServerMessage): void {

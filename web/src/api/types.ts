@@ -7,7 +7,7 @@ export type CallStatus = "pending" | "in_progress" | "completed" | "cancelled" |
 
 export type ListKind = "tools" | "resources" | "resource_templates" | "prompts";
 
-export type Thing = "servers" | "calls" | "questions" | "tasks" | "lists" | "settings";
+export type Thing = "servers" | "calls" | "questions" | "tasks" | "lists" | "settings" | "recording";
 
 /**
  * `path` is a folder or a file:// URI. `save` writes the roots into the server's entry.
@@ -58,11 +58,14 @@ export interface AutoRespond {
 
 /**
  * The folders within a folder; the home folder if none is named.
+ *
+ * `is_start` begins at the nearest folder that there is, whatever was typed.
  */
 export interface BrowseFolder {
   type: "BrowseFolder";
   id: number;
   path?: string | null;
+  is_start?: boolean;
 }
 
 /**
@@ -142,8 +145,8 @@ export interface CancelTask {
 /**
  * The newest view of one thing; `value` is None for one that is gone.
  *
- * `what` says which: ServerView, CallView, QuestionView, TaskView, ListSummary, SettingView.
- * `key` is its id (for lists, the kind).
+ * `what` says which: ServerView, CallView, QuestionView, TaskView, ListSummary, SettingView,
+ * RecordingView. `key` is its id (for lists, the kind; for the recording, nothing).
  */
 export interface Changed {
   type: "Changed";
@@ -737,6 +740,13 @@ export interface ReadResource {
 }
 
 /**
+ * Why nothing, or no longer anything, is recorded; null where all is well.
+ */
+export interface RecordingView {
+  problem: string | null;
+}
+
+/**
  * Refuse to answer, with the reason that the server is told.
  */
 export interface RejectQuestion {
@@ -956,8 +966,9 @@ export interface ServerRemove {
  *
  * `client_capabilities` are declared from the next connection on, `declared_capabilities` were
  * by this one (null: not connected); `needs_reconnect` says that they differ, `is_outdated` that
- * the entry was changed in another way since this connection was made. `is_saved` says
- * that roots, profile and capabilities are as the file has them.
+ * the entry was changed in another way, or a setting, since this connection was made. `is_saved`
+ * says that roots, profile and capabilities are as the file has them. `flags` are those of the
+ * command line that count for this server, without the values of headers and variables.
  */
 export interface ServerView {
   server_id: string;
@@ -970,6 +981,7 @@ export interface ServerView {
   cwd: string | null;
   env_names: string[];
   header_names: string[];
+  flags: string[];
   is_enabled: boolean;
   is_editable: boolean;
   is_removable: boolean;
@@ -1051,7 +1063,8 @@ export interface SetSetting {
 /**
  * A setting as the file spells it, its default, and where its value comes from.
  *
- * `source` is "default", or the file with the flag or variable behind it.
+ * `source` is "default", or the file with the flag or variable behind it. `note` is what else
+ * there is to know: that nothing uses it yet, or which server has a flag that wins.
  */
 export interface SettingView {
   name: string;
@@ -1060,6 +1073,8 @@ export interface SettingView {
   default: unknown;
   source: string;
   is_editable: boolean;
+  is_used: boolean;
+  note: string | null;
 }
 
 /**
@@ -1289,4 +1304,5 @@ export interface Things {
   tasks: TaskView;
   lists: ListSummary;
   settings: SettingView;
+  recording: RecordingView;
 }

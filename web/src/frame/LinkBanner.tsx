@@ -46,7 +46,7 @@ export function LinkBanner() {
   if (recordingProblem) {
     return (
       <Banner tone="wait" icon="alert">
-        Nothing is being recorded: {recordingProblem}
+        Nothing is being recorded: {recordingProblem.replace(/^not recorded(: |, since )/, "")}
       </Banner>
     );
   }

@@ -16,6 +16,12 @@ describe("the store", () => {
     apply({ type: "Changed", what: "servers", key: "demo", server_id: "demo", value: null });
     expect(useInspector.getState().servers.size).toBe(0);
   });
+  it("knows from when on nothing is recorded", () => {
+    apply(aHello());
+    const value = { problem: "no space left" };
+    apply({ type: "Changed", what: "recording", key: "", server_id: "", value });
+    expect(useInspector.getState().recording_problem).toBe("no space left");
+  });
   it("puts the newest summary of a list into its server", () => {
     apply(aHello({ servers: [aServer()] }));
     const summary = {

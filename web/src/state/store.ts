@@ -9,6 +9,7 @@ import type {
   ListSummary,
   ProfileView,
   QuestionView,
+  RecordingView,
   ServerMessage,
   ServerView,
   SettingView,
@@ -101,6 +102,8 @@ export function changed(state: Inspector, change: Changed): Partial<Inspector> {
       return { tasks: replaced(state.tasks, key, value as TaskView | null) };
     case "lists":
       return withList(state, change);
+    case "recording":
+      return { recording_problem: (value as RecordingView | null)?.problem ?? null };
   }
 }
 

@@ -32,6 +32,7 @@ export function aServer(part: Partial<ServerView> = {}): ServerView {
     cwd: null,
     env_names: [],
     header_names: [],
+    flags: [],
     is_enabled: true,
     is_editable: false,
     is_removable: false,

@@ -18,6 +18,7 @@ import { telling, viewOf } from "../../state/actions";
 import { startCall } from "../../state/connection";
 import { useDraft } from "../../state/remembered";
 import { useInspector } from "../../state/store";
+import { takesHeaders } from "../../state/transport";
 
 export const TEMPLATE = `{
   "jsonrpc": "2.0",
@@ -130,7 +131,7 @@ export function RawTester({ server, text, onText }: Props) {
       <span className="dim">
         Sends any message as typed, valid or not. The answer and what it caused are in Traffic too.
       </span>
-      {server.url !== null && (
+      {takesHeaders(server) && (
         <Pairs
           label="Headers of this request"
           noun="header"

@@ -1,7 +1,6 @@
 import { MantineProvider } from "@mantine/core";
 import { render, screen } from "@testing-library/react";
 import { expect, it, vi } from "vitest";
-import { aServer } from "../../testing/views";
 import { AddServer } from "./AddServer";
 
 vi.mock("../../state/connection", () => ({
@@ -11,10 +10,7 @@ vi.mock("../../state/connection", () => ({
 it("offers no form to save over an entry that could not be read", async () => {
   render(
     <MantineProvider>
-      <AddServer
-        edited={{ server: aServer({ server_id: "gone" }), isCopy: false }}
-        onClose={() => undefined}
-      />
+      <AddServer edited={{ server_id: "gone", isCopy: false }} onClose={() => undefined} />
     </MantineProvider>,
   );
   expect(await screen.findByText("there is no server 'gone'")).toBeTruthy();

@@ -1,40 +1,106 @@
 // Adding a server: by pasting or a file, by form, or from other tools' files; and changing one.
-import { Modal, Tabs } from "@mantine/core";
+// What was typed is kept when the dialog is closed or the page loaded anew, but for secrets.
+import { Button, Modal, Tabs } from "@mantine/core";
 import { useEffect, useState } from "react";
 import type { ErrorView } from "../../api/types";
+import { Callout } from "../../parts/Callout";
 import { ErrorNote } from "../../parts/ErrorNote";
 import { viewOf } from "../../state/actions";
 import { command } from "../../state/connection";
-import { useDraft } from "../../state/remembered";
+import { dropDraft, useDraft } from "../../state/remembered";
 import { ByForm, type Edited } from "./ByForm";
 import { ByPaste } from "./ByPaste";
-import { type EntryForm, formOf } from "./entry";
+import { broughtBack, type EntryForm, formOf, withoutValues } from "./entry";
 import { FromTools } from "./FromTools";
 
 const BLANK = formOf("", {});
 
+/** A form that begins with what was kept of it, if anything was. */
+function useForm(key: string, initial: EntryForm) {
+  const [kept, keep] = useDraft<EntryForm | null>(key, null);
+  const [form, setForm] = useState(() => (kept ? broughtBack(kept, initial) : initial));
+  const [isBack, setBack] = useState(kept !== null);
+  return {
+    form,
+    isBack,
+    change(next: EntryForm) {
+      setForm(next);
+      keep(withoutValues(next, initial));
+    },
+    discard() {
+      dropDraft(key);
+      setForm(initial);
+      setBack(false);
+    },
+  };
+}
+
+function Unsaved({ onDiscard }: { onDiscard(): void }) {
+  return (
+    <Callout tone="info">
+      <div className="row wrap">
+        <span className="grow">
+          You typed this before and did not save it. New values of variables and headers were not
+          kept.
+        </span>
+        <Button variant="default" onClick={onDiscard}>
+          Discard it
+        </Button>
+      </div>
+    </Callout>
+  );
+}
+
+interface ChangeProps {
+  edited: Edited;
+  initial: EntryForm;
+  onClose(): void;
+}
+
+function Change({ edited, initial, onClose }: ChangeProps) {
+  const verb = edited.isCopy ? "copy" : "edit";
+  const { form, isBack, change, discard } = useForm(`server.${verb}.${edited.server_id}`, initial);
+  return (
+    <div className="stack">
+      {isBack && <Unsaved onDiscard={discard} />}
+      <ByForm
+        edited={edited}
+        form={form}
+        onForm={change}
+        onDone={() => {
+          discard();
+          onClose();
+        }}
+      />
+    </div>
+  );
+}
+
 /** The form of a server that is there; without its entry there is nothing to save over. */
-function Change({ edited, onClose }: { edited: Edited; onClose(): void }) {
-  const [form, setForm] = useState<EntryForm | null>(null);
+function ChangeEntry({ edited, onClose }: { edited: Edited; onClose(): void }) {
+  const { server_id, isCopy } = edited;
+  const [initial, setInitial] = useState<EntryForm | null>(null);
   const [error, setError] = useState<ErrorView | null>(null);
   useEffect(() => {
-    const { server_id } = edited.server;
-    const name = edited.isCopy ? `${server_id}-copy` : server_id;
     command("ServerEntryOf", { server_id }).then(
-      ({ raw }) => setForm(formOf(name, raw)),
+      ({ raw }) => setInitial(formOf(isCopy ? `${server_id}-copy` : server_id, raw)),
       (thrown: unknown) => setError(viewOf(thrown)),
     );
-  }, [edited]);
+  }, [server_id, isCopy]);
   if (error) return <ErrorNote error={error} title="What the file says of it cannot be read" />;
-  return form && <ByForm edited={edited} form={form} onForm={setForm} onDone={onClose} />;
+  return initial && <Change edited={edited} initial={initial} onClose={onClose} />;
 }
 
 function Add({ onClose }: { onClose(): void }) {
-  const [form, setForm] = useDraft<EntryForm>("server.new", BLANK);
-  const [tab, setTab] = useState<string | null>("paste");
+  const { form, isBack, change, discard } = useForm("server.new", BLANK);
+  const [tab, setTab] = useState<string | null>(isBack ? "form" : "paste");
   const fill = (next: EntryForm): void => {
-    setForm(next);
+    change(next);
     setTab("form");
+  };
+  const end = (): void => {
+    discard();
+    onClose();
   };
   return (
     <Tabs value={tab} onChange={setTab} keepMounted={false}>
@@ -47,7 +113,10 @@ function Add({ onClose }: { onClose(): void }) {
         <ByPaste onDone={onClose} onForm={fill} />
       </Tabs.Panel>
       <Tabs.Panel value="form">
-        <ByForm edited={null} form={form} onForm={setForm} onDone={onClose} />
+        <div className="stack">
+          {isBack && <Unsaved onDiscard={discard} />}
+          <ByForm edited={null} form={form} onForm={change} onDone={end} />
+        </div>
       </Tabs.Panel>
       <Tabs.Panel value="tools">
         <FromTools onDone={onClose} />
@@ -56,15 +125,30 @@ function Add({ onClose }: { onClose(): void }) {
   );
 }
 
+const titleOf = (edited: Edited | null): string => {
+  if (!edited) return "Add a server";
+  return `${edited.isCopy ? "Duplicate" : "Edit"} ${edited.server_id}`;
+};
+
 export function AddServer({ edited, onClose }: { edited: Edited | null; onClose(): void }) {
-  const title = !edited
-    ? "Add a server"
-    : edited.isCopy
-      ? "Duplicate a server"
-      : `Edit ${edited.server.server_id}`;
   return (
-    <Modal opened onClose={onClose} title={title} size="lg">
-      {edited ? <Change edited={edited} onClose={onClose} /> : <Add onClose={onClose} />}
+    <Modal
+      opened
+      onClose={onClose}
+      title={titleOf(edited)}
+      size="lg"
+      // A slip of the hand must not cost what was typed.
+      closeOnClickOutside={false}
+    >
+      {edited ? (
+        <ChangeEntry
+          key={`${edited.isCopy} ${edited.server_id}`}
+          edited={edited}
+          onClose={onClose}
+        />
+      ) : (
+        <Add onClose={onClose} />
+      )}
     </Modal>
   );
 }

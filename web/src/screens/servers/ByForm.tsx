@@ -2,17 +2,16 @@
 import { Button } from "@mantine/core";
 import { notifications } from "@mantine/notifications";
 import { useState } from "react";
-import type { ErrorView, ServerView, WrittenView } from "../../api/types";
+import type { ErrorView, WrittenView } from "../../api/types";
 import { ErrorNote } from "../../parts/ErrorNote";
 import { viewOf } from "../../state/actions";
 import { command } from "../../state/connection";
-import { dropDraft } from "../../state/remembered";
 import { EntryFields } from "./EntryFields";
 import { type EntryForm, problemOf, rawOf } from "./entry";
 
 /** The server whose entry the form began with. */
 export interface Edited {
-  server: ServerView;
+  server_id: string;
   isCopy: boolean;
 }
 
@@ -20,7 +19,7 @@ function written(edited: Edited | null, form: EntryForm): Promise<WrittenView> {
   const raw = rawOf(form);
   const name = form.name.trim();
   if (!edited) return command("ServerAdd", { name, raw });
-  const { server_id } = edited.server;
+  const { server_id } = edited;
   if (edited.isCopy) return command("ServerAdd", { name, raw, copy_of: server_id });
   return command("ServerEdit", { server_id, raw, name });
 }
@@ -29,6 +28,7 @@ interface Props {
   edited: Edited | null;
   form: EntryForm;
   onForm(form: EntryForm): void;
+  /** It is written, or not wanted any more. */
   onDone(): void;
 }
 
@@ -39,7 +39,6 @@ export function ByForm({ edited, form, onForm, onDone }: Props) {
     try {
       const { path } = await written(edited, form);
       notifications.show({ message: `${form.name} is in ${path}` });
-      if (!edited) dropDraft("server.new");
       onDone();
     } catch (thrown) {
       setError(viewOf(thrown));

@@ -3,7 +3,7 @@ import { Button, Select, Tabs } from "@mantine/core";
 import { useNavigate, useParams } from "react-router";
 import type { ServerView } from "../../api/types";
 import { ErrorNote } from "../../parts/ErrorNote";
-import { duration, moment } from "../../parts/format";
+import { counted, duration, moment } from "../../parts/format";
 import { JsonTree } from "../../parts/JsonTree";
 import { isWebLink, Markdown } from "../../parts/Markdown";
 import { NotConnected } from "../../parts/NotConnected";
@@ -47,6 +47,14 @@ function Facts({ server }: { server: ServerView }) {
     ["Working folder", server.cwd],
     ["Environment", server.env_names.join(", ")],
     ["Headers", server.header_names.join(", ")],
+    [
+      "From the command line",
+      server.flags.length > 0 && (
+        <span key="flags" className="mono">
+          {server.flags.join(", ")}
+        </span>
+      ),
+    ],
     ["Latency", server.latency_s === null ? "" : duration(server.latency_s)],
     [
       server.state === "CONNECTED" ? "Connected for" : "Since",
@@ -108,7 +116,7 @@ function Answering({ server }: { server: ServerView }) {
 function Overview({ server }: { server: ServerView }) {
   const error = server.error ?? server.problem;
   const counts = server.lists
-    .map((list) => `${list.count} ${list.kind.replace("_", " ")}`)
+    .map((list) => counted(list.count, list.kind.replace("_", " ").replace(/s$/, "")))
     .join(", ");
   return (
     <div className="stack">
@@ -204,10 +212,16 @@ export function ServerInfo() {
           <Overview server={server} />
         </Tabs.Panel>
         <Tabs.Panel value="roots" className="scroll pad">
-          <Roots server={server} />
+          <div className="stack" style={{ maxWidth: 800 }}>
+            <Keeping server={server} />
+            <Roots server={server} />
+          </div>
         </Tabs.Panel>
         <Tabs.Panel value="experimental" className="scroll pad">
-          <Experimental server={server} />
+          <div className="stack">
+            <Keeping server={server} />
+            <Experimental server={server} />
+          </div>
         </Tabs.Panel>
       </Tabs>
     </div>

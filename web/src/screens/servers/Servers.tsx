@@ -9,7 +9,7 @@ import { SearchField } from "../../parts/SearchField";
 import { lazyModule, useModule } from "../../parts/useModule";
 import { useInspector } from "../../state/store";
 import type { Edited } from "./ByForm";
-import { ExportButton } from "./ExportButton";
+import { ExportServers } from "./ExportServers";
 import { ServerCard } from "./ServerCard";
 import css from "./Servers.module.css";
 
@@ -20,13 +20,20 @@ function Dialog({ edited, onClose }: { edited: Edited | null; onClose(): void })
   return module ? <module.AddServer edited={edited} onClose={onClose} /> : null;
 }
 
+/** The server that the address says is being changed, or copied. */
+function editedIn(query: URLSearchParams): Edited | null {
+  const copied = query.get("copy");
+  const server_id = copied ?? query.get("edit");
+  return server_id === null ? null : { server_id, isCopy: copied !== null };
+}
+
 export function Servers() {
   const servers = useInspector((state) => state.servers);
   const link = useInspector((state) => state.link);
   const [query, setQuery] = useSearchParams();
   const [text, setText] = useState("");
-  const [edited, setEdited] = useState<Edited | null>(null);
-  const isAdding = query.has("add");
+  const edited = editedIn(query);
+  const isShown = edited ? servers.has(edited.server_id) : query.has("add");
   const add = (): void => setQuery({ add: "" });
   const needle = text.toLowerCase();
   const shown = [...servers.values()].filter((server) =>
@@ -42,7 +49,7 @@ export function Servers() {
         </span>
         <span className="grow" />
         {servers.size > 6 && <SearchField label="Filter servers" value={text} onChange={setText} />}
-        {servers.size > 0 && <ExportButton />}
+        <ExportServers />
         <Button leftSection={<Icon name="add" size={14} />} onClick={add}>
           Add a server
         </Button>
@@ -63,21 +70,13 @@ export function Servers() {
               <ServerCard
                 key={server.server_id}
                 server={server}
-                onEdit={(isCopy) => setEdited({ server, isCopy })}
+                onEdit={(isCopy) => setQuery({ [isCopy ? "copy" : "edit"]: server.server_id })}
               />
             ))}
           </div>
         )}
       </div>
-      {(isAdding || edited) && (
-        <Dialog
-          edited={edited}
-          onClose={() => {
-            setEdited(null);
-            setQuery({}, { replace: true });
-          }}
-        />
-      )}
+      {isShown && <Dialog edited={edited} onClose={() => setQuery({}, { replace: true })} />}
     </div>
   );
 }

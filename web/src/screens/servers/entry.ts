@@ -98,6 +98,24 @@ export function formOf(name: string, raw: Raw): EntryForm {
   };
 }
 
+type Pair = [string, string];
+
+/** What may be kept of a form. Values of variables and headers may be secrets: in place of each is
+ * the name that has it in the entry, if one has. */
+export function withoutValues(form: EntryForm, entry: EntryForm): EntryForm {
+  const named = (pairs: Pair[], from: Pair[]): Pair[] =>
+    pairs.map(([name, value]) => [name, from.find((one) => one[1] === value)?.[0] ?? ""]);
+  return { ...form, env: named(form.env, entry.env), headers: named(form.headers, entry.headers) };
+}
+
+/** What was kept of a form, with the values that its entry has now. */
+export function broughtBack(kept: EntryForm, entry: EntryForm): EntryForm {
+  const filled = (pairs: Pair[], from: Pair[]): Pair[] =>
+    pairs.map(([name, whose]) => [name, from.find((one) => one[0] === whose)?.[1] ?? ""]);
+  const env = filled(kept.env, entry.env);
+  return { ...kept, env, headers: filled(kept.headers, entry.headers), rest: entry.rest };
+}
+
 /** The entry to write; one argument per line, so that blanks need no quotes. */
 export function rawOf(form: EntryForm): Raw {
   const raw: Raw = { ...form.rest };

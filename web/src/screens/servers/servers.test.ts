@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { FoundView } from "../../api/types";
 import { shownState, stateWords, stepWords } from "../../parts/StateDot";
 import { aServer } from "../../testing/views";
-import { delaysOf, formOf, problemOf, rawOf } from "./entry";
+import { broughtBack, delaysOf, formOf, problemOf, rawOf, withoutValues } from "./entry";
 import { canBeAdded, problemOfName, proposedNames } from "./found";
 import { isFile, joined } from "./pasted";
 
@@ -13,6 +13,37 @@ const anError = (code: string, details = {}) => ({
   retryable: false,
   details,
   helpUrl: "/docs/errors/x",
+});
+
+describe("what is kept of a form", () => {
+  const entry = formOf("mine", {
+    command: "x",
+    env: { TOKEN: "••••", MODE: "fast" },
+    profile: "p",
+  });
+  const typed = {
+    ...entry,
+    command: "y",
+    env: [
+      ["RENAMED", "••••"],
+      ["NEW", "s3cret"],
+    ] as [string, string][],
+  };
+  it("has no value of a variable or header", () => {
+    const kept = JSON.stringify(withoutValues(typed, entry));
+    expect(kept).not.toContain("s3cret");
+    expect(kept).not.toContain("••••");
+    expect(kept).not.toContain("fast");
+  });
+  it("is brought back over what the entry says by then", () => {
+    const now = formOf("mine", { command: "x", env: { TOKEN: "•••" }, profile: "q" });
+    const back = broughtBack(withoutValues(typed, entry), now);
+    expect(back.env).toEqual([
+      ["RENAMED", "•••"],
+      ["NEW", ""],
+    ]);
+    expect(rawOf(back)).toMatchObject({ command: "y", profile: "q" });
+  });
 });
 
 function aFound(name: string, kind: string, part: Partial<FoundView> = {}): FoundView {

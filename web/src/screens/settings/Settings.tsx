@@ -11,7 +11,7 @@ import css from "./Settings.module.css";
 import { change, same } from "./setting";
 
 function Row({ setting }: { setting: SettingView }) {
-  const { name, description, source, is_editable } = setting;
+  const { name, description, source, is_editable, is_used, note } = setting;
   const isDefault = source === "default";
   return (
     <tr>
@@ -21,9 +21,10 @@ function Row({ setting }: { setting: SettingView }) {
       </td>
       <td className={css.value}>
         <SettingField key={JSON.stringify(setting.value)} setting={setting} />
-        {!is_editable && (
-          <span className="dim">{isDefault ? "Set in a file only." : "That file decides."}</span>
+        {!is_editable && is_used && (
+          <div className="dim">{isDefault ? "Set in a file only." : "That file decides."}</div>
         )}
+        {note && <div className="dim">{note}</div>}
       </td>
       <td className={css.fact}>
         <span className={`dim ${css.label}`}>From </span>
@@ -71,8 +72,7 @@ export function Settings() {
         <div className="stack" style={{ maxWidth: 1080 }}>
           {server && (
             <p style={{ margin: 0 }}>
-              Of {nameOf(server)}:{" "}
-              <Link to={pathToServer(server.server_id, "roots")}>roots</Link>,{" "}
+              Of {nameOf(server)}: <Link to={pathToServer(server.server_id, "roots")}>roots</Link>,{" "}
               <Link to={pathToServer(server.server_id, "experimental")}>
                 experimental features and raw JSON-RPC
               </Link>

@@ -16,6 +16,7 @@ import { Split } from "../../parts/Split";
 import { useRunKey } from "../../parts/useRunKey";
 import { titleOf } from "../../state/items";
 import { pathTo } from "../../state/selection";
+import { takesHeaders } from "../../state/transport";
 import { CallChooser } from "./CallChooser";
 import { CallOptions } from "./CallOptions";
 import css from "./ToolPanel.module.css";
@@ -109,7 +110,7 @@ function ToolForm({ server, tool, run }: { server: ServerView; tool: Tool; run: 
         onChange={run.setOptions}
         taskSupport={tool.execution?.taskSupport}
         whyNoTask={server.state === "CONNECTED" ? whyNoTask(server) : null}
-        isHttp={server.url !== null}
+        isHttp={takesHeaders(server)}
       />
       {run.problem && <Callout>{run.problem}</Callout>}
       {run.error && <ErrorNote error={run.error} title="The call was not sent" />}

@@ -1,0 +1,33 @@
+import { ActionIcon } from "@mantine/core";
+import type { RootView } from "../../api/types";
+import { Icon } from "../../parts/icons";
+
+export function RootTable({ roots, onRemove }: { roots: RootView[]; onRemove(uri: string): void }) {
+  if (roots.length === 0) return <p className="dim">No roots. The server sees an empty list.</p>;
+  return (
+    <table className="plain">
+      <thead>
+        <tr>
+          <th>Name</th>
+          <th>URI</th>
+          <th>
+            <span className="sr">Remove</span>
+          </th>
+        </tr>
+      </thead>
+      <tbody>
+        {roots.map((root) => (
+          <tr key={root.uri}>
+            <td>{root.name}</td>
+            <td className="mono">{root.uri}</td>
+            <td>
+              <ActionIcon aria-label={`Remove ${root.uri}`} onClick={() => onRemove(root.uri)}>
+                <Icon name="trash" size={14} />
+              </ActionIcon>
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
