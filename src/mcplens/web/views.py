@@ -308,6 +308,7 @@ class CallView(msgspec.Struct, frozen=True, kw_only=True):
     it is at `/api/calls/{call_id}/result`.
     `elapsed_s` is how long it took, None while it runs. `question_ids` wait for the user, in
     order; `awaiting` are the URLs that somebody agreed to open and that are not done yet.
+    `headers` are those that it was given; the value of a secret one is empty.
     """
 
     call_id: str
@@ -316,6 +317,7 @@ class CallView(msgspec.Struct, frozen=True, kw_only=True):
     method: str
     name: str
     request: Raw
+    headers: dict[str, str]
     request_id: RequestId | None
     request_ids: list[RequestId]
     status: CallStatus

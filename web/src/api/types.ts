@@ -91,6 +91,7 @@ export interface CallTool {
  * it is at `/api/calls/{call_id}/result`.
  * `elapsed_s` is how long it took, None while it runs. `question_ids` wait for the user, in
  * order; `awaiting` are the URLs that somebody agreed to open and that are not done yet.
+ * `headers` are those that it was given; the value of a secret one is empty.
  */
 export interface CallView {
   call_id: string;
@@ -99,6 +100,7 @@ export interface CallView {
   method: string;
   name: string;
   request: unknown;
+  headers: Record<string, string>;
   request_id: number | string | null;
   request_ids: (number | string)[];
   status: CallStatus;
@@ -679,7 +681,7 @@ export interface ProgressView {
 }
 
 /**
- * What a server asks, and nobody has answered yet.
+ * What a server asks or asked: it waits, or `is_done` with an `outcome`.
  *
  * `server_name` is the server's own word, `server_id` the user's. `number` of `count` is its
  * place among those that wait for the same call. `origin` says how it came: as a `request`, as a

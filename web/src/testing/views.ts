@@ -121,6 +121,7 @@ export function aCall(part: Partial<CallView> = {}): CallView {
     method: "tools/call",
     name: "add",
     request: null,
+    headers: {},
     request_id: 7,
     request_ids: [7],
     status: "completed",
