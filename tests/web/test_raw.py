@@ -86,7 +86,5 @@ async def test_an_id_of_a_batch_that_is_in_flight_is_refused_and_none_is_used_ag
 async def test_a_call_keeps_its_headers_without_the_secrets(page: Page) -> None:
     await page.connected("demo")
     headers = {"X-Debug-Mode": "loud", "Authorization": "Bearer secret"}
-    call = await page.call(
-        "SendRaw", server_id="demo", text=request("h", "ping"), headers=headers
-    )
+    call = await page.call("SendRaw", server_id="demo", text=request("h", "ping"), headers=headers)
     assert call["headers"] == {"X-Debug-Mode": "loud", "Authorization": ""}

@@ -6,6 +6,7 @@ without an id if nothing else. Called by requests.py.
 
 from __future__ import annotations
 
+import contextlib
 from typing import Final
 
 import msgspec
@@ -38,10 +39,8 @@ async def replies_to(client: Client, message: Message, after_seq: int) -> Outcom
                 return
 
     if due:
-        try:
+        with contextlib.suppress(TimeoutError):  # what came until then is what there is
             await within(client.connection.clock, REPLY_WAIT_S, collect())
-        except TimeoutError:
-            pass  # what came until then is what there is
     return _outcome(found)
 
 

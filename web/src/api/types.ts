@@ -1103,7 +1103,8 @@ export interface SubscriptionView {
  * A task: one that the server runs for us (`client`), or one that we hold (`receiver`).
  *
  * `expires` is when it is forgotten (null: never), `request_id` what became this task, and
- * `question_id` what it waits for. `is_gone` says that it is no longer followed.
+ * `question_id` what it waits for. `is_gone` says that it is no longer followed. `created` is by
+ * the clock of whoever runs it, `started` by that of this machine, if it saw the beginning.
  */
 export interface TaskView {
   task_id: string;
@@ -1113,6 +1114,7 @@ export interface TaskView {
   status: string;
   message: string | null;
   created: number;
+  started: number;
   updated: number;
   ttl_s: number | null;
   expires: number | null;

@@ -99,6 +99,7 @@ export function aTask(part: Partial<TaskView> = {}): TaskView {
     status: "working",
     message: null,
     created: 100,
+    started: 100,
     updated: 100,
     ttl_s: null,
     expires: null,

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { trialOf } from "./Experimental";
-import { aboutLines, bytesToSend } from "./RawTester";
+import { type Aside, asideOf, headersAgain, TEMPLATE } from "./message";
+import { aboutLines, bytesToSend } from "./useRawSending";
 
 describe("the raw tester", () => {
   it("tries the first method that a capability names", () => {
@@ -17,5 +18,23 @@ describe("the raw tester", () => {
     expect(bytesToSend("{\n", true)).toBe("{\n");
     expect(aboutLines(text, false)).toBeNull();
     expect(aboutLines("{}", true)).toBeNull();
+  });
+  it("puts aside what somebody typed, and nothing else", () => {
+    const typed = { text: "half", headers: [["a", "1"]] as [string, string][] };
+    expect(asideOf({ text: TEMPLATE, headers: [] }, null, "new")).toBeNull();
+    const first = asideOf(typed, null, "new") as Aside;
+    expect(first).toEqual({ former: typed, placed: "new" });
+    const second = asideOf({ text: "new", headers: [] }, first, "newer");
+    expect(second).toEqual({ former: typed, placed: "newer" });
+    const other = { text: "newer, edited", headers: [] };
+    expect(asideOf(other, second, "newest")?.former).toBe(other);
+  });
+  it("brings headers back, a secret one with the value that is typed already", () => {
+    const given = { "X-Mode": "loud", Authorization: "", "X-Token": "" };
+    expect(headersAgain(given, [["Authorization", "Bearer me"]])).toEqual([
+      ["X-Mode", "loud"],
+      ["Authorization", "Bearer me"],
+      ["X-Token", ""],
+    ]);
   });
 });
