@@ -21,7 +21,7 @@ export function LoadMenu({ serverId, calls, onCall, onEvent }: MenuProps) {
   const [most, setMost] = useState(AT_ONCE);
   const { events, hasMore, problem } = useEarlier(serverId, isOpen, most);
   return (
-    <Menu opened={isOpen} onChange={setOpen}>
+    <Menu opened={isOpen} onChange={setOpen} withInitialFocusPlaceholder={false}>
       <Menu.Target>
         <Button variant="default" rightSection={<Icon name="down" size={12} />}>
           Load from history
