@@ -116,7 +116,7 @@ def test_a_raw_message_is_loaded_and_says_what_is_masked(browser: Browser, after
         page.get_by_role("menuitem", name="tools/call").first.wait_for()
         assert window.axe() == []
         window.shoot("earlier-raw-menu")
-        page.get_by_role("menuitem", name="tools/call").first.click()
+        page.get_by_role("menuitem", name="tools/call echo").first.click()
         editor = page.get_by_role("textbox", name="Message to send")
         expect(editor).to_have_text(RAW.replace("a secret", "*" * len("a secret")))
         masked = page.get_by_text("The recording has no value of text")

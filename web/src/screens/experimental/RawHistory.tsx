@@ -9,6 +9,12 @@ import { useEarlier } from "./useEarlier";
 
 const AT_ONCE = 30;
 
+/** What a recorded request is about, as far as its beginning says: a tool, a prompt or a URI. */
+export function nameIn(head: string): string {
+  const [, name] = /"(?:name|uri|taskId)"\s*:\s*"([^"\\]*)"/.exec(head) ?? [];
+  return cut(name ?? "", 40);
+}
+
 interface MenuProps {
   serverId: string;
   calls: CallView[];

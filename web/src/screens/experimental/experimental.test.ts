@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { trialOf } from "./Experimental";
 import { type Aside, asideOf, headersAgain, TEMPLATE } from "./message";
+import { nameIn } from "./RawHistory";
 import { aboutLines, bytesToSend } from "./useRawSending";
 
 describe("the raw tester", () => {
@@ -18,6 +19,10 @@ describe("the raw tester", () => {
     expect(bytesToSend("{\n", true)).toBe("{\n");
     expect(aboutLines(text, false)).toBeNull();
     expect(aboutLines("{}", true)).toBeNull();
+  });
+  it("names what a recorded request is about", () => {
+    expect(nameIn('{"method":"tools/call","params":{"name": "echo","arg')).toBe("echo");
+    expect(nameIn('{"method":"tools/list"}')).toBe("");
   });
   it("puts aside what somebody typed, and nothing else", () => {
     const typed = { text: "half", headers: [["a", "1"]] as [string, string][] };
