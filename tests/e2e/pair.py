@@ -11,7 +11,7 @@ from playwright.sync_api import Page, expect
 
 from .site import Site, configure, site
 
-_LOUD = (
+LOUD = (
     "import runpy, sys; print('starting up', file=sys.stderr, flush=True); "
     "runpy.run_module('mcplens.demo', run_name='__main__', alter_sys=True)"
 )
@@ -21,7 +21,7 @@ _LOUD = (
 def pair(home: Path) -> Iterator[Site]:
     """`one` is connected from the start; `two` is not, and stays down when it dies."""
     demo = {
-        "command": sys.executable, "args": ["-c", _LOUD], "inheritEnv": True,
+        "command": sys.executable, "args": ["-c", LOUD], "inheritEnv": True,
         "protocolVersion": "2025-11-25",
     }  # fmt: skip
     configure(home, {"one": demo, "two": {**demo, "maxRetries": 0}})

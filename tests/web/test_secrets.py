@@ -181,3 +181,32 @@ async def test_what_cannot_be_marked_is_not_imported(tmp_path: Path) -> None:
             await page.ask("ServerImport", servers={"brought": DEMO})
         assert not user_config(tmp_path).exists()
         assert "brought" not in web.workspace.servers
+
+
+async def test_what_was_masked_is_sent_again_with_todays_value_or_not_at_all(
+    tmp_path: Path,
+) -> None:
+    configure(tmp_path, {"calc": {**DEMO, "secretKeys": ["text"]}})
+    async with site(tmp_path) as web, web.page() as page:
+        call = await echo(page, "calc")
+        again = await page.call(
+            "ReplayCall", seq=(await page.until(lambda: sent(page, call)))["seq"]
+        )
+        assert again["result"] == call["result"]  # of this run it is in memory
+        await written(web, 2)
+        (first, *_) = await recorded(web, method="tools/call", kind="FrameSent")
+    asked = {"run_id": first["run_id"], "seq": first["seq"]}
+    async with site(tmp_path) as web, web.page() as page:
+        whole = await web.get_json(f"/api/event/{first['run_id']}/{first['seq']}")
+        assert [one["key"] for one in whole["masked"]] == ["text"]
+        await page.connected("calc")
+        with pytest.raises(Refusal) as refused:
+            await page.ask("ReplayCall", **asked)
+        assert refused.value.error["details"]["missing"] == ["text"]
+        assert not [one for one in page.events if one["method"] == "tools/call"]
+    configure(tmp_path, {"calc": {**DEMO, "secretKeys": {"text": "${TODAY}"}}})
+    async with site(tmp_path, variables={"TODAY": "today's"}) as web, web.page() as page:
+        await page.connected("calc")
+        call = await page.call("ReplayCall", **asked)
+        assert call["result"]["content"][0]["text"] == "today's"
+        assert "_meta" not in call["request"]

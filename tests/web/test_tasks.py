@@ -193,3 +193,23 @@ async def test_cancelling_a_call_withdraws_its_questions(tmp_path: Path, version
         done = await until_done(page, one_left)
         assert done["outcome"] in ("withdrawn", "rejected: the call was cancelled")
         await page.until(lambda: not page.things["calls", call_id]["question_ids"])
+
+
+_AN_HOUR_AHEAD = (
+    "import sys, mcplens.demo.tasks as tasks; iso = tasks._iso; "
+    "tasks._iso = lambda wall: iso(wall + 3600); "
+    "import runpy; sys.argv = ['mcplens.demo']; "
+    "runpy.run_module('mcplens.demo', run_name='__main__')"
+)
+
+
+async def test_how_long_a_task_takes_is_by_one_clock(tmp_path: Path) -> None:
+    write_demo(tmp_path, HANDSHAKE, args=["-c", _AN_HOUR_AHEAD])
+    async with site(tmp_path) as web, web.page() as page:
+        await page.connected(SERVER)
+        await page.ask("List", server_id=SERVER, kind="tools")
+        work = {"steps": 1, "seconds": 0.1}
+        call_id = await start(page, "task-report", arguments=work, as_task=True)
+        task = await task_in(page, await task_of(page, call_id), "completed")
+        assert task["created"] - task["started"] > 3500
+        assert 0 <= task["updated"] - task["started"] < 60

@@ -1,12 +1,11 @@
 """`mcplens history replay`: a recorded request, sent again.
 
-Owns where it goes (the server of the configuration that it went to, or what the recording says of
-it) and what stands in place of what was masked: the value that the configuration has today.
+Owns where it goes: the server of the configuration that it went to, or what the recording says of
+it. What was masked has the value that the configuration has today (store/replaying.py).
 """
 
 from __future__ import annotations
 
-import json
 import re
 import shlex
 from typing import Any
@@ -20,9 +19,9 @@ from mcplens.cli.running import reporting, run
 from mcplens.cli.state import State, shared_options
 from mcplens.cli.target import Target, confirm, is_known, resolve, with_options
 from mcplens.events import HttpRequestSent, ProcessStarted
-from mcplens.protocol.frames import Frame, Kind
 from mcplens.protocol.masking import mask_url
-from mcplens.store.masks import Mask, is_masked
+from mcplens.store.masks import is_masked
+from mcplens.store.replaying import Replay, is_request, request_to_replay
 from mcplens.store.rows import Stored
 
 # Headers that a transport makes anew for each request; all others were given by the user.
@@ -39,8 +38,7 @@ _MASKED_QUERY = re.compile(r"[?&]([^=&#?]+)=(?=‹masked)")
 class Recorded(msgspec.Struct, frozen=True):
     """A request that was sent, and how its server was reached: a process, or HTTP."""
 
-    request: Frame
-    masked: tuple[Mask, ...]
+    stored: Stored
     server_id: str
     way: Stored | None = None
 
@@ -68,10 +66,10 @@ def command(state: State, run_id: str, seq: int, target: str | None) -> None:
             found = _its_server(state, recorded)
         else:
             found = resolve(state, target)
-        params = unmasked_params(recorded, found)
+        replay = _unmasked(recorded, found)
 
     async def work(client: Any) -> None:
-        reply = await client.request(recorded.request.method, params)
+        reply = await client.request(replay.method, replay.params)
         if state.is_json:
             output.write_raw(reply.raw)
         else:
@@ -86,8 +84,7 @@ def _find(history: Any, run_id: str, seq: int) -> Recorded:
 
     run_id = run_of(history, run_id).run_id
     stored = history.event(run_id, seq)
-    message = getattr(stored.event, "message", None) if stored is not None else None
-    if not isinstance(message, Frame) or message.kind is not Kind.REQUEST:
+    if not is_request(stored):
         raise click.UsageError(f"event {seq} of that run is no request that was sent")
     server_id = stored.event.server_id
     ways = {}
@@ -96,7 +93,7 @@ def _find(history: Any, run_id: str, seq: int) -> Recorded:
         for entry in history.events(wanted, limit=1):
             ways[kind] = history.event(run_id, entry.seq)
     way = ways.get("ProcessStarted") or ways.get("HttpRequestSent")
-    return Recorded(message, stored.masked, server_id, way)
+    return Recorded(stored, server_id, way)
 
 
 # -- where it goes -----------------------------------------------------------------------------
@@ -173,58 +170,13 @@ def _cannot(why: str, advice: str) -> Refusal:
     return Refusal(f"cannot be sent again: {why}; {advice}")
 
 
-# -- what stands in place of what was masked ---------------------------------------------------
-
-
-def unmasked_params(recorded: Recorded, target: Target) -> dict[str, Any]:
-    """The params as they were, without `_meta`, which is made anew.
-
-    Raises:
-        Refusal: a value was masked that the configuration does not have.
-    """
-    raw, signs = _signed(recorded.request.raw, recorded.masked)
-    value = json.loads(raw).get("params")
-    params = value if isinstance(value, dict) else {}
-    params = {key: item for key, item in params.items() if key != "_meta"}
-    for sign, key in signs.items():
-        if sign not in json.dumps(params, ensure_ascii=False):
-            continue  # it was in _meta
-        secret = target.secrets.get(key)
-        if secret is None:
-            raise _cannot(
-                f"the value of {key} was masked, and {target.name} has none in its secretKeys",
-                f'write {{"secretKeys": {{"{key}": "${{VARIABLE}}"}}}} there',
-            )
-        params = _filled(params, sign, secret)
-    return params
-
-
-def _signed(raw: bytes, masked: tuple[Mask, ...]) -> tuple[bytes, dict[str, str]]:
-    """The bytes with a sign of its own for each masked value, and whose value that is."""
-    signs: dict[str, str] = {}
-    for number, mark in reversed(list(enumerate(masked))):
-        if mark.start is None or mark.end is None:
-            continue
-        sign = f"‹masked value {number}›"
-        signs[sign] = mark.key or "a key that is not known any more"
-        quote = b""
-        if raw[mark.start - 1 : mark.start] != b'"':  # a number, an array or an object
-            before = raw[: mark.start].rstrip(b" \t\r\n:")[:-1]
-            quote = b"\\" * (len(before) - len(before.rstrip(b"\\"))) + b'"'
-        raw = raw[: mark.start] + quote + sign.encode() + quote + raw[mark.end :]
-    return raw, signs
-
-
-def _filled(value: Any, sign: str, secret: Any) -> Any:
-    """A value with the secret in place of its sign, in JSON that stands in a text as well."""
-    if isinstance(value, dict):
-        return {key: _filled(item, sign, secret) for key, item in value.items()}
-    if isinstance(value, list):
-        return [_filled(item, sign, secret) for item in value]
-    if not isinstance(value, str) or sign not in value:
-        return value
-    if value == sign:
-        return secret
-    if f'"{sign}"' in value:
-        return value.replace(f'"{sign}"', json.dumps(secret, ensure_ascii=False))
-    return json.dumps(_filled(json.loads(value), sign, secret), ensure_ascii=False)
+def _unmasked(recorded: Recorded, target: Target) -> Replay:
+    """The request with the values that the configuration has today of what was masked."""
+    replay = request_to_replay(recorded.stored, target.secrets)
+    if replay.missing:
+        key = replay.missing[0]
+        raise _cannot(
+            f"the value of {key} was masked, and {target.name} has none in its secretKeys",
+            f'write {{"secretKeys": {{"{key}": "${{VARIABLE}}"}}}} there',
+        )
+    return replay

@@ -29,6 +29,7 @@ __all__ = [
     "encode_request",
     "encode_result",
     "parse",
+    "request_ids",
     "too_long",
 ]
 
@@ -285,6 +286,16 @@ def _decode_leniently(data: bytes, problem: Exception) -> tuple[Any, tuple[str, 
     if not findings:
         findings.append(f"unusual JSON: {_shorten(problem)}")
     return value, tuple(findings)
+
+
+def request_ids(message: Message) -> list[RequestId]:
+    """The ids of the requests that a message is or holds."""
+    members = message.members if isinstance(message, Batch) else (message,)
+    return [
+        member.id
+        for member in members
+        if isinstance(member, Frame) and member.kind is Kind.REQUEST and member.id is not None
+    ]
 
 
 def encode_request(identity: RequestId, method: str, params: Any = None) -> bytes:

@@ -14,7 +14,7 @@ from mcplens.clock import Clock
 from mcplens.errors import CancelledRequest, InspectorError, ProtocolError, classify
 from mcplens.events import Event
 from mcplens.protocol.eras import why_not_allowed
-from mcplens.protocol.frames import Frame, Kind, RequestId, decode_value, parse
+from mcplens.protocol.frames import Frame, Kind, RequestId, decode_value, parse, request_ids
 from mcplens.protocol.lifecycle import ConnectionState
 from mcplens.session.capabilities import ELICITATION, RECEIVER_TASKS, ROOTS, SAMPLING, declared
 from mcplens.session.catalog import Catalog
@@ -284,6 +284,7 @@ class Client(Operations):
         data: bytes,
         *,
         timeout_s: float | None = None,
+        on_progress: OnProgress | None = None,
         headers: Mapping[str, str] | None = None,
         force: bool = False,
     ) -> Frame | None:
@@ -295,21 +296,27 @@ class Client(Operations):
         session = self._connection.ready_session()
         message = parse(data)
         extra = dict(headers) if headers else None
+        correlation = self._connection.correlation
+        for used in request_ids(message):
+            correlation.reserve(used)
         if not isinstance(message, Frame) or message.kind is not Kind.REQUEST:
             session.send_bytes(data, extra)
             return None
         identity = message.id
         assert identity is not None
-        correlation = self._connection.correlation
         if identity in correlation.waiting:
             if not force:
                 text = f"the id {identity!r} is in flight; use another, or force it"
                 raise InspectorError("INVALID_REQUEST", text)
             session.send_bytes(data, extra)
             return None
-        correlation.reserve(identity)
         entry = QueueEntry(
-            identity, message.method, None, created_at=session.clock.wall(), timeout_s=timeout_s
+            identity,
+            message.method,
+            _params_of(message),
+            created_at=session.clock.wall(),
+            timeout_s=timeout_s,
+            on_progress=on_progress,
         )
         entry.status = RequestStatus.IN_PROGRESS
         session.start_raw(entry, message, extra)
@@ -393,3 +400,11 @@ def _with_meta(params: Mapping[str, Any], meta: Mapping[str, Any]) -> Mapping[st
     """Params with the configured `_meta` beneath their own; what is no object is left alone."""
     own = params.get("_meta", {})
     return {**params, "_meta": {**meta, **own}} if isinstance(own, Mapping) else params
+
+
+def _params_of(message: Frame) -> Any:
+    """The params of a raw request, which may name a progress token; None if they are no JSON."""
+    try:
+        return message.value()
+    except ValueError:
+        return None

@@ -12,6 +12,8 @@ from msgspec import Raw
 
 from mcplens.errors import InspectorError
 from mcplens.protocol.lifecycle import ConnectionState
+from mcplens.store.replaying import request_to_replay
+from mcplens.store.rows import to_json
 from mcplens.web import commands as c
 from mcplens.web import views
 from mcplens.web.pictures import call_view, list_summary, list_view, server_view
@@ -165,9 +167,18 @@ async def send_raw(workspace: Workspace, command: c.SendRaw) -> views.CallView:
 
 
 async def replay(workspace: Workspace, command: c.ReplayCall) -> views.CallView:
-    found = await recorded_request(workspace, command.run_id or workspace.bus.run_id, command.seq)
-    server = workspace.find(command.server_id or found.server_id)
-    call = requests.request(server, workspace.calls, found.method, found.params, Options())
+    stored = await recorded_request(workspace, command.run_id or workspace.bus.run_id, command.seq)
+    server = workspace.find(command.server_id or stored.event.server_id)
+    again = request_to_replay(stored, server.entry.secret_keys)
+    if again.missing:
+        raise InspectorError(
+            "INVALID_REQUEST",
+            f"the recording has no value of {', '.join(again.missing)}: edit the request and send "
+            "it, or write the value into the secretKeys of the server",
+            details={"missing": list(again.missing), "server_id": server.server_id},
+        )
+    params = None if again.params is None else to_json(again.params)
+    call = requests.request(server, workspace.calls, again.method, params, Options())
     return await started(workspace, call, command)
 
 

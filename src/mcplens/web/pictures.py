@@ -14,7 +14,7 @@ from mcplens.config.configuration import KIND
 from mcplens.config.model import ServerEntry, Source
 from mcplens.errors import short_details, short_text
 from mcplens.protocol.lifecycle import ConnectionState
-from mcplens.protocol.masking import mask_headers, mask_url
+from mcplens.protocol.masking import is_secret_name, mask_headers, mask_url
 from mcplens.session.client import Client
 from mcplens.store.masks import mask_argv
 from mcplens.store.masks import plain as plain_name
@@ -288,8 +288,7 @@ def call_view(workspace: Workspace, call: Call, largest: int = LARGEST_RESULT) -
         method=call.method,
         name=call.name,
         request=NULL if is_large else raw_json(call.request),
-        # Not every command that starts a call has these.
-        header_names=sorted(getattr(call.asked, "headers", {})),
+        headers=_given_headers(workspace, call),
         timeout_s=getattr(call.asked, "timeout_s", None),
         request_id=short_id(call.request_ids[-1]) if call.request_ids else None,
         request_ids=[short_id(one) for one in call.request_ids],
@@ -314,6 +313,16 @@ def call_view(workspace: Workspace, call: Call, largest: int = LARGEST_RESULT) -
         error=error_view(call.error.to_dict() if call.error is not None else None),
         task_id=call.task_id,
     )
+
+
+def _given_headers(workspace: Workspace, call: Call) -> dict[str, str]:
+    """The headers that a call was given, those that are secret without their values."""
+    given: dict[str, str] = getattr(call.asked, "headers", {})
+    keys = {plain_name(key) for key in workspace.secret_keys.of(call.server_id)} if given else ()
+    return {
+        name: "" if is_secret_name(name) or plain_name(name) in keys else value
+        for name, value in given.items()
+    }
 
 
 def _masked(value: Any) -> Any:

@@ -89,6 +89,7 @@ def task_view(workspace: Workspace, task: TaskState) -> views.TaskView:
         status=task.status,
         message=task.message,
         created=task.created,
+        started=task.started,
         updated=task.updated,
         ttl_s=task.seconds("ttl", "ttlMs"),
         expires=task.expires,

@@ -66,7 +66,8 @@ class TaskView(msgspec.Struct, frozen=True, kw_only=True):
     """A task: one that the server runs for us (`client`), or one that we hold (`receiver`).
 
     `expires` is when it is forgotten (null: never), `request_id` what became this task, and
-    `question_id` what it waits for. `is_gone` says that it is no longer followed.
+    `question_id` what it waits for. `is_gone` says that it is no longer followed. `created` is by
+    the clock of whoever runs it, `started` by that of this machine, if it saw the beginning.
     """
 
     task_id: str
@@ -76,6 +77,7 @@ class TaskView(msgspec.Struct, frozen=True, kw_only=True):
     status: str
     message: str | None
     created: float
+    started: float
     updated: float
     ttl_s: float | None
     expires: float | None

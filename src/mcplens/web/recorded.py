@@ -10,17 +10,15 @@ import asyncio
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, Final, TypeVar
-
-import msgspec
+from typing import Final, TypeVar
 
 from mcplens.bus import Published
 from mcplens.errors import ConfigurationError, InspectorError
-from mcplens.protocol.frames import ABSENT, Frame, Kind, decode_value
 from mcplens.store.filters import Filter, Sieve
 from mcplens.store.history import History, IsStopped, Place, check
 from mcplens.store.pins import find_pin
-from mcplens.store.rows import Row, RowEncoder, Stored, decode_row, to_json
+from mcplens.store.replaying import is_request
+from mcplens.store.rows import Row, RowEncoder, Stored, decode_row
 from mcplens.web.rows import event_view
 from mcplens.web.views import EventPage, EventView, MatchesView, RunPage, RunView
 from mcplens.workspace.workspace import Workspace
@@ -35,14 +33,6 @@ MOST_EVENTS: Final = 5_000
 MOST_RUNS: Final = 1_000
 # As many as a page keeps rows.
 MOST_MATCHES: Final = 100_000
-
-
-class RecordedRequest(msgspec.Struct, frozen=True):
-    """A request that was sent once, for sending it again."""
-
-    server_id: str
-    method: str
-    params: bytes | None
 
 
 async def beside(work: Callable[[], T]) -> T:
@@ -200,26 +190,13 @@ async def event(workspace: Workspace, run_id: str, seq: int) -> tuple[EventView,
     return event_view(run_id, row, is_whole=True), decode_row(run_id, row), row[9] or b""
 
 
-async def recorded_request(workspace: Workspace, run_id: str, seq: int) -> RecordedRequest:
-    """The request that an event is.
+async def recorded_request(workspace: Workspace, run_id: str, seq: int) -> Stored:
+    """An event that is a request.
 
     Raises:
         InspectorError: it is none, or not recorded.
     """
     _, stored, _ = await event(workspace, run_id, seq)
-    message: Any = getattr(stored.event, "message", None)
-    if not isinstance(message, Frame) or message.kind is not Kind.REQUEST:
+    if not is_request(stored):
         raise InspectorError("INVALID_REQUEST", f"the event {run_id}/{seq} is no request")
-    params = None if message.body is ABSENT else _without_token(bytes(message.body))
-    return RecordedRequest(stored.event.server_id, message.method, params)
-
-
-def _without_token(params: bytes) -> bytes:
-    """Params without the progress token, which was that of the first time."""
-    value = decode_value(params)[0]
-    meta = value.get("_meta") if isinstance(value, dict) else None
-    if not isinstance(meta, dict) or "progressToken" not in meta:
-        return params
-    kept = {name: meta[name] for name in meta if name != "progressToken"}
-    value = {name: value[name] for name in value if name != "_meta"}
-    return to_json(value | ({"_meta": kept} if kept else {}))
+    return stored

@@ -311,7 +311,8 @@ class CallView(msgspec.Struct, frozen=True, kw_only=True):
     it is at `/api/calls/{call_id}/result`.
     `elapsed_s` is how long it took, None while it runs. `question_ids` wait for the user, in
     order; `awaiting` are the URLs that somebody agreed to open and that are not done yet.
-    `header_names` and `timeout_s` were given for this call alone; a timeout of 0 is no limit.
+    `headers` are those that it was given, the value of a secret one empty; they and `timeout_s`
+    are for this call alone. A timeout of 0 is no limit.
     """
 
     call_id: str
@@ -320,7 +321,7 @@ class CallView(msgspec.Struct, frozen=True, kw_only=True):
     method: str
     name: str
     request: Raw
-    header_names: list[str]
+    headers: dict[str, str]
     timeout_s: float | None
     request_id: RequestId | None
     request_ids: list[RequestId]

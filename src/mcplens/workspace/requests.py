@@ -14,7 +14,7 @@ import msgspec
 from mcplens.errors import InspectorError, ProtocolError, ServerError
 from mcplens.protocol.deadlines import NEVER
 from mcplens.protocol.eras import Era
-from mcplens.protocol.frames import Frame, Kind, decode_value, parse
+from mcplens.protocol.frames import Frame, Kind, decode_value, parse, request_ids
 from mcplens.protocol.schema import SchemaProblem, Validator
 from mcplens.protocol.shapes import Tool
 from mcplens.session.client import Client
@@ -22,6 +22,7 @@ from mcplens.session.client_tasks import has
 from mcplens.store.rows import to_json
 from mcplens.workspace.calls import Call, Calls, OnProgress, Outcome
 from mcplens.workspace.server import Server
+from mcplens.workspace.unmatched import replies_to
 
 
 class Options(msgspec.Struct, frozen=True, kw_only=True):
@@ -217,25 +218,28 @@ def request(
 
 
 def send_raw(server: Server, calls: Calls, data: bytes, options: Options, *, force: bool) -> Call:
-    """Bytes exactly as they are; a request among them is waited for."""
+    """Bytes exactly as they are; a request among them is waited for, and so is any other reply."""
     client = server.ready()
     message = parse(data)
     frame = message if isinstance(message, Frame) and message.kind is Kind.REQUEST else None
     identity = frame.id if frame is not None else None
-    if identity is not None and identity in client.connection.correlation.waiting and not force:
-        text = f"the id {identity!r} is in flight; use another, or force it"
-        raise InspectorError("INVALID_REQUEST", text, details={"findings": [text]})
+    for taken in request_ids(message):
+        if taken in client.connection.correlation.waiting and not force:
+            text = f"the id {taken!r} is in flight; use another, or force it"
+            raise InspectorError("INVALID_REQUEST", text, details={"findings": [text]})
 
     async def work(on_progress: OnProgress) -> Outcome:
-        headers, timeout_s = options.headers or None, options.limit_s
+        start = client.last_seq
         try:
-            reply = await client.send_raw(data, timeout_s=timeout_s, headers=headers, force=force)
+            reply = await client.send_raw(data, force=force, **options.keywords(on_progress))
         except ServerError as error:
             if not error.raw:
                 raise
             # Whoever sends bytes wants to see the bytes of the answer.
             return Outcome(error.raw, is_error=True)
-        return Outcome(None if reply is None else reply.raw)
+        if reply is None:
+            return await replies_to(client, message, start)
+        return Outcome(reply.raw)
 
     shown = msgspec.json.encode(data.decode("utf-8", "backslashreplace"))
     method = message.method if isinstance(message, Frame) else ""

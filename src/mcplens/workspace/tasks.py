@@ -49,10 +49,14 @@ class TaskState(msgspec.Struct):
 
     @property
     def expires(self) -> float | None:
-        """When it is forgotten, by this machine's clock where that saw it begin."""
+        """When it is forgotten, by the clock that `started` is by."""
         ttl_s = self.seconds("ttl", "ttlMs")
-        start = min(self.created, self.first_seen) if self.is_listed else self.first_seen
-        return None if ttl_s is None else start + ttl_s
+        return None if ttl_s is None else self.started + ttl_s
+
+    @property
+    def started(self) -> float:
+        """When it began, by this machine's clock where that saw it begin: a server's may differ."""
+        return min(self.created, self.first_seen) if self.is_listed else self.first_seen
 
     @property
     def created(self) -> float:

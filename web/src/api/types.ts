@@ -94,7 +94,7 @@ export interface CallTool {
  * it is at `/api/calls/{call_id}/result`.
  * `elapsed_s` is how long it took, None while it runs. `question_ids` wait for the user, in
  * order; `awaiting` are the URLs that somebody agreed to open and that are not done yet.
- * `header_names` and `timeout_s` were given for this call alone; a timeout of 0 is no limit.
+ * `headers` are those that it was given; the value of a secret one is empty.
  */
 export interface CallView {
   call_id: string;
@@ -103,8 +103,7 @@ export interface CallView {
   method: string;
   name: string;
   request: unknown;
-  header_names: string[];
-  timeout_s: number | null;
+  headers: Record<string, string>;
   request_id: number | string | null;
   request_ids: (number | string)[];
   status: CallStatus;
@@ -1120,7 +1119,8 @@ export interface SubscriptionView {
  * A task: one that the server runs for us (`client`), or one that we hold (`receiver`).
  *
  * `expires` is when it is forgotten (null: never), `request_id` what became this task, and
- * `question_id` what it waits for. `is_gone` says that it is no longer followed.
+ * `question_id` what it waits for. `is_gone` says that it is no longer followed. `created` is by
+ * the clock of whoever runs it, `started` by that of this machine, if it saw the beginning.
  */
 export interface TaskView {
   task_id: string;
@@ -1130,6 +1130,7 @@ export interface TaskView {
   status: string;
   message: string | null;
   created: number;
+  started: number;
   updated: number;
   ttl_s: number | null;
   expires: number | null;

@@ -179,7 +179,8 @@ export function ResultView({ call, hasSchema = false }: { call: CallView; hasSch
   );
   if (isLoading) return <p className="dim">Loading {bytes(call.result_size_bytes)}…</p>;
   if (problem) return <Callout>{problem}</Callout>;
-  if (value === undefined) return <p className="dim">There is no result.</p>;
+  if (value === undefined)
+    return <p className="dim">{call.kind === "raw" ? "No reply came." : "There is no result."}</p>;
   return (
     <div className="stack">
       <div>

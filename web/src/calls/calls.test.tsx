@@ -112,7 +112,7 @@ describe("a call in other words", () => {
   });
 
   it("has the headers and the timeout of the call", () => {
-    const call = aCall({ header_names: ["Authorization", "X-Trace"], timeout_s: 5 });
+    const call = aCall({ headers: { Authorization: "", "X-Trace": "1" }, timeout_s: 5 });
     const plain = { name: "add", arguments: {} };
     const filed = {
       ...given,
@@ -130,7 +130,7 @@ describe("a call in other words", () => {
       /^import asyncio\nimport os/,
     );
     expect(asPython(call, plain, given)).toContain(environ);
-    const endless = aCall({ header_names: ["X-Trace"], timeout_s: 0 });
+    const endless = aCall({ headers: { "X-Trace": "1" }, timeout_s: 0 });
     expect(asCommand(endless, plain, aServer())).toBe(
       "mcplens call demo add --args '{}' --timeout 0",
     );

@@ -62,6 +62,6 @@ describe("a copied command", () => {
     expect(words).toContain(header);
     const plain = { ...server, header_names: ["Authorization"] };
     expect(canBeCommand(aCall(), plain)).toBe(true);
-    expect(canBeCommand(aCall({ header_names: ["$(echo run)"] }), plain)).toBe(false);
+    expect(canBeCommand(aCall({ headers: { "$(echo run)": "1" } }), plain)).toBe(false);
   });
 });

@@ -47,7 +47,7 @@ const isPlain = (header: string): boolean => /^[\w.-]+$/.test(header);
 
 /** The headers that every request to a server has, and those of this call alone. */
 const headerNames = (call: CallView, server: Known): string[] =>
-  server?.url ? [...new Set([...server.header_names, ...call.header_names])] : [];
+  server?.url ? [...new Set([...server.header_names, ...Object.keys(call.headers)])] : [];
 
 /** Whether a call can be written as a command: not if a header has an odd name. */
 export const canBeCommand = (call: CallView, server: Known): boolean =>
@@ -68,7 +68,7 @@ const headerOptions = (names: string[]): string =>
 function target(call: CallView, server: Known): { before: string; after: string } {
   const { kind, scope, path } = server?.source ?? { kind: "", scope: "user", path: "" };
   if (!server || path || kind === "built-in") {
-    const headers = server?.url ? headerOptions(call.header_names) : "";
+    const headers = server?.url ? headerOptions(Object.keys(call.headers)) : "";
     const config = scope === "given" && path ? ` --config ${quoted(path)}` : "";
     return { before: ` ${quoted(call.server_id)}`, after: headers + config };
   }
@@ -126,8 +126,8 @@ function connecting(server: Known, serverId: string): string {
 /** What was given for one call alone. */
 function optionsOf(call: CallView, server: Known): string[] {
   const words: string[] = [];
-  if (server?.url && call.header_names.length)
-    words.push(`headers=${environ(call.header_names, variable)}`);
+  if (server?.url && Object.keys(call.headers).length)
+    words.push(`headers=${environ(Object.keys(call.headers), variable)}`);
   if (call.timeout_s !== null)
     words.push(`timeout_s=${call.timeout_s === 0 ? 'float("inf")' : call.timeout_s}`);
   return words;

@@ -46,7 +46,7 @@ export function TaskLines({ serverId }: { serverId: string | null }) {
     const { share, text } = progressOf(task, call);
     return {
       key: taskKey(task),
-      at: task.created,
+      at: task.started,
       to: taskPath(task),
       state: stateOf(task),
       children: (

@@ -4,7 +4,7 @@ import { python } from "../calls/copyAs";
 import { matching } from "../frame/Palette";
 import { pathTo, pathToCall, placeOf } from "../state/selection";
 import { anEvent } from "../testing/views";
-import { bytesToSend } from "./experimental/RawTester";
+import { bytesToSend } from "./experimental/useRawSending";
 import { expand, variablesOf } from "./resources/uriTemplate";
 import { formOf, problemOf, rawOf } from "./servers/entry";
 import { EVERYTHING, wantedBy } from "./traffic/filter";
@@ -34,7 +34,7 @@ describe("a recent call", () => {
   it("is looked at where it was made, or in the traffic", () => {
     expect(call("tool")).toBe("/s/s/tools/x?call=c1");
     expect(call("resource", "a://b")).toBe("/s/s/resources/a%3A%2F%2Fb?call=c1");
-    expect(call("raw", "")).toBe("/servers/s/experimental");
+    expect(call("raw", "")).toBe("/servers/s/experimental?call=c1");
     expect(call("request", "tools/list")).toBe("/s/s/traffic?id=7");
   });
 });

@@ -43,6 +43,10 @@ export const usePreference = <T>(key: string, initial: T): [T, (value: T) => voi
 export const useDraft = <T>(key: string, initial: T): [T, (value: T) => void] =>
   useStored(sessionStorage, `mcplens.draft.${key}`, initial);
 
+/** What a screen that is not shown now was left with. */
+export const readDraft = <T>(key: string, initial: T): T =>
+  read(sessionStorage, `mcplens.draft.${key}`, initial);
+
 export const dropDraft = (key: string): void =>
   write(sessionStorage, `mcplens.draft.${key}`, undefined);
 

@@ -30,7 +30,7 @@ export function pathToCall(call: CallView): string {
   if (kind === "tool") return pathTo(server_id, "tools", call.name) + query;
   if (kind === "prompt") return pathTo(server_id, "prompts", call.name) + query;
   if (kind === "resource") return pathTo(server_id, "resources", call.name) + query;
-  if (kind === "raw") return pathToServer(server_id, "experimental");
+  if (kind === "raw") return pathToServer(server_id, "experimental") + query;
   const id = call.request_id === null ? "" : `?id=${encodeURIComponent(call.request_id)}`;
   return pathTo(server_id, "traffic") + id;
 }

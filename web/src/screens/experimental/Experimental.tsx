@@ -1,14 +1,14 @@
 // Experimental capabilities of both sides, and the tester that sends any JSON-RPC.
 import { Button } from "@mantine/core";
-import { useRef, useState } from "react";
+import { useRef } from "react";
 import type { ServerView } from "../../api/types";
 import { Callout } from "../../parts/Callout";
 import { JsonTree } from "../../parts/JsonTree";
 import { fieldsOf } from "../../parts/shape";
-import { useDraft } from "../../state/remembered";
 import { ConnectAgain } from "../servers/Declared";
+import { type RawMessage, useMessage } from "./message";
 import { NamedCapabilities } from "./NamedCapabilities";
-import { RawTester, TEMPLATE } from "./RawTester";
+import { RawTester } from "./RawTester";
 
 /** A message that tries a capability: its first method, if it names any. */
 export function trialOf(value: unknown): string {
@@ -52,16 +52,26 @@ function Offered({ server, onTest }: OfferedProps) {
   );
 }
 
+/** What was typed before something else took its place. */
+function Aside({ message }: { message: RawMessage }) {
+  if (!message.aside) return null;
+  return (
+    <Callout tone="info">
+      <div className="row wrap">
+        <span className="grow">The message that you had typed was put aside.</span>
+        <Button variant="default" onClick={message.bringBack}>
+          Bring it back
+        </Button>
+      </div>
+    </Callout>
+  );
+}
+
 export function Experimental({ server }: { server: ServerView }) {
-  const [text, setText] = useDraft(`raw.${server.server_id}`, TEMPLATE);
-  // What a test put aside, and what it put in its place.
-  const [aside, setAside] = useState<{ former: string; trial: string } | null>(null);
+  const message = useMessage(server.server_id);
   const tester = useRef<HTMLDivElement>(null);
   const test = (trial: string): void => {
-    const isOwn = text !== TEMPLATE && text !== trial && text !== aside?.trial;
-    if (isOwn) setAside({ former: text, trial });
-    else if (aside) setAside({ ...aside, trial });
-    setText(trial);
+    message.place(trial);
     tester.current?.scrollIntoView({ block: "start" });
     tester.current?.querySelector<HTMLElement>("[aria-label='Message to send']")?.focus();
   };
@@ -75,23 +85,8 @@ export function Experimental({ server }: { server: ServerView }) {
         <NamedCapabilities server={server} kind="experimental" />
       </section>
       <div ref={tester} className="stack">
-        {aside && (
-          <Callout tone="info">
-            <div className="row wrap">
-              <span className="grow">The message that you had typed was put aside.</span>
-              <Button
-                variant="default"
-                onClick={() => {
-                  setText(aside.former);
-                  setAside(null);
-                }}
-              >
-                Bring it back
-              </Button>
-            </div>
-          </Callout>
-        )}
-        <RawTester server={server} text={text} onText={setText} />
+        <Aside message={message} />
+        <RawTester server={server} message={message} />
       </div>
     </div>
   );

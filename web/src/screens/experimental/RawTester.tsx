@@ -1,130 +1,77 @@
 // Sends what is typed, byte for byte, and shows what comes back.
-import { Button, Menu, Tooltip } from "@mantine/core";
-import { useMemo, useState } from "react";
-import { fetchRequest } from "../../api/http";
-import type { CallView, ErrorView, ServerView } from "../../api/types";
-import { CallPanel, StatusBadge } from "../../calls/CallPanel";
+import { Button, Tooltip } from "@mantine/core";
+import { useState } from "react";
+import { fetchEvent, fetchRequest } from "../../api/http";
+import type { CallView, EventView, ServerView } from "../../api/types";
+import { CallPanel } from "../../calls/CallPanel";
 import { asJsonRpc } from "../../calls/copyAs";
 import { Callout } from "../../parts/Callout";
 import { CodeEditor } from "../../parts/CodeEditor";
 import { ErrorNote } from "../../parts/ErrorNote";
 import { parseExactly } from "../../parts/exactJson";
-import { clock, cut, duration } from "../../parts/format";
-import { Icon } from "../../parts/icons";
 import { Pairs } from "../../parts/Pairs";
 import { parseJson } from "../../parts/text";
 import { useRunKey } from "../../parts/useRunKey";
-import { telling, viewOf } from "../../state/actions";
-import { startCall } from "../../state/connection";
-import { useDraft } from "../../state/remembered";
-import { useInspector } from "../../state/store";
+import { telling } from "../../state/actions";
 import { takesHeaders } from "../../state/transport";
-
-export const TEMPLATE = `{
-  "jsonrpc": "2.0",
-  "id": 1001,
-  "method": "ping",
-  "params": {}
-}`;
+import { maskedIn } from "../traffic/masked";
+import { headersAgain, type RawMessage } from "./message";
+import { LoadMenu, RawHistory } from "./RawHistory";
+import { aboutLines, isJudged, useRawCalls, useRawSending } from "./useRawSending";
 
 interface Props {
   server: ServerView;
-  text: string;
-  onText(text: string): void;
+  message: RawMessage;
 }
 
-/** A stdio server reads a line as a message, so line breaks between the tokens of valid JSON go. */
-export function bytesToSend(text: string, isLine: boolean): string {
-  if (!isLine || !text.includes("\n")) return text;
-  return parseJson(text).ok ? text.replace(/\r?\n\s*/g, " ") : text;
+/** Puts what was sent before into the editor; `missing` names what the recording masked of it. */
+function useLoading(message: RawMessage) {
+  const [missing, setMissing] = useState<{ text: string; keys: string[] } | null>(null);
+  const load = async (call: CallView): Promise<void> => {
+    const request = parseExactly(await fetchRequest(call.call_id)).value;
+    message.place(asJsonRpc(call, request), headersAgain(call.headers, message.headers));
+  };
+  const loadEvent = async ({ run_id, seq }: EventView): Promise<void> => {
+    const { text, text_is_cut, masked } = await fetchEvent(run_id, seq);
+    if (text === null || text_is_cut) throw new Error("It is too large, or no text.");
+    message.place(text);
+    setMissing({ text, keys: maskedIn(masked) });
+  };
+  return {
+    load: (call: CallView) => void telling("It was not loaded", load(call)),
+    loadEvent: (event: EventView) => void telling("It was not loaded", loadEvent(event)),
+    missing: missing?.text === message.text ? missing.keys : [],
+  };
 }
 
-/** What is said of line breaks beside the button; null where they go as typed. */
-export function aboutLines(text: string, isLine: boolean): string | null {
-  if (!isLine || !text.includes("\n")) return null;
-  return parseJson(text).ok
-    ? "A stdio server reads one line as one message: line breaks become spaces."
-    : "A stdio server reads each of these lines as a message.";
-}
-
-/** Whether the message was judged, and may be sent as it is all the same. */
-const isJudged = (error: ErrorView): boolean =>
-  error.code === "INVALID_REQUEST" && Array.isArray(error.details.findings);
-
-interface HistoryProps {
-  calls: CallView[];
-  onChoose(call: CallView): void;
-  onLoad(call: CallView): void;
-}
-
-function History({ calls, onChoose, onLoad }: HistoryProps) {
-  if (!calls.length) return null;
+/** What is to be known of the message before it is sent. */
+function Remarks({ text, missing }: { text: string; missing: string[] }) {
   return (
-    <section className="stack tight" aria-label="Request history">
-      <h2 className="section-title">Request history</h2>
-      {calls.slice(0, 20).map((call) => {
-        const at = clock(call.started, false);
-        return (
-          <div key={call.call_id} className="row">
-            <button type="button" className="plain row" onClick={() => onChoose(call)}>
-              <span className="mono dim">{at}</span>
-              <span className="mono cut">{call.method || "raw"}</span>
-              <StatusBadge call={call} />
-              {call.elapsed_s !== null && <span className="dim">{duration(call.elapsed_s)}</span>}
-            </button>
-            <Button
-              size="compact-xs"
-              variant="subtle"
-              aria-label={`Load ${call.method || "raw"} of ${at}`}
-              onClick={() => onLoad(call)}
-            >
-              Load
-            </Button>
-          </div>
-        );
-      })}
-    </section>
+    <>
+      {missing.length > 0 && (
+        <Callout tone="info">
+          The recording has no value of {missing.join(", ")}: stars stand in its place. Type it
+          before you send.
+        </Callout>
+      )}
+      {!parseJson(text).ok && (
+        <Callout tone="info">
+          This is not JSON. It is sent all the same, so that you can see what the server makes of
+          it.
+        </Callout>
+      )}
+    </>
   );
 }
 
-export function RawTester({ server, text, onText }: Props) {
-  const [headers, setHeaders] = useDraft<[string, string][]>(`raw.${server.server_id}.headers`, []);
-  const [shown, setShown] = useState<string | null>(null);
-  const [error, setError] = useState<ErrorView | null>(null);
-  const all = useInspector((state) => state.calls);
-  const calls = useMemo(
-    () =>
-      [...all.values()]
-        .filter((call) => call.server_id === server.server_id)
-        .sort((one, other) => other.started - one.started),
-    [all, server.server_id],
-  );
-  const raw = calls.filter((call) => call.kind === "raw" || call.kind === "request");
-  const current = all.get(shown ?? "") ?? raw[0];
+export function RawTester({ server, message }: Props) {
+  const { server_id, url } = server;
+  const { calls, raw, current, show } = useRawCalls(server_id);
+  const { error, send } = useRawSending(server, message, show);
+  const { load, loadEvent, missing } = useLoading(message);
   const isConnected = server.state === "CONNECTED";
-  const send = (force: boolean): void => {
-    setError(null);
-    const sent = bytesToSend(text, server.url === null);
-    startCall("SendRaw", {
-      server_id: server.server_id,
-      text: sent,
-      headers: Object.fromEntries(headers.filter(([name]) => name.trim())),
-      force,
-    }).then(
-      (call) => setShown(call.call_id),
-      (thrown: unknown) => setError(viewOf(thrown)),
-    );
-  };
-  const load = (call: CallView): void => {
-    const asked = fetchRequest(call.call_id).then((sent) => parseExactly(sent).value);
-    void telling(
-      "It was not loaded",
-      asked.then((request) => onText(asJsonRpc(call, request))),
-    );
-  };
   useRunKey(() => isConnected && send(false));
-  const parsed = parseJson(text);
-  const linesNote = aboutLines(text, server.url === null);
+  const linesNote = aboutLines(message.text, url === null);
   return (
     <div className="stack">
       <h2 className="title">Raw JSON-RPC</h2>
@@ -135,17 +82,17 @@ export function RawTester({ server, text, onText }: Props) {
         <Pairs
           label="Headers of this request"
           noun="header"
-          value={headers}
-          onChange={setHeaders}
+          value={message.headers}
+          onChange={message.setHeaders}
         />
       )}
-      <CodeEditor label="Message to send" value={text} onChange={onText} height={220} />
-      {!parsed.ok && (
-        <Callout tone="info">
-          This is not JSON. It is sent all the same, so that you can see what the server makes of
-          it.
-        </Callout>
-      )}
+      <CodeEditor
+        label="Message to send"
+        value={message.text}
+        onChange={message.setText}
+        height={220}
+      />
+      <Remarks text={message.text} missing={missing} />
       {error && (
         <ErrorNote
           error={error}
@@ -161,25 +108,7 @@ export function RawTester({ server, text, onText }: Props) {
       )}
       <div className="row wrap" style={{ justifyContent: "flex-end" }}>
         {linesNote && <span className="dim grow">{linesNote}</span>}
-        <Menu>
-          <Menu.Target>
-            <Button
-              variant="default"
-              rightSection={<Icon name="down" size={12} />}
-              disabled={!calls.length}
-            >
-              Load from history
-            </Button>
-          </Menu.Target>
-          <Menu.Dropdown style={{ maxHeight: 360, overflow: "auto" }}>
-            {calls.slice(0, 30).map((call) => (
-              <Menu.Item key={call.call_id} onClick={() => load(call)}>
-                <span className="mono">{clock(call.started, false)}</span> {call.method}{" "}
-                {cut(call.name, 40)}
-              </Menu.Item>
-            ))}
-          </Menu.Dropdown>
-        </Menu>
+        <LoadMenu serverId={server_id} calls={calls} onCall={load} onEvent={loadEvent} />
         <Tooltip label="Ctrl Enter">
           <Button disabled={!isConnected} onClick={() => send(false)}>
             Send
@@ -188,10 +117,15 @@ export function RawTester({ server, text, onText }: Props) {
       </div>
       {current && (
         <section className="card" style={{ padding: 0, minHeight: 180 }}>
-          <CallPanel key={current.call_id} call={current} onRepeated={setShown} />
+          <CallPanel key={current.call_id} call={current} onRepeated={show} />
         </section>
       )}
-      <History calls={raw} onChoose={(call) => setShown(call.call_id)} onLoad={load} />
+      <RawHistory
+        calls={raw}
+        shown={current}
+        onChoose={(call) => show(call.call_id)}
+        onLoad={load}
+      />
     </div>
   );
 }

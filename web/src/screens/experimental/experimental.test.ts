@@ -1,6 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { trialOf } from "./Experimental";
-import { aboutLines, bytesToSend } from "./RawTester";
+import { type Aside, asideOf, headersAgain, TEMPLATE } from "./message";
+import { nameIn } from "./RawHistory";
+import { aboutLines, bytesToSend } from "./useRawSending";
 
 describe("the raw tester", () => {
   it("tries the first method that a capability names", () => {
@@ -17,5 +19,27 @@ describe("the raw tester", () => {
     expect(bytesToSend("{\n", true)).toBe("{\n");
     expect(aboutLines(text, false)).toBeNull();
     expect(aboutLines("{}", true)).toBeNull();
+  });
+  it("names what a recorded request is about", () => {
+    expect(nameIn('{"method":"tools/call","params":{"name": "echo","arg')).toBe("echo");
+    expect(nameIn('{"method":"tools/list"}')).toBe("");
+  });
+  it("puts aside what somebody typed, and nothing else", () => {
+    const typed = { text: "half", headers: [["a", "1"]] as [string, string][] };
+    expect(asideOf({ text: TEMPLATE, headers: [] }, null, "new")).toBeNull();
+    const first = asideOf(typed, null, "new") as Aside;
+    expect(first).toEqual({ former: typed, placed: "new" });
+    const second = asideOf({ text: "new", headers: [] }, first, "newer");
+    expect(second).toEqual({ former: typed, placed: "newer" });
+    const other = { text: "newer, edited", headers: [] };
+    expect(asideOf(other, second, "newest")?.former).toBe(other);
+  });
+  it("brings headers back, a secret one with the value that is typed already", () => {
+    const given = { "X-Mode": "loud", Authorization: "", "X-Token": "" };
+    expect(headersAgain(given, [["Authorization", "Bearer me"]])).toEqual([
+      ["X-Mode", "loud"],
+      ["Authorization", "Bearer me"],
+      ["X-Token", ""],
+    ]);
   });
 });

@@ -9,6 +9,7 @@ import { TextView } from "../../parts/TextView";
 import { copy, pretty } from "../../parts/text";
 import { useRing } from "../../state/events";
 import { pathTo } from "../../state/selection";
+import { useInspector } from "../../state/store";
 import { useWhole } from "../../state/whole";
 import css from "./LogRow.module.css";
 import { levelOf, lineOf, loggerOf, saidBy, saidIn } from "./levels";
@@ -22,8 +23,11 @@ function useSaid(event: EventView): unknown {
 
 function Request({ event }: { event: EventView }) {
   const owner = useRing().ownerOf(event);
+  const now = useInspector((state) => state.run_id);
   if (!owner) return <span className="dim">No request is known for it</span>;
-  const search = `?id=${encodeURIComponent(String(owner.id))}`;
+  const query = new URLSearchParams({ id: String(owner.id) });
+  if (event.run_id !== now) query.set("run", event.run_id);
+  const search = `?${query}`;
   const known = owner.isTold
     ? "Its stream brought this line"
     : "The only request that was open when this line came; the server does not say";

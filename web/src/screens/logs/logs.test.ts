@@ -2,7 +2,7 @@ import { describe, expect, it, vi } from "vitest";
 import type { EventView } from "../../api/types";
 import { anEvent } from "../../testing/views";
 import { type LogFilter, wantedLogs } from "./filter";
-import { whyNone } from "./Logs";
+import { whyNone } from "./LogLists";
 import { asJsonLines, asText, SHOWN, spokenBy, textOf } from "./levels";
 import { calmly } from "./useLines";
 
@@ -55,6 +55,8 @@ describe("log lines", () => {
     expect(whyNone({ ...ALL, levels: ["info"] }, "stderr")).toMatch("stderr is hidden");
     expect(whyNone({ ...ALL, text: "x" }, "both")).toBe("No line fits this filter.");
     expect(whyNone(ALL, "stderr")).toMatch("appears here");
+    expect(whyNone(ALL, "both", false)).toBe("This run has none.");
+    expect(whyNone({ ...ALL, server_id: "demo" }, "both", false)).toMatch("all servers");
   });
   it("are exported as text and as JSON Lines", async () => {
     const all = await spokenBy(rows);

@@ -1,5 +1,6 @@
-// The tasks of a server in both roles, newest first.
-import { memo } from "react";
+// The tasks of a server in both roles, newest first; those on the screen are in the document.
+import { useVirtualizer } from "@tanstack/react-virtual";
+import { memo, type Ref, useRef } from "react";
 import type { CallView, TaskView } from "../../api/types";
 import { clock, duration } from "../../parts/format";
 import { taskKey, useInspector } from "../../state/store";
@@ -7,15 +8,28 @@ import { Elapsed, HowFar, Left, Related, TaskState } from "./cells";
 import css from "./Tasks.module.css";
 import { runBy } from "./task";
 
+// As high as most are; each is measured once it is drawn.
+const ROW_HEIGHT = 40;
+const COLUMNS = 9;
+
 interface RowProps {
   task: TaskView;
+  index: number;
+  measure: Ref<HTMLTableRowElement>;
   call: CallView | undefined;
   isChosen: boolean;
   onChoose(task: TaskView): void;
 }
 
-const Row = memo(({ task, call, isChosen, onChoose }: RowProps) => (
-  <tr className={css.row} data-chosen={isChosen} data-role={task.role}>
+const Row = memo(({ task, index, measure, call, isChosen, onChoose }: RowProps) => (
+  <tr
+    ref={measure}
+    className={css.row}
+    aria-rowindex={index + 2}
+    data-index={index}
+    data-chosen={isChosen}
+    data-role={task.role}
+  >
     <td>
       <TaskState task={task} />
     </td>
@@ -52,6 +66,14 @@ const Row = memo(({ task, call, isChosen, onChoose }: RowProps) => (
 ));
 Row.displayName = "Row";
 
+/** The room of the rows that are not drawn. */
+const Room = ({ height }: { height: number }) =>
+  height > 0 && (
+    <tr aria-hidden>
+      <td colSpan={COLUMNS} style={{ height, padding: 0, border: 0 }} />
+    </tr>
+  );
+
 interface Props {
   tasks: TaskView[];
   chosen: TaskView | undefined;
@@ -60,11 +82,20 @@ interface Props {
 
 export function TaskTable({ tasks, chosen, onChoose }: Props) {
   const calls = useInspector((state) => state.calls);
+  const scroller = useRef<HTMLDivElement>(null);
+  const virtual = useVirtualizer({
+    count: tasks.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => ROW_HEIGHT,
+    overscan: 12,
+    initialRect: { width: 300, height: 800 },
+  });
+  const rows = virtual.getVirtualItems();
   return (
-    <div className={`scroll ${css.table}`}>
-      <table className="plain" aria-label="Tasks">
+    <div ref={scroller} className={`scroll ${css.table}`}>
+      <table className="plain" aria-label="Tasks" aria-rowcount={tasks.length + 1}>
         <thead>
-          <tr>
+          <tr aria-rowindex={1}>
             <th>State</th>
             <th>Task</th>
             <th className={css.second}>Run by</th>
@@ -77,15 +108,24 @@ export function TaskTable({ tasks, chosen, onChoose }: Props) {
           </tr>
         </thead>
         <tbody>
-          {tasks.map((task) => (
-            <Row
-              key={taskKey(task)}
-              task={task}
-              call={calls.get(task.call_id ?? "")}
-              isChosen={task === chosen}
-              onChoose={onChoose}
-            />
-          ))}
+          <Room height={rows[0]?.start ?? 0} />
+          {rows.map(({ index }) => {
+            const task = tasks[index];
+            return (
+              task && (
+                <Row
+                  key={taskKey(task)}
+                  task={task}
+                  index={index}
+                  measure={virtual.measureElement}
+                  call={calls.get(task.call_id ?? "")}
+                  isChosen={task === chosen}
+                  onChoose={onChoose}
+                />
+              )
+            );
+          })}
+          <Room height={virtual.getTotalSize() - (rows.at(-1)?.end ?? 0)} />
         </tbody>
       </table>
     </div>

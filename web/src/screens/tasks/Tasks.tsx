@@ -23,7 +23,7 @@ function useTasks(serverId: string): TaskView[] {
     () =>
       [...all.values()]
         .filter((task) => task.server_id === serverId)
-        .sort((one, other) => other.created - one.created),
+        .sort((one, other) => other.started - one.started),
     [all, serverId],
   );
 }

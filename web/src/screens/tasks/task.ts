@@ -20,8 +20,8 @@ const counting = (seconds: number): string =>
 
 export const elapsedOf = (task: TaskView, now: number): string =>
   isOver(task)
-    ? duration(Math.max(0, task.updated - task.created))
-    : counting(Math.max(0, now - task.created));
+    ? duration(Math.max(0, task.updated - task.started))
+    : counting(Math.max(0, now - task.started));
 
 export function leftOf(task: TaskView, now: number): string {
   if (task.is_gone) return "gone";

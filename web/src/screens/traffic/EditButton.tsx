@@ -6,6 +6,7 @@ import { parseShown } from "../../parts/exactJson";
 import { telling } from "../../state/actions";
 import { keepDraft } from "../../state/remembered";
 import { useInspector } from "../../state/store";
+import { placeMessage } from "../experimental/message";
 import { editingOf } from "./editing";
 
 /** Opens the screen that a request can be sent from, filled in with it; sends nothing. */
@@ -17,8 +18,9 @@ export function EditButton({ event }: { event: EventView }) {
     if (text === null || text_is_cut) throw new Error("It is too large to be edited in a page.");
     const parsed = parseShown(text);
     if (!parsed.ok) throw new Error(parsed.problem);
-    const { path, drafts } = editingOf(event.server_id, parsed.value);
+    const { path, drafts, raw } = editingOf(event.server_id, parsed.value);
     for (const draft of drafts) keepDraft(...draft);
+    if (raw !== undefined) placeMessage(event.server_id, raw);
     void navigate(path);
   };
   return (

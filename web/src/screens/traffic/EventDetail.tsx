@@ -18,6 +18,7 @@ import { describe } from "./describe";
 import { EditButton } from "./EditButton";
 import css from "./EventDetail.module.css";
 import { HttpExchange } from "./HttpExchange";
+import { maskedIn } from "./masked";
 import { PinButton } from "./PinButton";
 import { ReplayButton } from "./ReplayButton";
 
@@ -39,6 +40,11 @@ function Bytes({ event }: { event: EventView }) {
   if ("problem" in got) return <Callout>The bytes could not be loaded: {got.problem}</Callout>;
   return <HexView data={got.data} />;
 }
+
+type Loaded = ReturnType<typeof useWhole>;
+
+const isSentRequest = ({ kind, status }: EventView): boolean =>
+  kind === "FrameSent" && status === "request";
 
 interface Props {
   event: EventView;
@@ -64,7 +70,7 @@ function Heading({ event, onCompare, onGo, onClose }: Props) {
           {event.status === "request" ? "Go to the answer" : "Go to the request"}
         </Button>
       )}
-      {event.kind === "FrameSent" && event.status === "request" && (
+      {isSentRequest(event) && (
         <>
           <ReplayButton event={event} />
           <EditButton event={event} />
@@ -91,21 +97,13 @@ function Heading({ event, onCompare, onGo, onClose }: Props) {
   );
 }
 
-export function EventDetail(props: Props) {
-  const { event, base } = props;
-  const loaded = useWhole(event);
-  const text = loaded && "whole" in loaded ? loaded.whole.text : null;
-  const parsed = useMemo(() => (text ? parseShown(text) : null), [text]);
-  const isWire = event.size_bytes > 0;
-  const isBytes = isWire && loaded !== null && "whole" in loaded && text === null;
-  const best = event.malformed || !isWire ? (isWire ? "raw" : "fields") : "message";
-  const first = base ? "diff" : best;
-  const [tab, setTab] = useState<string | null>(first);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another event begins with its own best tab
-  useEffect(() => setTab(first), [event.seq, base?.seq]);
+/** What keeps an event from being shown, or sent again, as it was. */
+function Remarks({ event, loaded }: { event: EventView; loaded: Loaded }) {
+  const whole = loaded && "whole" in loaded ? loaded.whole : null;
+  const isBytes = event.size_bytes > 0 && whole !== null && whole.text === null;
+  const masked = whole ? maskedIn(whole.masked) : [];
   return (
-    <div className="pane">
-      <Heading {...props} />
+    <>
       {(event.malformed || isBytes) && (
         <div className={css.note}>
           <Callout>
@@ -114,11 +112,47 @@ export function EventDetail(props: Props) {
           </Callout>
         </div>
       )}
+      {masked.length > 0 && (
+        <div className={css.note}>
+          <Callout tone="info">
+            The recording masked the value of {masked.join(", ")}.
+            {isSentRequest(event) &&
+              " It is sent again with the value in the server's secretKeys, or after you edit it."}
+          </Callout>
+        </div>
+      )}
       {loaded && "problem" in loaded && (
         <div className={css.note}>
           <Callout>{loaded.problem} What follows is how it begins.</Callout>
         </div>
       )}
+    </>
+  );
+}
+
+/** The tab that is shown; another event begins with its own best one. */
+function useTab(event: EventView, base: EventView | undefined) {
+  const isWire = event.size_bytes > 0;
+  const best = event.malformed || !isWire ? (isWire ? "raw" : "fields") : "message";
+  const first = base ? "diff" : best;
+  const [tab, setTab] = useState<string | null>(first);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: not when the same event is drawn anew
+  useEffect(() => setTab(first), [event.seq, base?.seq]);
+  return { tab, setTab };
+}
+
+export function EventDetail(props: Props) {
+  const { event, base } = props;
+  const loaded = useWhole(event);
+  const whole = loaded && "whole" in loaded ? loaded.whole : null;
+  const text = whole?.text ?? null;
+  const parsed = useMemo(() => (text ? parseShown(text) : null), [text]);
+  const isWire = event.size_bytes > 0;
+  const { tab, setTab } = useTab(event, base);
+  return (
+    <div className="pane">
+      <Heading {...props} />
+      <Remarks event={event} loaded={loaded} />
       <Tabs value={tab} onChange={setTab} className={css.tabs} keepMounted={false}>
         <Tabs.List>
           {isWire && <Tabs.Tab value="message">Message</Tabs.Tab>}
@@ -137,7 +171,7 @@ export function EventDetail(props: Props) {
         </Tabs.Panel>
         <Tabs.Panel value="raw" className={css.panel}>
           <TextView text={text ?? event.head} label="Message as it was sent" />
-          {loaded && "whole" in loaded && loaded.whole.text_is_cut && (
+          {whole?.text_is_cut && (
             <p className="dim">Cut short; download the bytes for all of it.</p>
           )}
         </Tabs.Panel>
@@ -153,10 +187,7 @@ export function EventDetail(props: Props) {
           <HttpExchange event={event} />
         </Tabs.Panel>
         <Tabs.Panel value="fields" className={css.panel}>
-          <JsonTree
-            value={loaded && "whole" in loaded ? loaded.whole.event : event}
-            label="Event"
-          />
+          <JsonTree value={whole?.event ?? event} label="Event" />
         </Tabs.Panel>
       </Tabs>
       <div className={css.foot}>

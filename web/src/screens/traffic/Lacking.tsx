@@ -5,6 +5,7 @@ import { counted } from "../../parts/format";
 import { telling } from "../../state/actions";
 import { type Gap, useRing } from "../../state/events";
 import { fillGap, type Older } from "../../state/older";
+import type { Recorded } from "../../state/recorded";
 
 interface LineProps {
   children: ReactNode;
@@ -26,11 +27,28 @@ export function Line({ children, button, isBusy, onClick }: LineProps) {
   );
 }
 
-export const Reading = () => (
+const Reading = () => (
   <div className="toolbar dim" role="status">
     Reading the recording…
   </div>
 );
+
+/** How far the run that is read from the recording has come. */
+export function ReadFrom({ recorded }: { recorded: Recorded }) {
+  const { ring, isLoading, problem, isCut } = recorded;
+  return (
+    <>
+      {isLoading && <Reading />}
+      {problem && <div className="toolbar">{problem}</div>}
+      {isCut && (
+        <div className="toolbar dim" role="status">
+          Only the first {counted(ring.items.length, "event")} of this run are listed; an export has
+          all of them.
+        </div>
+      )}
+    </>
+  );
+}
 
 /** What a slow browser was not sent. */
 function Missed({ runId }: { runId: string }) {

@@ -1,10 +1,10 @@
 // What is to be said above the rows: where they come from, and which of them are not shown.
 import type { EventView } from "../../api/types";
-import { clock, counted } from "../../parts/format";
+import { clock } from "../../parts/format";
 import type { Older } from "../../state/older";
 import type { Recorded } from "../../state/recorded";
 import { describe } from "./describe";
-import { Lacking, Line, Reading } from "./Lacking";
+import { Lacking, Line, ReadFrom } from "./Lacking";
 
 interface Props {
   runId: string | null;
@@ -22,18 +22,10 @@ interface Props {
 
 export function Notices(props: Props) {
   const { runId, recorded, older, requestId, base } = props;
-  const { ring, isLoading, problem, isCut } = recorded;
   return (
     <>
-      {isLoading && <Reading />}
-      {problem && <div className="toolbar">{problem}</div>}
+      <ReadFrom recorded={recorded} />
       {props.problem && <div className="toolbar">{props.problem}</div>}
-      {isCut && (
-        <div className="toolbar dim" role="status">
-          Only the first {counted(ring.items.length, "event")} of this run are listed; an export has
-          all of them.
-        </div>
-      )}
       <Lacking runId={runId} older={older} />
       {props.isCleared && (
         <Line button="Show them again" onClick={props.onShowAgain}>

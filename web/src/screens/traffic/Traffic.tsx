@@ -19,7 +19,7 @@ import { TrafficBar } from "./TrafficBar";
 import { TrafficList } from "./TrafficList";
 import { Tree } from "./tree";
 import { useEvent } from "./useEvent";
-import { useShown } from "./useShown";
+import { type Shown, useShown } from "./useShown";
 
 /** The traffic of now, or of the run that the address names. */
 export function Traffic() {
@@ -39,6 +39,8 @@ function placeIn(text: string | null | undefined, runId: string | null) {
   const [seq, run] = text.split("/").reverse();
   return { run_id: run ?? runId, seq: Number(seq) };
 }
+
+type Go = (seq?: number, search?: string) => void;
 
 /** The parts of the address, and how to change them. */
 function useAddress() {
@@ -103,39 +105,59 @@ function useClosing(isOpen: boolean, go: () => void) {
   return { place, close };
 }
 
+/** The event that the address names, and the one that it is compared with. */
+function useNamed(
+  ring: Recorded["ring"],
+  runId: string | null,
+  item?: string,
+  compare?: string | null,
+) {
+  const sought = placeIn(item, runId);
+  const { event: chosen, problem } = useEvent(ring, sought);
+  const { event: base, problem: noBase } = useEvent(ring, placeIn(compare, runId));
+  const isOnlyBase = base !== undefined && (!chosen || keyOf(base) === keyOf(chosen));
+  return { seq: sought.seq, chosen, base, isOnlyBase, problem: problem ?? noBase };
+}
+
+/** Asks what is to be cleared: the view, or the recording of the run. */
+function useClearing(
+  ring: Recorded["ring"],
+  { runId, setCleared }: Shown,
+  isLive: boolean,
+  go: Go,
+) {
+  const [isAsking, setAsking] = useState(false);
+  const ask = useCallback(() => setAsking(true), []);
+  const hide = (): void => {
+    setAsking(false);
+    if (runId !== null && ring.lastSeq !== null) setCleared({ run_id: runId, seq: ring.lastSeq });
+    go();
+  };
+  const question = isAsking && (
+    <ClearModal
+      runId={runId}
+      isLive={isLive}
+      onClose={() => setAsking(false)}
+      onCleared={hide}
+      onDeleted={() => (isLive ? hide() : go(undefined, ""))}
+    />
+  );
+  return { ask, question };
+}
+
 function Rows({ recorded }: { recorded: Recorded }) {
   const { ring } = recorded;
   const { server, item, query, go, change } = useAddress();
   const shown = useShown();
   const { runId, cleared, setCleared } = shown;
   const { isTree, setTree, tree, toggle, fold } = useTree(ring, shown.rows);
-  const [isClearing, setClearing] = useState(false);
-  const clear = useCallback(() => setClearing(true), []);
   const isLive = !query.has("run");
+  const clearing = useClearing(ring, shown, isLive, go);
   const older = useOlder(runId, isLive);
-  const sought = placeIn(item, runId);
-  const { event: chosen, problem } = useEvent(ring, sought);
-  const { event: base, problem: noBase } = useEvent(ring, placeIn(query.get("compare"), runId));
-  const isOnlyBase = base !== undefined && (!chosen || keyOf(base) === keyOf(chosen));
+  const { chosen, base, ...named } = useNamed(ring, runId, item, query.get("compare"));
   const choose = useCallback((event: EventView) => go(event.seq), [go]);
   const rows = tree?.rows ?? shown.rows;
   const { place, close } = useClosing(chosen !== undefined, go);
-  const list = (
-    <TrafficList
-      rows={rows}
-      version={shown.version}
-      tree={tree}
-      toggle={toggle}
-      chosen={sought.seq}
-      onChoose={choose}
-      withServer={shown.serverId === null}
-    />
-  );
-  const hide = (): void => {
-    setClearing(false);
-    if (runId !== null && ring.lastSeq !== null) setCleared({ run_id: runId, seq: ring.lastSeq });
-    go();
-  };
   return (
     <div className="pane">
       <h1 className="sr">Traffic</h1>
@@ -148,7 +170,7 @@ function Rows({ recorded }: { recorded: Recorded }) {
           isTree={isTree}
           onTree={setTree}
           onFold={fold}
-          onClear={clear}
+          onClear={clearing.ask}
           count={rows.length}
           isSearching={shown.isSearching}
         />
@@ -160,21 +182,13 @@ function Rows({ recorded }: { recorded: Recorded }) {
         requestId={query.get("id")}
         onAllIds={() => change("id", null)}
         base={base}
-        isOnlyBase={isOnlyBase}
+        isOnlyBase={named.isOnlyBase}
         onStopComparing={() => change("compare", null)}
         isCleared={cleared !== null}
         onShowAgain={() => setCleared(null)}
-        problem={problem ?? noBase}
+        problem={named.problem}
       />
-      {isClearing && (
-        <ClearModal
-          runId={runId}
-          isLive={isLive}
-          onClose={() => setClearing(false)}
-          onCleared={hide}
-          onDeleted={() => (isLive ? hide() : go(undefined, ""))}
-        />
-      )}
+      {clearing.question}
       {isLive && shown.serverId !== null && <LostServer serverId={shown.serverId} />}
       <Split
         name="traffic"
@@ -184,14 +198,22 @@ function Rows({ recorded }: { recorded: Recorded }) {
         narrow="second"
         first={
           <div className="pane" ref={place}>
-            {list}
+            <TrafficList
+              rows={rows}
+              version={shown.version}
+              tree={tree}
+              toggle={toggle}
+              chosen={named.seq}
+              onChoose={choose}
+              withServer={shown.serverId === null}
+            />
           </div>
         }
         second={
           chosen ? (
             <EventDetail
               event={chosen}
-              base={isOnlyBase ? undefined : base}
+              base={named.isOnlyBase ? undefined : base}
               onCompare={() => change("compare", keyOf(chosen))}
               onGo={go}
               onClose={close}

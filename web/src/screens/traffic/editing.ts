@@ -7,6 +7,8 @@ export interface Editing {
   path: string;
   /** The drafts of that screen, and what they are to hold. */
   drafts: [key: string, value: unknown][];
+  /** What the raw tester is to hold, where it is that screen. */
+  raw?: string;
 }
 
 type Fields = Record<string, unknown>;
@@ -63,7 +65,8 @@ export function editingOf(serverId: string, message: unknown): Editing {
     };
   return {
     path: pathToServer(serverId, "experimental"),
-    drafts: [[`raw.${serverId}`, pretty(isObject(message) ? renewed(message) : message)]],
+    drafts: [],
+    raw: pretty(isObject(message) ? renewed(message) : message),
   };
 }
 

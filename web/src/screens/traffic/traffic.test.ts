@@ -137,9 +137,9 @@ describe("a request that is edited", () => {
   });
   it("opens the raw tester for anything else, with an id and without a token of its own", () => {
     const odd = message("x/y", { _meta: { progressToken: 3, kept: 1 } });
-    const { path, drafts } = editingOf("s", odd);
+    const { path, raw } = editingOf("s", odd);
     expect(path).toBe("/servers/s/experimental");
-    expect(JSON.parse(String(drafts[0]?.[1]))).toEqual({
+    expect(JSON.parse(String(raw))).toEqual({
       ...message("x/y", { _meta: { kept: 1 } }),
       id: 1001,
     });
@@ -147,7 +147,7 @@ describe("a request that is edited", () => {
     expect(editingOf("s", message("prompts/get", { name: "p", arguments: { x: 1 } })).path).toBe(
       "/servers/s/experimental",
     );
-    expect(editingOf("s", [1]).drafts[0]?.[0]).toBe("raw.s");
+    expect(editingOf("s", [1]).raw).toBe("[\n  1\n]");
   });
 });
 

@@ -1,0 +1,132 @@
+"""The raw tester: what comes back for any bytes, and what was sent before."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, Locator, Page, expect
+
+from .browser import Watched, retype, watched
+from .site import Site, configure, site
+from .test_asking import telling
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    """The demo on stdio, and a server by HTTP that tells the headers of each request."""
+    home = tmp_path_factory.mktemp("home")
+    with telling() as url:
+        entry = {
+            "command": sys.executable, "args": ["-m", "mcplens.demo"], "inheritEnv": True,
+            "protocolVersion": "2025-11-25",
+        }  # fmt: skip
+        http = {"url": url, "protocolVersion": "2025-11-25"}
+        configure(home, {"demo": entry, "telling": http})
+        with site(home, "demo") as running:
+            yield running
+
+
+def request(identity: str, method: str, **params: object) -> str:
+    return json.dumps({"jsonrpc": "2.0", "id": identity, "method": method, "params": params})
+
+
+def editor(page: Page) -> Locator:
+    return page.get_by_role("textbox", name="Message to send")
+
+
+def send(page: Page, text: str) -> None:
+    retype(editor(page), text)
+    page.get_by_role("button", name="Send", exact=True).click()
+
+
+def load(page: Page, name: str) -> None:
+    page.get_by_role("button", name="Load from history").click()
+    page.get_by_role("menuitem", name=name).first.click()
+
+
+def test_replies_to_what_is_no_request_and_progress_are_shown(window: Watched) -> None:
+    page = window.enter("/servers/demo/experimental")
+    send(page, "this is no JSON")
+    panel = page.get_by_label(re.compile("^Call of"))
+    expect(panel).to_contain_text("Error reply")
+    expect(panel).to_contain_text("-32700")
+    send(page, f"[{request('one', 'ping')}, {request('two', 'ping')}]")
+    expect(panel).to_contain_text("-32600")
+    window.shoot("raw-batch")
+    steps = {"steps": 20, "seconds": 20}
+    token = {"progressToken": "my own"}
+    send(page, request("p", "tools/call", name="progress-steps", arguments=steps, _meta=token))
+    expect(panel.get_by_label("Progress of the call")).to_have_attribute(
+        "aria-valuenow", re.compile("^[1-9]")
+    )
+    window.shoot("raw-progress")
+    panel.get_by_role("button", name="Cancel", exact=True).click()
+    expect(panel).to_contain_text("Cancelled")
+    assert window.axe() == []
+    window.assert_clean()
+
+
+def test_what_is_loaded_puts_aside_what_was_typed_and_the_address_names_the_call(
+    window: Watched,
+) -> None:
+    page = window.enter("/servers/demo/experimental")
+    send(page, request("first", "no/such"))
+    panel = page.get_by_label("Call of no/such")
+    expect(panel).to_contain_text("-32601")
+    failed = page.url
+    assert "?call=" in failed
+    send(page, request("second", "ping"))
+    expect(page.get_by_label("Call of ping")).to_contain_text("Done")
+    page.goto(failed)
+    expect(panel).to_contain_text("-32601")
+    retype(editor(page), "half typ")
+    load(page, "no/such")
+    expect(editor(page)).to_contain_text('"first"')
+    aside = page.get_by_text("The message that you had typed was put aside")
+    expect(aside).to_be_visible()
+    window.switch("/servers/demo")
+    expect(aside).to_be_hidden()
+    window.switch("/servers/demo/experimental")
+    expect(aside).to_be_visible()
+    assert window.axe() == []
+    window.shoot("raw-aside")
+    # From Traffic it is the same.
+    window.switch("/s/demo/traffic")
+    page.get_by_label("Filter traffic").fill("no/such")
+    page.get_by_role("option").first.click()
+    page.get_by_role("button", name="Edit and send").click()
+    expect(editor(page)).to_contain_text("1001")
+    page.get_by_role("button", name="Bring it back").click()
+    expect(editor(page)).to_have_text("half typ")
+    expect(aside).to_be_hidden()
+    window.assert_clean()
+
+
+def test_headers_come_back_with_the_message_but_no_secret(browser: Browser, demo: Site) -> None:
+    phone = {"width": 390, "height": 844}
+    with watched(browser, demo, viewport=phone, color_scheme="dark") as window:
+        page = window.enter("/servers/telling/experimental")
+        page.get_by_role("button", name="Connect", exact=True).click()
+        expect(page.get_by_text("This server declares none.")).to_be_visible()
+        for at, (name, value) in enumerate([("X-Mode", "loud"), ("X-Api-Key", "hidden")], 1):
+            page.get_by_role("button", name="Add a header").click()
+            page.get_by_label(f"Name of header {at}").fill(name)
+            page.get_by_label(f"Value of header {at}").fill(value)
+        send(page, request("5", "any/thing"))
+        panel = page.get_by_label("Call of any/thing")
+        expect(panel).to_contain_text("hidden")
+        page.get_by_label("Remove header 2").click()
+        page.get_by_label("Remove header 1").click()
+        load(page, "any/thing")
+        expect(page.get_by_label("Value of header 1")).to_have_value("loud")
+        expect(page.get_by_label("Name of header 2")).to_have_value("X-Api-Key")
+        expect(page.get_by_label("Value of header 2")).to_have_value("")
+        page.get_by_role("button", name="Load from history").click()
+        page.get_by_role("menuitem").first.wait_for()
+        assert window.axe() == []
+        window.shoot("raw-menu-390-dark")
+        window.assert_clean()
