@@ -1,5 +1,5 @@
 // The prompts of a server: the list, and the chosen prompt with its messages.
-import { useDeferredValue, useMemo, useState } from "react";
+import { useDeferredValue, useMemo } from "react";
 import { useNavigate } from "react-router";
 import { Empty } from "../../parts/Empty";
 import { ListHead } from "../../parts/ListHead";
@@ -10,6 +10,7 @@ import { Split } from "../../parts/Split";
 import { VirtualList } from "../../parts/VirtualList";
 import { fitting, type Item, type Prompt, titleOf } from "../../state/items";
 import { isComing, itemsIn, offers, useList } from "../../state/lists";
+import { useDraft } from "../../state/remembered";
 import { pathTo, usePlace } from "../../state/selection";
 import { useInspector } from "../../state/store";
 import { LookingFor } from "../tools/LookingFor";
@@ -35,7 +36,7 @@ function PromptList({ serverId, chosen }: { serverId: string; chosen: string | n
   const navigate = useNavigate();
   const list = useList(serverId, "prompts");
   const items = itemsIn<Prompt>(list);
-  const [text, setText] = useState("");
+  const [text, setText] = useDraft(`search.prompts.${serverId}`, "");
   const wanted = useDeferredValue(text);
   const shown = useMemo(() => fitting(items, wanted), [items, wanted]);
   return (

@@ -71,8 +71,7 @@ export function Settings() {
         <div className="stack" style={{ maxWidth: 1080 }}>
           {server && (
             <p style={{ margin: 0 }}>
-              Of {nameOf(server)}:{" "}
-              <Link to={pathToServer(server.server_id, "roots")}>roots</Link>,{" "}
+              Of {nameOf(server)}: <Link to={pathToServer(server.server_id, "roots")}>roots</Link>,{" "}
               <Link to={pathToServer(server.server_id, "experimental")}>
                 experimental features and raw JSON-RPC
               </Link>

@@ -1,5 +1,5 @@
 // The tools of a server: the list, the chosen tool's form, and its calls.
-import { useDeferredValue, useMemo, useState } from "react";
+import { useDeferredValue, useMemo } from "react";
 import { useNavigate } from "react-router";
 import { Empty } from "../../parts/Empty";
 import { ListHead } from "../../parts/ListHead";
@@ -10,6 +10,7 @@ import { Split } from "../../parts/Split";
 import { VirtualList } from "../../parts/VirtualList";
 import { fitting, type Item } from "../../state/items";
 import { isComing, itemsIn, offers, useList } from "../../state/lists";
+import { useDraft } from "../../state/remembered";
 import { pathTo, usePlace } from "../../state/selection";
 import { useInspector } from "../../state/store";
 import { LookingFor } from "./LookingFor";
@@ -25,7 +26,7 @@ function ToolList({ serverId, chosen }: { serverId: string; chosen: string | nul
   const navigate = useNavigate();
   const list = useList(serverId, "tools");
   const items = itemsIn<Tool>(list);
-  const [text, setText] = useState("");
+  const [text, setText] = useDraft(`search.tools.${serverId}`, "");
   const wanted = useDeferredValue(text);
   const shown = useMemo(() => fitting(items, wanted), [items, wanted]);
   const choose = useMemo(
