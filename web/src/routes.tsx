@@ -4,51 +4,56 @@ import type { ComponentType } from "react";
 import { createBrowserRouter, Navigate, type RouteObject } from "react-router";
 import { Frame } from "./frame/Frame";
 import { Problem, ScreenProblem } from "./frame/Problem";
+import { Screen } from "./frame/Screen";
 import { Start } from "./frame/Start";
-import { lazyModules } from "./parts/useModule";
+import { type Loader, lazyModule, lazyModules } from "./parts/useModule";
 import { Later } from "./screens/Later";
 import { Servers } from "./screens/servers/Servers";
 
-type Fetch = () => Promise<ComponentType>;
+const info = lazyModule(() => import("./screens/servers/ServerInfo"));
+const settings = lazyModule(() => import("./screens/settings/Settings"));
+const questions = lazyModule(() => import("./questions/Questions"));
+const question = lazyModule(() => import("./questions/QuestionScreen"));
+const tools = lazyModule(() => import("./screens/tools/Tools"));
+const resources = lazyModule(() => import("./screens/resources/Resources"));
+const prompts = lazyModule(() => import("./screens/prompts/Prompts"));
+const tasks = lazyModule(() => import("./screens/tasks/Tasks"));
+const logs = lazyModule(() => import("./screens/logs/Logs"));
+const traffic = lazyModule(() => import("./screens/traffic/Traffic"));
 
-const SCREENS = {
-  info: async () => (await import("./screens/servers/ServerInfo")).ServerInfo,
-  settings: async () => (await import("./screens/settings/Settings")).Settings,
-  questions: async () => (await import("./questions/Questions")).Questions,
-  question: async () => (await import("./questions/QuestionScreen")).QuestionScreen,
-  tools: async () => (await import("./screens/tools/Tools")).Tools,
-  resources: async () => (await import("./screens/resources/Resources")).Resources,
-  prompts: async () => (await import("./screens/prompts/Prompts")).Prompts,
-  tasks: async () => (await import("./screens/tasks/Tasks")).Tasks,
-  logs: async () => (await import("./screens/logs/Logs")).Logs,
-  traffic: async () => (await import("./screens/traffic/Traffic")).Traffic,
-} satisfies Record<string, Fetch>;
-
-const screen = (path: string, fetchIt: Fetch): RouteObject => ({
+const screen = <T,>(
+  path: string,
+  loader: Loader<T>,
+  pick: (module: T) => ComponentType,
+): RouteObject => ({
   path,
-  lazy: async () => ({ Component: await fetchIt() }),
+  // The router never asks a second time, so this does not fail: the screen says what did.
+  lazy: async () => {
+    await loader.load().catch(() => {});
+    return { element: <Screen loader={loader} pick={pick} /> };
+  },
 });
 
 const OF_SERVER: RouteObject[] = [
   { index: true, element: <Navigate to="tools" replace /> },
-  screen("tools/:item?", SCREENS.tools),
-  screen("resources/:item?", SCREENS.resources),
-  screen("prompts/:item?", SCREENS.prompts),
-  screen("tasks/:item?", SCREENS.tasks),
-  screen("logs", SCREENS.logs),
-  screen("traffic/:item?", SCREENS.traffic),
+  screen("tools/:item?", tools, (module) => module.Tools),
+  screen("resources/:item?", resources, (module) => module.Resources),
+  screen("prompts/:item?", prompts, (module) => module.Prompts),
+  screen("tasks/:item?", tasks, (module) => module.Tasks),
+  screen("logs", logs, (module) => module.Logs),
+  screen("traffic/:item?", traffic, (module) => module.Traffic),
   { path: "auth", element: <Later /> },
 ];
 
 const ALL: RouteObject[] = [
   { index: true, element: <Start /> },
   { path: "servers", element: <Servers /> },
-  screen("servers/:server/:part?", SCREENS.info),
-  screen("settings", SCREENS.settings),
-  screen("questions", SCREENS.questions),
-  screen("questions/:question", SCREENS.question),
-  screen("traffic/:item?", SCREENS.traffic),
-  screen("logs", SCREENS.logs),
+  screen("servers/:server/:part?", info, (module) => module.ServerInfo),
+  screen("settings", settings, (module) => module.Settings),
+  screen("questions", questions, (module) => module.Questions),
+  screen("questions/:question", question, (module) => module.QuestionScreen),
+  screen("traffic/:item?", traffic, (module) => module.Traffic),
+  screen("logs", logs, (module) => module.Logs),
   { path: "s/:server", children: OF_SERVER },
   { path: "*", element: <Navigate to="/servers" replace /> },
 ];
@@ -69,16 +74,12 @@ const idle = (): Promise<unknown> =>
     "requestIdleCallback" in window ? requestIdleCallback(resolve) : setTimeout(resolve, 200),
   );
 
-/** Fetch the code of all screens, so that each opens even when mcplens no longer answers. */
+/** Fetch all code, so that each screen opens even when mcplens no longer answers. */
 export async function loadAhead(): Promise<void> {
-  const screens = Object.values(SCREENS);
-  for (const fetchIt of screens) {
-    await idle();
-    // A screen that cannot be had now is asked for again when it is opened.
-    await fetchIt().catch(() => {});
-  }
+  // Screens add to these as they are loaded.
   for (const module of lazyModules()) {
     await idle();
+    // What cannot be had now is asked for again when it is needed.
     if (!module.loaded) await module.load().catch(() => {});
   }
 }

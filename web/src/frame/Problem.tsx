@@ -23,18 +23,14 @@ export function Problem() {
 }
 
 /** In place of one screen; the way to all others stays. */
-export function ScreenProblem() {
-  const thrown = useRouteError();
-  const here = useLocation();
-  const navigate = useNavigate();
-  const retry = (): void => void navigate(here, { replace: true });
+export function Failed({ thrown, onRetry }: { thrown: unknown; onRetry(): void }) {
   return (
     <Empty
       icon="alert"
       title="This screen failed"
       action={
         <div className="row wrap">
-          <Button onClick={retry}>Try again</Button>
+          <Button onClick={onRetry}>Try again</Button>
           <Button variant="default" onClick={reload}>
             Load the page again
           </Button>
@@ -44,4 +40,11 @@ export function ScreenProblem() {
       {words(thrown)}. {KEPT}
     </Empty>
   );
+}
+
+export function ScreenProblem() {
+  const thrown = useRouteError();
+  const here = useLocation();
+  const navigate = useNavigate();
+  return <Failed thrown={thrown} onRetry={() => void navigate(here, { replace: true })} />;
 }

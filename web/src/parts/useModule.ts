@@ -10,6 +10,17 @@ export interface Loader<T> {
   subscribe(listener: () => void): () => void;
 }
 
+/** Fetch code. What a browser could not fetch once it never asks for again under the same address. */
+async function fetchModule<T>(fetchIt: () => Promise<T>): Promise<T> {
+  try {
+    return await fetchIt();
+  } catch (thrown) {
+    const [address] = String(thrown).match(/https?:\S+\.js$/) ?? [];
+    if (!address) throw thrown;
+    return (await import(/* @vite-ignore */ `${address}?again=${Date.now()}`)) as T;
+  }
+}
+
 const all: Loader<unknown>[] = [];
 
 export function lazyModule<T>(fetchIt: () => Promise<T>): Loader<T> {
@@ -24,7 +35,7 @@ export function lazyModule<T>(fetchIt: () => Promise<T>): Loader<T> {
     load: async () => {
       if (loader.problem) tell(null);
       try {
-        loader.loaded ??= await fetchIt();
+        loader.loaded ??= await fetchModule(fetchIt);
       } catch (thrown) {
         tell(thrown instanceof Error ? thrown : new Error(String(thrown)));
         throw thrown;
@@ -41,7 +52,7 @@ export function lazyModule<T>(fetchIt: () => Promise<T>): Loader<T> {
   return loader;
 }
 
-/** What screens that are loaded may still ask for. */
+/** All code that is loaded by and by. */
 export const lazyModules = (): readonly Loader<unknown>[] => all;
 
 /** Load it; what fails is in `problem`. */
