@@ -8,14 +8,20 @@ import { Notifications } from "@mantine/notifications";
 import { createRoot } from "react-dom/client";
 import { RouterProvider } from "react-router";
 import { lendNonce, nonce } from "./nonce";
-import { router } from "./routes";
+import { loadAhead, router } from "./routes";
 import { socket } from "./state/connection";
+import { useInspector } from "./state/store";
 import { watchCalls, watchConnections } from "./state/tidings";
 import { theme, variables } from "./theme";
 
 lendNonce();
 void socket.start();
 watchConnections();
+const unsubscribe = useInspector.subscribe((state) => {
+  if (state.run_id === null) return;
+  unsubscribe();
+  void loadAhead();
+});
 watchCalls((path) => void router.navigate(path));
 
 const root = document.getElementById("root");

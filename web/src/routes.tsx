@@ -1,10 +1,62 @@
-// Every address of the page. Screens that need much code are loaded when they are first shown.
-import { createBrowserRouter, Navigate } from "react-router";
+// Every address of the page. Screens that need much code are loaded when they are first shown, or
+// when nothing else is to be done.
+import type { ComponentType } from "react";
+import { createBrowserRouter, Navigate, type RouteObject } from "react-router";
 import { Frame } from "./frame/Frame";
-import { Problem } from "./frame/Problem";
+import { Problem, ScreenProblem } from "./frame/Problem";
+import { Screen } from "./frame/Screen";
 import { Start } from "./frame/Start";
+import { type Loader, lazyModule, lazyModules } from "./parts/useModule";
 import { Later } from "./screens/Later";
 import { Servers } from "./screens/servers/Servers";
+
+const info = lazyModule(() => import("./screens/servers/ServerInfo"));
+const settings = lazyModule(() => import("./screens/settings/Settings"));
+const questions = lazyModule(() => import("./questions/Questions"));
+const question = lazyModule(() => import("./questions/QuestionScreen"));
+const tools = lazyModule(() => import("./screens/tools/Tools"));
+const resources = lazyModule(() => import("./screens/resources/Resources"));
+const prompts = lazyModule(() => import("./screens/prompts/Prompts"));
+const tasks = lazyModule(() => import("./screens/tasks/Tasks"));
+const logs = lazyModule(() => import("./screens/logs/Logs"));
+const traffic = lazyModule(() => import("./screens/traffic/Traffic"));
+
+const screen = <T,>(
+  path: string,
+  loader: Loader<T>,
+  pick: (module: T) => ComponentType,
+): RouteObject => ({
+  path,
+  // The router never asks a second time, so this does not fail: the screen says what did.
+  lazy: async () => {
+    await loader.load().catch(() => {});
+    return { element: <Screen loader={loader} pick={pick} /> };
+  },
+});
+
+const OF_SERVER: RouteObject[] = [
+  { index: true, element: <Navigate to="tools" replace /> },
+  screen("tools/:item?", tools, (module) => module.Tools),
+  screen("resources/:item?", resources, (module) => module.Resources),
+  screen("prompts/:item?", prompts, (module) => module.Prompts),
+  screen("tasks/:item?", tasks, (module) => module.Tasks),
+  screen("logs", logs, (module) => module.Logs),
+  screen("traffic/:item?", traffic, (module) => module.Traffic),
+  { path: "auth", element: <Later /> },
+];
+
+const ALL: RouteObject[] = [
+  { index: true, element: <Start /> },
+  { path: "servers", element: <Servers /> },
+  screen("servers/:server/:part?", info, (module) => module.ServerInfo),
+  screen("settings", settings, (module) => module.Settings),
+  screen("questions", questions, (module) => module.Questions),
+  screen("questions/:question", question, (module) => module.QuestionScreen),
+  screen("traffic/:item?", traffic, (module) => module.Traffic),
+  screen("logs", logs, (module) => module.Logs),
+  { path: "s/:server", children: OF_SERVER },
+  { path: "*", element: <Navigate to="/servers" replace /> },
+];
 
 export const router = createBrowserRouter([
   {
@@ -12,71 +64,22 @@ export const router = createBrowserRouter([
     element: <Frame />,
     errorElement: <Problem />,
     hydrateFallbackElement: <div />,
-    children: [
-      { index: true, element: <Start /> },
-      { path: "servers", element: <Servers /> },
-      {
-        path: "servers/:server/:part?",
-        lazy: async () => ({
-          Component: (await import("./screens/servers/ServerInfo")).ServerInfo,
-        }),
-      },
-      {
-        path: "settings",
-        lazy: async () => ({ Component: (await import("./screens/settings/Settings")).Settings }),
-      },
-      {
-        path: "questions",
-        lazy: async () => ({ Component: (await import("./questions/Questions")).Questions }),
-      },
-      {
-        path: "questions/:question",
-        lazy: async () => ({
-          Component: (await import("./questions/QuestionScreen")).QuestionScreen,
-        }),
-      },
-      {
-        path: "traffic/:item?",
-        lazy: async () => ({ Component: (await import("./screens/traffic/Traffic")).Traffic }),
-      },
-      {
-        path: "logs",
-        lazy: async () => ({ Component: (await import("./screens/logs/Logs")).Logs }),
-      },
-      {
-        path: "s/:server",
-        children: [
-          { index: true, element: <Navigate to="tools" replace /> },
-          {
-            path: "tools/:item?",
-            lazy: async () => ({ Component: (await import("./screens/tools/Tools")).Tools }),
-          },
-          {
-            path: "resources/:item?",
-            lazy: async () => ({
-              Component: (await import("./screens/resources/Resources")).Resources,
-            }),
-          },
-          {
-            path: "prompts/:item?",
-            lazy: async () => ({ Component: (await import("./screens/prompts/Prompts")).Prompts }),
-          },
-          {
-            path: "tasks/:item?",
-            lazy: async () => ({ Component: (await import("./screens/tasks/Tasks")).Tasks }),
-          },
-          {
-            path: "logs",
-            lazy: async () => ({ Component: (await import("./screens/logs/Logs")).Logs }),
-          },
-          {
-            path: "traffic/:item?",
-            lazy: async () => ({ Component: (await import("./screens/traffic/Traffic")).Traffic }),
-          },
-          { path: "auth", element: <Later /> },
-        ],
-      },
-      { path: "*", element: <Navigate to="/servers" replace /> },
-    ],
+    // A screen that fails leaves the frame around it standing.
+    children: [{ errorElement: <ScreenProblem />, children: ALL }],
   },
 ]);
+
+const idle = (): Promise<unknown> =>
+  new Promise((resolve) =>
+    "requestIdleCallback" in window ? requestIdleCallback(resolve) : setTimeout(resolve, 200),
+  );
+
+/** Fetch all code, so that each screen opens even when mcplens no longer answers. */
+export async function loadAhead(): Promise<void> {
+  // Screens add to these as they are loaded.
+  for (const module of lazyModules()) {
+    await idle();
+    // What cannot be had now is asked for again when it is needed.
+    if (!module.loaded) await module.load().catch(() => {});
+  }
+}

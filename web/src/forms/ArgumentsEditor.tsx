@@ -3,6 +3,7 @@
 import { SegmentedControl } from "@mantine/core";
 import { useEffect, useMemo, useRef, useState } from "react";
 import { CodeEditor } from "../parts/CodeEditor";
+import { Loading } from "../parts/Loading";
 import { parseJson, pretty } from "../parts/text";
 import { lazyModule, useModule } from "../parts/useModule";
 import { Findings } from "./Findings";
@@ -148,7 +149,7 @@ function FormOf({ name, value, findings, onChange, drawing }: Props & { drawing:
         {unseen}
       </>
     );
-  if (!module || value.text === null) return <p className="dim">Loading the form…</p>;
+  if (!module || value.text === null) return <Loading loader={formModule} what="the form" />;
   return (
     <HalfTypedContext value={{ half: value.half ?? {}, keep }}>
       <module.SchemaForm

@@ -4,19 +4,24 @@ import { useCallback } from "react";
 import { Outlet } from "react-router";
 import { Split } from "../parts/Split";
 import { usePreference } from "../state/remembered";
+import { useNoteVisits } from "../state/selection";
 import { Dock } from "./Dock";
 import css from "./Frame.module.css";
 import { LinkBanner } from "./LinkBanner";
 import { Palette } from "./Palette";
 import { ShortcutList, useShortcuts } from "./Shortcuts";
 import { TopBar } from "./TopBar";
+import { useTitle } from "./useTitle";
 
 export function Frame() {
   const [isDockOpen, setDockOpen] = usePreference("dock.open", false);
   const [side, setSide] = usePreference<"right" | "bottom">("dock.side", "bottom");
   const [isHelpOpen, help] = useDisclosure(false);
   const toggleDock = useCallback(() => setDockOpen(!isDockOpen), [isDockOpen, setDockOpen]);
-  useShortcuts(help.open, toggleDock);
+  const [isSingle, setSingle] = usePreference("keys.single", true);
+  useShortcuts(isSingle, help.open, toggleDock);
+  useNoteVisits();
+  useTitle();
   const main = (
     <main className={css.main} id="screen">
       <Outlet />
@@ -37,6 +42,7 @@ export function Frame() {
           sized="second"
           initial={side === "bottom" ? 240 : 420}
           least={120}
+          isRoomy
           first={main}
           second={
             isDockOpen ? (
@@ -46,7 +52,12 @@ export function Frame() {
         />
       </div>
       <Palette onDock={toggleDock} onHelp={help.open} />
-      <ShortcutList isOpen={isHelpOpen} onClose={help.close} />
+      <ShortcutList
+        isOpen={isHelpOpen}
+        isSingle={isSingle}
+        onSingle={setSingle}
+        onClose={help.close}
+      />
     </div>
   );
 }

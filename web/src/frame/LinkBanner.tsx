@@ -1,7 +1,8 @@
 // Says so when the page has lost its backend, or was never let in.
 import { Button } from "@mantine/core";
 import { type ReactNode, useEffect, useState } from "react";
-import { Link } from "react-router";
+import { Link as RouterLink } from "react-router";
+import type { Link } from "../api/socket";
 import { Icon, type IconName } from "../parts/icons";
 import { useNow } from "../parts/useNow";
 import { socket } from "../state/connection";
@@ -11,8 +12,27 @@ import css from "./LinkBanner.module.css";
 // A reconnect that is quicker than this is not worth a word.
 const PATIENCE_MS = 600;
 
+/** A live region is there before its words are, else they are not read out. */
 export function LinkBanner() {
   const link = useInspector((state) => state.link);
+  if (link.state === "refused") return <Refused />;
+  return (
+    <div role="status" className={css.place}>
+      <State link={link} />
+    </div>
+  );
+}
+
+function Refused() {
+  return (
+    <Banner tone="bad" icon="auth" action="Try again" onAction={() => socket.retry()}>
+      This page is not signed in. Open the address that mcplens printed when it started; its token
+      is good for this browser.
+    </Banner>
+  );
+}
+
+function State({ link }: { link: Link }) {
   const earlierRunId = useInspector((state) => state.earlier_run_id);
   const firstServerId = useInspector((state) => state.first_server_id);
   const recordingProblem = useInspector((state) => state.recording_problem);
@@ -24,14 +44,6 @@ export function LinkBanner() {
     const timer = setTimeout(() => setSlow(true), PATIENCE_MS);
     return () => clearTimeout(timer);
   }, [isDown]);
-  if (link.state === "refused") {
-    return (
-      <Banner tone="bad" icon="auth" action="Try again" onAction={() => socket.retry()}>
-        This page is not signed in. Open the address that mcplens printed when it started; its token
-        is good for this browser.
-      </Banner>
-    );
-  }
   if (isDown && isSlow) {
     const left = link.retryAt === null ? 0 : Math.max(0, Math.ceil(link.retryAt / 1000 - now));
     return (
@@ -39,7 +51,8 @@ export function LinkBanner() {
         {link.isTaken
           ? "Another program answers at this address now. This page waits for mcplens."
           : "mcplens does not answer."}{" "}
-        {left > 0 ? `Trying again in ${left} s.` : "Trying again…"} What you see is as it was.
+        <span aria-hidden="true">{left > 0 ? `Trying again in ${left} s.` : "Trying again…"}</span>{" "}
+        What you see is as it was.
       </Banner>
     );
   }
@@ -61,9 +74,9 @@ export function LinkBanner() {
       mcplens was restarted, and this page is connected to it again.{" "}
       {firstServerId === null && "Its servers are disconnected. "}
       Earlier traffic is in{" "}
-      <Link to={`/traffic?run=${encodeURIComponent(earlierRunId)}`}>
+      <RouterLink to={`/traffic?run=${encodeURIComponent(earlierRunId)}`}>
         the recording of the last run
-      </Link>
+      </RouterLink>
       .
     </Banner>
   );
@@ -79,7 +92,7 @@ interface BannerProps {
 
 function Banner({ tone, icon, action, onAction, children }: BannerProps) {
   return (
-    <div className={css.banner} data-tone={tone} role={tone === "bad" ? "alert" : "status"}>
+    <div className={css.banner} data-tone={tone} role={tone === "bad" ? "alert" : undefined}>
       <Icon name={icon} />
       <span>{children}</span>
       {action && (

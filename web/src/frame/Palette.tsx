@@ -8,7 +8,7 @@ import { Icon, type IconName } from "../parts/icons";
 import { VirtualList } from "../parts/VirtualList";
 import { type Item, type Tool, titleOf } from "../state/items";
 import { useAllItems, useLoadAll } from "../state/lists";
-import { nameOf, pathTo, pathToCall, useCurrentServer } from "../state/selection";
+import { nameOf, pathTo, pathToCall, useCurrentServer, usePlace } from "../state/selection";
 import { useInspector } from "../state/store";
 import css from "./Palette.module.css";
 import { closePalette, usePalette } from "./paletteStore";
@@ -77,6 +77,7 @@ const actionEntries = ({ onDock, onHelp }: Actions): Entry[] => [
 
 function useEntries({ onDock, onHelp }: Actions): Entry[] {
   const server = useCurrentServer();
+  const place = usePlace();
   const servers = useInspector((state) => state.servers);
   const calls = useInspector((state) => state.calls);
   const itemsOf = useAllItems();
@@ -98,7 +99,7 @@ function useEntries({ onDock, onHelp }: Actions): Entry[] {
   return useMemo(() => {
     const screens = TABS.map((tab): Entry => {
       const { icon, label } = tab;
-      const to = tabPath(tab, server);
+      const to = tabPath(tab, server, place);
       return { key: `screen ${tab.screen}`, icon, label, about: "screen", to };
     });
     const recent = [...calls.values()].slice(-RECENT).reverse();
@@ -112,7 +113,7 @@ function useEntries({ onDock, onHelp }: Actions): Entry[] {
       }),
     );
     return [...screens, QUESTIONS, ...actionEntries({ onDock, onHelp }), ...listed, ...called];
-  }, [server, listed, calls, onDock, onHelp]);
+  }, [server, place, listed, calls, onDock, onHelp]);
 }
 
 // In small letters once, not at each key.

@@ -1,8 +1,8 @@
 // The keys that work everywhere, and the list of them.
-import { Kbd, Modal } from "@mantine/core";
+import { Kbd, Modal, Switch } from "@mantine/core";
 import { useHotkeys } from "@mantine/hooks";
 import { useNavigate } from "react-router";
-import { useCurrentServer } from "../state/selection";
+import { useCurrentServer, usePlace } from "../state/selection";
 import { openPalette } from "./paletteStore";
 import { TABS, tabPath } from "./TopBar";
 
@@ -22,25 +22,54 @@ function focusSearch(): void {
   document.querySelector<HTMLInputElement>("main input[data-search]")?.focus();
 }
 
-export function useShortcuts(onHelp: () => void, onDock: () => void): void {
+/** A dialog above the screen keeps the keys to itself. */
+const unlessCovered = (act: () => void) => (event: KeyboardEvent) => {
+  if (document.querySelector('[aria-modal="true"]')) return;
+  event.preventDefault();
+  act();
+};
+
+/** @param isSingle Whether keys without Ctrl do anything: who speaks to the computer would set them
+ * off by chance (WCAG 2.1.4). */
+export function useShortcuts(isSingle: boolean, onHelp: () => void, onDock: () => void): void {
   const navigate = useNavigate();
   const server = useCurrentServer();
-  useHotkeys([
+  const place = usePlace();
+  const single: [string, () => void][] = [
     ["/", focusSearch],
     ["?", onHelp],
     ["shift+?", onHelp],
     ["m", onDock],
     ...TABS.map((tab, index): [string, () => void] => [
       String(index + 1),
-      () => void navigate(tabPath(tab, server)),
+      () => void navigate(tabPath(tab, server, place)),
     ]),
-  ]);
+  ];
+  useHotkeys(
+    isSingle
+      ? single.map(([key, act]) => [key, unlessCovered(act), { preventDefault: false }])
+      : [],
+  );
   useHotkeys([["mod+K", openPalette]], [], true);
 }
 
-export function ShortcutList({ isOpen, onClose }: { isOpen: boolean; onClose(): void }) {
+interface ListProps {
+  isOpen: boolean;
+  isSingle: boolean;
+  onSingle(isSingle: boolean): void;
+  onClose(): void;
+}
+
+export function ShortcutList({ isOpen, isSingle, onSingle, onClose }: ListProps) {
   return (
     <Modal opened={isOpen} onClose={onClose} title="Keyboard shortcuts" size="md">
+      <Switch
+        mb="md"
+        label="Single-key shortcuts"
+        description="Keys without Ctrl: / 1 – 9 m ?"
+        checked={isSingle}
+        onChange={(event) => onSingle(event.currentTarget.checked)}
+      />
       <dl className="facts">
         {KEYS.map(([keys, what]) => (
           <div key={keys} style={{ display: "contents" }}>

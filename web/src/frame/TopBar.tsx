@@ -1,15 +1,23 @@
 // The bar that is always there: which server, how it stands, where to go, what waits.
 import { ActionIcon, Indicator, Menu, Tooltip, useMantineColorScheme } from "@mantine/core";
 import { useEffect, useRef } from "react";
-import { NavLink, useLocation, useNavigate } from "react-router";
+import { Link, useNavigate } from "react-router";
 import type { ServerView } from "../api/types";
 import { duration } from "../parts/format";
 import { Icon, type IconName } from "../parts/icons";
 import { stateWords } from "../parts/StateDot";
 import { telling } from "../state/actions";
 import { command } from "../state/connection";
-import { pathTo, pathToQuestion, type Screen, useCurrentServer } from "../state/selection";
+import {
+  type Place,
+  pathTo,
+  pathToQuestion,
+  type Screen,
+  useCurrentServer,
+  usePlace,
+} from "../state/selection";
 import { useInspector } from "../state/store";
+import { lastPath } from "../state/visited";
 import { openPalette } from "./paletteStore";
 import { ServerSwitcher } from "./ServerSwitcher";
 import css from "./TopBar.module.css";
@@ -32,10 +40,12 @@ export const TABS: Tab[] = [
   { label: "Settings", icon: "settings", screen: "settings" },
 ];
 
-export function tabPath(tab: Tab, server: ServerView | null): string {
-  if (tab.screen === "servers" || tab.screen === "settings") return `/${tab.screen}`;
-  if (server) return pathTo(server.server_id, tab.screen);
-  return tab.screen === "traffic" || tab.screen === "logs" ? `/${tab.screen}` : "/servers";
+/** Where a tab leads: to what was chosen there last; from its own screen to where nothing is. */
+export function tabPath({ screen }: Tab, server: ServerView | null, place: Place): string {
+  if (screen === "servers" || screen === "settings") return `/${screen}`;
+  if (!server) return screen === "traffic" || screen === "logs" ? `/${screen}` : "/servers";
+  const bare = pathTo(server.server_id, screen);
+  return place.screen === screen ? bare : (lastPath(server.server_id, screen) ?? bare);
 }
 
 function countOf(server: ServerView | null, screen: string): number | null {
@@ -137,7 +147,7 @@ interface BarProps {
 
 export function TopBar({ isDockOpen, onDock, onHelp }: BarProps) {
   const server = useCurrentServer();
-  const { pathname } = useLocation();
+  const place = usePlace();
   const tabs = useRef<HTMLElement>(null);
   // Nine screens are wider than a phone.
   // biome-ignore lint/correctness/useExhaustiveDependencies: the chosen tab follows the address
@@ -145,7 +155,7 @@ export function TopBar({ isDockOpen, onDock, onHelp }: BarProps) {
     tabs.current
       ?.querySelector(".active")
       ?.scrollIntoView?.({ inline: "nearest", block: "nearest" });
-  }, [pathname]);
+  }, [place.screen]);
   return (
     <header className={css.bar}>
       <div className={css.left}>
@@ -155,17 +165,19 @@ export function TopBar({ isDockOpen, onDock, onHelp }: BarProps) {
       <nav className={css.tabs} aria-label="Screens" ref={tabs}>
         {TABS.map((tab) => {
           const count = countOf(server, tab.screen);
+          const isHere = tab.screen === place.screen;
           return (
-            <NavLink
+            <Link
               key={tab.screen}
-              to={tabPath(tab, server)}
-              className={css.tab}
+              to={tabPath(tab, server, place)}
+              className={isHere ? `${css.tab} active` : css.tab}
+              aria-current={isHere ? "page" : undefined}
               title={tab.label}
             >
               <Icon name={tab.icon} size={14} />
               <span className={css.label}>{tab.label}</span>
               {count !== null && <span className={css.count}>{count.toLocaleString("en")}</span>}
-            </NavLink>
+            </Link>
           );
         })}
       </nav>

@@ -18,18 +18,18 @@ export function Pairs({ label, noun, value, onChange }: Props) {
         {label}
       </legend>
       {value.map(([name, text], index) => (
-        <div key={index} className="row">
+        <div key={index} className="row wrap">
           <TextInput
             aria-label={`Name of ${noun} ${index + 1}`}
             placeholder="Name"
             value={name}
             onChange={(event) => put(index, [event.currentTarget.value, text])}
-            w={200}
+            style={{ flex: "1 1 140px" }}
           />
           <TextInput
             aria-label={`Value of ${noun} ${index + 1}`}
             placeholder="Value"
-            className="grow"
+            style={{ flex: "3 1 200px" }}
             value={text}
             onChange={(event) => put(index, [name, event.currentTarget.value])}
           />

@@ -1,32 +1,69 @@
 // Code that is loaded when it is needed, without the third of a second that Suspense holds back.
-import { useEffect, useState } from "react";
+import { useEffect, useSyncExternalStore } from "react";
 
 export interface Loader<T> {
+  /** Rejects if the code cannot be had now; another call tries again. */
   load(): Promise<T>;
   loaded: T | null;
+  /** Why the last attempt failed. */
+  problem: Error | null;
+  subscribe(listener: () => void): () => void;
 }
 
+/** Fetch code. What a browser could not fetch once it never asks for again under the same address. */
+async function fetchModule<T>(fetchIt: () => Promise<T>): Promise<T> {
+  try {
+    return await fetchIt();
+  } catch (thrown) {
+    const [address] = String(thrown).match(/https?:\S+\.js$/) ?? [];
+    if (!address) throw thrown;
+    return (await import(/* @vite-ignore */ `${address}?again=${Date.now()}`)) as T;
+  }
+}
+
+const all: Loader<unknown>[] = [];
+
 export function lazyModule<T>(fetchIt: () => Promise<T>): Loader<T> {
+  const listeners = new Set<() => void>();
+  const tell = (problem: Error | null): void => {
+    loader.problem = problem;
+    for (const listener of listeners) listener();
+  };
   const loader: Loader<T> = {
     loaded: null,
+    problem: null,
     load: async () => {
-      loader.loaded ??= await fetchIt();
+      if (loader.problem) tell(null);
+      try {
+        loader.loaded ??= await fetchModule(fetchIt);
+      } catch (thrown) {
+        tell(thrown instanceof Error ? thrown : new Error(String(thrown)));
+        throw thrown;
+      }
+      tell(null);
       return loader.loaded;
     },
+    subscribe: (listener) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
   };
+  all.push(loader);
   return loader;
 }
 
+/** All code that is loaded by and by. */
+export const lazyModules = (): readonly Loader<unknown>[] => all;
+
+/** Load it; what fails is in `problem`. */
+export const tryLoading = (loader: Loader<unknown>): void => void loader.load().catch(() => {});
+
 export function useModule<T>(loader: Loader<T>): T | null {
-  const [module, setModule] = useState<{ it: T } | null>(
-    loader.loaded ? { it: loader.loaded } : null,
-  );
   useEffect(() => {
-    let isGone = false;
-    void loader.load().then((it) => !isGone && setModule({ it }));
-    return () => {
-      isGone = true;
-    };
+    if (!loader.loaded) tryLoading(loader);
   }, [loader]);
-  return module?.it ?? null;
+  return useSyncExternalStore(loader.subscribe, () => loader.loaded);
 }
+
+export const useLoadProblem = (loader: Loader<unknown>): Error | null =>
+  useSyncExternalStore(loader.subscribe, () => loader.problem);

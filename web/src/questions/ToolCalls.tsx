@@ -19,17 +19,17 @@ export function ToolCalls({ tools, calls, onChange }: Props) {
       {calls.map((call, index) => {
         const parsed = parseJson(call.input.trim() || "{}");
         return (
-          <div key={index} className="row" style={{ alignItems: "flex-start" }}>
+          <div key={index} className="row wrap" style={{ alignItems: "flex-start" }}>
             <Select
               aria-label={`Tool of call ${index + 1}`}
               data={[...new Set([...tools, call.name])].filter(Boolean)}
               value={call.name}
               onChange={(name) => put(index, { name: name ?? "" })}
-              w={180}
+              style={{ flex: "1 1 140px" }}
             />
             <Textarea
               aria-label={`Input of call ${index + 1}`}
-              className="grow"
+              style={{ flex: "3 1 200px" }}
               autosize
               value={call.input}
               error={parsed.ok ? undefined : "Not JSON"}

@@ -58,6 +58,12 @@ export function dropDrafts(prefix: string, kept: ReadonlySet<string>): void {
   }
 }
 
+export const readSession = <T>(key: string, initial: T): T =>
+  read(sessionStorage, `mcplens.${key}`, initial);
+
+export const writeSession = (key: string, value: unknown): void =>
+  write(sessionStorage, `mcplens.${key}`, value);
+
 /** Fill in what a screen that is not shown now begins with. */
 export const keepDraft = (key: string, value: unknown): void =>
   write(sessionStorage, `mcplens.draft.${key}`, value);

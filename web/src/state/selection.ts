@@ -1,7 +1,9 @@
 // Which server and screen the address names, and how addresses are made.
+import { useEffect, useMemo } from "react";
 import { useLocation, useNavigate } from "react-router";
 import type { CallView, QuestionView, ServerView } from "../api/types";
 import { useInspector } from "./store";
+import { lastPath, lastServerId, noteVisit } from "./visited";
 
 export const SCREENS = [
   "tools",
@@ -17,7 +19,9 @@ export type Screen = (typeof SCREENS)[number];
 export const pathTo = (serverId: string, screen: Screen, item?: string | number): string =>
   `/s/${encodeURIComponent(serverId)}/${screen}${item === undefined ? "" : `/${encodeURIComponent(item)}`}`;
 
-export const pathToServer = (serverId: string, part?: "roots" | "experimental"): string =>
+const PARTS = ["roots", "experimental"] as const;
+
+export const pathToServer = (serverId: string, part?: (typeof PARTS)[number]): string =>
   `/servers/${encodeURIComponent(serverId)}${part ? `/${part}` : ""}`;
 
 export const pathToQuestion = (question: QuestionView): string =>
@@ -63,18 +67,19 @@ export function placeOf(pathname: string): Place {
 }
 
 /** The parts of the address. The router's own params turn `%2F` inside an item into a slash. */
-export const usePlace = (): Place => placeOf(useLocation().pathname);
-
-let last: string | null = null;
+export function usePlace(): Place {
+  const { pathname } = useLocation();
+  return useMemo(() => placeOf(pathname), [pathname]);
+}
 
 /** The server that work screens show: the address's, else the one looked at last, else the first. */
 export function useCurrentServer(): ServerView | null {
   const { server_id } = usePlace();
-  if (server_id) last = server_id;
+  const last = lastServerId();
   return useInspector((state) => {
-    const wanted = [server_id, last, state.first_server_id];
-    for (const id of wanted) {
-      const found = id ? state.servers.get(id) : undefined;
+    if (server_id !== null) return state.servers.get(server_id) ?? null;
+    for (const id of [last, state.first_server_id]) {
+      const found = id === null ? undefined : state.servers.get(id);
       if (found) return found;
     }
     for (const server of state.servers.values()) if (server.state === "CONNECTED") return server;
@@ -82,12 +87,28 @@ export function useCurrentServer(): ServerView | null {
   });
 }
 
+/** The same screen of another server, as it was left. */
+export function pathOnServer({ server_id, screen, item }: Place, serverId: string): string {
+  const part = PARTS.find((one) => one === item);
+  if (screen === "servers" && server_id !== null) return pathToServer(serverId, part);
+  const known = SCREENS.find((one) => one === screen) ?? "tools";
+  return lastPath(serverId, known) ?? pathTo(serverId, known);
+}
+
 /** Go to the same screen of another server. */
 export function useSwitchServer(): (serverId: string) => void {
-  const { screen } = usePlace();
+  const place = usePlace();
   const navigate = useNavigate();
-  return (serverId) => {
-    const known = SCREENS.find((one) => one === screen);
-    void navigate(known ? pathTo(serverId, known) : pathTo(serverId, "tools"));
-  };
+  return (serverId) => void navigate(pathOnServer(place, serverId));
+}
+
+/** Keep where one is, for when one comes back. */
+export function useNoteVisits(): void {
+  const { pathname, search } = useLocation();
+  const isKnown = useInspector((state) => state.servers.has(placeOf(pathname).server_id ?? ""));
+  const runId = useInspector((state) => state.run_id);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: what was kept holds for one run
+  useEffect(() => {
+    if (isKnown) noteVisit(placeOf(pathname), pathname + search);
+  }, [isKnown, pathname, search, runId]);
 }

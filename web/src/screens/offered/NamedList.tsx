@@ -1,11 +1,12 @@
 // The tools or prompts of a server: search, how the list stands, and the rows.
-import { type ReactNode, useDeferredValue, useMemo, useState } from "react";
+import { type ReactNode, useDeferredValue, useMemo } from "react";
 import { Empty } from "../../parts/Empty";
 import { ListHead } from "../../parts/ListHead";
 import { ListStatus } from "../../parts/ListStatus";
 import { VirtualList } from "../../parts/VirtualList";
 import { fitting, type Item } from "../../state/items";
 import { itemsIn, useList } from "../../state/lists";
+import { useDraft } from "../../state/remembered";
 import { pathTo } from "../../state/selection";
 import { useChoose } from "./useChoose";
 
@@ -23,7 +24,7 @@ export const keyOf = (item: Item<unknown>): string => item.key;
 export function NamedList<T>({ serverId, kind, label, chosen, rowHeight, draw }: Props<T>) {
   const list = useList(serverId, kind);
   const items = itemsIn<T>(list);
-  const [text, setText] = useState("");
+  const [text, setText] = useDraft(`search.${kind}.${serverId}`, "");
   const wanted = useDeferredValue(text);
   const shown = useMemo(() => fitting(items, wanted), [items, wanted]);
   const choose = useChoose(chosen, (item) => pathTo(serverId, kind, item.key));

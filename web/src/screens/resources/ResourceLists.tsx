@@ -1,6 +1,6 @@
 // What a server has to read: listed resources, templates, and what is followed; one search for all.
 import { Accordion, Badge, Button } from "@mantine/core";
-import { useDeferredValue, useMemo, useState } from "react";
+import { useDeferredValue, useMemo } from "react";
 import { Link } from "react-router";
 import type { ServerView, SubscriptionView } from "../../api/types";
 import { ErrorNote } from "../../parts/ErrorNote";
@@ -12,6 +12,7 @@ import { telling } from "../../state/actions";
 import { command } from "../../state/connection";
 import { fitting, type Item, type Resource, titleOf } from "../../state/items";
 import { itemsIn, type List, useList } from "../../state/lists";
+import { useDraft } from "../../state/remembered";
 import { pathTo } from "../../state/selection";
 import { keyOf } from "../offered/NamedList";
 import { useChoose } from "../offered/useChoose";
@@ -112,7 +113,7 @@ export function ResourceLists({ server, chosen, template }: Props) {
   const { server_id } = server;
   const resources = useList(server_id, "resources");
   const templates = useList(server_id, "resource_templates");
-  const [text, setText] = useState("");
+  const [text, setText] = useDraft(`search.resources.${server_id}`, "");
   const wanted = useDeferredValue(text);
   const listed = itemsIn<Resource>(resources);
   const patterns = itemsIn<Resource>(templates);

@@ -1,12 +1,13 @@
 // All servers as cards, and the ways to add one.
-import { Button } from "@mantine/core";
+import { Button, Modal } from "@mantine/core";
 import { useState } from "react";
 import { useSearchParams } from "react-router";
 import { Empty } from "../../parts/Empty";
 import { counted } from "../../parts/format";
 import { Icon } from "../../parts/icons";
+import { Loading } from "../../parts/Loading";
 import { SearchField } from "../../parts/SearchField";
-import { lazyModule, useModule } from "../../parts/useModule";
+import { lazyModule, useLoadProblem, useModule } from "../../parts/useModule";
 import { useInspector } from "../../state/store";
 import type { Edited } from "./ByForm";
 import { ExportServers } from "./ExportServers";
@@ -17,7 +18,17 @@ const dialogs = lazyModule(() => import("./AddServer"));
 
 function Dialog({ edited, onClose }: { edited: Edited | null; onClose(): void }) {
   const module = useModule(dialogs);
-  return module ? <module.AddServer edited={edited} onClose={onClose} /> : null;
+  const problem = useLoadProblem(dialogs);
+  if (module) return <module.AddServer edited={edited} onClose={onClose} />;
+  return (
+    <Modal
+      opened={problem !== null}
+      onClose={onClose}
+      title={edited ? "Edit a server" : "Add a server"}
+    >
+      <Loading loader={dialogs} what="the dialog" />
+    </Modal>
+  );
 }
 
 /** The server that the address says is being changed, or copied. */
@@ -30,6 +41,7 @@ function editedIn(query: URLSearchParams): Edited | null {
 export function Servers() {
   const servers = useInspector((state) => state.servers);
   const link = useInspector((state) => state.link);
+  const isGreeted = useInspector((state) => state.run_id !== null);
   const [query, setQuery] = useSearchParams();
   const [text, setText] = useState("");
   const edited = editedIn(query);
@@ -44,9 +56,11 @@ export function Servers() {
     <div className="pane">
       <div className="toolbar">
         <h1 className="title">Servers</h1>
-        <span className="dim">
-          {counted(servers.size, "server")}, {connected} connected
-        </span>
+        {isGreeted && (
+          <span className="dim">
+            {counted(servers.size, "server")}, {connected} connected
+          </span>
+        )}
         <span className="grow" />
         {servers.size > 6 && <SearchField label="Filter servers" value={text} onChange={setText} />}
         <ExportServers />

@@ -44,7 +44,7 @@ function About({
   return (
     <header className="stack tight">
       <div className="row wrap">
-        <Link to={pathTo(serverId, "tools")} className={css.back}>
+        <Link to={pathTo(serverId, "tools")} className={`narrow-only ${css.back}`}>
           All tools
         </Link>
         <h2 className="title">{titleOf(tool)}</h2>

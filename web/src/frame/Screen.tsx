@@ -1,0 +1,18 @@
+import type { ComponentType } from "react";
+import { type Loader, tryLoading, useLoadProblem, useModule } from "../parts/useModule";
+import { Failed } from "./Problem";
+
+interface Props<T> {
+  loader: Loader<T>;
+  pick(module: T): ComponentType;
+}
+
+/** A screen, or why its code is not there. */
+export function Screen<T>({ loader, pick }: Props<T>) {
+  const module = useModule(loader);
+  const problem = useLoadProblem(loader);
+  if (module === null)
+    return problem && <Failed thrown={problem} onRetry={() => tryLoading(loader)} />;
+  const Shown = pick(module);
+  return <Shown />;
+}

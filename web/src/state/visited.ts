@@ -1,0 +1,37 @@
+// Where one was on each screen of each server, and on which server last. Kept for the session of
+// this browser tab, so that a reload and a look at another screen lose nothing.
+import { readSession, writeSession } from "./remembered";
+import type { Place, Screen } from "./selection";
+import { useInspector } from "./store";
+
+const LAST = "server";
+const PATHS = "paths";
+
+interface Paths {
+  /** Events, calls and tasks are numbered anew in each run. */
+  run_id: string | null;
+  paths: Record<string, string>;
+}
+
+const keyOf = (serverId: string, screen: string): string => `${screen} ${serverId}`;
+
+function pathsOfRun(): Paths {
+  const { run_id } = useInspector.getState();
+  const kept = readSession<Paths | null>(PATHS, null);
+  return kept?.run_id === run_id ? kept : { run_id, paths: {} };
+}
+
+/** Keep that this address was visited. */
+export function noteVisit({ server_id, screen }: Place, path: string): void {
+  if (server_id === null) return;
+  writeSession(LAST, server_id);
+  if (screen === "servers") return;
+  const { run_id, paths } = pathsOfRun();
+  writeSession(PATHS, { run_id, paths: { ...paths, [keyOf(server_id, screen)]: path } });
+}
+
+export const lastServerId = (): string | null => readSession<string | null>(LAST, null);
+
+/** Where one was last on this screen of the server. */
+export const lastPath = (serverId: string, screen: Screen): string | undefined =>
+  pathsOfRun().paths[keyOf(serverId, screen)];
