@@ -94,7 +94,8 @@ export interface CallTool {
  * it is at `/api/calls/{call_id}/result`.
  * `elapsed_s` is how long it took, None while it runs. `question_ids` wait for the user, in
  * order; `awaiting` are the URLs that somebody agreed to open and that are not done yet.
- * `headers` are those that it was given; the value of a secret one is empty.
+ * `headers` are those that it was given, the value of a secret one empty; they and `timeout_s`
+ * are for this call alone. A timeout of 0 is no limit.
  */
 export interface CallView {
   call_id: string;
@@ -104,6 +105,7 @@ export interface CallView {
   name: string;
   request: unknown;
   headers: Record<string, string>;
+  timeout_s: number | null;
   request_id: number | string | null;
   request_ids: (number | string)[];
   status: CallStatus;
