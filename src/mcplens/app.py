@@ -19,13 +19,13 @@ from mcplens.clock import Clock, SystemClock
 from mcplens.errors import ConfigurationError
 from mcplens.session.client import Client
 from mcplens.session.config import (
-    VERSION,
     ClientOptions,
     ConnectionConfig,
     HandlerConfig,
     RetryConfig,
 )
 from mcplens.transports.base import Closing, Transport
+from mcplens.version import VERSION
 
 if TYPE_CHECKING:
     from mcplens.session.handler import Answering

@@ -34,11 +34,11 @@ from mcplens.transports.base import (
 )
 from mcplens.transports.network import (
     DEFAULT_CONNECT_TIMEOUT_S,
+    USER_AGENT,
     NetworkOptions,
     check_url,
     proxy_for,
     status_error,
-    user_agent,
     usual_context,
 )
 
@@ -199,7 +199,7 @@ class WebSocketTransport(Transport):
             subprotocols=[Subprotocol(SUBPROTOCOL)],
             compression=None,
             additional_headers=options.headers,
-            user_agent_header=user_agent(),
+            user_agent_header=USER_AGENT,
             proxy=proxy_for(parts.scheme, parts.hostname or "", parts.port),
             open_timeout=options.connect_timeout_s,
             # A server that is busy in a call answers no pings; MCP's own ping watches it.

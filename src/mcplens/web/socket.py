@@ -13,7 +13,7 @@ import msgspec
 from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 
 from mcplens.errors import InspectorError, classify
-from mcplens.session.config import VERSION
+from mcplens.version import VERSION
 from mcplens.web.carrying_out import carry_out
 from mcplens.web.commands import AnyCommand, Resume
 from mcplens.web.feed import Feed
