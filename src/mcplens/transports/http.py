@@ -356,7 +356,7 @@ class Exchange:
         content = self._response.content
         try:
             return await content.readany()
-        except Exception as problem:
+        except Exception as problem:  # raised at the next read, after what had already come
             rest = _unread(content)
             if not rest:
                 raise

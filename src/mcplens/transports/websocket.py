@@ -103,7 +103,7 @@ class WebSocketTransport(Transport):
         started = self._clock.monotonic()
         try:
             socket = self._socket = await self._connector()
-        except Exception as problem:
+        except Exception as problem:  # the library lets errors of sockets, TLS and proxies through
             raise self._explain(problem, started) from problem
         assert socket.response is not None
         self._publish_handshake(socket.response, started)
