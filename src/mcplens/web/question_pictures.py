@@ -90,7 +90,6 @@ def task_view(workspace: Workspace, task: TaskState) -> views.TaskView:
         message=task.message,
         created=task.created,
         updated=task.updated,
-        ttl_s=task.seconds("ttl", "ttlMs"),
         expires=task.expires,
         poll_interval_s=task.seconds("pollInterval", "pollIntervalMs"),
         request_id=task.request_id,

@@ -77,7 +77,6 @@ class TaskView(msgspec.Struct, frozen=True, kw_only=True):
     message: str | None
     created: float
     updated: float
-    ttl_s: float | None
     expires: float | None
     poll_interval_s: float | None
     request_id: RequestId | None

@@ -135,7 +135,6 @@ class ServerView(msgspec.Struct, frozen=True, kw_only=True):
     cwd: str | None
     env_names: list[str]
     header_names: list[str]
-    is_enabled: bool
     is_editable: bool
     is_removable: bool
     needs_confirmation: bool
@@ -210,7 +209,6 @@ class FoundView(msgspec.Struct, frozen=True):
     """
 
     name: str
-    qualified: str
     source: SourceView
     transport: str | None
     shown: str
@@ -423,7 +421,6 @@ class RunView(msgspec.Struct, frozen=True):
     event_count: int
     size_bytes: int
     last_seq: int
-    is_live: bool
 
 
 class RunPage(msgspec.Struct, frozen=True):

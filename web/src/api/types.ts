@@ -1,5 +1,5 @@
 // Written by `python -m mcplens.web.typescript`; do not edit.
-// The structs are in src/mcplens/web/: commands.py, messages.py, views.py.
+// The structs are in src/mcplens/web/: commands.py, messages.py, views.py, question_views.py.
 
 export type State = "DISCONNECTED" | "CONNECTING" | "CONNECTED" | "DISCONNECTING" | "ERROR";
 
@@ -80,7 +80,6 @@ export interface CallTool {
   headers?: Record<string, string>;
   timeout_s?: number | null;
   as_task?: boolean;
-  task_ttl_s?: number | null;
   send_anyway?: boolean;
 }
 
@@ -350,16 +349,6 @@ export interface FolderView {
 }
 
 /**
- * Forget calls that have ended (all, if none is named); the recording keeps them.
- */
-export interface ForgetCalls {
-  type: "ForgetCalls";
-  id: number;
-  server_id?: string | null;
-  call_ids?: string[];
-}
-
-/**
  * Delete what is recorded of a run; of this one, all up to now. Pins are kept.
  */
 export interface ForgetRun {
@@ -384,7 +373,6 @@ export interface FoundServers {
  */
 export interface FoundView {
   name: string;
-  qualified: string;
   source: SourceView;
   transport: string | null;
   shown: string;
@@ -423,8 +411,8 @@ export interface GetTaskResult {
 /**
  * All that is there now; answers Resume. Events after the place that it resumes from follow.
  *
- * `seq` is the newest event, `oldest_seq` the oldest one that is kept in memory, `after_seq`
- * where the events that follow begin. `is_resumed` is False for a page of another run.
+ * `seq` is the newest event, `after_seq` where the events that follow begin. `is_resumed` is
+ * False for a page of another run.
  */
 export interface Hello {
   type: "Hello";
@@ -432,7 +420,6 @@ export interface Hello {
   run_id: string;
   version: string;
   seq: number;
-  oldest_seq: number;
   after_seq: number;
   is_resumed: boolean;
   is_recording: boolean;
@@ -527,14 +514,6 @@ export interface ListExamples {
  */
 export interface ListPins {
   type: "ListPins";
-  id: number;
-}
-
-/**
- * The testing profiles that there are now.
- */
-export interface ListProfiles {
-  type: "ListProfiles";
   id: number;
 }
 
@@ -679,7 +658,7 @@ export interface ProgressView {
 }
 
 /**
- * What a server asks, and nobody has answered yet.
+ * What a server asks or asked: it waits, or `is_done` with an `outcome`.
  *
  * `server_name` is the server's own word, `server_id` the user's. `number` of `count` is its
  * place among those that wait for the same call. `origin` says how it came: as a `request`, as a
@@ -795,15 +774,13 @@ export interface Request {
 /**
  * The first command: where the page left off, if it did.
  *
- * Answered by Hello. Events after `seq` follow, if `run_id` is of this run; else the last
- * `backlog` ones that are kept.
+ * Answered by Hello. Events after `seq` follow, if `run_id` is of this run; else the newest.
  */
 export interface Resume {
   type: "Resume";
   id: number;
   run_id?: string | null;
   seq?: number | null;
-  backlog?: number;
 }
 
 /**
@@ -841,7 +818,6 @@ export interface RunView {
   event_count: number;
   size_bytes: number;
   last_seq: number;
-  is_live: boolean;
 }
 
 /**
@@ -966,7 +942,6 @@ export interface ServerView {
   cwd: string | null;
   env_names: string[];
   header_names: string[];
-  is_enabled: boolean;
   is_editable: boolean;
   is_removable: boolean;
   needs_confirmation: boolean;
@@ -1112,7 +1087,6 @@ export interface TaskView {
   message: string | null;
   created: number;
   updated: number;
-  ttl_s: number | null;
   expires: number | null;
   poll_interval_s: number | null;
   request_id: number | string | null;
@@ -1188,12 +1162,10 @@ export type Command =
   | ReplayCall
   | RepeatCall
   | CancelCall
-  | ForgetCalls
   | AnswerSampling
   | AnswerElicitation
   | RejectQuestion
   | AutoRespond
-  | ListProfiles
   | SetProfile
   | AddRoot
   | RemoveRoot
@@ -1252,12 +1224,10 @@ export interface Replies {
   ReplayCall: CallView;
   RepeatCall: CallView;
   CancelCall: CallView;
-  ForgetCalls: null;
   AnswerSampling: null;
   AnswerElicitation: null;
   RejectQuestion: null;
   AutoRespond: null;
-  ListProfiles: ProfileView[];
   SetProfile: ServerView;
   AddRoot: ServerView;
   RemoveRoot: ServerView;

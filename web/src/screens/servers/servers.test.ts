@@ -18,7 +18,6 @@ const anError = (code: string, details = {}) => ({
 function aFound(name: string, kind: string, part: Partial<FoundView> = {}): FoundView {
   return {
     name,
-    qualified: `${kind}:${name}`,
     source: { kind, path: `/home/me/${kind}.json`, scope: "user" },
     transport: "stdio",
     shown: "x",
