@@ -33,7 +33,7 @@ test: ## Run all checks, then all tests
 	@$(call stage,tests,$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder || $(ONCE_MORE))
 
 .PHONY: check
-check: .venv/dev.stamp ## Check format, lint, types and import rules
+check: .venv/dev.stamp ## Check format, lint, types and import rules, and run the page's own tests
 	$(BIN)/ruff format --check --quiet .
 	$(BIN)/ruff check --quiet .
 	$(BIN)/mypy
@@ -45,6 +45,10 @@ check: .venv/dev.stamp ## Check format, lint, types and import rules
 .PHONY: web
 web: $(WEB_MODULES)/.stamp ## Build the page of the web UI, if it is stale
 	@$(BIN)/python hatch_build.py
+
+.PHONY: dev
+dev: $(WEB_MODULES)/.stamp ## Serve the page as it is edited, beside `mcplens web --port 6280`
+	@cd web && $(NPM) run --silent dev
 
 .PHONY: wheel
 wheel: web ## Build the wheel and install it where the browser tests run it, if it is stale

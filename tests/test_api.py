@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import mcplens
-from mcplens.app import transport_for
+from mcplens.targets import transport_for
 from mcplens.transports.stdio import StdioTransport
 from mcplens.transports.streamable_http import StreamableHttpTransport
 from mcplens.transports.websocket import WebSocketTransport

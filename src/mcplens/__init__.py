@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from mcplens.protocol.shapes import ToolResult as ToolResult
     from mcplens.protocol.tasks import Task as Task
     from mcplens.session.client import Client as Client
-    from mcplens.session.config import VERSION as __version__
     from mcplens.session.config import ConnectionConfig as ConnectionConfig
     from mcplens.session.config import HandlerConfig as HandlerConfig
     from mcplens.session.config import RetryConfig as RetryConfig
@@ -47,6 +46,7 @@ if TYPE_CHECKING:
     from mcplens.session.queue import create_request_queue as create_request_queue
     from mcplens.session.results import Reply as Reply
     from mcplens.session.sampling import SamplingHandler as SamplingHandler
+    from mcplens.version import VERSION as __version__
 
 _HOMES = {
     "Bus": "bus",
@@ -93,7 +93,7 @@ __all__ = [*_HOMES, "__version__"]
 
 def __getattr__(name: str) -> Any:
     if name == "__version__":
-        return import_module("mcplens.session.config").VERSION
+        return import_module("mcplens.version").VERSION
     if name in _HOMES:
         return getattr(import_module(f"mcplens.{_HOMES[name]}"), name)
     raise AttributeError(f"module 'mcplens' has no attribute {name!r}")

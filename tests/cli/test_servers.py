@@ -217,7 +217,11 @@ def test_what_a_project_does_is_told_in_its_own_words_with_nothing_resolved(
 ) -> None:
     shell.variables |= {"API_KEY": "s3cr3t", "TOKEN": "s3cr3t"}
     servers = {
-        "run": {"command": "python", "args": ["a b.py", "--key=${API_KEY}"], "env": {"MODE": "x\x1b[2K"}},
+        "run": {
+            "command": "python",
+            "args": ["a b.py", "--key=${API_KEY}"],
+            "env": {"MODE": "x\x1b[2K"},
+        },
         "web": {"url": f"{url}?key=${{API_KEY}}", "headers": {"Authorization": "${TOKEN}"}},
     }
     file = shell.home / "mcp.json"

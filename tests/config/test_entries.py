@@ -203,6 +203,7 @@ class TestKeys:
             ("requestTimeout", -1, "requestTimeout: must not be negative"),
             ("requestTimeout", True, "requestTimeout: must be a number, not true or false"),
             ("requestTimeout", "1e999", "requestTimeout: must be a number that has an end"),
+            ("requestTimeout", 10**400, "requestTimeout: must be a number that has an end"),
             ("maxRetries", 1.5, "maxRetries: must be a whole number"),
             ("maxConcurrency", 0, "maxConcurrency: must be 1 or more"),
             ("retryBackoff", [1, None], "retryBackoff[1]: must be a number, not null"),

@@ -20,11 +20,13 @@ from mcplens.config.sources import TOOLS
 from mcplens.session import model
 from mcplens.session.profiles import _KINDS as KINDS
 from mcplens.session.profiles import BUILT_IN, Profiles
+from mcplens.transports import shell_path
 from tests.config.machine import Machine
-from tests.docs.markdown import DOCS, blocks, sections
+from tests.docs.markdown import DOCS, ROOT, blocks, sections
 
 PAGE = DOCS / "reference" / "config-file.md"
 PACKAGE = Path(mcplens.__file__).parent
+OUR_VARIABLE = re.compile(r'"(MCPLENS_[A-Z_]+)"')
 # Not keys of a file, but what becomes of them.
 OWN_FIELDS = {"name", "source", "raw", "inputs", "unknown", "remarks", "problem"}
 
@@ -116,3 +118,10 @@ def test_every_example_is_a_configuration(machine: Machine) -> None:
         assert [known.get(name).name for name in known.names()] == known.names()
         assert {entry.problem for entry in configuration.servers} == {None}
         assert configuration.remarks == ()
+
+
+def test_every_environment_variable_of_ours_is_documented() -> None:
+    sources = (ROOT / "src" / "mcplens").rglob("*.py")
+    read = {name for path in sources for name in OUR_VARIABLE.findall(path.read_text())}
+    documented = {name for name in rows("Environment variables") if name.startswith("MCPLENS_")}
+    assert documented == read - {shell_path._ASKING_VARIABLE}

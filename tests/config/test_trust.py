@@ -105,6 +105,13 @@ def test_the_store_is_the_users_alone_and_holds_no_secrets(machine: Machine) -> 
     assert "s3cret" not in path.read_text()
 
 
+def test_it_is_in_the_state_folder_that_the_user_chose(machine: Machine) -> None:
+    chosen = machine.home / "chosen"
+    machine.environ["MCPLENS_STATE_DIR"] = str(chosen)
+    TrustStore(here=machine.here()).trust(project_entry(machine, {"command": "x"}))
+    assert [path.name for path in chosen.iterdir()] == ["trusted.json"]
+
+
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"trusted": 3}'])
 def test_a_store_that_cannot_be_read_trusts_nobody(machine: Machine, text: str) -> None:
     machine.write(".local/state/mcplens/trusted.json", text)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import mcplens
-from mcplens.app import transport_for
+from mcplens.targets import transport_for
 from mcplens.transports.stdio import StdioTransport
 from mcplens.transports.streamable_http import StreamableHttpTransport
 from tests.docs.markdown import DOCS, ROOT, Block, blocks

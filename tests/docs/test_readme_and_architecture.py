@@ -66,3 +66,35 @@ def test_the_two_commands_of_the_readme_are_in_the_makefile() -> None:
         assert f"make {target}" in README.read_text()
         assert re.search(rf"^{target}:.*## ", makefile, re.MULTILINE)
     assert "@$(BIN)/mcplens demo" in makefile
+
+
+PAGE = ROOT / "web" / "src"
+
+
+def page_folders() -> dict[str, set[str]]:
+    """The folders of the page that ARCHITECTURE names, and from which others each may import."""
+    text = ARCHITECTURE[ARCHITECTURE.index("## The page") :]
+    rows = re.findall(r"^\| `([a-z]+)/` \| .* \| ([^|]*) \|$", text, re.MULTILINE)
+    return {folder: set(re.findall(r"`([a-z]+)/`", imports)) for folder, imports in rows}
+
+
+def test_every_folder_of_the_page_is_in_the_architecture() -> None:
+    assert set(page_folders()) == {path.name for path in PAGE.iterdir() if path.is_dir()}
+
+
+def imported_folders(folder: str) -> set[str]:
+    """The other folders that the sources of one import from; its tests may use anything."""
+    found = set()
+    for path in (PAGE / folder).rglob("*.ts*"):
+        if ".test." in path.name or path.name == "testing.tsx":
+            continue
+        for name in re.findall(r'(?:from|import)\s*\(?\s*"(\.[^"]+)"', path.read_text()):
+            target = (path.parent / name).resolve().relative_to(PAGE)
+            if len(target.parts) > 1:
+                found.add(target.parts[0])
+    return found - {folder}
+
+
+@pytest.mark.parametrize("folder", page_folders())
+def test_a_folder_of_the_page_imports_only_what_the_architecture_says(folder: str) -> None:
+    assert imported_folders(folder) <= page_folders()[folder]

@@ -1,4 +1,4 @@
-"""A server on stdio that gives any result or error, byte for byte, and asks with a picture and a sound."""
+"""A server on stdio that gives any result or error as it is told, and asks with pictures."""
 
 from __future__ import annotations
 

@@ -11,6 +11,8 @@ from types import ModuleType
 
 import pytest
 
+import mcplens
+
 ROOT = Path(__file__).parents[2]
 
 
@@ -43,6 +45,11 @@ def test_the_wheel_carries_every_error_page(wheel: zipfile.Path) -> None:
 def test_the_wheel_installs_the_mcplens_command(wheel: zipfile.Path) -> None:
     (metadata,) = (path for path in wheel.iterdir() if path.name.endswith(".dist-info"))
     assert "mcplens = mcplens.cli.main:main" in (metadata / "entry_points.txt").read_text()
+
+
+def test_the_wheel_has_the_version_that_mcplens_says(wheel: zipfile.Path) -> None:
+    assert wheel.root.filename is not None
+    assert Path(wheel.root.filename).name.startswith(f"mcplens-{mcplens.__version__}-")
 
 
 def test_the_wheel_carries_the_page_and_nothing_of_its_sources(wheel: zipfile.Path) -> None:

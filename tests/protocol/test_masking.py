@@ -21,6 +21,8 @@ from mcplens.protocol.masking import mask, mask_headers, mask_url
         "X-Auth-Token",
         "Client-Secret",
         "X-Password",
+        "X_API_KEY",
+        "mcp_session_id",
     ],
 )
 def test_a_secret_header_shows_only_its_length(name: str) -> None:

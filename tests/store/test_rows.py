@@ -28,7 +28,6 @@ from mcplens.protocol.frames import (
     too_long,
 )
 from mcplens.store.blocks import pack, unpack
-from mcplens.store.history import entry_of
 from mcplens.store.names import short_id, short_method
 from mcplens.store.rows import Row, RowEncoder, decode_row, published
 from mcplens.web.rows import encoded, event_view
@@ -196,14 +195,6 @@ def test_a_large_payload_has_a_block_of_its_own() -> None:
     batch = [published(frame(FrameReceived, raw, seq=n + 1)) for n, raw in enumerate(raws)]
     blocks = list(pack(RowEncoder().encode(batch)))
     assert [(block.first_seq, block.last_seq) for block in blocks] == [(1, 2), (3, 3), (4, 5)]
-
-
-def test_a_live_event_is_listed_as_a_stored_one() -> None:
-    entry = entry_of(frame(FrameReceived, b"no JSON at all"))
-    assert (entry.kind, entry.status, entry.reason) == (
-        "FrameReceived", "malformed", "no JSON object",
-    )  # fmt: skip
-    assert (entry.size_bytes, entry.head) == (14, b"no JSON at all")
 
 
 def test_secrets_in_a_command_are_masked_and_marked() -> None:

@@ -55,8 +55,10 @@ async def open_with(web: Site, token: str, mine: socket.socket) -> int:
     await asyncio.get_running_loop().sock_connect(mine, (address.host, address.port))
     reader, writer = await asyncio.open_connection(sock=mine)
     body = json.dumps({"token": token})
-    lines = ("POST /api/session HTTP/1.1", f"Host: {web.origin[7:]}", f"Origin: {web.origin}",
-             "Content-Type: application/json", f"Content-Length: {len(body)}", "", body)  # fmt: skip
+    lines = (
+        "POST /api/session HTTP/1.1", f"Host: {web.origin[7:]}", f"Origin: {web.origin}",
+        "Content-Type: application/json", f"Content-Length: {len(body)}", "", body,
+    )  # fmt: skip
     writer.write("\r\n".join(lines).encode())
     status = int((await reader.readline()).split()[1])
     writer.close()

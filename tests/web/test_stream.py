@@ -58,12 +58,14 @@ async def test_a_page_that_comes_back_gets_what_it_has_not_seen(web: Site) -> No
         assert second.events[0]["detail"] == {"message": "while nobody looked"}
 
 
-async def test_a_page_of_another_run_starts_afresh_with_the_newest_events(web: Site) -> None:
+async def test_a_page_of_another_run_starts_afresh_with_the_newest_events(
+    web: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for number in range(50):
         web.workspace.bus.publish(Remark, "demo", 0, str(number))
-    async with web.page({"run_id": "another", "seq": 7, "backlog": 10}) as page:
+    monkeypatch.setattr(sockets, "BACKLOG", 10)
+    async with web.page({"run_id": "another", "seq": 7}) as page:
         assert not page.hello["is_resumed"]
-        assert page.hello["oldest_seq"] == 1
         await page.until(lambda: len(page.events) == 10)
         assert [event["seq"] for event in page.events] == list(range(41, 51))
 
@@ -106,9 +108,11 @@ def test_what_the_feed_keeps_is_bounded_in_bytes(monkeypatch: pytest.MonkeyPatch
     for _ in range(3_000):
         bus.publish(LogReceived, "s", 0, "info", None, "x" * 5_000)
     follower.catch_up()
-    assert feed.oldest_seq > 1
     assert feed._bytes <= feeds.MOST_BYTES
-    batch = feed.after(feed.oldest_seq)
+    missed = feed.after(0)
+    assert missed is not None
+    assert missed.is_missed
+    batch = feed.after(missed.last_seq)
     assert batch is not None
     assert sum(len(bytes(event)) for event in batch.events) < feeds.BATCH_BYTES * 2
 
@@ -120,7 +124,7 @@ def test_while_nobody_looks_nothing_is_encoded() -> None:
     feed = Feed(bus, follower)
     bus.publish(Remark, "s", 0, "x")
     follower.catch_up()
-    assert feed.last_seq == 0
+    assert feed.after(0) is None
 
 
 def test_an_event_of_any_size_and_text_becomes_a_short_row() -> None:

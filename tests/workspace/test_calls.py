@@ -67,7 +67,7 @@ async def test_of_a_large_error_the_beginning_is_kept() -> None:
     assert "Traffic has all that came" in call.error.details["left_out"]
 
 
-async def test_a_call_that_runs_is_not_forgotten_and_is_called_off() -> None:
+async def test_a_call_tells_its_progress_and_is_called_off() -> None:
     calls = Calls(ManualClock(), lambda call_id: None)
 
     async def wait(on_progress: OnProgress) -> Outcome:
@@ -78,16 +78,11 @@ async def test_a_call_that_runs_is_not_forgotten_and_is_called_off() -> None:
     client = create_mcp_client(server_id="s")
     call = calls.start(client, "tool", "tools/call", "t", {}, wait)
     await asyncio.sleep(0)
-    calls.forget(None, [])
     assert calls.find(call.call_id).progress == Progress(1, 2, "half")
     calls.cancel(call.call_id)
     assert call.running is not None
     await asyncio.wait([call.running])
     assert call.status == "cancelled"
-    calls.forget("other", [])
-    assert calls.get(call.call_id) is call
-    calls.forget(None, [call.call_id])
-    assert calls.get(call.call_id) is None
 
 
 async def test_a_bug_ends_its_call_alone() -> None:

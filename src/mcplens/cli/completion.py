@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import sys
 from typing import Final
 
 import click
@@ -121,6 +120,6 @@ def _read() -> dict[str, list[str]]:
 
 
 def _path() -> str:
-    from mcplens.store.location import state_folder
+    from mcplens.user_folders import current_state_folder
 
-    return os.path.join(state_folder(os.environ, sys.platform), _FILE_NAME)
+    return os.path.join(current_state_folder(), _FILE_NAME)

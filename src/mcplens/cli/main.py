@@ -16,6 +16,7 @@ from click.shell_completion import CompletionItem
 from mcplens.cli import exits, output
 from mcplens.cli.help import Context
 from mcplens.cli.state import State
+from mcplens.version import VERSION
 
 # name -> (module, attribute, one line for the list of commands)
 COMMANDS = {
@@ -117,7 +118,7 @@ def _print_completion(ctx: click.Context, parameter: click.Parameter, shell: str
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog=_EPILOG,
 )
-@click.version_option(package_name="mcplens", prog_name="mcplens")
+@click.version_option(VERSION, prog_name="mcplens")
 @click.option(
     "--completion",
     type=click.Choice(["bash", "zsh", "fish"]),

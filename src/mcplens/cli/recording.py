@@ -12,7 +12,7 @@ from mcplens.cli import output
 from mcplens.cli.state import State
 from mcplens.cli.target import Target
 from mcplens.errors import InspectorError
-from mcplens.session.config import VERSION
+from mcplens.version import VERSION
 
 
 @contextlib.contextmanager

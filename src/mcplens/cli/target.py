@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING, Any
 import click
 import msgspec
 
-from mcplens.app import command_name, host_of
 from mcplens.cli import output
 from mcplens.cli.answering import answering
 from mcplens.cli.state import State
 from mcplens.errors import InspectorError
 from mcplens.protocol.masking import is_secret_name, mask, mask_url
+from mcplens.targets import command_name, host_of
 
 if TYPE_CHECKING:
     from mcplens.config.model import Configuration, ServerEntry

@@ -173,9 +173,9 @@ def _answer_by(state: State, workspace: Workspace, server: Server) -> None:
 def _given(
     state: State, workspace: Workspace, target: str | None, overrides: dict[str, Any]
 ) -> Server:
-    from mcplens.app import command_of
     from mcplens.config.placeholders import escape
     from mcplens.config.sources import find_server, is_qualified
+    from mcplens.targets import command_of
 
     if target is not None and is_qualified(target):
         return workspace.foreign(target, find_server(target, workspace.configured.here), overrides)

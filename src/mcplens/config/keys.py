@@ -84,9 +84,13 @@ def number(value: Any, key: str) -> float:
             raise _wanted(key, "a number", value) from None
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise _wanted(key, "a number", value)
-    if not abs(value) < float("inf"):
+    try:
+        found = float(value)
+    except OverflowError:  # a whole number of hundreds of digits
+        found = float("inf")
+    if not abs(found) < float("inf"):
         raise Wrong(key, "must be a number that has an end")
-    return float(value)
+    return found
 
 
 def whole(value: Any, key: str) -> int:

@@ -11,11 +11,10 @@ import posixpath
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from types import ModuleType
-from typing import Final
 
 import msgspec
 
-_APP: Final = "mcplens"
+from mcplens.user_folders import config_folder, state_folder
 
 
 class Surroundings(msgspec.Struct, frozen=True, kw_only=True):
@@ -83,19 +82,9 @@ def walk_upward(
 
 def user_config_folder(here: Surroundings) -> str:
     """Where the user's own `mcp.json` is."""
-    return _own_folder(here, "XDG_CONFIG_HOME", ".config", "user_config_dir")
+    return config_folder(here.environ, here.platform, here.home)
 
 
 def user_state_folder(here: Surroundings) -> str:
     """Where mcplens remembers things."""
-    return _own_folder(here, "XDG_STATE_HOME", ".local/state", "user_state_dir")
-
-
-def _own_folder(here: Surroundings, variable: str, default: str, function: str) -> str:
-    if here.platform in ("win32", "darwin"):
-        import platformdirs
-
-        return str(getattr(platformdirs, function)(_APP, appauthor=False))
-    # What platformdirs answers here, without the 15 ms that loading it takes; a test compares them.
-    base = (here.environ.get(variable) or "").strip()
-    return here.join(base or here.join(here.home, default), _APP)
+    return state_folder(here.environ, here.platform, here.home)

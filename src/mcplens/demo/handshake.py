@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cache
 from typing import Final
 
 from mcplens.demo.call import Call
@@ -11,6 +10,7 @@ from mcplens.demo.media import ICON
 from mcplens.demo.registry import Json, method
 from mcplens.demo.tasks import EXTENSION
 from mcplens.protocol.eras import HANDSHAKE_VERSIONS, SERVER_INFO, VERSIONS, Era
+from mcplens.version import VERSION
 
 INSTRUCTIONS: Final = (
     "A server to try an MCP client on. Each tool shows one feature and says in its description "
@@ -26,21 +26,12 @@ _CAPABILITIES: Final[Json] = {
     "experimental": EXPERIMENTAL,
 }
 
-
-@cache
-def server_info() -> Json:
-    from importlib.metadata import PackageNotFoundError, version
-
-    try:
-        number = version("mcplens")
-    except PackageNotFoundError:  # run from a source tree
-        number = "0"
-    return {
-        "name": "mcplens-demo",
-        "title": "mcplens demo",
-        "version": number,
-        "icons": [{"src": ICON, "mimeType": "image/png", "sizes": ["16x16"]}],
-    }
+_SERVER: Final[Json] = {
+    "name": "mcplens-demo",
+    "title": "mcplens demo",
+    "version": VERSION,
+    "icons": [{"src": ICON, "mimeType": "image/png", "sizes": ["16x16"]}],
+}
 
 
 @method("initialize", Era.HANDSHAKE)
@@ -54,7 +45,7 @@ async def initialize(call: Call) -> Json:
     return {
         "protocolVersion": version,
         "capabilities": {**_CAPABILITIES, "tasks": tasks},
-        "serverInfo": server_info(),
+        "serverInfo": _SERVER,
         "instructions": INSTRUCTIONS,
     }
 
@@ -90,7 +81,7 @@ def complete(method: str, result: Json) -> Json:
     if method in _TTL_MS and whole["resultType"] == "complete":
         scope = "private" if method == "resources/read" else "public"
         whole = {**whole, "ttlMs": _TTL_MS[method], "cacheScope": scope}
-    info = server_info()
+    info = _SERVER
     if method != "server/discover":  # the icon is sent once
         info = {"name": info["name"], "version": info["version"]}
     whole["_meta"] = {SERVER_INFO: info, **result.get("_meta", {})}

@@ -136,7 +136,7 @@ class Demo:
         except asyncio.CancelledError:
             peer.drop(call.id)
             raise
-        except Exception as problem:
+        except Exception as problem:  # a bug of ours is an answer, as any SDK's server would give
             traceback.print_exc(file=sys.stderr)
             peer.refuse(call.id, INTERNAL_ERROR, f"{type(problem).__name__}: {problem}")
         else:

@@ -105,7 +105,7 @@ class Task:
             return
         except Failure as problem:
             result = failure(str(problem))
-        except Exception as problem:
+        except Exception as problem:  # a bug of ours must not look like a task that never ends
             self.error = {"code": INTERNAL_ERROR, "message": f"{type(problem).__name__}: {problem}"}
             self.move("failed", str(problem))
             return

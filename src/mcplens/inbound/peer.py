@@ -199,7 +199,7 @@ class Peer(ABC):
         """Call the handler; it is foreign code, whose failure is an answer too."""
         try:
             self.handler.received(self, incoming)
-        except Exception as problem:
+        except Exception as problem:  # as above
             _log.exception("the handler failed")
             request_id = getattr(incoming.message, "id", None)
             if request_id is not None:

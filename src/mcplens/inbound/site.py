@@ -64,7 +64,7 @@ class Site:
             await exchange.refuse(refusal)
         except ConnectionError:
             pass  # the client left; there is nobody to answer
-        except Exception as problem:
+        except Exception as problem:  # a bug, or a handler's: the client is told, others go on
             _log.exception("%r failed", exchange)
             if not exchange.has_begun:
                 await exchange.refuse(Refusal(500, INTERNAL_ERROR, f"failed: {problem}"))

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from functools import lru_cache
 from typing import Final
 
-_SECRET_HEADER: Final = re.compile(
+_SECRET_NAME: Final = re.compile(
     r"authorization|cookie|token|secret|password|api-?key|session-id|credential|signature", re.I
 )
 # No name holds a ?: from each of a thousand of them the search would go on to the end.
@@ -25,7 +25,7 @@ def mask(value: str) -> str:
 
 def is_secret_name(name: str) -> bool:
     """Whether what stands under this name must not be shown."""
-    return _SECRET_HEADER.search(name.replace("_", "-")) is not None
+    return _SECRET_NAME.search(name.replace("_", "-")) is not None
 
 
 def mask_headers(headers: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
@@ -39,7 +39,7 @@ def mask_headers(headers: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
 
 @lru_cache(maxsize=1024)  # the same few names come with every exchange
 def _masker(name: str) -> Callable[[str], str] | None:
-    if _SECRET_HEADER.search(name):
+    if is_secret_name(name):
         return mask
     return mask_url if name.lower() in ("location", "referer") else None
 

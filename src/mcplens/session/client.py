@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from mcplens.bus import Bus, Publisher
 from mcplens.clock import Clock
-from mcplens.errors import CancelledRequest, InspectorError, ProtocolError, classify
+from mcplens.errors import CancelledRequest, InspectorError, ProtocolError
 from mcplens.events import Event
 from mcplens.protocol.eras import why_not_allowed
 from mcplens.protocol.frames import Frame, Kind, RequestId, decode_value, parse, request_ids
@@ -145,11 +145,6 @@ class Client(Operations):
     def instructions(self) -> str | None:
         introduction = self._connection.introduction
         return introduction.instructions if introduction is not None else None
-
-    @property
-    def advertised(self) -> dict[str, Any]:
-        """What we declare to the server when we connect."""
-        return self._advertised()
 
     @property
     def catalog(self) -> Catalog:
@@ -390,10 +385,6 @@ class Client(Operations):
                 details={"server_id": self.server_id, "method": method},
             )
         introduction.allowed.add(method)
-
-    def failure(self, problem: BaseException) -> InspectorError:
-        """Any exception as the error that a surface shows."""
-        return classify(problem, server_id=self.server_id)
 
 
 def _with_meta(params: Mapping[str, Any], meta: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Any
 
 import msgspec
 
 from mcplens.errors import DEFAULT_RETRYABLE_ERRORS
-
-VERSION: Final = "0.1.0"
+from mcplens.version import VERSION
 
 
 class ConnectionConfig(msgspec.Struct, frozen=True, kw_only=True):

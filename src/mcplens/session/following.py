@@ -8,6 +8,7 @@ connection is waited for. client_tasks.py owns the followers.
 from __future__ import annotations
 
 import asyncio
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
@@ -42,7 +43,7 @@ class Origin(msgspec.Struct, frozen=True):
     on_progress: Callable[[Progress], None] | None = None
 
 
-class Follower:
+class Follower(ABC):
     """One task and where it stands; `outcome` is the frame with the result of the call."""
 
     def __init__(self, tasks: ClientTasks, task: Task, origin: Origin) -> None:
@@ -220,16 +221,19 @@ class Follower:
 
     # -- what the revisions differ in ------------------------------------------------------------
 
+    @abstractmethod
     def _moved(self, frame: Frame) -> None:
         """Do what the status asks for, right after it was heard of."""
 
+    @abstractmethod
     def _check(self) -> None:
         """Raise what went wrong beside the polls."""
 
+    @abstractmethod
     async def _result(self) -> Frame:
         """The result of the call, once the task is over. Raises InspectorError."""
-        raise NotImplementedError
 
+    @abstractmethod
     async def _end(self) -> None:
         """Leave nothing running."""
 
@@ -298,6 +302,12 @@ class CoreFollower(Follower):
                     await self._clock.sleep(self._interval_s)
                 else:
                     await self._tasks.until_connected()
+
+    def _check(self) -> None:
+        """Nothing goes on beside the polls but tasks/result, and that is looked at with them."""
+
+    async def _end(self) -> None:
+        """Nothing runs beside the polls."""
 
     def _stop(self, error: InspectorError) -> None:
         if self._waiting is not None:

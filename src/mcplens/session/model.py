@@ -105,9 +105,9 @@ class _Endpoint:
 
         import aiohttp
 
-        from mcplens.transports.network import proxy_for, user_agent
+        from mcplens.transports.network import USER_AGENT, proxy_for
 
-        headers = {"Content-Type": "application/json", "User-Agent": user_agent()}
+        headers = {"Content-Type": "application/json", "User-Agent": USER_AGENT}
         if self._key:
             headers["Authorization"] = f"Bearer {self._key}"
         timeout = aiohttp.ClientTimeout(total=self._timeout_s)

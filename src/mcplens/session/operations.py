@@ -6,6 +6,7 @@ travel.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -40,7 +41,7 @@ OnProgress = Callable[[Progress], None]
 S = TypeVar("S", bound=msgspec.Struct)
 
 
-class Operations:
+class Operations(ABC):
     """What can be asked of a server."""
 
     server_id: str
@@ -337,6 +338,7 @@ class Operations:
             raise error
         return await self._rounds.open_urls(method, error, send)
 
+    @abstractmethod
     async def _send(
         self,
         method: str,
@@ -345,10 +347,11 @@ class Operations:
         on_progress: OnProgress | None,
         headers: Mapping[str, str] | None,
     ) -> Frame:
-        raise NotImplementedError
+        """The answer to a request that is sent at once."""
 
+    @abstractmethod
     async def _settled(self, entry: QueueEntry) -> Any:
-        raise NotImplementedError
+        """The result of a request that is in the queue."""
 
 
 def _call_params(

@@ -138,7 +138,7 @@ class Profiles:
         A project's configuration cannot give another meaning to what is built in: it could have
         questions of the user's own servers sent to a URL.
         """
-        of_project = getattr(self._own, "of_project", frozenset())
+        of_project: frozenset[str] = getattr(self._own, "of_project", frozenset())
         return name in self._own and not (name in BUILT_IN and name in of_project)
 
     def get(self, name: str) -> TestingProfile:

@@ -17,6 +17,7 @@ from mcplens.store.blocks import Block, pack, unpack
 from mcplens.store.retention import Retention, Sweeper
 from mcplens.store.rows import Row, from_json, to_json
 from mcplens.store.schema import SEQ_BITS, Locked, Unusable, explain, open_to_write
+from mcplens.store.transactions import transaction
 
 if TYPE_CHECKING:
     import sqlite3
@@ -118,16 +119,8 @@ class Database:
 
     def _transact(self, work: Callable[[], T]) -> T:
         def inside() -> T:
-            connection = self._opened
-            connection.execute("BEGIN IMMEDIATE")
-            try:
-                result = work()
-                connection.execute("COMMIT")
-            except BaseException:
-                if connection.in_transaction:
-                    connection.execute("ROLLBACK")
-                raise
-            return result
+            with transaction(self._opened):
+                return work()
 
         return self._guard(inside)
 

@@ -14,13 +14,12 @@ from typing import Any, Final, Self
 import msgspec
 
 from mcplens.errors import CancelledRequest, ConfigurationError
-from mcplens.events import Event
 from mcplens.protocol.frames import RequestId
 from mcplens.store.blocks import unpack
 from mcplens.store.exchanges import gather
 from mcplens.store.filters import Filter as Filter
 from mcplens.store.filters import Sieve
-from mcplens.store.rows import Row, RowEncoder, Stored, decode_row, from_json, published
+from mcplens.store.rows import Row, Stored, decode_row, from_json
 from mcplens.store.schema import SEQ_BITS, SEQ_MASK, Locked, Unusable, explain, open_to_read
 
 # Enough of a payload for one line of a list.
@@ -86,12 +85,6 @@ class Entry(msgspec.Struct, frozen=True):
     def reason(self) -> str:
         """What is wrong with a malformed message; empty where nothing is."""
         return str(self.detail.get("malformed", {}).get("reason", ""))
-
-
-def entry_of(event: Event) -> Entry:
-    """A live event as a list shows it."""
-    (row,) = RowEncoder().encode([published(event)])
-    return _entry(event.run_id, row)
 
 
 def _entry(run_id: str, row: Row) -> Entry:

@@ -18,6 +18,7 @@ from mcplens.store.blocks import pack, unpack
 from mcplens.store.history import unreadable
 from mcplens.store.rows import Row
 from mcplens.store.schema import Locked, Unusable, explain, open_to_read, open_to_write
+from mcplens.store.transactions import transaction
 
 if TYPE_CHECKING:
     import sqlite3
@@ -113,14 +114,8 @@ def _write(path: str, work: Callable[[sqlite3.Connection], object]) -> None:
     import sqlite3
 
     try:
-        with closing(open_to_write(path)) as connection:
-            connection.execute("BEGIN IMMEDIATE")
-            try:
-                work(connection)
-            except BaseException:
-                connection.execute("ROLLBACK")
-                raise
-            connection.execute("COMMIT")
+        with closing(open_to_write(path)) as connection, transaction(connection):
+            work(connection)
     except (Unusable, Locked) as problem:
         raise unreadable(problem) from None
     except sqlite3.Error as problem:

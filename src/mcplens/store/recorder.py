@@ -258,7 +258,7 @@ class Recorder:
         self._destinations.remove(destination)
         try:
             destination.close()
-        except Exception as problem:
+        except Exception as problem:  # it failed before; one more failure is only told
             reason += f" ({problem})"
         self._tell(f"not recorded: {reason}")
 

@@ -11,6 +11,8 @@ import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
+from mcplens.store.transactions import transaction
+
 if TYPE_CHECKING:
     import sqlite3
 
@@ -204,8 +206,7 @@ def _checked_version(connection: sqlite3.Connection, path: str) -> int:
 
 
 def _migrate(connection: sqlite3.Connection, path: str) -> None:
-    connection.execute("BEGIN IMMEDIATE")
-    try:
+    with transaction(connection):
         # Looked at again: another mcplens may have done it while we waited.
         for migration in MIGRATIONS[_checked_version(connection, path) :]:
             if callable(migration):
@@ -215,10 +216,6 @@ def _migrate(connection: sqlite3.Connection, path: str) -> None:
                     connection.execute(statement)
         connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
         connection.execute(f"PRAGMA user_version = {len(MIGRATIONS)}")
-    except BaseException:
-        connection.execute("ROLLBACK")
-        raise
-    connection.execute("COMMIT")
 
 
 def _patiently(connection: sqlite3.Connection, statement: str) -> None:

@@ -71,7 +71,7 @@ class EventStream:
                         take(event)
                     if self.event_count % MESSAGES_PER_TURN == 0:
                         await give_way()
-        except Exception as problem:
+        except Exception as problem:  # whatever it is, it is noted and goes on
             self._how = f"broke off ({what_broke(problem)})"
             raise
 

@@ -31,11 +31,11 @@ from mcplens.events import (
 from mcplens.protocol.masking import mask_headers, mask_url
 from mcplens.transports.network import (
     KEPT_BYTES,
+    USER_AGENT,
     NetworkOptions,
     check_url,
     proxy_for,
     status_error,
-    user_agent,
 )
 
 if TYPE_CHECKING:
@@ -116,7 +116,7 @@ class HttpClient:
         options = self.options
         self._own_headers = {
             "Host": self.url.host_port_subcomponent or "",
-            "User-Agent": user_agent(),
+            "User-Agent": USER_AGENT,
             "Accept-Encoding": "gzip, deflate",
         }
         if url.user is not None:
@@ -356,7 +356,7 @@ class Exchange:
         content = self._response.content
         try:
             return await content.readany()
-        except Exception as problem:
+        except Exception as problem:  # raised at the next read, after what had already come
             rest = _unread(content)
             if not rest:
                 raise

@@ -15,6 +15,9 @@ from typing import Final
 
 from mcplens.errors import ConfigurationError, HttpError
 from mcplens.protocol.masking import mask_url
+from mcplens.version import VERSION
+
+USER_AGENT: Final = f"mcplens/{VERSION}"
 
 # As long as a whole connection may take by default.
 DEFAULT_CONNECT_TIMEOUT_S: Final = 30.0
@@ -123,16 +126,6 @@ def _is_loopback(host: str) -> bool:
         return ip_address(host).is_loopback
     except ValueError:
         return False
-
-
-@cache
-def user_agent() -> str:
-    from importlib.metadata import PackageNotFoundError, version
-
-    try:
-        return f"mcplens/{version('mcplens')}"
-    except PackageNotFoundError:  # run from a source tree
-        return "mcplens"
 
 
 def status_error(

@@ -34,11 +34,11 @@ from mcplens.transports.base import (
 )
 from mcplens.transports.network import (
     DEFAULT_CONNECT_TIMEOUT_S,
+    USER_AGENT,
     NetworkOptions,
     check_url,
     proxy_for,
     status_error,
-    user_agent,
     usual_context,
 )
 
@@ -103,7 +103,7 @@ class WebSocketTransport(Transport):
         started = self._clock.monotonic()
         try:
             socket = self._socket = await self._connector()
-        except Exception as problem:
+        except Exception as problem:  # the library lets errors of sockets, TLS and proxies through
             raise self._explain(problem, started) from problem
         assert socket.response is not None
         self._publish_handshake(socket.response, started)
@@ -199,7 +199,7 @@ class WebSocketTransport(Transport):
             subprotocols=[Subprotocol(SUBPROTOCOL)],
             compression=None,
             additional_headers=options.headers,
-            user_agent_header=user_agent(),
+            user_agent_header=USER_AGENT,
             proxy=proxy_for(parts.scheme, parts.hostname or "", parts.port),
             open_timeout=options.connect_timeout_s,
             # A server that is busy in a call answers no pings; MCP's own ping watches it.

@@ -191,10 +191,6 @@ async def cancel(workspace: Workspace, command: c.CancelCall) -> views.CallView:
     return call_view(workspace, call)
 
 
-async def forget(workspace: Workspace, command: c.ForgetCalls) -> None:
-    workspace.calls.forget(command.server_id, command.call_ids)
-
-
 async def started(workspace: Workspace, call: Call, command: Any) -> views.CallView:
     """The call as it stands once its request is in the queue."""
     call.asked = command
@@ -208,8 +204,7 @@ def _ttl_of(workspace: Workspace, command: c.CallTool) -> float | None:
     """How long the task of a call is to live; None for a call that is none."""
     if not command.as_task:
         return None
-    default_s = workspace.configured.configuration.settings.task_ttl_s
-    return default_s if command.task_ttl_s is None else command.task_ttl_s
+    return workspace.configured.configuration.settings.task_ttl_s
 
 
 def _options(command: c.CallTool) -> Options:
@@ -236,5 +231,4 @@ CARRIERS: Final[dict[type, Callable[[Workspace, Any], Awaitable[Any]]]] = {
     c.SendRaw: send_raw,
     c.ReplayCall: replay,
     c.CancelCall: cancel,
-    c.ForgetCalls: forget,
 }

@@ -25,13 +25,11 @@ class _Command(msgspec.Struct, frozen=True, tag=True, tag_field="type", kw_only=
 class Resume(_Command, frozen=True, kw_only=True):
     """The first command: where the page left off, if it did.
 
-    Answered by Hello. Events after `seq` follow, if `run_id` is of this run; else the last
-    `backlog` ones that are kept.
+    Answered by Hello. Events after `seq` follow, if `run_id` is of this run; else the newest.
     """
 
     run_id: str | None = None
     seq: int | None = None
-    backlog: int = 2_000
 
 
 # -- servers -----------------------------------------------------------------------------------
@@ -227,7 +225,6 @@ class CallTool(_Command, frozen=True, kw_only=True):
     headers: dict[str, str] = {}
     timeout_s: float | None = None
     as_task: bool = False
-    task_ttl_s: float | None = None
     send_anyway: bool = False
 
 
@@ -287,13 +284,6 @@ class CancelCall(_Command, frozen=True, kw_only=True):
     call_id: str
 
 
-class ForgetCalls(_Command, frozen=True, kw_only=True):
-    """Forget calls that have ended (all, if none is named); the recording keeps them."""
-
-    server_id: str | None = None
-    call_ids: list[str] = []
-
-
 # -- questions, roots, tasks -------------------------------------------------------------------
 
 
@@ -330,10 +320,6 @@ class AutoRespond(_Command, frozen=True, kw_only=True):
     question_id: str
     profile: str
     options: dict[str, Any] = {}
-
-
-class ListProfiles(_Command, frozen=True, kw_only=True):
-    """The testing profiles that there are now."""
 
 
 class SetProfile(_Command, frozen=True, kw_only=True):
@@ -459,7 +445,7 @@ AnyCommand = (
     | ParseTarget | SetCapabilities | List | MoreOfList | StopList | Complete | Subscribe
     | Unsubscribe | SetLevel | Ping | CallTool
     | ReadResource | GetPrompt | Request | SendRaw | ReplayCall | RepeatCall | CancelCall
-    | ForgetCalls | AnswerSampling | AnswerElicitation | RejectQuestion | AutoRespond | ListProfiles
+    | AnswerSampling | AnswerElicitation | RejectQuestion | AutoRespond
     | SetProfile | AddRoot | RemoveRoot | BrowseFolder | ListTasks | CancelTask | GetTaskResult
     | Pin | Unpin | ListPins | SaveExample | DeleteExample | ListExamples | ForgetRun | SetSetting
 )  # fmt: skip

@@ -54,14 +54,6 @@ class Feed:
     def __repr__(self) -> str:
         return f"<Feed at {self._last_seq}, {len(self._ring)} events, {len(self._wakers)} readers>"
 
-    @property
-    def last_seq(self) -> int:
-        return self._last_seq
-
-    @property
-    def oldest_seq(self) -> int:
-        return self._ring[0][0] if self._ring else self._last_seq + 1
-
     def join(self, wake: Callable[[], None], after_seq: int) -> None:
         """Call `wake` whenever there is more after this place."""
         if not self._wakers:

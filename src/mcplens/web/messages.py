@@ -32,15 +32,14 @@ class _Message(msgspec.Struct, frozen=True, tag=True, tag_field="type"):
 class Hello(_Message, frozen=True, kw_only=True):
     """All that is there now; answers Resume. Events after the place that it resumes from follow.
 
-    `seq` is the newest event, `oldest_seq` the oldest one that is kept in memory, `after_seq`
-    where the events that follow begin. `is_resumed` is False for a page of another run.
+    `seq` is the newest event, `after_seq` where the events that follow begin. `is_resumed` is
+    False for a page of another run.
     """
 
     id: int
     run_id: str
     version: str
     seq: int
-    oldest_seq: int
     after_seq: int
     is_resumed: bool
     is_recording: bool
@@ -146,12 +145,10 @@ REPLIES: Final[dict[type, Any]] = {
     commands.ReplayCall: views.CallView,
     commands.RepeatCall: views.CallView,
     commands.CancelCall: views.CallView,
-    commands.ForgetCalls: None,
     commands.AnswerSampling: None,
     commands.AnswerElicitation: None,
     commands.RejectQuestion: None,
     commands.AutoRespond: None,
-    commands.ListProfiles: list[ProfileView],
     commands.SetProfile: views.ServerView,
     commands.AddRoot: views.ServerView,
     commands.RemoveRoot: views.ServerView,

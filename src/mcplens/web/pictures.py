@@ -143,7 +143,6 @@ def _configured(workspace: Workspace, server: Server) -> dict[str, Any]:
         "env_names": sorted({*entry.env, *server.overrides.get("env", ())}),
         "header_names": sorted({*entry.headers, *server.overrides.get("headers", ())}),
         "flags": flags_of(server),
-        "is_enabled": entry.enabled,
         "is_editable": entry.source.kind == KIND,
         "is_removable": entry.source.kind == KIND or server.is_given,
         "needs_confirmation": workspace.confirmations.is_needed(entry),
@@ -218,7 +217,6 @@ def found_view(
 ) -> views.FoundView:
     return views.FoundView(
         entry.name,
-        f"{entry.source.kind}:{entry.name}",
         source_view(entry.source),
         entry.transport,
         shown(entry),

@@ -16,8 +16,6 @@ from mcplens.web import commands as c
 from mcplens.web import views
 from mcplens.web.folders import browse, nearest
 from mcplens.web.pictures import server_view
-from mcplens.web.question_pictures import profile_views
-from mcplens.web.question_views import ProfileView
 from mcplens.web.recorded import beside
 from mcplens.workspace.answering import typed_root
 from mcplens.workspace.server import Server
@@ -61,10 +59,6 @@ def _value(raw: Raw) -> Any:
 
 
 # -- who answers, and what is declared ---------------------------------------------------------
-
-
-async def list_profiles(workspace: Workspace, command: c.ListProfiles) -> list[ProfileView]:
-    return profile_views(workspace)
 
 
 async def set_profile(workspace: Workspace, command: c.SetProfile) -> views.ServerView:
@@ -136,7 +130,6 @@ CARRIERS: Final[dict[type, Callable[[Workspace, Any], Awaitable[Any]]]] = {
     c.AnswerElicitation: answer_elicitation,
     c.RejectQuestion: reject,
     c.AutoRespond: auto_respond,
-    c.ListProfiles: list_profiles,
     c.SetProfile: set_profile,
     c.SetCapabilities: set_capabilities,
     c.AddRoot: add_root,

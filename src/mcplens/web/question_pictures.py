@@ -91,7 +91,6 @@ def task_view(workspace: Workspace, task: TaskState) -> views.TaskView:
         created=task.created,
         started=task.started,
         updated=task.updated,
-        ttl_s=task.seconds("ttl", "ttlMs"),
         expires=task.expires,
         poll_interval_s=task.seconds("pollInterval", "pollIntervalMs"),
         request_id=task.request_id,

@@ -79,7 +79,6 @@ class TaskView(msgspec.Struct, frozen=True, kw_only=True):
     created: float
     started: float
     updated: float
-    ttl_s: float | None
     expires: float | None
     poll_interval_s: float | None
     request_id: RequestId | None

@@ -58,7 +58,6 @@ async def runs(workspace: Workspace, limit: int) -> RunPage:
     """The newest runs."""
     limit = min(limit, MOST_RUNS)
     found = await read(workspace, lambda history: history.runs(limit + 1))
-    live = workspace.bus.run_id
     shown = [
         RunView(
             run.run_id,
@@ -70,7 +69,6 @@ async def runs(workspace: Workspace, limit: int) -> RunPage:
             run.event_count,
             run.size_bytes,
             run.last_seq,
-            run.run_id == live,
         )
         for run in found[:limit]
     ]

@@ -79,7 +79,6 @@ class Routes:
             get(SESSION_PATH, self._check_session),
             get("/api/history", self._runs),
             get("/api/history/events", self._events),
-            get("/api/history/search", self._events),
             get("/api/history/matches", self._matches),
             get("/api/event/{run}/{seq:int}", self._event),
             get("/api/event/{run}/{seq:int}/bytes", self._event_bytes),

@@ -15,7 +15,7 @@ import msgspec
 from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 
 from mcplens.errors import InspectorError, classify
-from mcplens.session.config import VERSION
+from mcplens.version import VERSION
 from mcplens.web.carrying_out import carry_out
 from mcplens.web.commands import AnyCommand, Resume
 from mcplens.web.feed import Feed
@@ -35,8 +35,8 @@ from mcplens.workspace.workspace import Workspace
 
 # Commands of one page that may be under way.
 MOST_COMMANDS: Final = 256
-# What a fresh page is given of the past at most.
-MOST_BACKLOG: Final = 20_000
+# How many events of the past a fresh page is given; it fetches older ones from the recording.
+BACKLOG: Final = 2_000
 GOING_AWAY: Final = 1001
 
 _log: Final = logging.getLogger("mcplens.web")
@@ -148,12 +148,11 @@ class Socket:
         if is_resumed and command.seq is not None:
             after = min(command.seq, bus.last_seq)
         else:
-            backlog = max(0, min(command.backlog, MOST_BACKLOG))
-            after = max(oldest - 1, bus.last_seq - backlog)
-        self._outbox.reply(self._hello(command.id, oldest, after, is_resumed))
+            after = max(oldest - 1, bus.last_seq - BACKLOG)
+        self._outbox.reply(self._hello(command.id, after, is_resumed))
         self._outbox.follow(after)
 
-    def _hello(self, identity: int, oldest: int, after: int, is_resumed: bool) -> Hello:
+    def _hello(self, identity: int, after: int, is_resumed: bool) -> Hello:
         workspace = self._workspace
         recorder = workspace.recorder
         return Hello(
@@ -161,7 +160,6 @@ class Socket:
             run_id=workspace.bus.run_id,
             version=VERSION,
             seq=workspace.bus.last_seq,
-            oldest_seq=oldest,
             after_seq=after,
             is_resumed=is_resumed,
             is_recording=recorder is not None and recorder.is_on,

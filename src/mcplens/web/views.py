@@ -137,7 +137,6 @@ class ServerView(msgspec.Struct, frozen=True, kw_only=True):
     env_names: list[str]
     header_names: list[str]
     flags: list[str]
-    is_enabled: bool
     is_editable: bool
     is_removable: bool
     needs_confirmation: bool
@@ -181,7 +180,8 @@ class PairView(msgspec.Struct, frozen=True):
 class ConfirmationView(msgspec.Struct, frozen=True):
     """What a person is shown before a server that came from elsewhere is first started.
 
-    `others` are what else its entry says of what it may see, as JSON. `variables` are those of the user's environment that it would be given or send.
+    `others` are what else its entry says of what it may see, as JSON. `variables` are those of the
+    user's environment that it would be given or send.
     """
 
     command: list[str] | None
@@ -213,7 +213,6 @@ class FoundView(msgspec.Struct, frozen=True):
     """
 
     name: str
-    qualified: str
     source: SourceView
     transport: str | None
     shown: str
@@ -439,7 +438,6 @@ class RunView(msgspec.Struct, frozen=True):
     event_count: int
     size_bytes: int
     last_seq: int
-    is_live: bool
 
 
 class RunPage(msgspec.Struct, frozen=True):

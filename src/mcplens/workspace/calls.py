@@ -232,13 +232,6 @@ class Calls:
             call.running.cancel()
         return call
 
-    def forget(self, server_id: str | None, call_ids: list[str]) -> None:
-        """Forget calls that have ended: these, or all (of one server)."""
-        for call in self:
-            is_meant = call.call_id in call_ids if call_ids else True
-            if is_meant and not call.is_running and server_id in (None, call.server_id):
-                self._drop(call)
-
     async def end(self) -> None:
         await self._running.end()
 

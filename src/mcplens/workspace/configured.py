@@ -17,7 +17,7 @@ from mcplens.config.edit import add_server, add_servers, remove_server, set_top
 from mcplens.config.entries import build_entry
 from mcplens.config.export import Export, Shape, export_servers
 from mcplens.config.files import Written, invalid
-from mcplens.config.keys import TOP_KEYS
+from mcplens.config.keys import TOP_KEYS, Wrong
 from mcplens.config.model import Configuration, Origin, ServerEntry, Source
 from mcplens.config.places import VARIABLE
 from mcplens.config.profiles import ProfileValues
@@ -152,7 +152,7 @@ class Configured:
             refuse_masks(value, name)
             try:
                 key.read(value, key.name)
-            except Exception as wrong:  # keys.Wrong says which key and why
+            except Wrong as wrong:
                 raise invalid(str(wrong), key=key.name) from None
         return set_top(self.own_file(), key.name, value, is_private=True)
 

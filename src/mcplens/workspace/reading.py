@@ -15,7 +15,6 @@ from typing import Any, Final
 
 import msgspec
 
-from mcplens.app import command_name
 from mcplens.config import registry
 from mcplens.config.configuration import read_file
 from mcplens.config.entries import build_entry
@@ -24,6 +23,7 @@ from mcplens.config.model import ServerEntry, Source
 from mcplens.config.sources import find_sources, read_servers
 from mcplens.config.surroundings import Surroundings
 from mcplens.errors import InspectorError
+from mcplens.targets import command_name
 
 # Far above any server's entry; a whole file of them may be pasted.
 _MOST_TEXT: Final = 4 * 1024 * 1024

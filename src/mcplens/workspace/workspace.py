@@ -22,11 +22,11 @@ from mcplens.config.model import ServerEntry, Source
 from mcplens.config.surroundings import Surroundings, current_surroundings
 from mcplens.errors import InspectorError
 from mcplens.events import ListRefreshed, RequestPaused, RequestResumed, RequestStarted
-from mcplens.session.config import VERSION
 from mcplens.session.profiles import Profiles
 from mcplens.store.location import default_path
 from mcplens.store.recorder import Recorder
 from mcplens.transports.base import Closing
+from mcplens.version import VERSION
 from mcplens.workspace import questions, tasks
 from mcplens.workspace.background import Background
 from mcplens.workspace.calls import Calls

@@ -1,5 +1,5 @@
 // Written by `python -m mcplens.web.typescript`; do not edit.
-// The structs are in src/mcplens/web/: commands.py, messages.py, views.py.
+// The structs are in src/mcplens/web/: commands.py, messages.py, views.py, question_views.py.
 
 export type State = "DISCONNECTED" | "CONNECTING" | "CONNECTED" | "DISCONNECTING" | "ERROR";
 
@@ -83,7 +83,6 @@ export interface CallTool {
   headers?: Record<string, string>;
   timeout_s?: number | null;
   as_task?: boolean;
-  task_ttl_s?: number | null;
   send_anyway?: boolean;
 }
 
@@ -201,7 +200,8 @@ export interface ConfirmationOf {
 /**
  * What a person is shown before a server that came from elsewhere is first started.
  *
- * `others` are what else its entry says of what it may see, as JSON. `variables` are those of the user's environment that it would be given or send.
+ * `others` are what else its entry says of what it may see, as JSON. `variables` are those of the
+ * user's environment that it would be given or send.
  */
 export interface ConfirmationView {
   command: string[] | null;
@@ -358,16 +358,6 @@ export interface FolderView {
 }
 
 /**
- * Forget calls that have ended (all, if none is named); the recording keeps them.
- */
-export interface ForgetCalls {
-  type: "ForgetCalls";
-  id: number;
-  server_id?: string | null;
-  call_ids?: string[];
-}
-
-/**
  * Delete what is recorded of a run; of this one, all up to now. Pins are kept.
  */
 export interface ForgetRun {
@@ -392,7 +382,6 @@ export interface FoundServers {
  */
 export interface FoundView {
   name: string;
-  qualified: string;
   source: SourceView;
   transport: string | null;
   shown: string;
@@ -431,8 +420,8 @@ export interface GetTaskResult {
 /**
  * All that is there now; answers Resume. Events after the place that it resumes from follow.
  *
- * `seq` is the newest event, `oldest_seq` the oldest one that is kept in memory, `after_seq`
- * where the events that follow begin. `is_resumed` is False for a page of another run.
+ * `seq` is the newest event, `after_seq` where the events that follow begin. `is_resumed` is
+ * False for a page of another run.
  */
 export interface Hello {
   type: "Hello";
@@ -440,7 +429,6 @@ export interface Hello {
   run_id: string;
   version: string;
   seq: number;
-  oldest_seq: number;
   after_seq: number;
   is_resumed: boolean;
   is_recording: boolean;
@@ -535,14 +523,6 @@ export interface ListExamples {
  */
 export interface ListPins {
   type: "ListPins";
-  id: number;
-}
-
-/**
- * The testing profiles that there are now.
- */
-export interface ListProfiles {
-  type: "ListProfiles";
   id: number;
 }
 
@@ -810,15 +790,13 @@ export interface Request {
 /**
  * The first command: where the page left off, if it did.
  *
- * Answered by Hello. Events after `seq` follow, if `run_id` is of this run; else the last
- * `backlog` ones that are kept.
+ * Answered by Hello. Events after `seq` follow, if `run_id` is of this run; else the newest.
  */
 export interface Resume {
   type: "Resume";
   id: number;
   run_id?: string | null;
   seq?: number | null;
-  backlog?: number;
 }
 
 /**
@@ -856,7 +834,6 @@ export interface RunView {
   event_count: number;
   size_bytes: number;
   last_seq: number;
-  is_live: boolean;
 }
 
 /**
@@ -983,7 +960,6 @@ export interface ServerView {
   env_names: string[];
   header_names: string[];
   flags: string[];
-  is_enabled: boolean;
   is_editable: boolean;
   is_removable: boolean;
   needs_confirmation: boolean;
@@ -1134,7 +1110,6 @@ export interface TaskView {
   created: number;
   started: number;
   updated: number;
-  ttl_s: number | null;
   expires: number | null;
   poll_interval_s: number | null;
   request_id: number | string | null;
@@ -1210,12 +1185,10 @@ export type Command =
   | ReplayCall
   | RepeatCall
   | CancelCall
-  | ForgetCalls
   | AnswerSampling
   | AnswerElicitation
   | RejectQuestion
   | AutoRespond
-  | ListProfiles
   | SetProfile
   | AddRoot
   | RemoveRoot
@@ -1274,12 +1247,10 @@ export interface Replies {
   ReplayCall: CallView;
   RepeatCall: CallView;
   CancelCall: CallView;
-  ForgetCalls: null;
   AnswerSampling: null;
   AnswerElicitation: null;
   RejectQuestion: null;
   AutoRespond: null;
-  ListProfiles: ProfileView[];
   SetProfile: ServerView;
   AddRoot: ServerView;
   RemoveRoot: ServerView;

@@ -1,6 +1,7 @@
 // Bytes as they are, windowed.
-import { hexLine, hexLines } from "../screens/traffic/hex";
+
 import css from "./HexView.module.css";
+import { hexLine, hexLines } from "./hex";
 import { useWindow } from "./useWindow";
 
 const ROW_PX = 18;

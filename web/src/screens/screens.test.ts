@@ -2,13 +2,13 @@ import { describe, expect, it } from "vitest";
 import type { CallView } from "../api/types";
 import { python } from "../calls/copyAs";
 import { matching } from "../frame/Palette";
+import { hexLine } from "../parts/hex";
 import { pathTo, pathToCall, placeOf } from "../state/selection";
 import { anEvent } from "../testing/views";
 import { bytesToSend } from "./experimental/useRawSending";
 import { expand, variablesOf } from "./resources/uriTemplate";
 import { formOf, problemOf, rawOf } from "./servers/entry";
 import { EVERYTHING, wantedBy } from "./traffic/filter";
-import { hexLine } from "./traffic/hex";
 
 describe("addresses", () => {
   it("name the server, the screen and the item, whatever characters they have", () => {

@@ -49,7 +49,6 @@ describe("what is kept of a form", () => {
 function aFound(name: string, kind: string, part: Partial<FoundView> = {}): FoundView {
   return {
     name,
-    qualified: `${kind}:${name}`,
     source: { kind, path: `/home/me/${kind}.json`, scope: "user" },
     transport: "stdio",
     shown: "x",

@@ -1,0 +1,199 @@
+"""Which transport a target means: a command, a script, a URL, or a transport that is given.
+
+Also the short names by which targets are known. Called by app.py; the command line and the
+workspace take the names.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import shlex
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
+
+from mcplens.errors import ConfigurationError
+from mcplens.transports.base import Transport
+
+Target = str | os.PathLike[str] | Sequence[str]
+MakeTransport = Callable[[], Transport]
+
+# How to run a script that is given as a target.
+_INTERPRETERS: dict[str, list[str]] = {
+    ".py": [sys.executable],
+    ".js": ["node"],
+    ".mjs": ["node"],
+    ".cjs": ["node"],
+}
+
+_SHARED_OPTIONS: Final = frozenset({"max_message_bytes"})
+_STDIO_OPTIONS: Final = _SHARED_OPTIONS | {
+    "env", "cwd", "inherit_env", "close_wait_s", "terminate_wait_s",
+}  # fmt: skip
+_NETWORK_OPTIONS: Final = _SHARED_OPTIONS | {
+    "headers", "ca_file", "insecure", "connect_timeout_s",
+}  # fmt: skip
+_HTTP_OPTIONS: Final = _NETWORK_OPTIONS | {"sse_fallback"}
+
+# The names that a transport may be asked for by, and what it is then.
+_KINDS: Final = {
+    "stdio": "stdio",
+    "http": "http",
+    "streamable-http": "http",
+    "sse": "sse",
+    "ws": "websocket",
+    "websocket": "websocket",
+}
+_KIND_OF_SCHEME: Final = {"http": "http", "https": "http", "ws": "websocket", "wss": "websocket"}
+_OPTIONS_OF: Final = {
+    "stdio": _STDIO_OPTIONS,
+    "http": _HTTP_OPTIONS,
+    "sse": _NETWORK_OPTIONS,
+    "websocket": _NETWORK_OPTIONS,
+}
+
+
+def transport_for(
+    target: Target | Transport | MakeTransport, kind: str | None = None, **options: Any
+) -> tuple[MakeTransport, str]:
+    """How to reach a target, and a name for it.
+
+    Raises:
+        ConfigurationError: the target is none, or an option has no meaning for it.
+    """
+    options = {name: value for name, value in options.items() if value is not None}
+    if isinstance(target, Transport) or callable(target):
+        _check_options("a transport of your own", options, frozenset())
+        return maker_of(target), "server"
+    if isinstance(target, str) and "://" in target.split(" ", 1)[0]:
+        return _remote(target, kind, options)
+    if kind not in (None, "stdio"):
+        raise invalid(f"{kind} needs a URL; {target!r} is a command")
+    command = command_of(target)
+    _check_options("a command", options, _STDIO_OPTIONS)
+    if "cwd" in options:
+        options["cwd"] = os.fspath(options["cwd"])
+
+    def make_stdio() -> Transport:
+        from mcplens.transports.stdio import StdioTransport
+
+        return StdioTransport(command, **options)
+
+    return make_stdio, command_name(command)
+
+
+# Programs that run another one, which is what a command should be called by.
+_RUNNERS: Final = frozenset(
+    (
+        "python", "pypy", "node", "npx", "uvx", "uv", "bun", "bunx", "deno", "docker", "sh", "bash",
+        "env",
+    )
+)  # fmt: skip
+
+
+def command_name(command: Sequence[str]) -> str:
+    """A short name for a command: the program, or what its runner runs; never an argument of it."""
+    program = os.path.basename(command[0])
+    if os.path.splitext(program)[0].rstrip("0123456789.") not in _RUNNERS:
+        return program
+    for flag, word in itertools.pairwise(command):
+        if flag in ("-c", "-e", "--eval"):  # a program text follows
+            return program
+        if not word.startswith("-") and word not in ("run", "tool", "exec") and "=" not in word:
+            return os.path.basename(word) or program
+    return program
+
+
+def host_of(url: str) -> str:
+    """Host and port of a URL: a name for it that holds no secret."""
+    rest = url.partition("://")[2]
+    end = min((at for at in map(rest.find, "/?#") if at >= 0), default=len(rest))
+    return rest[:end].rpartition("@")[2] or "server"
+
+
+def _remote(url: str, kind: str | None, options: dict[str, Any]) -> tuple[MakeTransport, str]:
+    scheme = url.partition("://")[0]
+    chosen = _KIND_OF_SCHEME.get(scheme.lower()) if kind is None else _KINDS.get(kind)
+    if chosen is None and kind is not None:
+        raise invalid(f"there is no transport called {kind!r}: use {', '.join(_KINDS)}")
+    if chosen is None:
+        raise invalid(f"{scheme}:// cannot be connected to: use http, https, ws or wss")
+    if chosen == "stdio":
+        raise invalid(f"stdio needs a command; {url} is a URL")
+    _check_options(f"a URL over {chosen}", options, _OPTIONS_OF[chosen])
+
+    def make() -> Transport:
+        if chosen == "http":
+            from mcplens.transports.streamable_http import StreamableHttpTransport
+
+            return StreamableHttpTransport(url, **options)
+        if chosen == "sse":
+            from mcplens.transports.sse import SseTransport
+
+            return SseTransport(url, **options)
+        from mcplens.transports.websocket import WebSocketTransport
+
+        return WebSocketTransport(url, **options)
+
+    return make, host_of(url)
+
+
+def _check_options(what: str, options: Mapping[str, Any], known: frozenset[str]) -> None:
+    unknown = sorted(options.keys() - known)
+    if unknown:
+        has = ", ".join(sorted(known)) or "none"
+        raise invalid(f"{', '.join(unknown)}: no meaning for {what}, whose options are: {has}")
+
+
+def command_of(target: Target) -> list[str]:
+    """The command that a target means: itself, a script's interpreter, a line in words.
+
+    Raises:
+        ConfigurationError: it is empty, or cannot be split.
+    """
+    if isinstance(target, str | os.PathLike):
+        path = os.fspath(target)
+        interpreter = _INTERPRETERS.get(os.path.splitext(path)[1])
+        if interpreter is not None and os.path.isfile(path):
+            return [*interpreter, path]
+        command = [path] if isinstance(target, os.PathLike) else _split(path)
+    else:
+        command = [os.fspath(part) for part in target]
+    if not command:
+        raise invalid("the target is empty: give a command, a URL or a script")
+    return command
+
+
+def _split(text: str) -> list[str]:
+    try:
+        return shlex.split(text)
+    except ValueError as problem:
+        raise invalid(f"{text!r} cannot be split into a command: {problem}") from None
+
+
+def invalid(message: str) -> ConfigurationError:
+    """What is raised for a target that cannot be used."""
+    return ConfigurationError("CONFIGURATION_INVALID", message)
+
+
+def maker_of(transport: Transport | MakeTransport | None) -> MakeTransport:
+    """What makes a transport for each attempt to connect; one that is given can be used once."""
+    if transport is None:
+        return _no_transport
+    if not isinstance(transport, Transport):
+        return transport
+    unused = [transport]
+
+    def once() -> Transport:
+        if not unused:
+            raise invalid(
+                "this transport was used before: give a function that makes one, to reconnect"
+            )
+        return unused.pop()
+
+    return once
+
+
+def _no_transport() -> Transport:
+    raise invalid("the client has no transport: give one to connect_client")
