@@ -22,6 +22,10 @@ from mcplens.protocol.masking import mask, mask_headers, mask_url
         "Client-Secret",
         "X-Password",
         "X_API_KEY",
+        "Ocp-Apim-Subscription-Key",
+        "x-functions-key",
+        "X-Auth",
+        "DD-Application-Key",
         "mcp_session_id",
     ],
 )
@@ -34,6 +38,7 @@ def test_a_secret_header_shows_only_its_length(name: str) -> None:
 
 def test_other_headers_stay_in_their_order_and_as_they_are() -> None:
     headers = [("B", "2"), ("A", "1"), ("B", "3"), ("Content-Type", "text/html; a=b")]
+    headers += [("Sec-WebSocket-Key", "x"), ("X-Author", "me"), ("Keep-Alive", "1")]
     assert mask_headers(headers) == headers
 
 

@@ -11,7 +11,9 @@ from functools import lru_cache
 from typing import Final
 
 _SECRET_NAME: Final = re.compile(
-    r"authorization|cookie|token|secret|password|api-?key|session-id|credential|signature", re.I
+    r"authorization|cookie|token|secret|password|api-?key|session-id|credential|signature"
+    r"|(?:^|-)(?:auth|jwt|pass|passwd|pwd)(?:-|$)|(?<!websocket)-key$",
+    re.I,
 )
 # No name holds a ?: from each of a thousand of them the search would go on to the end.
 _QUERY_VALUE: Final = re.compile(r"(?<=[?&])([^=&#?]+)=([^&#]+)")

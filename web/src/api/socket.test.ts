@@ -58,6 +58,12 @@ afterEach(() => {
 });
 
 describe("Socket", () => {
+  it("begins again after what it cannot read", async () => {
+    const { socket, fakes } = made();
+    await socket.start();
+    fakes[0]?.onmessage?.({ data: '{"type": "Changed", "value": NaN}' });
+    expect(fakes[0]?.isClosed).toBe(true);
+  });
   it("resumes where it left off, and gives each command its own answer", async () => {
     const { socket, fakes } = made();
     await socket.start();

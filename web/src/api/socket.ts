@@ -20,6 +20,15 @@ export type Fields<T extends Command["type"]> = Omit<Named<T>, "type" | "id">;
 type Waiting = { resolve(value: unknown): void; reject(error: CommandError): void };
 
 /** A command that could not be carried out, with what the backend says about it. */
+/** A message of the backend; null for what is none. */
+function read(text: string): ServerMessage | null {
+  try {
+    return JSON.parse(text) as ServerMessage;
+  } catch {
+    return null;
+  }
+}
+
 export class CommandError extends Error {
   constructor(readonly view: ErrorView) {
     super(view.message);
@@ -100,7 +109,12 @@ export class Socket {
       const resume = { type: "Resume", id: this.nextId++, ...this.events.place() };
       socket.send(JSON.stringify(resume));
     };
-    socket.onmessage = (event) => this.receive(JSON.parse(String(event.data)) as ServerMessage);
+    socket.onmessage = (event) => {
+      const message = read(String(event.data));
+      // What cannot be read may be what somebody waits for: begin again with all that is there.
+      if (message) this.receive(message);
+      else socket.close();
+    };
     socket.onclose = () => void this.lost(socket);
   }
 

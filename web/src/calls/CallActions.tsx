@@ -20,6 +20,8 @@ function CopyAs({ call }: { call: CallView }) {
   const { value, problem } = useRequest(call, isOpen);
   const isReady = value !== undefined;
   const isPlain = canBeCommand(call, server);
+  // The command line would take such a name for an option.
+  const isOption = call.server_id.startsWith("-");
   return (
     <Menu position="bottom-end" opened={isOpen} onChange={setOpen}>
       <Menu.Target>
@@ -32,8 +34,9 @@ function CopyAs({ call }: { call: CallView }) {
         {!isPlain && (
           <Menu.Label>No command: a header has a name that a shell would run</Menu.Label>
         )}
+        {isOption && <Menu.Label>No command: the server has the name of an option</Menu.Label>}
         <Menu.Item
-          disabled={!isReady || !isPlain}
+          disabled={!isReady || !isPlain || isOption}
           onClick={() => void copy(asCommand(call, value, server))}
         >
           mcplens command
