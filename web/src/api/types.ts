@@ -21,6 +21,9 @@ export interface AddRoot {
   save?: boolean;
 }
 
+/**
+ * `content` is sent as it is: no default is filled in. `force` sends what breaks the form.
+ */
 export interface AnswerElicitation {
   type: "AnswerElicitation";
   id: number;
@@ -679,7 +682,7 @@ export interface ProgressView {
 }
 
 /**
- * What a server asks, and nobody has answered yet.
+ * What a server asks or asked: it waits, or `is_done` with an `outcome`.
  *
  * `server_name` is the server's own word, `server_id` the user's. `number` of `count` is its
  * place among those that wait for the same call. `origin` says how it came: as a `request`, as a
