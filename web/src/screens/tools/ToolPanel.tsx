@@ -110,7 +110,9 @@ export function ToolPanel({ server, tool, listed, problem }: Props) {
                 <ExampleList
                   serverId={server.server_id}
                   tool={name}
-                  onChoose={(given) => run.setDraft({ ...run.draft, text: indented(given) })}
+                  onChoose={(given) =>
+                    run.setDraft({ mode: run.draft.mode, text: indented(given) })
+                  }
                 />
                 <ArgumentsEditor
                   name={`${server.server_id}-${name}`}
