@@ -3,9 +3,17 @@
 from __future__ import annotations
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Browser, Locator, Page, expect
 
-from .browser import Watched
+from .browser import Watched, retype, watched
+from .site import Site
+
+
+def run(window: Watched, tool: str) -> tuple[Page, Locator]:
+    """The panel of the first question that a tool of the demo's asks."""
+    page = window.enter(f"/s/demo/tools/{tool}")
+    page.get_by_role("button", name="Run", exact=True).click()
+    return page, page.get_by_label("Question: ").first
 
 
 def test_two_questions_survive_a_reload_with_what_was_half_typed(window: Watched) -> None:
@@ -25,6 +33,103 @@ def test_two_questions_survive_a_reload_with_what_was_half_typed(window: Watched
     call = page.get_by_label("Call of ask-everything")
     expect(call).to_contain_text("Ada")
     expect(call).to_contain_text("half an ans")
+    window.assert_clean()
+
+
+def test_a_form_sends_what_it_shows_and_nothing_else(window: Watched) -> None:
+    page, form = run(window, "elicit-form")
+    form.get_by_label("Your name").fill("Ada\nLovelace")
+    # A default that was emptied does not come back.
+    expect(form.get_by_label("nick")).to_have_value("demo")
+    form.get_by_label("nick").fill("")
+    form.get_by_label("age").fill("4x")
+    form.get_by_role("button", name="Submit").click()
+    expect(form.get_by_label("What breaks the schema")).to_contain_text("age: “4x” is no value")
+    expect(form.get_by_role("button", name="Send anyway")).to_be_visible()
+    form.get_by_label("age").fill("40")
+    form.get_by_label("age").press("Control+Enter")
+    call = page.get_by_label("Call of elicit-form")
+    expect(call.get_by_text("Done", exact=True)).to_be_visible()
+    expect(call).to_contain_text("Lovelace")
+    expect(call).to_contain_text("age")
+    expect(call).not_to_contain_text("nick")
+    window.assert_clean()
+
+
+def test_the_whole_request_is_shown_and_any_model_answers(browser: Browser, demo: Site) -> None:
+    with watched(browser, demo, permissions=["clipboard-read", "clipboard-write"]) as window:
+        page = window.enter("/s/demo/tools/sample")
+        page.get_by_text("JSON", exact=True).first.click()
+        retype(
+            page.get_by_role("textbox", name="Arguments as JSON"),
+            '{"prompt": "What is a lens?", "maxTokens": 12345678901234567890}',
+        )
+        # Tab leads out of the editor.
+        page.keyboard.press("Tab")
+        expect(page.get_by_role("button", name="_meta, headers, timeout")).to_be_focused()
+        page.get_by_role("button", name="Run", exact=True).click()
+        model = page.get_by_label("Question: sampling/createMessage")
+        for words in (
+            "You are the model behind the mcplens demo.",
+            "claude", "gpt", "Cost: 0.3", "Speed: 0.8", "Intelligence: 0.5",
+            "Max tokens: 12345678901234567890",
+            "Temperature: 0.7", "Stop sequences: THE END", "rejected in",
+        ):  # fmt: skip
+            expect(model).to_contain_text(words)
+        expect(model).not_to_contain_text("mcplens-demo")
+        model.get_by_text("Whole request").click()
+        request = model.get_by_role("tree", name="Request")
+        expect(request).to_contain_text("mcplens-demo")
+        expect(request).to_contain_text("12345678901234567890")
+        model.get_by_label("Response", exact=False).last.fill("A bent\npiece of glass.")
+        model.get_by_role("button", name="Copy the response").click()
+        page.wait_for_function(
+            "navigator.clipboard.readText().then((text) => text === 'A bent\\npiece of glass.')"
+        )
+        # Refused, and then changed: what is sent is what stands there.
+        reason = model.get_by_role("combobox", name="Stop reason")
+        reason.fill("toolUse")
+        page.keyboard.press("Escape")
+        model.get_by_role("button", name="Edit & Send").click()
+        expect(model.get_by_role("button", name="Send anyway")).to_be_visible()
+        window.shoot("answers refused")
+        model.get_by_label("Model", exact=True).fill("glass-1")
+        expect(model.get_by_role("button", name="Send anyway")).to_have_count(0)
+        reason.fill("because")
+        page.keyboard.press("Escape")
+        model.get_by_role("button", name="Edit & Send").click()
+        expect(page.get_by_label("Call of sample")).to_contain_text("glass-1 says: A bent")
+        window.goto("/s/demo/traffic")
+        page.get_by_role("searchbox").first.fill("because")
+        # In this revision the answer goes with the repeated call.
+        expect(page.get_by_text("tools/call").first).to_be_visible()
+        window.assert_clean()
+
+
+def test_a_tool_call_that_was_built_reaches_the_server(window: Watched) -> None:
+    page, model = run(window, "sample-with-tools")
+    model.get_by_text("Adds two numbers.").click()
+    schema = model.get_by_role("tree", name="Input schema of add")
+    expect(schema).to_contain_text("required")
+    expect(model).to_contain_text("Tool choice: auto")
+    model.get_by_role("combobox", name="Stop reason").fill("toolUse")
+    page.keyboard.press("Escape")
+    model.get_by_role("button", name="Add", exact=True).click()
+    typed = model.get_by_label("Input of call 1")
+    expect(typed).to_have_value('{\n  "a": 0,\n  "b": 0\n}')
+    assert window.axe() == []
+    window.shoot("answers tool call")
+    typed.fill('{"a": 2, "b": 40}')
+    model.get_by_role("button", name="Edit & Send").click()
+    expect(model).to_contain_text("Result of")
+    expect(model).to_contain_text("42")
+    model.get_by_role("combobox", name="Stop reason").fill("endTurn")
+    page.keyboard.press("Escape")
+    # Another profile than the server's own.
+    model.get_by_role("combobox", name="Testing profile").click()
+    page.get_by_role("option", name="echo", exact=True).click()
+    model.get_by_role("button", name="Auto-respond").click()
+    expect(page.get_by_label("Call of sample-with-tools")).to_contain_text("after 2 rounds")
     window.assert_clean()
 
 

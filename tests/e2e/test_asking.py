@@ -84,7 +84,7 @@ def demo(home: Path) -> Iterator[Site]:
             "protocolVersion": "2025-11-25",
         }  # fmt: skip
         http = {"url": url, "protocolVersion": "2025-11-25"}
-        configure(home, {"demo": entry, "telling": http})
+        configure(home, {"demo": entry, "other": entry, "telling": http})
         with site(home, "demo") as running:
             yield running
 
@@ -225,6 +225,26 @@ def test_all_questions_are_on_a_screen_of_their_own(window: Watched) -> None:
     page.keyboard.press("Enter")
     expect(page.get_by_role("heading", name="Questions")).to_be_visible()
     expect(waiting).to_have_count(0)
+    window.assert_clean()
+
+
+def test_questions_of_two_servers_wait_in_the_bell(window: Watched) -> None:
+    page, _ = run(window, "elicit-form")
+    page.get_by_label(ELICITATION).wait_for()
+    window.switch("/s/other/tools/elicit-steps")
+    page.get_by_role("button", name="Connect", exact=True).click()
+    page.get_by_role("button", name="Run", exact=True).click()
+    page.get_by_label(ELICITATION).wait_for()
+    for server, asks in (("demo", "Your name"), ("other", "What is your name?")):
+        page.get_by_role("button", name="2 questions wait").click()
+        page.get_by_role("menuitem", name="elicitation/create").filter(has_text=server).click()
+        expect(page.get_by_role("heading", name=f"A question of {server}")).to_be_visible()
+        expect(page.get_by_label(ELICITATION)).to_contain_text(asks)
+    page.get_by_role("button", name="Cancel tool execution").click()
+    page.get_by_role("button", name="1 question waits").click()
+    page.get_by_role("menuitem", name="elicitation/create").click()
+    page.get_by_role("button", name="Cancel tool execution").click()
+    expect(page.get_by_text("Cancelled", exact=True).first).to_be_visible()
     window.assert_clean()
 
 

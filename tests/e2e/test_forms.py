@@ -39,6 +39,12 @@ def write(page: Page, label: str, text: str) -> None:
     page.keyboard.insert_text(text)
 
 
+def height(one: Locator) -> int:
+    box = one.bounding_box()
+    assert box
+    return round(box["height"])
+
+
 def run(page: Page) -> None:
     page.get_by_role("button", name="Run", exact=True).click()
 
@@ -95,6 +101,31 @@ def test_text_of_every_format(browser: Browser, demo: Site) -> None:
         window.assert_clean()
 
 
+def test_text_of_several_lines_is_typed_kept_and_sent(window: Watched) -> None:
+    page = enter(window, "form-text")
+    plain, one_line = field(page, "Plain text"), field(page, "website")
+    low = height(plain)
+    assert low == height(one_line)
+    plain.fill("select 1")
+    plain.press("Enter")
+    plain.press_sequentially("from a")
+    assert height(plain) > low
+    switch(page, "JSON")
+    expect(page.get_by_label("Arguments as JSON")).to_contain_text(r"select 1\nfrom a")
+    switch(page, "Form")
+    expect(plain).to_have_value("select 1\nfrom a")
+    page.get_by_role("button", name="Use as code: ABC-12").click()
+    field(page, "needed").fill("x")
+    window.shoot("forms lines")
+    plain.press("Control+Enter")
+    expect(page.get_by_text("Done", exact=True)).to_be_visible()
+    expect(plain).to_have_value("select 1\nfrom a")
+    assert got(page) == {
+        "plain": "select 1\nfrom a", "needed": "x", "prefilled": "already here", "code": "ABC-12",
+    }  # fmt: skip
+    window.assert_clean()
+
+
 def test_numbers_and_a_checkbox(window: Watched) -> None:
     page = enter(window, "form-numbers")
     field(page, "count").fill("11")
@@ -110,6 +141,17 @@ def test_numbers_and_a_checkbox(window: Watched) -> None:
     expect(page.get_by_text("The form would round this number.")).to_be_visible()
     field(page, "count").fill("10")
     assert got(page) == {"count": 10, "ratio": 0.5, "even": 2, "sure": False}
+    # What is no number yet is not left out in silence.
+    field(page, "even").fill("12a")
+    before = page.url
+    run(page)
+    findings = page.get_by_label("What breaks the schema")
+    expect(findings).to_have_text("even: “12a” is no value that the form can send. It is left out.")
+    window.shoot("forms half typed")
+    assert page.url == before
+    page.get_by_role("button", name="Send anyway").click()
+    expect(page).not_to_have_url(before)
+    expect(page.get_by_label("Call of form-numbers")).not_to_contain_text("even")
     window.assert_clean()
 
 
@@ -193,6 +235,16 @@ def test_references_and_alternatives(window: Watched) -> None:
     expect(page.get_by_label("anything as JSON")).to_contain_text("[1, {")
     window.shoot("forms alternatives")
     write(page, "anything as JSON", "[1, {}]")
+    assert got(page) == {"target": {"name": "Ada"}, "amount": "7%", "anything": [1, {}]}
+    # The example brings its own kind of value.
+    page.get_by_role("button", name="Save as example").click()
+    page.get_by_label("Name of the example").fill("named")
+    page.keyboard.press("Enter")
+    pick(page, "target", "object with id")
+    field(page, "id").fill("1x")
+    page.get_by_label("Examples").get_by_role("button", name="named", exact=True).click()
+    expect(page.get_by_role("combobox", name="target")).to_have_value("object with name")
+    expect(field(page, "name")).to_have_value("Ada")
     assert got(page) == {"target": {"name": "Ada"}, "amount": "7%", "anything": [1, {}]}
     window.assert_clean()
 

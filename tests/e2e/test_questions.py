@@ -7,6 +7,8 @@ that the protocol allows; what a real server asks is in test_answers.py.
 from __future__ import annotations
 
 import json
+import re
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -86,7 +88,7 @@ class Asked:
 
         route.on_message(from_page)
 
-    def ask(self, *questions: tuple[str, dict[str, Any]]) -> Page:
+    def ask(self, *questions: tuple[str, dict[str, Any]], **fields: Any) -> Page:
         page = self.window.enter("/s/demo/tools/echo")
         page.get_by_role("button", name="Run", exact=True).wait_for()
         self._changed("calls", "asked", CALL)
@@ -98,7 +100,7 @@ class Asked:
                 "profile": None, "is_done": False, "outcome": None, "server_name": "demo",
                 "mode": params.get("mode"), "number": number + 1, "count": len(questions),
                 "round": None, "most_rounds": None, "link": None, "answering_by": None,
-                "answered_by": None,
+                "answered_by": None, **fields,
             }  # fmt: skip
             self._changed("questions", f"q{number}", question)
         return page
@@ -156,6 +158,50 @@ def test_sampling_answers_with_tool_calls(asked: Asked) -> None:
     page.get_by_role("button", name="Edit & Send").click()
     content = [{"type": "tool_use", "id": "call_1", "name": "add", "input": {"a": 2}}]
     assert asked.answer()["result"]["content"] == content
+
+
+@pytest.mark.parametrize(("method", "params"), [
+    ("sampling/createMessage", SAMPLING | {"metadata": {"id": 1}}),
+    ("elicitation/create", FORM),
+    ("elicitation/create", URL),
+])  # fmt: skip
+def test_a_question_fits_a_phone(
+    browser: Browser, demo: Site, method: str, params: dict[str, Any]
+) -> None:
+    with watched(browser, demo, viewport={"width": 360, "height": 740}) as window:
+        asked = Asked(window)
+        page = asked.ask((method, params), answering_by="echo")
+        panel = page.get_by_label(f"Question: {method}")
+        expect(panel.get_by_role("status").filter(has_text="echo is answering")).to_be_visible()
+        expect(panel).to_contain_text("if unanswered")
+        panel.get_by_text("Whole request").click()
+        expect(panel.get_by_role("tree", name="Request")).to_be_visible()
+        if method == "sampling/createMessage":
+            page.get_by_role("combobox", name="Stop reason").fill("toolUse")
+            page.keyboard.press("Escape")
+            page.get_by_role("button", name="Add", exact=True).click()
+        # A tree scrolls by itself.
+        for one in panel.locator("textarea, button:not([role=tree] button)").all():
+            box = one.bounding_box()
+            assert box, one
+            assert box["x"] >= 0, one
+            assert box["x"] + box["width"] <= 360, one
+        assert page.evaluate("document.documentElement.scrollWidth") <= 360
+        panel.scroll_into_view_if_needed()
+        assert window.axe() == []
+        window.shoot(f"question on a phone {method} {params.get('mode')}")
+        window.assert_clean()
+
+
+def test_the_countdown_runs_and_stops_at_nothing(browser: Browser, demo: Site) -> None:
+    with watched(browser, demo) as window:
+        asked = Asked(window)
+        page = asked.ask(("elicitation/create", FORM), deadline=time.time() + 100)
+        panel = page.get_by_label("Question: elicitation/create")
+        first = panel.get_by_text("rejected in").inner_text()
+        assert re.fullmatch(r"rejected in (1 min )?\d+(\.\d+)? ?\w+ if unanswered", first), first
+        expect(panel.get_by_text("rejected in")).not_to_have_text(first)
+        window.assert_clean()
 
 
 def test_a_form_is_filled_in_and_submitted(asked: Asked) -> None:

@@ -201,7 +201,8 @@ async def test_a_form_is_submitted_declined_and_cancelled(asker: Page) -> None:
     assert refused.value.error["code"] == "INVALID_ANSWER"
     assert "name" in refused.value.error["details"]["findings"][0]
     await asker.ask("AnswerElicitation", action="accept", content={"name": "Ada"}, **ask)
-    assert (await asker.ended(call_id))["result"]["structuredContent"]["name"] == "Ada"
+    # The form has defaults; a page shows them, so what it sends without them was emptied.
+    assert (await asker.ended(call_id))["result"]["structuredContent"] == {"name": "Ada"}
     for action in ("decline", "cancel"):
         call_id = await start(asker, "elicit-form")
         (question,) = await asked(asker)

@@ -70,6 +70,19 @@ async def test_the_pictures_and_sounds_of_a_question_are_served(web: Site) -> No
     assert status == 400
 
 
+async def test_what_a_question_asks_is_served_with_every_digit(web: Site) -> None:
+    params = {"messages": [], "maxTokens": 1, "metadata": {"id": 12345678901234567890}}
+    web.workspace.bus.publish(
+        QuestionOpened, "demo", 0, "sampling-1", "sampling/createMessage", params
+    )
+    web.workspace.follower.catch_up()
+    async with web.http.get(f"{web.inside}/api/questions/demo%2Fsampling-1/params") as answer:
+        assert answer.content_type == "application/json"
+        assert "12345678901234567890" in await answer.text()
+    status, _ = await web.get("/api/questions/demo%2Fnone/params")
+    assert status == 400
+
+
 async def test_tasks_of_both_roles_are_told_apart(web: Site) -> None:
     task = {
         "taskId": "t", "status": "working", "ttl": 60_000, "pollInterval": 500,

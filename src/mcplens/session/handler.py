@@ -267,16 +267,25 @@ class Handler:
         return pending
 
     def resolve(
-        self, request_id: str, result: Any, *, force: bool = False, answered_by: str = "person"
+        self,
+        request_id: str,
+        result: Any,
+        *,
+        force: bool = False,
+        is_whole: bool = False,
+        answered_by: str = "person",
     ) -> None:
         """Answer a question; `force` sends an answer that breaks the rules, exactly as it is.
+
+        Nothing is added to an answer that `is_whole`: what it leaves out, it leaves out on purpose.
 
         Raises:
             InspectorError: nothing of this id waits, or INVALID_ANSWER: the question still waits.
         """
         pending = self.get(request_id)
         if not force:
-            result = self._completed(pending, result)
+            if not is_whole:
+                result = self._completed(pending, result)
             findings = self._findings(pending, result)
             if findings:
                 raise InspectorError(

@@ -296,6 +296,8 @@ class AnswerSampling(_Command, frozen=True, kw_only=True):
 
 
 class AnswerElicitation(_Command, frozen=True, kw_only=True):
+    """`content` is sent as it is: no default is filled in. `force` sends what breaks the form."""
+
     question_id: str
     action: Literal["accept", "decline", "cancel"]
     content: Raw = NOTHING

@@ -34,7 +34,8 @@ async def answer_elicitation(workspace: Workspace, command: c.AnswerElicitation)
     result: dict[str, Any] = {"action": command.action}
     if bytes(command.content) not in (b"", b"null"):
         result["content"] = _value(command.content)
-    workspace.replies.resolve(command.question_id, result, force=command.force)
+    # The form began with the defaults: what a person emptied stays away.
+    workspace.replies.resolve(command.question_id, result, force=command.force, is_whole=True)
 
 
 async def reject(workspace: Workspace, command: c.RejectQuestion) -> None:

@@ -20,6 +20,7 @@ from mcplens.errors import InspectorError, classify
 from mcplens.protocol.frames import decode_value
 from mcplens.store.har import export_har
 from mcplens.store.history import History, IsStopped
+from mcplens.store.rows import to_json
 from mcplens.store.transfer import Imported, export_trace, import_trace
 from mcplens.web import queries, recorded
 from mcplens.web.blobs import attachment, blob_response
@@ -86,6 +87,7 @@ class Routes:
             get("/api/calls/{call_id}/request", self._request),
             get("/api/blob/{call_id}", self._blob),
             get("/api/questions/{question_id:path}/blob", self._question_blob),
+            get("/api/questions/{question_id:path}/params", self._question_params),
             get("/api/export", self._export),
             post("/api/import", self._import),
             get("/api/{path:path}", _nothing_here),
@@ -231,6 +233,10 @@ class Routes:
     async def _question_blob(self, request: Request) -> Response:
         question = self._workspace.questions.find(request.path_params["question_id"])
         return blob_response(question.params, request.query_params.get("pointer", ""))
+
+    async def _question_params(self, request: Request) -> Response:
+        question = self._workspace.questions.find(request.path_params["question_id"])
+        return Response(bytes(raw_json(to_json(question.params))), media_type="application/json")
 
     def _raw_result(self, request: Request) -> bytes:
         call = self._workspace.calls.find(request.path_params["call_id"])

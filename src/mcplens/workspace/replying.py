@@ -41,15 +41,23 @@ class Replies:
         await self._work.end()
 
     def resolve(
-        self, question_id: str, result: Any, *, force: bool = False, answered_by: str = "person"
+        self,
+        question_id: str,
+        result: Any,
+        *,
+        force: bool = False,
+        is_whole: bool = False,
+        answered_by: str = "person",
     ) -> None:
-        """Answer a question.
+        """Answer a question; nothing is added to an answer that `is_whole`.
 
         Raises:
             InspectorError: QUESTION_GONE, or INVALID_ANSWER with what is wrong.
         """
         question, handler = self._found(question_id)
-        handler.resolve(question.local_id, result, force=force, answered_by=answered_by)
+        handler.resolve(
+            question.local_id, result, force=force, is_whole=is_whole, answered_by=answered_by
+        )
         question.is_accepted = isinstance(result, dict) and result.get("action") == "accept"
 
     def reject(self, question_id: str, reason: str = "", *, answered_by: str = "person") -> None:

@@ -40,6 +40,10 @@ export const fetchResult = async (callId: string): Promise<string> =>
 export const fetchRequest = async (callId: string): Promise<string> =>
   (await ask(`/api/calls/${segment(callId)}/request`)).text();
 
+/** What a server asks with, as it wrote its numbers. */
+export const fetchParams = async (questionId: string): Promise<string> =>
+  (await ask(`/api/questions/${segment(questionId)}/params`)).text();
+
 /** The newest runs. */
 export const fetchRuns = async (most: number): Promise<RunPage> =>
   (await ask(`/api/history?limit=${most}`)).json();

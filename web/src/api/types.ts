@@ -21,6 +21,9 @@ export interface AddRoot {
   save?: boolean;
 }
 
+/**
+ * `content` is sent as it is: no default is filled in. `force` sends what breaks the form.
+ */
 export interface AnswerElicitation {
   type: "AnswerElicitation";
   id: number;

@@ -36,7 +36,7 @@ interface Props {
 }
 
 /** Why the form cannot show this text; null if it can. */
-function hindrance(text: string | null): string | null {
+export function hindrance(text: string | null): string | null {
   const parsed = parseJson(text ?? "{}");
   if (!parsed.ok || !isSchema(parsed.value)) return "The JSON is not an object yet";
   const number = lossyNumber(text ?? "");
@@ -126,8 +126,13 @@ function FormOf({ name, value, findings, onChange, drawing }: Props & { drawing:
   // One key stroke may change a value and what is half typed, each by itself.
   const latest = useRef(value);
   latest.current = value;
+  // Fields remember how their value came about; one from outside is drawn anew.
+  const written = useRef({ text: value.text, version: 0 });
+  if (written.current.text !== value.text)
+    written.current = { text: value.text, version: written.current.version + 1 };
   const change = (changed: Partial<Arguments>): void => {
     latest.current = { ...latest.current, ...changed };
+    written.current.text = latest.current.text;
     onChange(latest.current);
   };
   const keep = (pointer: string, text: string | null): void => {
@@ -153,6 +158,7 @@ function FormOf({ name, value, findings, onChange, drawing }: Props & { drawing:
   return (
     <HalfTypedContext value={{ half: value.half ?? {}, keep }}>
       <module.SchemaForm
+        key={written.current.version}
         name={name.replace(/\W/g, "_")}
         schema={drawing.schema}
         value={data}

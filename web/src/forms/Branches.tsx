@@ -7,9 +7,9 @@ import {
   getDiscriminatorFieldFromSchema,
   type RJSFSchema,
 } from "@rjsf/utils";
-import { useState } from "react";
+import { useContext, useState } from "react";
 import { DEFAULTS } from "./defaults";
-import { useHalfTyped } from "./halfTyped";
+import { HalfTypedContext, pointerOf, useHalfTyped } from "./halfTyped";
 import css from "./SchemaForm.module.css";
 import { JSON_FIELD } from "./schema";
 import { validator } from "./validator";
@@ -41,10 +41,21 @@ function valueFor(kind: RJSFSchema, before: RJSFSchema | undefined, props: Field
   return getDefaultFormState(validator, kind, kept, rootSchema, "excludeObjectChildren", DEFAULTS);
 }
 
+/** Forgets what is half typed in the fields of a kind that is no longer chosen. */
+function useForgetHalf(path: FieldProps["fieldPathId"]["path"]): () => void {
+  const { half, keep } = useContext(HalfTypedContext);
+  const own = pointerOf(path);
+  const isInside = (pointer: string): boolean => pointer === own || pointer.startsWith(`${own}/`);
+  return () => {
+    for (const pointer of Object.keys(half).filter(isInside)) keep(pointer, null);
+  };
+}
+
 export function Branches(props: FieldProps) {
   const { schema, options, formData, fieldPathId, registry, onChange, name, required } = props;
   const kinds = options as RJSFSchema[];
   const [half] = useHalfTyped(fieldPathId.path, formData);
+  const forgetHalf = useForgetHalf(fieldPathId.path);
   const json = kinds.findIndex((kind) => kind.$id === JSON_FIELD);
   const [chosen, choose] = useState(() =>
     half !== null && json >= 0 ? json : kindOf(formData, props),
@@ -70,6 +81,7 @@ export function Branches(props: FieldProps) {
           const to = kinds[index];
           if (!to || index === chosen) return;
           choose(index);
+          forgetHalf();
           onChange(valueFor(to, kind, props), [...fieldPathId.path]);
         }}
       />

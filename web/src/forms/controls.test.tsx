@@ -2,27 +2,12 @@
 import { screen } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { describe, expect, it, vi } from "vitest";
-import { one, show } from "./testing";
+import { box, field, one, paste, pick, show, toForm, toJson, type } from "./testing";
 
 vi.mock("../parts/CodeEditor");
 // Keys are typed one by one, and the first test waits for the form's code.
 vi.setConfig({ testTimeout: 60_000 });
 
-const field = (name: RegExp | string = /^it\b/): HTMLElement => screen.getByLabelText(name);
-const type = (text: string): Promise<void> => userEvent.type(field(), text);
-const paste = async (element: HTMLElement, text: string): Promise<void> => {
-  await userEvent.clear(element);
-  await userEvent.click(element);
-  await userEvent.paste(text);
-};
-const box = (name: RegExp | string = /^it\b/): HTMLElement =>
-  screen.getByRole("combobox", { name });
-async function pick(label: string, name?: RegExp | string): Promise<void> {
-  await userEvent.click(box(name));
-  await userEvent.click(await screen.findByRole("option", { name: label, hidden: true }));
-}
-const toJson = (): Promise<void> => userEvent.click(screen.getByRole("radio", { name: "JSON" }));
-const toForm = (): Promise<void> => userEvent.click(screen.getByRole("radio", { name: "Form" }));
 const TITLED = [
   { const: "s", title: "Small (1-10 items)" },
   { const: "l", title: "Large (100+ items)" },
@@ -48,7 +33,9 @@ describe("text", () => {
     ["uri", "url", "https://example.com/a"],
     ["email", "email", "a@example.com"],
     ["date", "date", "2026-01-31"],
-    ["ipv4", "text", "10.0.0.1"],
+    ["password", "password", "secret"],
+    // No control of its own: it may be text of any length.
+    ["markdown", "textarea", "a\nb"],
   ])("of format %s has its own kind of input", async (format, kind, text) => {
     const page = await show(one({ type: "string", format, description: "About" }), {
       isTried: true,
@@ -58,6 +45,28 @@ describe("text", () => {
     await paste(field(), text);
     expect(page.sent()).toEqual({ it: text });
     expect(screen.queryByLabelText("What breaks the schema")).toBeNull();
+  });
+  it("keeps its line breaks, and takes more", async () => {
+    const page = await show(one({ type: "string" }), {
+      start: { text: '{"it": "select 1\\nfrom a"}', mode: "form" },
+    });
+    expect(field()).toHaveProperty("value", "select 1\nfrom a");
+    await type("{Enter}where b");
+    expect(page.sent()).toEqual({ it: "select 1\nfrom a\nwhere b" });
+  });
+  it("of a format keeps the line breaks that it should not have", async () => {
+    const page = await show(one({ type: "string", format: "email" }), {
+      start: { text: '{"it": "a@example.com\\n"}', mode: "form" },
+    });
+    await type("x");
+    expect(page.sent()).toEqual({ it: "a@example.com\nx" });
+  });
+  it("is filled in from an example", async () => {
+    const page = await show(one({ type: "string", examples: ["a\nb", 4, "", "c", "c"] }));
+    await userEvent.click(screen.getByRole("button", { name: "Use as it: c" }));
+    expect(page.sent()).toEqual({ it: "c" });
+    await userEvent.click(screen.getByRole("button", { name: /Use as it: a\s+b/ }));
+    expect(page.sent()).toEqual({ it: "a\nb" });
   });
   it("too short or too long is told at the field and in the list", async () => {
     await show(one({ type: "string", minLength: 2, maxLength: 3 }), { isTried: true });
@@ -104,6 +113,18 @@ describe("numbers", () => {
     await toJson();
     await toForm();
     expect(field()).toHaveProperty("value", "12-");
+  });
+  it("that are none yet count as a finding as long as the form is what is sent", async () => {
+    await show(one({ type: "integer" }, true), { isTried: true });
+    await type("12a");
+    const findings = (): string | null | undefined =>
+      screen.queryByLabelText("What breaks the schema")?.textContent;
+    expect(findings()).toBe("it: “12a” is no value that the form can send. It is left out.");
+    await toJson();
+    expect(findings()).toBe("it: This is required.");
+    await toForm();
+    await userEvent.type(field(), "{Backspace}");
+    expect(findings()).toBeUndefined();
   });
   it("of too many digits are not rounded in silence", async () => {
     const page = await show(one({ type: "integer" }));
@@ -272,29 +293,6 @@ describe("lists and objects", () => {
     await type("x");
     await userEvent.type(field("why"), "y");
     expect(page.sent()).toEqual({ it: "x", why: "y" });
-  });
-});
-
-describe("one of several kinds", () => {
-  const schema = one({ description: "Either", anyOf: [{ type: "integer" }, { type: "string" }] });
-  it("is chosen, and JSON is always among them", async () => {
-    const page = await show(schema);
-    expect(screen.getByText("Either")).toBeTruthy();
-    await userEvent.type(field("integer"), "5");
-    expect(page.sent()).toEqual({ it: 5 });
-    await pick("string");
-    await userEvent.type(field("string"), "6");
-    expect(page.sent()).toEqual({ it: "6" });
-    await pick("JSON");
-    await paste(field("it as JSON"), "7");
-    expect(page.sent()).toEqual({ it: 7 });
-    expect(field("it as JSON")).toBeTruthy();
-    await paste(field("it as JSON"), "[7]");
-    expect(page.sent()).toEqual({ it: [7] });
-  });
-  it("is known again from the value", async () => {
-    await show(schema, { start: { text: '{"it": "x"}', mode: "form" } });
-    expect(box()).toHaveProperty("value", "string");
   });
 });
 

@@ -1,6 +1,8 @@
 // What is typed in a field and is no value yet: kept beside the arguments, so that it survives the
 // switch to JSON and a reload. It counts as long as the arguments hold nothing at its place.
 import { createContext, useContext } from "react";
+import { cut } from "../parts/format";
+import { type Finding, partsOf } from "./validate";
 
 export type HalfTyped = Readonly<Record<string, string>>;
 
@@ -24,3 +26,25 @@ export function useHalfTyped(
   const text = value == null && Object.hasOwn(half, pointer) ? half[pointer] : undefined;
   return [text ?? null, (next) => keep(pointer, next)];
 }
+
+/** Whether a field can stand at this place and hold nothing. */
+function isEmptyAt(value: unknown, parts: string[]): boolean {
+  const [part, ...rest] = parts;
+  if (part === undefined) return value == null;
+  const isIndex = /^\d+$/.test(part);
+  // An object comes with its first field, the item of a list only with the list.
+  if (value == null) return !isIndex && isEmptyAt(undefined, rest);
+  if (typeof value !== "object") return false;
+  if (Array.isArray(value) && !(isIndex && Number(part) < value.length)) return false;
+  const inner = Object.hasOwn(value, part) ? (value as Record<string, unknown>)[part] : undefined;
+  return isEmptyAt(inner, rest);
+}
+
+/** What stands in fields of the form and would not be sent with this value. */
+export const halfFindings = (half: HalfTyped, value: unknown): Finding[] =>
+  Object.entries(half)
+    .filter(([pointer, text]) => text.trim() !== "" && isEmptyAt(value, partsOf(pointer)))
+    .map(([pointer, text]) => ({
+      pointer,
+      message: `“${cut(text, 40)}” is no value that the form can send. It is left out.`,
+    }));

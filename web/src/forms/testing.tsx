@@ -1,15 +1,18 @@
-// A form on a page of its own, for tests.
+// A form on a page of its own, for tests, and how a person uses it.
 import { MantineProvider } from "@mantine/core";
-import { render } from "@testing-library/react";
+import { act, render, screen } from "@testing-library/react";
+import userEvent from "@testing-library/user-event";
 import { useState } from "react";
 import { useDraft } from "../state/remembered";
 import { type Arguments, ArgumentsEditor, formModule, NO_ARGUMENTS } from "./ArgumentsEditor";
-import { validate } from "./validate";
+import { useFindings } from "./useFindings";
 
 export interface Shown {
   text(): string;
   /** The arguments as they would be sent. */
   sent(): unknown;
+  /** Other arguments from outside, as a saved example gives them. */
+  put(text: string): void;
   unmount(): void;
 }
 
@@ -21,18 +24,20 @@ interface Options {
 export async function show(schema: unknown, options: Options = {}): Promise<Shown> {
   await formModule.load();
   let latest: Arguments = NO_ARGUMENTS;
+  let put: (value: Arguments) => void = () => undefined;
   function Page() {
     const [value, setValue] = useDraft("test", options.start ?? NO_ARGUMENTS);
     const [held] = useState(schema);
     latest = value;
-    const findings = options.isTried ? validate(held, JSON.parse(value.text ?? "{}")) : [];
+    put = setValue;
+    const { findings } = useFindings(held, value);
     return (
       <MantineProvider env="test">
         <ArgumentsEditor
           name="test"
           schema={held}
           value={value}
-          findings={findings}
+          findings={options.isTried ? findings : []}
           onChange={setValue}
         />
       </MantineProvider>
@@ -42,6 +47,7 @@ export async function show(schema: unknown, options: Options = {}): Promise<Show
   return {
     text: () => latest.text ?? "",
     sent: () => JSON.parse(latest.text ?? "null") as unknown,
+    put: (text) => act(() => put({ mode: latest.mode, text })),
     unmount,
   };
 }
@@ -51,3 +57,21 @@ export const one = (schema: unknown, isRequired = false): object => ({
   properties: { it: schema },
   ...(isRequired ? { required: ["it"] } : {}),
 });
+
+export const field = (name: RegExp | string = /^it\b/): HTMLElement => screen.getByLabelText(name);
+export const type = (text: string): Promise<void> => userEvent.type(field(), text);
+export const paste = async (element: HTMLElement, text: string): Promise<void> => {
+  await userEvent.clear(element);
+  await userEvent.click(element);
+  await userEvent.paste(text);
+};
+export const box = (name: RegExp | string = /^it\b/): HTMLElement =>
+  screen.getByRole("combobox", { name });
+export async function pick(label: string, name?: RegExp | string): Promise<void> {
+  await userEvent.click(box(name));
+  await userEvent.click(await screen.findByRole("option", { name: label, hidden: true }));
+}
+export const toJson = (): Promise<void> =>
+  userEvent.click(screen.getByRole("radio", { name: "JSON" }));
+export const toForm = (): Promise<void> =>
+  userEvent.click(screen.getByRole("radio", { name: "Form" }));

@@ -1,14 +1,19 @@
 // The controls of a form, each with its name, its description above it and what is wrong with it.
-import { Checkbox, Input, MultiSelect, Select, TextInput } from "@mantine/core";
+import { Button, Checkbox, Input, MultiSelect, Select, Textarea, TextInput } from "@mantine/core";
 import { SchemaExamples } from "@rjsf/core";
 import { deepEquals, examplesId, type WidgetProps } from "@rjsf/utils";
-import type { ReactNode } from "react";
+import type { ChangeEvent, ReactNode } from "react";
+import { cut } from "../parts/format";
 import { PICKERS, type Picker } from "./moments";
 import css from "./SchemaForm.module.css";
 import { EMPTIED, isSchema } from "./schema";
 
 // More choices than this are found by typing; a browser is slow to lay out thousands.
 const MOST_CHOICES = 100;
+// Examples that are shown as buttons beneath a field; more would hide the next one.
+const MOST_EXAMPLES = 5;
+// A field grows to this many lines, then it scrolls, as .text says too.
+const MOST_LINES = 12;
 
 type About = Pick<
   WidgetProps,
@@ -38,25 +43,67 @@ const shownText = (value: unknown): string => {
   return typeof value === "string" ? value : JSON.stringify(value);
 };
 
-/** Text of any kind. */
+/** Text of any kind: of several lines, or of one where its format says so. */
 export function TextField(props: WidgetProps) {
   const { id, type, schema, value, onChange, onBlur, onFocus, placeholder } = props;
+  const text = shownText(value);
+  const shared = {
+    ...about(props),
+    placeholder: placeholder ?? "",
+    value: text,
+    autoComplete: "off",
+    onChange: (event: ChangeEvent<HTMLInputElement | HTMLTextAreaElement>) =>
+      onChange(event.currentTarget.value || emptiedTo(schema)),
+    onBlur: () => onBlur(id, value),
+    onFocus: () => onFocus(id, value),
+  };
+  // A field of one line drops the line breaks of what it is given.
+  if (schema.format === undefined || text.includes("\n"))
+    return (
+      <div>
+        <Textarea
+          {...shared}
+          rows={Math.min(text.split("\n").length, MOST_LINES)}
+          classNames={{ input: css.text }}
+        />
+        <Examples {...props} />
+      </div>
+    );
   const hasExamples = Array.isArray(schema.examples);
   return (
     <>
       <TextInput
-        {...about(props)}
+        {...shared}
         type={type ?? "text"}
-        placeholder={placeholder ?? ""}
-        value={shownText(value)}
         list={hasExamples ? examplesId(id) : undefined}
-        autoComplete="off"
-        onChange={(event) => onChange(event.currentTarget.value || emptiedTo(schema))}
-        onBlur={() => onBlur(id, value)}
-        onFocus={() => onFocus(id, value)}
       />
       {hasExamples && <SchemaExamples id={id} schema={schema} />}
     </>
+  );
+}
+
+/** Examples to choose from: browsers offer them by themselves only for text of one line. */
+function Examples({ schema, label, disabled, readonly, onChange }: WidgetProps) {
+  const texts = (Array.isArray(schema.examples) ? schema.examples : [])
+    .filter((one) => typeof one === "string" && one !== "")
+    .slice(0, MOST_EXAMPLES) as string[];
+  if (texts.length === 0 || disabled || readonly) return null;
+  return (
+    <div className={css.examples}>
+      <span className={css.about}>For example</span>
+      {[...new Set(texts)].map((text) => (
+        <Button
+          key={text}
+          size="compact-xs"
+          variant="default"
+          title={text}
+          aria-label={`Use as ${label || "text"}: ${text}`}
+          onClick={() => onChange(text)}
+        >
+          {cut(text, 40)}
+        </Button>
+      ))}
+    </div>
   );
 }
 

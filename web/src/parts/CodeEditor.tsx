@@ -1,5 +1,5 @@
 // An editor for JSON. CodeMirror comes with the first one; until then a plain field takes the text.
-import { useEffect, useRef } from "react";
+import { useEffect, useLayoutEffect, useRef } from "react";
 import css from "./CodeEditor.module.css";
 import type { Editor } from "./codeEditor";
 import { lazyModule, useModule } from "./useModule";
@@ -38,7 +38,8 @@ export function CodeEditor({ label, value, onChange, height = 200, hint = "" }: 
       made.destroy();
     };
   }, [module, label, isReadOnly, hint]);
-  useEffect(() => {
+  // At once: a key between the drawing and a later effect would be taken back.
+  useLayoutEffect(() => {
     const view = editor.current;
     if (!view || view.state.doc.toString() === value) return;
     view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: value } });

@@ -1,5 +1,5 @@
 // CodeMirror with what we use of it. Loaded when the first editor is shown.
-import { defaultKeymap, history, historyKeymap, indentWithTab } from "@codemirror/commands";
+import { defaultKeymap, history, historyKeymap } from "@codemirror/commands";
 import { json, jsonParseLinter } from "@codemirror/lang-json";
 import {
   bracketMatching,
@@ -74,8 +74,8 @@ export function makeEditor(options: EditorOptions): EditorView {
         keymap.of([
           ...defaultKeymap.filter((one) => one.key !== "Mod-Enter"),
           ...historyKeymap,
+          // Tab leads out of the editor, as out of any field; Ctrl-] and Ctrl-[ indent.
           ...searchKeymap,
-          ...(isReadOnly ? [] : [indentWithTab]),
         ]),
         EditorState.readOnly.of(isReadOnly),
         EditorView.contentAttributes.of({ "aria-label": label, tabindex: "0" }),

@@ -2,35 +2,33 @@
 import { Button } from "@mantine/core";
 import { useMemo, useState } from "react";
 import { type Arguments, ArgumentsEditor, NO_ARGUMENTS } from "../forms/ArgumentsEditor";
-import { validate } from "../forms/validate";
+import { useFindings } from "../forms/useFindings";
 import { Callout } from "../parts/Callout";
-import { JsonTree } from "../parts/JsonTree";
 import { fieldsOf } from "../parts/shape";
-import { parseJson } from "../parts/text";
 import { command } from "../state/connection";
 import { formOddity } from "./asked";
 import { useAnswerDraft } from "./drafts";
+import { WholeRequest } from "./Params";
 import type { AnswerProps } from "./QuestionPanel";
 import css from "./QuestionPanel.module.css";
 import { Said } from "./Said";
 
 const AS_JSON: Arguments = { text: "{}", mode: "json" };
 
-export function ElicitationForm({ question, send }: AnswerProps) {
+export function ElicitationForm({ question, send, edited }: AnswerProps) {
   const { question_id, server_id, server_name, params } = question;
   const { requestedSchema } = fieldsOf(params);
   const failure = useMemo(() => formOddity(params), [params]);
-  const [draft, setDraft] = useAnswerDraft(question, failure ? AS_JSON : NO_ARGUMENTS);
+  const first = failure ? AS_JSON : NO_ARGUMENTS;
+  const [draft, setDraft] = useAnswerDraft(question, first, edited);
   const [isTried, setTried] = useState(false);
-  const parsed = useMemo(() => parseJson(draft.text ?? "{}"), [draft.text]);
-  const findings = useMemo(
-    () => (parsed.ok ? validate(requestedSchema ?? {}, parsed.value) : []),
-    [parsed, requestedSchema],
-  );
+  const { parsed, findings } = useFindings(requestedSchema, draft);
   const text = draft.text ?? "{}";
+  // Without a text the defaults are still to be filled in.
+  const isReady = parsed.ok && draft.text !== null;
   const submit = (isForced: boolean): void => {
     setTried(true);
-    if (!parsed.ok || (findings.length && !isForced)) return;
+    if (!isReady || (findings.length && !isForced)) return;
     send((force) =>
       command(
         "AnswerElicitation",
@@ -45,11 +43,9 @@ export function ElicitationForm({ question, send }: AnswerProps) {
     <div className="stack">
       <Said message={fieldsOf(params).message} />
       {failure && (
-        <>
-          <Callout>{failure} Answer as JSON. This is what was asked:</Callout>
-          <JsonTree value={params} label="Request" most={260} withSearch={false} />
-        </>
+        <Callout>{failure} Answer as JSON. The whole request shows what was asked.</Callout>
       )}
+      <WholeRequest question={question} isOdd={failure !== null} />
       <ArgumentsEditor
         name={`answer-${question_id}`}
         title="Your answer"
@@ -84,7 +80,7 @@ export function ElicitationForm({ question, send }: AnswerProps) {
         <Button variant="default" onClick={() => answer("decline")}>
           Decline
         </Button>
-        <Button data-answer disabled={!parsed.ok} onClick={() => submit(false)}>
+        <Button data-answer disabled={!isReady} onClick={() => submit(false)}>
           Submit
         </Button>
       </div>

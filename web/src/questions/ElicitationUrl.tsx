@@ -2,18 +2,18 @@
 // by itself.
 import { Button, Loader } from "@mantine/core";
 import { Callout } from "../parts/Callout";
-import { JsonTree } from "../parts/JsonTree";
 import { fieldsOf } from "../parts/shape";
 import { copy } from "../parts/text";
 import { command } from "../state/connection";
 import { shown } from "./asked";
 import { useAnswerDraft } from "./drafts";
+import { WholeRequest } from "./Params";
 import type { AnswerProps } from "./QuestionPanel";
 import css from "./QuestionPanel.module.css";
 import { Said } from "./Said";
 import { inspectUrl } from "./urlWarnings";
 
-export function ElicitationUrl({ question, send }: AnswerProps) {
+export function ElicitationUrl({ question, send, edited }: AnswerProps) {
   const { question_id, link, server_id, server_name } = question;
   const params = fieldsOf(question.params);
   const isText = typeof params.url === "string";
@@ -22,7 +22,7 @@ export function ElicitationUrl({ question, send }: AnswerProps) {
   // Two judges: what either of them finds odd is told.
   const warnings = [...new Set([...own.warnings, ...(link?.warnings ?? [])])];
   const isOpenable = own.isOpenable && (link?.is_openable ?? true);
-  const [isOpened, setOpened] = useAnswerDraft(question, false);
+  const [isOpened, setOpened] = useAnswerDraft(question, false, edited);
   const answer = (action: "accept" | "decline" | "cancel"): void =>
     send((force) => command("AnswerElicitation", { question_id, action, force }));
   const open = (): void => {
@@ -32,11 +32,8 @@ export function ElicitationUrl({ question, send }: AnswerProps) {
   return (
     <div className="stack">
       <Said message={params.message} />
-      {url ? (
-        <pre className="block">{url}</pre>
-      ) : (
-        <JsonTree value={question.params} label="Request" most={260} withSearch={false} />
-      )}
+      {url && <pre className="block">{url}</pre>}
+      <WholeRequest question={question} isOdd={!url} />
       <div className="row" style={{ justifyContent: "flex-end" }}>
         <Button variant="default" disabled={!url} onClick={() => void copy(url)}>
           Copy

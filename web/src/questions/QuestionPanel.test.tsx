@@ -1,15 +1,14 @@
 import { MantineProvider } from "@mantine/core";
 import { fireEvent, render, screen } from "@testing-library/react";
 import { beforeEach, describe, expect, it, vi } from "vitest";
+import { fetchParams } from "../api/http";
 import { CommandError } from "../api/socket";
 import type { QuestionView } from "../api/types";
 import { command } from "../state/connection";
 import { QuestionPanel } from "./QuestionPanel";
 
 vi.mock("../state/connection", () => ({ command: vi.fn() }));
-
-// A text field that grows listens for fonts, which happy-dom lacks.
-Object.defineProperty(document, "fonts", { value: new EventTarget() });
+vi.mock("../api/http", () => ({ fetchParams: vi.fn() }));
 
 const given = vi.mocked(command);
 
@@ -65,6 +64,29 @@ describe("what was not sent", () => {
       ["AutoRespond", { ...fields, options: { force: true } }],
     ]);
   });
+  it("is never an older answer than the one that is shown", async () => {
+    ask({ messages: [] });
+    refuse("INVALID_ANSWER", { findings: ["stopReason"] });
+    press("Edit & Send");
+    await screen.findByRole("button", { name: "Send anyway" });
+    const type = (model: string): boolean =>
+      fireEvent.change(screen.getByLabelText("Model"), { target: { value: model } });
+    type("second");
+    expect(screen.queryByRole("button", { name: "Send anyway" })).toBeNull();
+    expect(screen.queryByText("The answer was not sent")).toBeNull();
+    // Edited while it is on its way: the refusal is told, but is about another answer.
+    refuse("INVALID_ANSWER", { findings: ["stopReason"] });
+    press("Edit & Send");
+    type("third");
+    await screen.findByText("The answer was not sent");
+    expect(screen.queryByRole("button", { name: "Send anyway" })).toBeNull();
+    refuse("INVALID_ANSWER", { findings: ["stopReason"] });
+    press("Edit & Send");
+    fireEvent.click(await screen.findByRole("button", { name: "Send anyway" }));
+    const [, fields, raw] = given.mock.calls.at(-1) ?? [];
+    expect(fields).toMatchObject({ force: true });
+    expect(JSON.parse(raw?.result ?? "")).toMatchObject({ model: "third" });
+  });
   it.each([
     ["Reject", "QUESTION_GONE", {}],
     ["Edit & Send", "QUESTION_GONE", {}],
@@ -76,5 +98,21 @@ describe("what was not sent", () => {
     press(button);
     await screen.findByText("The answer was not sent");
     expect(screen.queryByRole("button", { name: "Send anyway" })).toBeNull();
+  });
+});
+
+describe("a number that a browser cannot hold", () => {
+  const asked = '{"messages": [], "maxTokens": 12345678901234567890}';
+  it("is shown as it was written", async () => {
+    vi.mocked(fetchParams).mockResolvedValueOnce(asked).mockResolvedValueOnce(asked);
+    ask(JSON.parse(asked));
+    expect(await screen.findByText("12345678901234567890")).toBeTruthy();
+    expect(fetchParams).toHaveBeenCalledWith("demo/sampling-1");
+  });
+  it("is said to be rounded where that cannot be had", async () => {
+    vi.mocked(fetchParams).mockRejectedValue(new Error("gone"));
+    ask(JSON.parse(asked));
+    fireEvent.click(screen.getByText("Whole request"));
+    expect(await screen.findByText("Large numbers may be rounded here.")).toBeTruthy();
   });
 });

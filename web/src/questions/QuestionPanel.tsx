@@ -1,16 +1,16 @@
 // A question of a server, with all that it asks and the ways to answer.
 import { Badge, Button, Loader } from "@mantine/core";
-import { type KeyboardEvent, useState } from "react";
+import { type KeyboardEvent, useCallback, useRef, useState } from "react";
 import type { ErrorView, QuestionView } from "../api/types";
 import { ErrorNote } from "../parts/ErrorNote";
 import { duration } from "../parts/format";
 import { Guarded } from "../parts/Guarded";
-import { JsonTree } from "../parts/JsonTree";
 import { useNow } from "../parts/useNow";
 import { viewOf } from "../state/actions";
 import { command } from "../state/connection";
 import { ElicitationForm } from "./ElicitationForm";
 import { ElicitationUrl } from "./ElicitationUrl";
+import { Params } from "./Params";
 import css from "./QuestionPanel.module.css";
 import { Sampling } from "./Sampling";
 
@@ -18,11 +18,19 @@ export interface AnswerProps {
   question: QuestionView;
   /** Send an answer; what goes wrong is shown by the panel. */
   send(work: Work): void;
+  /** The answer was changed: what was said of the former one no longer counts. */
+  edited(): void;
 }
 
 type Work = (force: boolean) => Promise<unknown>;
 
-/** Whether the answer was judged, and may be sent as it is all the same. */
+interface Failed {
+  error: ErrorView;
+  /** The answer, if it may be sent as it is all the same. */
+  work: Work | null;
+}
+
+/** Whether the answer was refused for what is in it, and not for another reason. */
 const isJudged = (error: ErrorView): boolean =>
   error.code === "INVALID_ANSWER" && Array.isArray(error.details.findings);
 
@@ -44,19 +52,15 @@ function Countdown({ deadline }: { deadline: number }) {
 const isAtUrl = (question: QuestionView): boolean =>
   question.mode === "url" || question.link !== null;
 
-function Body({ question, send }: AnswerProps) {
-  if (question.method === "sampling/createMessage")
-    return <Sampling question={question} send={send} />;
+function Body(props: AnswerProps) {
+  const { question, send } = props;
+  if (question.method === "sampling/createMessage") return <Sampling {...props} />;
   if (question.method === "elicitation/create") {
-    return isAtUrl(question) ? (
-      <ElicitationUrl question={question} send={send} />
-    ) : (
-      <ElicitationForm question={question} send={send} />
-    );
+    return isAtUrl(question) ? <ElicitationUrl {...props} /> : <ElicitationForm {...props} />;
   }
   return (
     <div className="stack">
-      <JsonTree value={question.params} label="Parameters" most={300} />
+      <Params question={question} label="Parameters" />
       <div className={css.buttons}>
         <Button
           variant="default"
@@ -82,15 +86,22 @@ export function QuestionPanel({ question }: { question: QuestionView }) {
 }
 
 function Panel({ question }: { question: QuestionView }) {
-  const [error, setError] = useState<ErrorView | null>(null);
-  const [again, setAgain] = useState<Work | null>(null);
+  const [failed, setFailed] = useState<Failed | null>(null);
+  const edits = useRef(0);
+  const edited = useCallback(() => {
+    edits.current += 1;
+    setFailed(null);
+  }, []);
   const attempt = (work: Work, force: boolean): void => {
-    setError(null);
+    const before = edits.current;
+    setFailed(null);
     work(force).catch((thrown: unknown) => {
-      setError(viewOf(thrown));
-      setAgain(() => work);
+      const error = viewOf(thrown);
+      const isAsItWas = edits.current === before;
+      setFailed({ error, work: isJudged(error) && isAsItWas ? work : null });
     });
   };
+  const again = failed?.work;
   return (
     <section
       className={css.panel}
@@ -121,15 +132,14 @@ function Panel({ question }: { question: QuestionView }) {
           </div>
         )}
         <Guarded what="this question" raw={question.params}>
-          <Body question={question} send={(work) => attempt(work, false)} />
+          <Body question={question} send={(work) => attempt(work, false)} edited={edited} />
         </Guarded>
-        {error && (
+        {failed && (
           <ErrorNote
-            error={error}
+            error={failed.error}
             title="The answer was not sent"
             action={
-              again &&
-              isJudged(error) && (
+              again && (
                 <Button size="compact-xs" variant="default" onClick={() => attempt(again, true)}>
                   Send anyway
                 </Button>

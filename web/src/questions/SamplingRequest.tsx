@@ -1,27 +1,22 @@
 // All that a server sends along when it asks for a model's answer.
 import { Badge, Checkbox } from "@mantine/core";
+import type { QuestionView } from "../api/types";
 import { Message } from "../calls/Message";
 import { Callout } from "../parts/Callout";
-import { JsonTree } from "../parts/JsonTree";
 import { type AskedSampling, shown } from "./asked";
+import { WholeRequest } from "./Params";
 
 interface Props {
   asked: AskedSampling;
-  params: unknown;
-  serverId: string;
-  questionId: string;
+  question: QuestionView;
 }
 
-export function SamplingRequest({ asked, params, serverId, questionId }: Props) {
+export function SamplingRequest({ asked, question }: Props) {
+  const isOdd = asked.oddities.length > 0;
   return (
     <div className="stack">
-      {asked.oddities.length > 0 && (
-        <>
-          <Callout>
-            This request is not as the protocol has it. {asked.oddities.join(" ")} All of it:
-          </Callout>
-          <JsonTree value={params} label="Request" most={260} withSearch={false} />
-        </>
+      {isOdd && (
+        <Callout>This request is not as the protocol has it. {asked.oddities.join(" ")}</Callout>
       )}
       {asked.systemPrompt !== undefined && (
         <div>
@@ -35,9 +30,9 @@ export function SamplingRequest({ asked, params, serverId, questionId }: Props) 
           role={message.role}
           content={message.content}
           callId={null}
-          questionId={questionId}
+          questionId={question.question_id}
           pointer={`/messages/${index}/content`}
-          serverId={serverId}
+          serverId={question.server_id}
         />
       ))}
       {asked.hints.length > 0 && (
@@ -63,6 +58,7 @@ export function SamplingRequest({ asked, params, serverId, questionId }: Props) 
           onChange={() => {}}
         />
       )}
+      <WholeRequest question={question} isOdd={isOdd} />
     </div>
   );
 }

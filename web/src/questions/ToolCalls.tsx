@@ -2,10 +2,11 @@
 import { ActionIcon, Button, Select, Textarea } from "@mantine/core";
 import { Icon } from "../parts/icons";
 import { parseJson } from "../parts/text";
-import type { ToolCall } from "./samplingAnswer";
+import type { AskedTool } from "./asked";
+import { inputFor, type ToolCall } from "./samplingAnswer";
 
 interface Props {
-  tools: string[];
+  tools: AskedTool[];
   calls: ToolCall[];
   onChange(calls: ToolCall[]): void;
 }
@@ -13,6 +14,14 @@ interface Props {
 export function ToolCalls({ tools, calls, onChange }: Props) {
   const put = (at: number, part: Partial<ToolCall>): void =>
     onChange(calls.map((call, index) => (index === at ? { ...call, ...part } : call)));
+  const names = tools.map((tool) => tool.name);
+  const begun = (name: string): ToolCall => ({
+    name,
+    input: inputFor(tools.find((tool) => tool.name === name)?.inputSchema),
+  });
+  // An input that nobody typed goes with its tool.
+  const choose = (at: number, call: ToolCall, name: string): void =>
+    put(at, call.input === begun(call.name).input ? begun(name) : { name });
   return (
     <div className="card stack tight">
       <span className="section-title">Tool calls</span>
@@ -22,9 +31,9 @@ export function ToolCalls({ tools, calls, onChange }: Props) {
           <div key={index} className="row wrap" style={{ alignItems: "flex-start" }}>
             <Select
               aria-label={`Tool of call ${index + 1}`}
-              data={[...new Set([...tools, call.name])].filter(Boolean)}
+              data={[...new Set([...names, call.name])].filter(Boolean)}
               value={call.name}
-              onChange={(name) => put(index, { name: name ?? "" })}
+              onChange={(name) => choose(index, call, name ?? "")}
               style={{ flex: "1 1 140px" }}
             />
             <Textarea
@@ -50,7 +59,7 @@ export function ToolCalls({ tools, calls, onChange }: Props) {
           size="compact-xs"
           variant="subtle"
           leftSection={<Icon name="add" size={12} />}
-          onClick={() => onChange([...calls, { name: tools[0] ?? "", input: "{}" }])}
+          onClick={() => onChange([...calls, begun(names[0] ?? "")])}
         >
           Add
         </Button>

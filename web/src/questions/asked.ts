@@ -17,6 +17,7 @@ export interface AskedMessage {
 export interface AskedTool {
   name: string;
   description: string;
+  inputSchema: unknown;
 }
 
 /** A `sampling/createMessage` as far as it can be understood. */
@@ -40,8 +41,15 @@ const messageOf = (message: unknown): AskedMessage =>
     : { role: undefined, content: message };
 
 const toolOf = (tool: unknown): AskedTool => {
-  const { name, description } = fieldsOf(tool);
-  return { name: shown(name), description: description == null ? "" : shown(description) };
+  const { name, description, inputSchema } = fieldsOf(tool);
+  const said = description == null ? "" : shown(description);
+  return { name: shown(name), description: said, inputSchema };
+};
+
+/** The mode, unless there is more to tell. */
+const choiceOf = (choice: unknown): unknown => {
+  const { mode, ...more } = fieldsOf(choice);
+  return typeof mode === "string" && Object.keys(more).length === 0 ? mode : choice;
 };
 
 function factsOf(params: Fields, preferences: Fields): [string, string][] {
@@ -50,6 +58,7 @@ function factsOf(params: Fields, preferences: Fields): [string, string][] {
     ["Max tokens", params.maxTokens],
     ["Temperature", params.temperature],
     ["Stop sequences", Array.isArray(stops) ? stops.map((one) => shown(one)).join(", ") : stops],
+    ["Tool choice", choiceOf(params.toolChoice)],
     ["Cost", preferences.costPriority],
     ["Speed", preferences.speedPriority],
     ["Intelligence", preferences.intelligencePriority],

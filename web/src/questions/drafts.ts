@@ -1,5 +1,6 @@
 // Half-typed answers. Ids of questions begin anew with each connection, so a draft is kept under
 // the run and the moment of its question too, and goes when the question no longer waits.
+import { useCallback } from "react";
 import type { QuestionView } from "../api/types";
 import { dropDrafts, useDraft } from "../state/remembered";
 import { useInspector } from "../state/store";
@@ -11,9 +12,22 @@ export const draftKey = (
   question: Pick<QuestionView, "question_id" | "opened">,
 ): string => `${PREFIX}${runId}.${question.opened}.${question.question_id}`;
 
-export function useAnswerDraft<T>(question: QuestionView, initial: T): [T, (value: T) => void] {
+/** `edited` is told of every change. */
+export function useAnswerDraft<T>(
+  question: QuestionView,
+  initial: T,
+  edited: () => void,
+): [T, (value: T) => void] {
   const runId = useInspector((state) => state.run_id);
-  return useDraft(draftKey(runId, question), initial);
+  const [draft, setDraft] = useDraft(draftKey(runId, question), initial);
+  const set = useCallback(
+    (value: T) => {
+      setDraft(value);
+      edited();
+    },
+    [setDraft, edited],
+  );
+  return [draft, set];
 }
 
 useInspector.subscribe((state, former) => {

@@ -4,7 +4,8 @@ import { apply } from "../state/store";
 import { aHello } from "../testing/views";
 import { formOddity, samplingOf } from "./asked";
 import { draftKey } from "./drafts";
-import { resultOf } from "./samplingAnswer";
+import { mayBeRounded } from "./Params";
+import { inputFor, resultOf } from "./samplingAnswer";
 import { inspectUrl } from "./urlWarnings";
 
 describe("inspectUrl", () => {
@@ -36,6 +37,35 @@ describe("inspectUrl", () => {
     (url) => {
       expect(inspectUrl(url).isOpenable).toBe(false);
     },
+  );
+});
+
+describe("the input of a new tool call", () => {
+  it("has the defaults and something for what is required", () => {
+    const properties = {
+      a: { type: "number" },
+      b: { type: "string" },
+      c: { enum: ["x", "y"] },
+      d: { type: "integer", default: 4 },
+      e: { type: "constructor" },
+      left: { type: "string" },
+    };
+    const schema = { type: "object", properties, required: ["a", "b", "c", "e"] };
+    expect(JSON.parse(inputFor(schema))).toEqual({ a: 0, b: "", c: "x", d: 4, e: null });
+  });
+  it.each([undefined, null, "no", { properties: 4, required: 1 }, { properties: { a: 1 } }])(
+    "of schema %j is empty",
+    (schema) => expect(inputFor(schema)).toBe("{}"),
+  );
+});
+
+describe("numbers that a browser may have rounded", () => {
+  it.each(["12345678901234567890", "1e400", "0.12345678901234567"])("%s is one", (written) => {
+    expect(mayBeRounded({ a: [{ b: JSON.parse(written) }] })).toBe(true);
+  });
+  it.each([null, "12345678901234567890", 9007199254740991, 0.1, -2, 1763280000.123])(
+    "%j is none",
+    (value) => expect(mayBeRounded([value])).toBe(false),
   );
 });
 
@@ -118,9 +148,16 @@ describe("samplingOf", () => {
       toolChoice: "required",
       facts: [
         ["Stop sequences", "END"],
+        ["Tool choice", "required"],
         ["Cost", "0"],
       ],
     });
+  });
+  it("tells all of a tool choice", () => {
+    const toolChoice = { mode: "auto", disable: true };
+    expect(samplingOf({ messages: [], toolChoice }).facts).toEqual([
+      ["Tool choice", '{"mode":"auto","disable":true}'],
+    ]);
   });
   it("requires no tool where none is offered", () => {
     expect(samplingOf({ messages: [], toolChoice: { mode: "required" } }).toolChoice).toBe("auto");

@@ -1,6 +1,8 @@
 // A CreateMessageResult from what was typed. No number is read and written again: it could lose
 // digits.
 import { encode } from "../api/socket";
+import { type Fields, fieldsOf } from "../parts/shape";
+import { pretty } from "../parts/text";
 import { usedIds } from "./asked";
 
 export interface ToolCall {
@@ -18,7 +20,34 @@ export interface SamplingDraft {
   profile: string;
 }
 
+export interface DraftProps {
+  draft: SamplingDraft;
+  set(part: Partial<SamplingDraft>): void;
+}
+
 export const STOP_REASONS = ["endTurn", "stopSequence", "maxTokens", "toolUse"];
+
+const EMPTY = new Map<unknown, unknown>(
+  Object.entries({ string: "", number: 0, integer: 0, boolean: false, array: [], object: {} }),
+);
+
+function exampleOf(field: Fields): unknown {
+  if ("const" in field) return field.const;
+  if (Array.isArray(field.enum)) return field.enum[0] ?? null;
+  return EMPTY.get(field.type) ?? null;
+}
+
+/** What the input of a tool call begins with: the schema's defaults, and what it requires. */
+export function inputFor(schema: unknown): string {
+  const { properties, required } = fieldsOf(schema);
+  const isRequired = (name: string): boolean => Array.isArray(required) && required.includes(name);
+  const begun = Object.entries(fieldsOf(properties)).flatMap(([name, given]) => {
+    const field = fieldsOf(given);
+    if (field.default !== undefined) return [[name, field.default]];
+    return isRequired(name) ? [[name, exampleOf(field)]] : [];
+  });
+  return pretty(Object.fromEntries(begun));
+}
 
 /** The first ids `call_1`, `call_2`, … that no message of the request has used. */
 function freshIds(params: unknown, count: number): string[] {

@@ -96,7 +96,7 @@ function ToolForm({ server, tool, run }: { server: ServerView; tool: Tool; run: 
       <ExampleList
         serverId={server_id}
         tool={name}
-        onChoose={(given) => run.setDraft({ ...run.draft, text: indented(given) })}
+        onChoose={(given) => run.setDraft({ mode: run.draft.mode, text: indented(given) })}
       />
       <ArgumentsEditor
         name={`${server_id}-${name}`}

@@ -1,8 +1,9 @@
 // Running a tool: what was typed, whether it fits, and sending it.
-import { useMemo, useState } from "react";
+import { useState } from "react";
 import type { ErrorView, ServerView } from "../../api/types";
 import { type Arguments, NO_ARGUMENTS } from "../../forms/ArgumentsEditor";
-import { type Finding, validate } from "../../forms/validate";
+import { useFindings } from "../../forms/useFindings";
+import type { Finding } from "../../forms/validate";
 import { isObject } from "../../parts/shape";
 import { parseJson } from "../../parts/text";
 import { viewOf } from "../../state/actions";
@@ -33,11 +34,7 @@ export function useRun(server: ServerView, tool: Tool, show: (callId: string) =>
   const [problem, setProblem] = useState<string | null>(null);
   const [error, setError] = useState<ErrorView | null>(null);
   const text = draft.text ?? "{}";
-  const parsed = useMemo(() => parseJson(text), [text]);
-  const findings = useMemo(
-    () => (parsed.ok ? validate(tool.inputSchema ?? {}, parsed.value) : []),
-    [parsed, tool.inputSchema],
-  );
+  const { parsed, findings } = useFindings(tool.inputSchema, draft);
 
   const send = async (args: string, isForced: boolean): Promise<void> => {
     const meta = options.meta.trim() || "{}";

@@ -1,0 +1,63 @@
+// What a server asked with, as JSON. What came over the stream has lost digits that a browser
+// cannot hold, so where that may be it is fetched as it was written.
+import { useEffect, useState } from "react";
+import { fetchParams } from "../api/http";
+import type { QuestionView } from "../api/types";
+import { parseExactly } from "../parts/exactJson";
+import { JsonTree } from "../parts/JsonTree";
+import css from "./QuestionPanel.module.css";
+
+/** Whether a number in here may not be the one that was written. */
+export function mayBeRounded(value: unknown): boolean {
+  if (typeof value === "number")
+    // What was rounded has 16 digits at least, or is large.
+    return Math.abs(value) > Number.MAX_SAFE_INTEGER || String(value).length > 16;
+  return typeof value === "object" && value !== null && Object.values(value).some(mayBeRounded);
+}
+
+type Exact = { of: unknown; value: unknown } | null;
+
+/** The parameters of a question; `isRounded` if they could not be had with every digit. */
+export function useParams(question: QuestionView): { value: unknown; isRounded: boolean } {
+  const { question_id, params } = question;
+  const [exact, setExact] = useState<Exact>(null);
+  const isDoubtful = mayBeRounded(params);
+  useEffect(() => {
+    if (!isDoubtful) return;
+    let isGone = false;
+    fetchParams(question_id).then(
+      (text) => !isGone && setExact({ of: params, value: parseExactly(text).value }),
+      () => undefined,
+    );
+    return () => {
+      isGone = true;
+    };
+  }, [question_id, params, isDoubtful]);
+  const value = exact && exact.of === params ? exact.value : params;
+  return { value, isRounded: isDoubtful && value === params };
+}
+
+export function Params({ question, label }: { question: QuestionView; label: string }) {
+  const { value, isRounded } = useParams(question);
+  return (
+    <>
+      {isRounded && <p className="dim">Large numbers may be rounded here.</p>}
+      <JsonTree value={value} label={label} most={300} withSearch={false} />
+    </>
+  );
+}
+
+/** All of it, for what the panel shows in its own way or not at all. */
+export function WholeRequest({ question, isOdd }: { question: QuestionView; isOdd: boolean }) {
+  const [isOpen, setOpen] = useState(isOdd);
+  return (
+    <details
+      className={css.details}
+      open={isOpen}
+      onToggle={(event) => setOpen(event.currentTarget.open)}
+    >
+      <summary>Whole request</summary>
+      {isOpen && <Params question={question} label="Request" />}
+    </details>
+  );
+}

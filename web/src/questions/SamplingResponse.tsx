@@ -1,0 +1,45 @@
+// What a model would say: the text, who says it, and why it stops.
+import { ActionIcon, Autocomplete, Textarea, TextInput } from "@mantine/core";
+import { Icon } from "../parts/icons";
+import { copy } from "../parts/text";
+import css from "./QuestionPanel.module.css";
+import { type DraftProps, STOP_REASONS } from "./samplingAnswer";
+
+export function ResponseFields({ draft, set }: DraftProps) {
+  return (
+    <>
+      <Textarea
+        label={
+          <span className="row">
+            Response
+            <ActionIcon
+              size="xs"
+              aria-label="Copy the response"
+              onClick={() => void copy(draft.text)}
+            >
+              <Icon name="copy" size={12} />
+            </ActionIcon>
+          </span>
+        }
+        autosize
+        minRows={3}
+        maxRows={16}
+        value={draft.text}
+        onChange={(event) => set({ text: event.currentTarget.value })}
+      />
+      <div className={css.grid}>
+        <TextInput
+          label="Model"
+          value={draft.model}
+          onChange={(event) => set({ model: event.currentTarget.value })}
+        />
+        <Autocomplete
+          label="Stop reason"
+          data={STOP_REASONS}
+          value={draft.stopReason}
+          onChange={(stopReason) => set({ stopReason })}
+        />
+      </div>
+    </>
+  );
+}

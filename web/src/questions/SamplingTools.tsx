@@ -1,0 +1,61 @@
+// The tools that a model may call, each with its schema, and which of them a profile shall call.
+import { Badge, Select } from "@mantine/core";
+import { useState } from "react";
+import { JsonTree } from "../parts/JsonTree";
+import { type AskedTool, TOOL_CHOICES } from "./asked";
+import css from "./QuestionPanel.module.css";
+import type { DraftProps } from "./samplingAnswer";
+
+function Tool({ tool }: { tool: AskedTool }) {
+  const [isOpen, setOpen] = useState(false);
+  const { name, description, inputSchema } = tool;
+  return (
+    <details className={css.details} onToggle={(event) => setOpen(event.currentTarget.open)}>
+      <summary title={description} className={css.tool}>
+        <Badge>{name}</Badge> {!isOpen && <span className="dim">{description}</span>}
+      </summary>
+      {isOpen && (
+        <>
+          <p className={css.said}>{description || "No description."}</p>
+          <JsonTree
+            value={inputSchema ?? null}
+            label={`Input schema of ${name}`}
+            most={260}
+            withSearch={false}
+          />
+        </>
+      )}
+    </details>
+  );
+}
+
+export function ToolChoice({ tools, draft, set }: DraftProps & { tools: AskedTool[] }) {
+  const names = [...new Set(tools.map((tool) => tool.name))];
+  return (
+    <div className="card stack tight">
+      <span className="section-title">Tools ({names.length})</span>
+      {tools.map((tool, index) => (
+        <Tool key={index} tool={tool} />
+      ))}
+      <div className={css.grid}>
+        <Select
+          label="Tool choice"
+          description="Steers Auto-respond only"
+          data={TOOL_CHOICES}
+          allowDeselect={false}
+          value={draft.toolChoice}
+          onChange={(value) => set({ toolChoice: value ?? "auto" })}
+        />
+        {draft.toolChoice === "specific" && (
+          <Select
+            label="Tool to call"
+            description="Used by Auto-respond"
+            data={names}
+            value={draft.tool}
+            onChange={(tool) => set({ tool })}
+          />
+        )}
+      </div>
+    </div>
+  );
+}
