@@ -95,7 +95,7 @@ function FollowSwitch({
     >
       <div>
         <Switch
-          label={followed ? `Following${since}` : "Follow"}
+          label={!followed ? "Follow" : followed.error ? "Not followed now" : `Following${since}`}
           checked={followed !== undefined}
           disabled={!canFollow || server.state !== "CONNECTED"}
           onChange={follow}
