@@ -195,6 +195,15 @@ describe("a resource that is followed", () => {
     render(panel(followed(null, 11)));
     expect(started).toHaveBeenCalledTimes(1);
   });
+  it("is read once for a change, though a clock was set back since", async () => {
+    started.mockResolvedValue(aCall("c9"));
+    know(aCall("c1", { ...done, started: 10 }));
+    render(panel(followed(11)));
+    await act(async () => undefined);
+    came(aCall("c2", { ...running, started: 5 }));
+    came(aCall("c2", { ...done, started: 5 }));
+    expect(started).toHaveBeenCalledTimes(1);
+  });
   it("stays as it is while it is read again", () => {
     know(aCall("c1", { ...done, started: 10 }), aCall("c2", { ...running, started: 12 }));
     render(panel(followed(11)));

@@ -52,11 +52,14 @@ function useReads(
   const changed = followed ? Math.max(followed.updated ?? 0, server.since) : 0;
   const isOld = newest === null || (!isRunning(newest) && newest.started < changed);
   const isAsking = useRef(false);
+  const asked = useRef(0); // the last change that it was read for: a clock may be set back
   // biome-ignore lint/correctness/useExhaustiveDependencies: reads when it is old, once for each change
   useEffect(() => {
-    if (!isConnected || !isOld || isAsking.current) return;
+    const isNews = newest === null || changed > asked.current;
+    if (!isConnected || !isOld || !isNews || isAsking.current) return;
     const ask = async (): Promise<void> => {
       isAsking.current = true;
+      asked.current = changed;
       await read();
       isAsking.current = false;
     };
@@ -92,7 +95,7 @@ function FollowSwitch({
     >
       <div>
         <Switch
-          label={followed ? `Following${since}` : "Follow"}
+          label={!followed ? "Follow" : followed.error ? "Not followed now" : `Following${since}`}
           checked={followed !== undefined}
           disabled={!canFollow || server.state !== "CONNECTED"}
           onChange={follow}
