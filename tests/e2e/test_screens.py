@@ -136,7 +136,7 @@ def test_what_servers_send_is_not_wider_than_a_phone(browser: Browser, two: Site
         fits("elicitation")
         page.get_by_role("button", name="Decline").click()
         call(page, two, "sample-with-tools")
-        page.get_by_label("Stop reason").fill("toolUse")
+        page.get_by_role("combobox", name="Stop reason").fill("toolUse")
         page.keyboard.press("Tab")
         page.get_by_role("button", name="Add", exact=True).click()
         page.get_by_label("Input of call 1").wait_for()

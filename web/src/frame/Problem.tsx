@@ -23,7 +23,7 @@ export function Problem() {
 }
 
 /** In place of one screen; the way to all others stays. */
-export function Failed({ thrown, onRetry }: { thrown: unknown; onRetry(): void }) {
+export function Failed({ why, onRetry }: { why: string; onRetry(): void }) {
   return (
     <Empty
       icon="alert"
@@ -37,14 +37,14 @@ export function Failed({ thrown, onRetry }: { thrown: unknown; onRetry(): void }
         </div>
       }
     >
-      {words(thrown)}. {KEPT}
+      {why}. {KEPT}
     </Empty>
   );
 }
 
 export function ScreenProblem() {
-  const thrown = useRouteError();
+  const why = words(useRouteError());
   const here = useLocation();
   const navigate = useNavigate();
-  return <Failed thrown={thrown} onRetry={() => void navigate(here, { replace: true })} />;
+  return <Failed why={why} onRetry={() => void navigate(here, { replace: true })} />;
 }

@@ -2,6 +2,8 @@ import type { ComponentType } from "react";
 import { type Loader, tryLoading, useLoadProblem, useModule } from "../parts/useModule";
 import { Failed } from "./Problem";
 
+const NOT_FETCHED = "Its code could not be fetched; mcplens may not be running";
+
 interface Props<T> {
   loader: Loader<T>;
   pick(module: T): ComponentType;
@@ -12,7 +14,7 @@ export function Screen<T>({ loader, pick }: Props<T>) {
   const module = useModule(loader);
   const problem = useLoadProblem(loader);
   if (module === null)
-    return problem && <Failed thrown={problem} onRetry={() => tryLoading(loader)} />;
+    return problem && <Failed why={NOT_FETCHED} onRetry={() => tryLoading(loader)} />;
   const Shown = pick(module);
   return <Shown />;
 }

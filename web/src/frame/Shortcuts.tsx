@@ -63,13 +63,6 @@ interface ListProps {
 export function ShortcutList({ isOpen, isSingle, onSingle, onClose }: ListProps) {
   return (
     <Modal opened={isOpen} onClose={onClose} title="Keyboard shortcuts" size="md">
-      <Switch
-        mb="md"
-        label="Single-key shortcuts"
-        description="Keys without Ctrl: / 1 – 9 m ?"
-        checked={isSingle}
-        onChange={(event) => onSingle(event.currentTarget.checked)}
-      />
       <dl className="facts">
         {KEYS.map(([keys, what]) => (
           <div key={keys} style={{ display: "contents" }}>
@@ -80,6 +73,13 @@ export function ShortcutList({ isOpen, isSingle, onSingle, onClose }: ListProps)
           </div>
         ))}
       </dl>
+      <Switch
+        mt="lg"
+        label="Single-key shortcuts"
+        description="Keys without Ctrl: / 1 – 9 m ?"
+        checked={isSingle}
+        onChange={(event) => onSingle(event.currentTarget.checked)}
+      />
     </Modal>
   );
 }
