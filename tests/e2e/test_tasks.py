@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from .browser import Watched, watched
 from .pair import call, connect
-from .site import Site
+from .site import Site, configure, site
 
 
 @pytest.fixture
@@ -139,3 +141,33 @@ def test_the_tasks_stay_when_the_server_dies(window: Watched) -> None:
     expect(page.get_by_role("button", name="Fetch")).to_be_disabled()
     window.shoot("tasks-lost")
     window.assert_clean()
+
+
+def test_tasks_that_the_server_had_already_are_fetched_however_many(
+    browser: Browser, tmp_path: Path
+) -> None:
+    program = str(Path(__file__).with_name("many_tasks.py"))
+    entry = {
+        "command": sys.executable, "args": [program, "1000"], "inheritEnv": True,
+        "protocolVersion": "2025-11-25",
+    }  # fmt: skip
+    configure(tmp_path, {"many": entry})
+    with site(tmp_path, "many") as running, watched(browser, running) as window:
+        page = window.enter("/s/many/tasks")
+        page.get_by_role("button", name="Fetch").click()
+        table = page.get_by_role("table", name="Tasks")
+        expect(table).to_have_attribute("aria-rowcount", "1001", timeout=30_000)
+        # Only what is on the screen is drawn; the last one is there once it is scrolled to.
+        assert page.locator("[data-task]").count() < 100
+        table.locator("xpath=..").evaluate("(one) => one.scrollTo(0, one.scrollHeight)")
+        last = page.get_by_role("button", name="task-999", exact=True)
+        last.scroll_into_view_if_needed()
+        last.click()
+        task = page.get_by_role("region", name="Task", exact=True)
+        expect(task).to_contain_text("part 999")
+        assert window.axe() == []
+        window.shoot("tasks-many")
+        page.keyboard.press("Escape")
+        expect(task).to_be_hidden()
+        expect(last).to_be_focused()
+        window.assert_clean()

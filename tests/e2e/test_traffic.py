@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 import sys
@@ -13,6 +14,7 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from .browser import Watched, inside, retype, watched
+from .pair import connect
 from .site import Site, configure, site
 
 
@@ -484,4 +486,33 @@ def test_clearing_asks_first_and_deletes_only_what_it_says(window: Watched) -> N
     expect(call).to_have_count(0)
     runs = page.request.get(f"{inside(page)}/api/history/events?text=to-be-cleared").json()
     assert [event for event in runs["events"] if event["kind"] == "FrameSent"] == []
+    window.assert_clean()
+
+
+def test_a_run_is_exported_as_a_trace_and_as_an_http_archive(
+    window: Watched, tmp_path: Path
+) -> None:
+    page = window.enter("/servers")
+    connect(page, "far")
+    window.goto("/s/far/tools/echo")
+    field(page).fill("to be exported")
+    run(page)
+    expect(page.get_by_label("Call of echo")).to_contain_text("to be exported")
+    while "to be exported" not in page.request.get(f"{inside(page)}/api/export").text():
+        page.wait_for_timeout(50)
+    window.goto("/s/far/traffic")
+    saved = {}
+    for name in ("Trace (JSON Lines)", "HTTP archive (HAR)"):
+        page.get_by_role("button", name="Export", exact=True).click()
+        with page.expect_download() as download:
+            page.get_by_role("menuitem", name=name).click()
+        path = tmp_path / download.value.suggested_filename
+        download.value.save_as(path)
+        saved[path.name] = path.read_text()
+    assert set(saved) == {"mcplens.jsonl", "mcplens.har"}
+    assert any("to be exported" in line for line in saved["mcplens.jsonl"].splitlines())
+    entries = json.loads(saved["mcplens.har"])["log"]["entries"]
+    bodies = [entry["request"].get("postData", {}).get("text", "") for entry in entries]
+    assert any("to be exported" in body for body in bodies)
+    assert not any("do-not-show-this" in text for text in saved.values())
     window.assert_clean()
