@@ -63,7 +63,7 @@ async def test_of_errors_and_introductions_a_part_is_shown_and_the_rest_is_named
             hello = page.hello
 
     assert server["instructions"].startswith("xxx")
-    assert server["server_info"] == {"name": "talker", "version": "1"}
+    assert server["server_info"] == {"name": "talker", "version": "1", "description": ""}
     assert server["capabilities"] == {"tools": {}, "experimental": {}}
     assert len([one for one in server["remarks"] if "Traffic has all of it" in one]) == 3
     assert size_of(server) < 400_000

@@ -219,10 +219,9 @@ class RowEncoder:
             return self._other(published)
         _, server_id, seq, wall, mono, (identity, method, status, elapsed_s, _), _ = published
         detail = {"elapsed_s": elapsed_s}
-        return (
-            seq, wall, mono, server_id, "RequestEnded", short_method(method), short_id(identity),
-            status, detail, None,
-        )  # fmt: skip
+        if type(identity) is not int or len(method) > MOST_CHARACTERS:
+            identity, method = short_id(identity), short_method(method)
+        return (seq, wall, mono, server_id, "RequestEnded", method, identity, status, detail, None)
 
     def _other(self, published: Published) -> Row:
         kind, server_id, seq, wall, mono, fields, _ = published
@@ -261,10 +260,9 @@ class RowEncoder:
 
 def _started(published: Published) -> Row:
     _, server_id, seq, wall, mono, (identity, method), _ = published
-    return (
-        seq, wall, mono, server_id, "RequestStarted", short_method(method), short_id(identity),
-        None, None, None,
-    )  # fmt: skip
+    if type(identity) is not int or len(method) > MOST_CHARACTERS:
+        identity, method = short_id(identity), short_method(method)
+    return (seq, wall, mono, server_id, "RequestStarted", method, identity, None, None, None)
 
 
 def published(event: Event) -> Published:

@@ -9,64 +9,46 @@ from __future__ import annotations
 from typing import Any, Final
 
 from mcplens.errors import size_of
-from mcplens.web.plain import plain
-from mcplens.workspace.server import Server
+from mcplens.session.client import Client
 
 # Of the instructions, of what is told about the server, and of its capabilities. Books are longer,
 # and nothing that a model should read before each question.
 MOST_BYTES: Final = 256 * 1024
 
 
-def introduced(server: Server) -> tuple[dict[str, Any], list[str]]:
-    """These fields of the view, and a remark for each of which a part is left out."""
-    client, cut = server.client, Cut()
-    fields = {
-        "protocol_version": client.protocol_version if client is not None else None,
-        "server_info": cut.members("details", plain(client.server_info)) if client else {},
-        "capabilities": cut.members("capabilities", plain(client.capabilities), is_named=True)
-        if client is not None
-        else {},
-        "client_capabilities": plain(server.answering.capabilities),
-        "declared_capabilities": plain(server.declared),
-        "needs_reconnect": server.needs_reconnect,
-        "instructions": cut.text("instructions", client.instructions) if client else None,
+def text_within(text: str | None) -> str | None:
+    """The text, or how it begins."""
+    return text if text is None or len(text) <= MOST_BYTES else f"{text[:MOST_BYTES]}…"
+
+
+def members_within(value: Any) -> Any:
+    """The object with the members that fit, the smallest first; of a larger one the name alone."""
+    if size_of(value) <= MOST_BYTES or not isinstance(value, dict):
+        return value
+    shown: dict[str, Any] = {}
+    room = MOST_BYTES
+    for key, item in sorted(value.items(), key=size_of):
+        fits = size_of((key, item)) <= room
+        kept = item if fits else type(item)() if isinstance(item, str | dict | list) else None
+        weight = size_of((key, kept))
+        if weight <= room:
+            shown[key] = kept
+            room -= weight
+    return shown
+
+
+def too_large(client: Client | None) -> list[str]:
+    """A remark for each part of which something is left out."""
+    if client is None:
+        return []
+    parts = {
+        "instructions": client.instructions,
+        "serverInfo": client.server_info,
+        "capabilities": client.capabilities,
     }
-    return fields, cut.remarks
-
-
-class Cut:
-    """Leaves out what is too large, and says so."""
-
-    def __init__(self) -> None:
-        self.remarks: list[str] = []
-
-    def __repr__(self) -> str:
-        return f"<Cut with {len(self.remarks)} remarks>"
-
-    def text(self, what: str, text: str | None) -> str | None:
-        if text is None or len(text) <= MOST_BYTES:
-            return text
-        self._remark(what, len(text) - MOST_BYTES, "characters")
-        return f"{text[:MOST_BYTES]}…"
-
-    def members(self, what: str, value: Any, *, is_named: bool = False) -> Any:
-        """The members that fit, the smallest first; of the others the name alone, if asked for."""
-        size = size_of(value)
-        if size <= MOST_BYTES or not isinstance(value, dict):
-            return value
-        shown, room = {}, MOST_BYTES
-        for key, item in sorted(value.items(), key=size_of):
-            weight = size_of((key, item))
-            if weight > room and is_named:
-                item, weight = {}, size_of((key, {}))
-            if weight <= room:
-                shown[key] = item
-                room -= weight
-        self._remark(what, size - size_of(shown), "bytes")
-        return shown
-
-    def _remark(self, what: str, count: int, unit: str) -> None:
-        self.remarks.append(
-            f"The server's {what} are not shown whole: {count:,} {unit} are left out. "
-            "Traffic has all of it."
-        )
+    sizes = {name: size_of(part) for name, part in parts.items()}
+    return [
+        f"The server's {name} ({size:,} bytes) cannot be shown whole. Traffic has all of it."
+        for name, size in sizes.items()
+        if size > MOST_BYTES
+    ]

@@ -48,6 +48,11 @@ class Outbox:
     def __repr__(self) -> str:
         return f"<Outbox at {self._seq}, {len(self._replies)} replies, {len(self._dirty)} changes>"
 
+    @property
+    def reply_count(self) -> int:
+        """Replies that are still to be sent."""
+        return len(self._replies)
+
     def reply(self, message: Any) -> None:
         """Send this as soon as possible."""
         self._replies.append(message)

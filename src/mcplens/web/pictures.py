@@ -20,7 +20,7 @@ from mcplens.store.masks import mask_argv
 from mcplens.store.masks import plain as plain_name
 from mcplens.store.names import short_id
 from mcplens.web import views
-from mcplens.web.introductions import introduced
+from mcplens.web.introductions import members_within, text_within, too_large
 from mcplens.web.plain import NULL, plain, raw_json
 from mcplens.web.question_pictures import awaited_links, question_view, task_view
 from mcplens.workspace.calls import Call
@@ -122,11 +122,9 @@ def server_view(workspace: Workspace, server: Server) -> views.ServerView:
     """A server as it stands now."""
     # What only events tell must be as new as what the client is asked for.
     workspace.follower.catch_up()
-    fields, remarks = introduced(server)
-    fields |= _configured(workspace, server) | _connected(server)
-    fields["remarks"] = [*server.entry.remarks, *remarks]
-    fields["is_outdated"] = server.is_outdated(workspace.configured.configuration.settings)
-    return views.ServerView(**fields)
+    return views.ServerView(
+        **_configured(workspace, server), **_connected(server), **_introduced(workspace, server)
+    )
 
 
 def _configured(workspace: Workspace, server: Server) -> dict[str, Any]:
@@ -147,6 +145,7 @@ def _configured(workspace: Workspace, server: Server) -> dict[str, Any]:
         "is_removable": entry.source.kind == KIND or server.is_given,
         "needs_confirmation": workspace.confirmations.is_needed(entry),
         "problem": error_view(entry.problem.to_dict() if entry.problem else None),
+        "remarks": [*entry.remarks, *too_large(server.client)],
         "inputs": _inputs(entry),
         "roots": [views.RootView(root.uri, root.name) for root in server.answering.roots],
         "profile": server.answering.profile,
@@ -203,6 +202,20 @@ def _connected(server: Server) -> dict[str, Any]:
 def _channel(client: Client) -> dict[str, Any]:
     """What is known of the connection; the command is shown elsewhere, as its file has it."""
     return {key: value for key, value in client.describe().items() if key != "command"}
+
+
+def _introduced(workspace: Workspace, server: Server) -> dict[str, Any]:
+    client = server.client
+    return {
+        "protocol_version": client.protocol_version if client is not None else None,
+        "server_info": members_within(plain(client.server_info)) if client is not None else {},
+        "capabilities": members_within(plain(client.capabilities)) if client is not None else {},
+        "client_capabilities": plain(server.answering.capabilities),
+        "declared_capabilities": plain(server.declared),
+        "needs_reconnect": server.needs_reconnect,
+        "is_outdated": server.is_outdated(workspace.configured.configuration.settings),
+        "instructions": text_within(client.instructions) if client is not None else None,
+    }
 
 
 def found_views(

@@ -59,6 +59,7 @@ class Socket:
         self._outbox = Outbox(workspace, feed)
         self._work = Background()
         self._free = asyncio.Semaphore(MOST_COMMANDS)
+        self._unsent_count = 0  # replies that the page has not taken yet
         self._receiving: asyncio.Task[None] | None = None
 
     def __repr__(self) -> str:
@@ -98,7 +99,7 @@ class Socket:
     async def _send(self) -> None:
         try:
             async for message in self._outbox.messages():
-                await self._websocket.send_text(message.decode())
+                await self._send_one(message)
         except (RuntimeError, WebSocketDisconnect):
             return  # the page is gone
         except Exception:
@@ -106,17 +107,26 @@ class Socket:
         finally:
             self.end()  # a page that hears nothing must connect again
 
+    async def _send_one(self, message: bytes) -> None:
+        await self._websocket.send_text(message.decode())
+        while self._unsent_count > self._outbox.reply_count:
+            self._unsent_count -= 1
+            self._free.release()
+
+    def _reply(self, message: Any) -> None:
+        """A command is over once its reply is sent: a page that does not read may not go on."""
+        self._unsent_count += 1
+        self._outbox.reply(message)
+
     def _receive(self, text: str) -> None:
         try:
             command = _decode(text)
         except (msgspec.DecodeError, RecursionError) as problem:
             error = InspectorError("INVALID_REQUEST", f"this is no command: {problem}")
             self._fail(_id_of(text), error)
-            self._free.release()
             return
         if isinstance(command, Resume):
             self._resume(command)
-            self._free.release()
             return
         self._work.start(self._carry_out(command), f"command {type(command).__name__}")
 
@@ -128,14 +138,12 @@ class Socket:
         except Exception as problem:  # a bug of ours is shown like any other error
             self._fail(command.id, classify(problem, type(command).__name__))
         else:
-            self._outbox.reply(Reply(command.id, value))
-        finally:
-            self._free.release()
+            self._reply(Reply(command.id, value))
 
     def _fail(self, identity: int, error: InspectorError) -> None:
         view = error_view(plain(error.to_dict()))
         assert view is not None
-        self._outbox.reply(Failure(identity, view))
+        self._reply(Failure(identity, view))
 
     # -- the first command ---------------------------------------------------------------------
 
@@ -149,7 +157,7 @@ class Socket:
             after = min(command.seq, bus.last_seq)
         else:
             after = max(oldest - 1, bus.last_seq - BACKLOG)
-        self._outbox.reply(self._hello(command.id, after, is_resumed))
+        self._reply(self._hello(command.id, after, is_resumed))
         self._outbox.follow(after)
 
     def _hello(self, identity: int, after: int, is_resumed: bool) -> Hello:
