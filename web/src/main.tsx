@@ -7,21 +7,17 @@ import { ModalsProvider } from "@mantine/modals";
 import { Notifications } from "@mantine/notifications";
 import { createRoot } from "react-dom/client";
 import { RouterProvider } from "react-router";
+import { loadAhead } from "./loadAhead";
 import { lendNonce, nonce } from "./nonce";
-import { loadAhead, router } from "./routes";
+import { router } from "./routes";
 import { socket } from "./state/connection";
-import { useInspector } from "./state/store";
 import { watchCalls, watchConnections } from "./state/tidings";
 import { theme, variables } from "./theme";
 
 lendNonce();
 void socket.start();
 watchConnections();
-const unsubscribe = useInspector.subscribe((state) => {
-  if (state.run_id === null) return;
-  unsubscribe();
-  void loadAhead();
-});
+void loadAhead();
 watchCalls((path) => void router.navigate(path));
 
 const root = document.getElementById("root");

@@ -6,7 +6,7 @@ import { Frame } from "./frame/Frame";
 import { Problem, ScreenProblem } from "./frame/Problem";
 import { Screen } from "./frame/Screen";
 import { Start } from "./frame/Start";
-import { type Loader, lazyModule, lazyModules } from "./parts/useModule";
+import { type Loader, lazyModule } from "./parts/useModule";
 import { Later } from "./screens/Later";
 import { Servers } from "./screens/servers/Servers";
 
@@ -68,18 +68,3 @@ export const router = createBrowserRouter([
     children: [{ errorElement: <ScreenProblem />, children: ALL }],
   },
 ]);
-
-const idle = (): Promise<unknown> =>
-  new Promise((resolve) =>
-    "requestIdleCallback" in window ? requestIdleCallback(resolve) : setTimeout(resolve, 200),
-  );
-
-/** Fetch all code, so that each screen opens even when mcplens no longer answers. */
-export async function loadAhead(): Promise<void> {
-  // Screens add to these as they are loaded.
-  for (const module of lazyModules()) {
-    await idle();
-    // What cannot be had now is asked for again when it is needed.
-    if (!module.loaded) await module.load().catch(() => {});
-  }
-}

@@ -10,16 +10,8 @@ export interface Loader<T> {
   subscribe(listener: () => void): () => void;
 }
 
-/** Fetch code. What a browser could not fetch once it never asks for again under the same address. */
-async function fetchModule<T>(fetchIt: () => Promise<T>): Promise<T> {
-  try {
-    return await fetchIt();
-  } catch (thrown) {
-    const [address] = String(thrown).match(/https?:\S+\.js$/) ?? [];
-    if (!address) throw thrown;
-    return (await import(/* @vite-ignore */ `${address}?again=${Date.now()}`)) as T;
-  }
-}
+const addressIn = (thrown: unknown): string | null =>
+  String(thrown).match(/https?:\S+?\.js/)?.[0] ?? null;
 
 const all: Loader<unknown>[] = [];
 
@@ -29,14 +21,19 @@ export function lazyModule<T>(fetchIt: () => Promise<T>): Loader<T> {
     loader.problem = problem;
     for (const listener of listeners) listener();
   };
+  // What a browser could not fetch once it never asks for again under the same address.
+  let failed: string | null = null;
+  const fetchAny = async (): Promise<T> =>
+    failed ? import(/* @vite-ignore */ `${failed}?again=${Date.now()}`) : fetchIt();
   const loader: Loader<T> = {
     loaded: null,
     problem: null,
     load: async () => {
       if (loader.problem) tell(null);
       try {
-        loader.loaded ??= await fetchModule(fetchIt);
+        loader.loaded ??= await fetchAny();
       } catch (thrown) {
+        failed = addressIn(thrown);
         tell(thrown instanceof Error ? thrown : new Error(String(thrown)));
         throw thrown;
       }
