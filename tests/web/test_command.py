@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import json
 import os
@@ -11,15 +12,19 @@ import subprocess
 import sys
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
+import aiohttp
 import pytest
+from websockets.asyncio.client import connect
 
 from mcplens.cli.state import SHARED_NAMES, State
 from mcplens.cli.target import overrides_of
 from tests.cli.shell import TIMEOUT_S, Shell, read_until
 from tests.servers.run import argv
+
+from .harness import Page
 
 ADDRESS = re.compile(rb"^(http://127\.0\.0\.1:(\d+)/)#token=([\w-]+)\n", re.MULTILINE)
 
@@ -174,3 +179,58 @@ def test_other_commands_do_not_load_the_web_server(tmp_path: Path) -> None:
         [sys.executable, "-c", program], capture_output=True, text=True, timeout=TIMEOUT_S
     )
     assert done.stdout == "[]\n", done.stderr
+
+
+async def test_ctrl_c_leaves_nothing_of_several_servers_in_the_midst_of_calls(
+    shell: Shell, tmp_path: Path
+) -> None:
+    names = ("one", "two", "three")
+    program = "import os,runpy,sys;open(sys.argv[1],'w').write(str(os.getpid()));"
+    program += "sys.argv=sys.argv[:1];runpy.run_module('mcplens.demo',run_name='__main__')"
+    entries = {
+        name: {
+            "command": sys.executable, "args": ["-c", program, str(tmp_path / name)],
+            "inheritEnv": True,
+        }
+        for name in names
+    }  # fmt: skip
+    shell.config.parent.mkdir(parents=True)
+    shell.config.write_text(json.dumps({"mcpServers": entries}))
+    with running(shell, "web", "--no-open", "--port", "0") as (process, address, token):
+        async with signed_in(address, token) as page:
+            for name in names:
+                await page.connected(name)
+                call = await page.ask(
+                    "CallTool", server_id=name, name="wait", arguments={"seconds": 60}
+                )
+                assert call["status"] == "in_progress"
+            pids = [int((tmp_path / name).read_text()) for name in names]
+            assert all(map(is_running, pids))
+            process.send_signal(signal.SIGINT)
+            _, err = await asyncio.to_thread(process.communicate, timeout=TIMEOUT_S)
+        assert process.returncode == 0
+        assert b"Traceback" not in err
+        assert not any(map(is_running, pids))
+
+
+@contextlib.asynccontextmanager
+async def signed_in(address: str, token: str) -> AsyncIterator[Page]:
+    """A page of a mcplens that runs on its own; it may end before the block does."""
+    origin = address.rstrip("/")
+    jar = aiohttp.CookieJar(unsafe=True)
+    async with aiohttp.ClientSession(cookie_jar=jar) as http:
+        body, headers = {"token": token}, {"Origin": origin}
+        async with http.post(f"{origin}/api/session", json=body, headers=headers) as done:
+            folder = (await done.json())["folder"]
+        cookie = "; ".join(f"{one.key}={one.value}" for one in jar)
+    url = f"{origin}{folder}/api/socket".replace("http", "ws", 1)
+    given = {"Origin": origin, "Cookie": cookie}
+    async with connect(url, additional_headers=given, max_size=None, proxy=None) as socket:
+        page = Page(socket)
+        listening = asyncio.create_task(page.listen())
+        await page.ask("Resume")
+        try:
+            yield page
+        finally:
+            listening.cancel()
+            await asyncio.gather(listening, return_exceptions=True)

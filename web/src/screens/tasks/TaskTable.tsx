@@ -9,7 +9,7 @@ import css from "./Tasks.module.css";
 import { runBy } from "./task";
 
 // As high as most are; each is measured once it is drawn.
-const ROW_HEIGHT = 40;
+const ROW_HEIGHT = 30;
 const COLUMNS = 9;
 
 interface RowProps {

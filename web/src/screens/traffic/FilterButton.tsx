@@ -70,14 +70,26 @@ function useSeen(): { methods: string[]; servers: string[] } {
   }, [ring]);
 }
 
-function Fields({ filter, onFilter, server, isRecorded }: Props) {
-  const { methods, servers } = useSeen();
-  const known = useInspector((state) => state.servers);
-  const set = (part: Partial<TrafficFilter>): void => onFilter({ ...filter, ...part });
-  const isThis = server !== undefined && !isRecorded;
-  const ids = [...new Set([...servers, ...(isRecorded ? [] : known.keys())])];
+type Change = (part: Partial<TrafficFilter>) => void;
+
+interface ServerProps extends Omit<Props, "onFilter"> {
+  /** The servers of the events that are there. */
+  seen: string[];
+  set: Change;
+}
+
+/** What a message or an exchange is: its direction, status and method. */
+function KindFields({
+  filter,
+  methods,
+  set,
+}: {
+  filter: TrafficFilter;
+  methods: string[];
+  set: Change;
+}) {
   return (
-    <div className="stack">
+    <>
       <Select
         label="Direction"
         comboboxProps={inside}
@@ -110,20 +122,36 @@ function Fields({ filter, onFilter, server, isRecorded }: Props) {
         value={filter.method || null}
         onChange={(method) => set({ method: method ?? "" })}
       />
-      <Select
-        label="Server"
-        comboboxProps={inside}
-        data={[
-          { value: "", label: isThis ? `This server (${server})` : "All servers" },
-          ...(isThis ? [{ value: ALL, label: "All servers" }] : []),
-          ...ids
-            .filter((id) => !isThis || id !== server)
-            .map((id) => ({ value: id, label: known.get(id)?.title ?? id })),
-        ]}
-        allowDeselect={false}
-        value={filter.server}
-        onChange={(next) => set({ server: next ?? "" })}
-      />
+    </>
+  );
+}
+
+/** Whose it is; the server of the address, unless another is chosen. */
+function ServerField({ filter, server, isRecorded, seen, set }: ServerProps) {
+  const known = useInspector((state) => state.servers);
+  const isThis = server !== undefined && !isRecorded;
+  const ids = [...new Set([...seen, ...(isRecorded ? [] : known.keys())])];
+  return (
+    <Select
+      label="Server"
+      comboboxProps={inside}
+      data={[
+        { value: "", label: isThis ? `This server (${server})` : "All servers" },
+        ...(isThis ? [{ value: ALL, label: "All servers" }] : []),
+        ...ids
+          .filter((id) => !isThis || id !== server)
+          .map((id) => ({ value: id, label: known.get(id)?.title ?? id })),
+      ]}
+      allowDeselect={false}
+      value={filter.server}
+      onChange={(next) => set({ server: next ?? "" })}
+    />
+  );
+}
+
+function TimeFields({ filter, set }: { filter: TrafficFilter; set: Change }) {
+  return (
+    <>
       <Select
         label="Time"
         comboboxProps={inside}
@@ -148,6 +176,24 @@ function Fields({ filter, onFilter, server, isRecorded }: Props) {
           />
         </>
       )}
+    </>
+  );
+}
+
+function Fields({ filter, onFilter, server, isRecorded }: Props) {
+  const { methods, servers } = useSeen();
+  const set: Change = (part) => onFilter({ ...filter, ...part });
+  return (
+    <div className="stack">
+      <KindFields filter={filter} methods={methods} set={set} />
+      <ServerField
+        filter={filter}
+        server={server}
+        isRecorded={isRecorded}
+        seen={servers}
+        set={set}
+      />
+      <TimeFields filter={filter} set={set} />
       <Button
         variant="default"
         disabled={activeCount(filter) === 0}
