@@ -14,12 +14,7 @@ from typing import TYPE_CHECKING, Any
 from mcplens.bus import Bus
 from mcplens.clock import Clock, SystemClock
 from mcplens.session.client import Client
-from mcplens.session.config import (
-    ClientOptions,
-    ConnectionConfig,
-    HandlerConfig,
-    RetryConfig,
-)
+from mcplens.session.config import ClientOptions, ConnectionConfig, HandlerConfig, RetryConfig
 from mcplens.targets import MakeTransport, Target, invalid, maker_of, transport_for
 from mcplens.transports.base import Closing, Transport
 from mcplens.version import VERSION

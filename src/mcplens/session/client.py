@@ -55,6 +55,24 @@ class Client(Operations):
         self._bus = bus
         self._options = options
         self._chosen_capabilities: Mapping[str, Any] = options.capabilities
+        self._make_answering(options)
+        self._make_asking()
+        self._connection = Connection(
+            make_transport,
+            publish=Publisher(bus, server_id),
+            clock=clock,
+            config=config,
+            options=options,
+            retry=retry,
+            on_request=self._questions.received,
+            on_notification=self._notifications.received,
+            capabilities=self._advertised,
+            on_connected=self._connected,
+            on_ended=self._ended,
+        )
+
+    def _make_answering(self, options: ClientOptions) -> None:
+        """What answers the server."""
         self.sampling = SamplingHandler(
             lambda: self._connection, config=options.handler, answering=options.sampling
         )
@@ -75,6 +93,9 @@ class Client(Operations):
             },
             self.receiver_tasks,
         )
+
+    def _make_asking(self) -> None:
+        """What asks the server, and hears what it says on its own."""
         self._rounds = InputRounds(lambda: self._connection, self._questions.ask)
         self._client_tasks = ClientTasks(self, self._rounds)
         self._task_calls = TaskCalls(self, self._client_tasks)
@@ -88,19 +109,6 @@ class Client(Operations):
             elicitation_completed=self.elicitation.completed,
             task_notified=self._client_tasks.notified,
             task_progressed=self._client_tasks.progressed,
-        )
-        self._connection = Connection(
-            make_transport,
-            publish=Publisher(bus, server_id),
-            clock=clock,
-            config=config,
-            options=options,
-            retry=retry,
-            on_request=self._questions.received,
-            on_notification=self._notifications.received,
-            capabilities=self._advertised,
-            on_connected=self._connected,
-            on_ended=self._ended,
         )
 
     def __repr__(self) -> str:

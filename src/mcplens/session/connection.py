@@ -14,33 +14,21 @@ import msgspec
 
 from mcplens.bus import Publisher
 from mcplens.clock import Clock, within
-from mcplens.errors import (
-    CancelledRequest,
-    HttpError,
-    InspectorError,
-    TimeoutExpired,
-    classify,
-    is_retryable,
-)
-from mcplens.events import EraDecided, Remark, ServerIntroduced, StateChanged
+from mcplens.errors import CancelledRequest, InspectorError, TimeoutExpired, classify
+from mcplens.events import EraDecided, ServerIntroduced, StateChanged
 from mcplens.protocol.correlation import Correlation
-from mcplens.protocol.eras import Era, era_of
+from mcplens.protocol.eras import era_of
 from mcplens.protocol.frames import Frame, RequestId
 from mcplens.protocol.lifecycle import ConnectionState, IllegalTransition, Lifecycle, Transition
 from mcplens.session.config import ClientOptions, ConnectionConfig, RetryConfig
-from mcplens.session.handshake import Introduction, shake_hands
+from mcplens.session.handshake import Introduction
 from mcplens.session.heartbeat import Heartbeat
+from mcplens.session.opening import Opening
+from mcplens.session.patience import Patience
 from mcplens.session.queue import QueueEntry, RequestQueue
 from mcplens.session.session import Session
 from mcplens.transports.base import Closing, Transport
 
-# A handshake refused like this was spoken to a server of the older HTTP+SSE transport.
-_WRONG_DOOR = (400, 404, 405)
-# A server, or a balancer before it, that forgets each new session must not be asked without end.
-_REOPEN_INTERVAL_S = 5.0
-# A server that dies sooner than this after its handshake has not used up its retries afresh: it
-# would be started again for ever.
-_STABLE_S = 10.0
 _CONNECTED: Final = ConnectionState.CONNECTED  # every call asks for it
 
 
@@ -77,8 +65,15 @@ class Connection:
             history_limit=options.history_limit,
         )
         self.queue.on_abort = self.call_off
-        self._retry = retry or RetryConfig(
+        retry = retry or RetryConfig(
             max_attempts=config.max_retries, backoff_s=config.retry_backoff_s
+        )
+        self._patience = Patience(retry, clock)
+        self._opening = Opening(
+            self._take,
+            self._abandon,
+            publish=publish,
+            protocol_version=options.protocol_version,
         )
         self.make_transport = make_transport
         self._publish = publish
@@ -91,10 +86,6 @@ class Connection:
         self._heartbeat = Heartbeat(self)
         self._owner: asyncio.Task[None] | None = None
         self._closings: set[asyncio.Task[None]] = set()
-        self._step = ""
-        self._reopened_at = -_REOPEN_INTERVAL_S
-        self._connected_at = 0.0
-        self._spent_retries = 0
 
     def __repr__(self) -> str:
         return f"<Connection {self._publish.server_id} {self.state.value}>"
@@ -106,7 +97,7 @@ class Connection:
     @property
     def step(self) -> str:
         """What an attempt to connect is at."""
-        return self._step
+        return self._opening.step
 
     @property
     def clock(self) -> Clock:
@@ -173,7 +164,7 @@ class Connection:
                     return
                 timed_out = error.code == "CONNECTION_TIMEOUT"
                 event = Transition.TIMEOUT if timed_out else Transition.TRANSPORT_ERROR
-                delay_s = self._next_delay(error)
+                delay_s = self._patience.delay_s(error, self.lifecycle.retry_count)
                 self._move(event, error, retry_in_s=delay_s)
                 if delay_s is None:
                     self._give_up(error)
@@ -183,16 +174,6 @@ class Connection:
         except asyncio.CancelledError:
             self._called_off()
             raise
-
-    def _next_delay(self, error: InspectorError) -> float | None:
-        """How long to wait before the next attempt; None if there is none."""
-        retry = self.lifecycle.retry_count + 1
-        if retry > self._retry.max_attempts:
-            return None
-        if not is_retryable(error, self._retry.retryable_errors):
-            return None
-        asked_s = error.retry_after_s if isinstance(error, HttpError) else None
-        return max(self._retry.delay_s(retry), asked_s or 0.0)
 
     def _give_up(self, error: InspectorError) -> None:
         attempts = self.lifecycle.retry_count + 1
@@ -214,11 +195,11 @@ class Connection:
     async def _attempt(self) -> InspectorError | None:
         """One attempt; its error, if it failed."""
         timeout_s = self.config.connection_timeout_s
-        self._step = "opening the transport"
+        self._opening.step = "opening the transport"
         try:
-            await within(self._clock, timeout_s, self._open(self.make_transport()))
+            await within(self._clock, timeout_s, self._open())
         except TimeoutError:
-            message = f"not connected within {timeout_s:g} s, while {self._step}"
+            message = f"not connected within {timeout_s:g} s, while {self.step}"
             return await self._failed(TimeoutExpired("CONNECTION_TIMEOUT", message))
         except InspectorError as error:
             return await self._failed(error)
@@ -226,7 +207,7 @@ class Connection:
             await self._failed(CancelledRequest("connecting was called off"))
             raise
         except Exception as problem:  # a bug of ours or a library's must not look like a hang
-            return await self._failed(classify(problem, self._step))
+            return await self._failed(classify(problem, self.step))
         return None
 
     async def _failed(self, error: InspectorError) -> InspectorError:
@@ -234,28 +215,14 @@ class Connection:
         session = self.session
         if session is not None:
             error.with_details(**session.transport.describe())
-        error.with_details(server_id=self._publish.server_id, step=self._step)
-        await self._tear_down(error, Closing.KILL, keep_queue=True)
+        error.with_details(server_id=self._publish.server_id, step=self.step)
+        await self._abandon(error)
         return error
 
-    async def _open(self, transport: Transport) -> None:
-        try:
-            introduction = await self._open_with(transport)
-        except HttpError as error:
-            other = transport.fallback() if error.status in _WRONG_DOOR else None
-            if other is None:
-                raise
-            self._publish(
-                Remark, f"initialize was answered with HTTP {error.status}: trying {other.kind}"
-            )
-            await self._tear_down(error, Closing.KILL, keep_queue=True)
-            try:
-                introduction = await self._open_with(other)
-            except InspectorError as second:
-                raise _both(error, second, other.kind) from None
-        self._connected(introduction)
+    async def _open(self) -> None:
+        self._connected(await self._opening.open(self.make_transport()))
 
-    async def _open_with(self, transport: Transport) -> Introduction:
+    def _take(self, transport: Transport) -> Session:
         session = self.session = Session(
             transport,
             correlation=self.correlation,
@@ -269,15 +236,11 @@ class Connection:
             on_request=self._on_request,
             on_notification=self._on_notification,
         )
-        await transport.__aenter__()
-        self._step = "waiting for the handshake"
-        introduction = await shake_hands(session, self.options.protocol_version)
-        if session.lost_by is not None:
-            raise session.lost_by  # it answered and left at once
-        session.speak(introduction.version)
-        if session.era is Era.STATELESS:
-            transport.negotiated(introduction.version, is_stateless=True)
-        return introduction
+        return session
+
+    async def _abandon(self, error: InspectorError) -> None:
+        """Take down what did not come about; what waits in the queue waits on."""
+        await self._tear_down(error, Closing.KILL, keep_queue=True)
 
     def _connected(self, introduction: Introduction) -> None:
         self.introduction = introduction
@@ -290,8 +253,7 @@ class Connection:
             introduction.capabilities,
             introduction.instructions,
         )
-        self._connected_at = self._clock.monotonic()
-        self._spent_retries = self.lifecycle.retry_count
+        self._patience.connected(self.lifecycle.retry_count)
         self._move(Transition.HANDSHAKE_COMPLETE)
         self._heartbeat.start()
         self._on_connected()
@@ -308,10 +270,9 @@ class Connection:
             if session is not None:
                 session.fail_all(error)  # the handshake that waits takes it from here
             return
-        if self._clock.monotonic() - self._connected_at < _STABLE_S:
-            spent = self._spent_retries
-            self.lifecycle = msgspec.structs.replace(self.lifecycle, retry_count=spent)
-        delay_s = self._next_delay(error)
+        spent = self._patience.retries_after_loss()
+        self.lifecycle = msgspec.structs.replace(self.lifecycle, retry_count=spent)
+        delay_s = self._patience.delay_s(error, self.lifecycle.retry_count)
         self._move(Transition.CONNECTION_LOST, error, retry_in_s=delay_s)
         self._heartbeat.stop()
         if session is not None:
@@ -325,11 +286,9 @@ class Connection:
             if self.session is not None:
                 self.session.fail_all(error)  # as above
             return
-        now = self._clock.monotonic()
-        if now - self._reopened_at < _REOPEN_INTERVAL_S:
+        if not self._patience.may_reopen():
             self._lost(error)
             return
-        self._reopened_at = now
         self._move(Transition.CONNECTION_LOST, error, retry_in_s=0.0)
         self._heartbeat.stop()
         self.queue.hold()
@@ -344,7 +303,7 @@ class Connection:
             self.session.connection_lost(error)
 
     async def _recover(self, error: InspectorError, delay_s: float | None) -> None:
-        await self._tear_down(error, Closing.KILL, keep_queue=True)
+        await self._abandon(error)
         if delay_s is None:
             self._give_up(error)
             self._on_ended(error)
@@ -457,15 +416,7 @@ class Connection:
             self.lifecycle.state.value,
             event.value,
             self.lifecycle.retry_count,
-            self._retry.max_attempts,
+            self._patience.most_retries,
             retry_in_s,
             error.to_dict() if error is not None else None,
         )
-
-
-def _both(first: HttpError, second: InspectorError, kind: str) -> InspectorError:
-    """Neither way in worked: say so of both."""
-    message = f"{first.message}; as {kind} server: {second.message}"
-    error = InspectorError(second.code, message, category=second.category)
-    error.retryable = second.retryable
-    return error.with_details(**first.details, second=second.to_dict())

@@ -22,7 +22,7 @@ from mcplens.protocol.frames import (
 )
 from mcplens.protocol.sse import SseEvent, SseParser
 from mcplens.transports.base import MESSAGES_PER_TURN, give_way
-from mcplens.transports.http import Exchange, what_broke
+from mcplens.transports.exchange import Exchange, what_broke
 from mcplens.transports.network import KEPT_BYTES, one_line
 
 # The event stream standard leaves the delay to us where the server names none.

@@ -20,7 +20,8 @@ from mcplens.protocol.masking import mask
 from mcplens.protocol.sse import SseEvent
 from mcplens.transports.base import DEFAULT_MAX_MESSAGE_BYTES, Closing, Outgoing, Transport
 from mcplens.transports.event_stream import Answer, EventStream, may_answer
-from mcplens.transports.http import Exchange, HeaderSet, HttpClient
+from mcplens.transports.exchange import Exchange
+from mcplens.transports.http import HeaderSet, HttpClient
 from mcplens.transports.network import (
     DEFAULT_CONNECT_TIMEOUT_S,
     NetworkOptions,

@@ -1,0 +1,82 @@
+"""One attempt's way in: the transport, the handshake, and the other transport if it was the wrong.
+
+Owns the step that an attempt is at. Called by connection.py, which owns the session.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Final
+
+from mcplens.bus import Publisher
+from mcplens.errors import HttpError, InspectorError
+from mcplens.events import Remark
+from mcplens.protocol.eras import Era
+from mcplens.session.handshake import Introduction, shake_hands
+from mcplens.session.session import Session
+from mcplens.transports.base import Transport
+
+# A handshake refused like this was spoken to a server of the older HTTP+SSE transport.
+_WRONG_DOOR: Final = (400, 404, 405)
+
+
+class Opening:
+    """Opens sessions; `take` makes the connection's of a transport, `abandon` takes it down."""
+
+    def __init__(
+        self,
+        take: Callable[[Transport], Session],
+        abandon: Callable[[InspectorError], Awaitable[None]],
+        *,
+        publish: Publisher,
+        protocol_version: str,
+    ) -> None:
+        self.step = ""
+        self._take = take
+        self._abandon = abandon
+        self._publish = publish
+        self._protocol_version = protocol_version
+
+    def __repr__(self) -> str:
+        return f"<Opening {self._publish.server_id} {self.step}>"
+
+    async def open(self, transport: Transport) -> Introduction:
+        """Open a session over a transport, or over the one that it falls back to.
+
+        Raises:
+            InspectorError: neither worked.
+        """
+        try:
+            return await self._open_over(transport)
+        except HttpError as error:
+            other = transport.fallback() if error.status in _WRONG_DOOR else None
+            if other is None:
+                raise
+            self._publish(
+                Remark, f"initialize was answered with HTTP {error.status}: trying {other.kind}"
+            )
+            await self._abandon(error)
+            try:
+                return await self._open_over(other)
+            except InspectorError as second:
+                raise _both(error, second, other.kind) from None
+
+    async def _open_over(self, transport: Transport) -> Introduction:
+        session = self._take(transport)
+        await transport.__aenter__()
+        self.step = "waiting for the handshake"
+        introduction = await shake_hands(session, self._protocol_version)
+        if session.lost_by is not None:
+            raise session.lost_by  # it answered and left at once
+        session.speak(introduction.version)
+        if session.era is Era.STATELESS:
+            transport.negotiated(introduction.version, is_stateless=True)
+        return introduction
+
+
+def _both(first: HttpError, second: InspectorError, kind: str) -> InspectorError:
+    """Neither way in worked: say so of both."""
+    message = f"{first.message}; as {kind} server: {second.message}"
+    error = InspectorError(second.code, message, category=second.category)
+    error.retryable = second.retryable
+    return error.with_details(**first.details, second=second.to_dict())

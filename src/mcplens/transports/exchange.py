@@ -1,0 +1,312 @@
+"""One HTTP request and its answer, which publish themselves.
+
+Owns redirects, size limits, and the one mapping of what aiohttp raises and of HTTP statuses to our
+errors. It knows nothing of JSON-RPC. Made by http.py for both HTTP transports.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, Self
+
+from mcplens.errors import (
+    ConfigurationError,
+    HttpError,
+    InspectorError,
+    ProtocolError,
+    TimeoutExpired,
+    TransportError,
+    classify,
+)
+from mcplens.events import (
+    HttpBytesReceived,
+    HttpExchangeEnded,
+    HttpRequestSent,
+    HttpResponseReceived,
+)
+from mcplens.protocol.masking import mask_headers, mask_url
+from mcplens.transports.network import KEPT_BYTES, status_error
+
+if TYPE_CHECKING:
+    from aiohttp import ClientResponse, StreamReader
+    from yarl import URL
+
+    from mcplens.transports.http import HeaderSet, HttpClient
+
+# More hops than any sane server needs; fewer than a loop makes.
+MAX_REDIRECTS: Final = 5
+_REDIRECTS: Final = (301, 302, 303, 307, 308)
+_BREAKS: Final = {
+    "ContentLengthError": "the connection ended before all came that Content-Length announced",
+    "TransferEncodingError": "the connection ended before the last chunk",
+}
+
+
+class Exchange:
+    """One HTTP request and its answer; enter it to send it, then read the answer.
+
+    Whatever breaks inside is raised as an InspectorError that has all that came of the answer.
+    """
+
+    __slots__ = (
+        "_body", "_chunks", "_client", "_failure", "_headers", "_id", "_is_over", "_response",
+        "_started", "_url", "content_type", "method", "reason", "shown_headers", "shown_url",
+        "status",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        client: HttpClient,
+        method: str,
+        headers: HeaderSet,
+        body: bytes | None,
+        url: URL | None,
+    ) -> None:
+        self.method = method
+        self.shown_url = client.shown_url if url is None else mask_url(str(url))
+        self.status: int = 0
+        self.reason = ""
+        self.content_type = ""
+        self.shown_headers: list[tuple[str, str]] = []
+        self._client = client
+        self._url = client.url if url is None else url
+        self._headers = headers
+        self._body = body
+        self._response: ClientResponse | None = None
+        self._chunks: list[bytes] = []
+        self._failure: Exception | None = None
+        self._is_over = False
+        self._id = 0
+        self._started = 0.0
+
+    def __repr__(self) -> str:
+        return f"<Exchange {self._id} {self.doing} {self.status or 'unanswered'}>"
+
+    @property
+    def doing(self) -> str:
+        return f"{self.method} {self.shown_url}"
+
+    @property
+    def is_event_stream(self) -> bool:
+        return self.content_type == "text/event-stream"
+
+    @property
+    def is_json(self) -> bool:
+        return self.content_type == "application/json" or self.content_type.endswith("+json")
+
+    @property
+    def has_come_whole(self) -> bool:
+        """Whether the end of the body is here, read or not."""
+        return self._response is not None and self._response.content.is_eof()
+
+    def header(self, name: str) -> str | None:
+        """A header of the answer, as it came."""
+        return None if self._response is None else self._response.headers.get(name)
+
+    async def __aenter__(self) -> Self:
+        try:
+            await self._send()
+            hops = 0
+            while self.status in _REDIRECTS and self.header("Location") is not None:
+                hops += 1
+                await self._follow(hops)
+        except BaseException as problem:
+            error = self._broken(problem)
+            if error is problem:
+                raise
+            raise error from problem
+        return self
+
+    async def __aexit__(self, kind: object, problem: BaseException | None, _: object) -> None:
+        if problem is not None:
+            error = self._broken(problem)
+            if error is not problem:
+                raise error from problem
+        elif not self._is_over:
+            self._close()
+            self._end(None)
+
+    async def read(self) -> bytes:
+        """The whole body, which ends the exchange."""
+        size, limit = 0, self._client.max_message_bytes
+        chunks = self._chunks
+        while chunk := await self._next_chunk():
+            chunks.append(chunk)
+            size += len(chunk)
+            if size > limit:
+                raise self.error(
+                    "MESSAGE_TOO_LARGE", f"the body is over the limit of {limit} bytes"
+                )
+        body = chunks[0] if len(chunks) == 1 else b"".join(chunks)
+        self._end(None, body)
+        return body
+
+    async def read_some(self) -> bytes:
+        """The next piece of a streamed body; empty at its end, which ends the exchange."""
+        chunk = await self._next_chunk()
+        if chunk:
+            self._client.publish(HttpBytesReceived, self._id, chunk, size_bytes=len(chunk))
+        else:
+            self._end(None)
+        return chunk
+
+    def error(
+        self, code: str, problem: str, body: bytes | None = None, **details: Any
+    ) -> HttpError:
+        """An error that carries what came of the answer."""
+        if body is None:
+            body = b"".join(self._chunks)
+        return HttpError(
+            code,
+            f"{self.doing}: {problem}",
+            status=self.status,
+            headers=dict(self.shown_headers),
+            body=body[:KEPT_BYTES],
+            details=details,
+        )
+
+    def status_error(self, body: bytes) -> HttpError:
+        """The error that this answer's status means."""
+        wall = self._client.clock.wall()
+        return status_error(
+            self.doing, self.status, self.reason, self.shown_headers, body, wall=wall
+        )
+
+    async def _send(self) -> None:
+        client, body = self._client, self._body
+        self._is_over = False
+        self._chunks = []
+        self._response = None
+        self._id = next(client.exchange_ids)
+        self._started = client.clock.monotonic()
+        shown = self._headers.shown
+        if body is not None:
+            shown = [*shown, ("Content-Length", str(len(body)))]
+        client.publish(HttpRequestSent, self._id, self.method, self.shown_url, shown, body or b"")
+        response = self._response = await client.session.request(
+            self.method, self._url, data=body, headers=self._headers.sent, allow_redirects=False
+        )
+        self.status = response.status
+        self.reason = response.reason or ""
+        declared = response.headers.get("Content-Type", "")
+        self.content_type = declared.partition(";")[0].strip().lower()
+        self.shown_headers = mask_headers(
+            [
+                (name.decode("latin-1"), value.decode("latin-1"))
+                for name, value in response.raw_headers
+            ]
+        )
+        elapsed_s = client.clock.monotonic() - self._started
+        client.publish(
+            HttpResponseReceived, self._id, self.status, self.reason, self.shown_headers, elapsed_s
+        )
+
+    async def _follow(self, hops: int) -> None:
+        """Go where a redirect points, if that is the same origin."""
+        from yarl import URL
+
+        location = self.header("Location") or ""
+        body = await self.read()
+        try:
+            target = self._url.join(URL(location))
+            is_same = target.origin() == self._url.origin()
+        except ValueError:
+            raise self.error("REDIRECT_REFUSED", "redirected to what is no URL", body) from None
+        if not is_same:
+            theirs, ours = target.origin(), self._url.origin()
+            raise self.error(
+                "REDIRECT_REFUSED",
+                f"redirected ({self.status}) from {ours} to {theirs}, another origin, which is not "
+                f"followed; connect to {mask_url(str(target))} if you trust it",
+                body,
+                origin=str(ours),
+                redirected_to=str(theirs),
+            )
+        if self.status == 303:  # it asks for a GET, and the message would be lost
+            raise self.error("REDIRECT_REFUSED", "redirected with 303, which drops the body", body)
+        if hops > MAX_REDIRECTS:
+            raise self.error(
+                "REDIRECT_REFUSED", f"redirected more than {MAX_REDIRECTS} times", body
+            )
+        self._url = target
+        self.shown_url = mask_url(str(target))
+        await self._send()
+
+    async def _next_chunk(self) -> bytes:
+        if self._failure is not None:
+            raise self._failure
+        assert self._response is not None
+        content = self._response.content
+        try:
+            return await content.readany()
+        except Exception as problem:  # raised at the next read, after what had already come
+            rest = _unread(content)
+            if not rest:
+                raise
+            self._failure = problem
+            return rest
+
+    def _close(self) -> None:
+        if self._response is not None:
+            self._response.close()
+
+    def _end(self, error: str | None, body: bytes = b"") -> None:
+        if self._is_over:
+            return
+        self._is_over = True
+        elapsed_s = self._client.clock.monotonic() - self._started
+        # The bytes of a JSON answer are those of the frame that they become: they weigh once.
+        size_bytes = 0 if self.is_json and self.status == 200 else len(body)
+        self._client.publish(
+            HttpExchangeEnded, self._id, elapsed_s, body, error, size_bytes=size_bytes
+        )
+
+    def _broken(self, problem: BaseException) -> BaseException:
+        """End the exchange and its connection; gives what is to be raised."""
+        self._close()
+        so_far = b"".join(self._chunks)[:KEPT_BYTES]
+        if not isinstance(problem, Exception):  # cancelled
+            self._end("closed by us before its end", so_far)
+            return problem
+        error = problem if isinstance(problem, InspectorError) else self._explain(problem)
+        self._end(error.message, so_far)
+        return error
+
+    def _explain(self, problem: Exception) -> InspectorError:
+        import aiohttp
+
+        text = str(problem) or type(problem).__name__
+        if self._response is not None:
+            code = "CONNECTION_RESET" if isinstance(problem, OSError) else "NO_RESPONSE"
+            size = sum(map(len, self._chunks))
+            text = f"the answer broke off after {size} bytes of its body: {what_broke(problem)}"
+            return self.error(code, text)
+        match problem:
+            case aiohttp.ConnectionTimeoutError():
+                limit_s = self._client.options.connect_timeout_s
+                message = f"{self.doing}: no connection within {limit_s:g} s"
+                return TimeoutExpired("CONNECTION_TIMEOUT", message)
+            case aiohttp.ServerDisconnectedError():
+                message = f"{self.doing}: the server closed the connection without an answer"
+                return TransportError("CONNECTION_RESET", message)
+            case aiohttp.ClientHttpProxyError():
+                headers = mask_headers((problem.headers or {}).items())
+                message = f"the proxy refused: {problem.message}"
+                return status_error(self.doing, problem.status, message, headers, b"", wall=0.0)
+            case aiohttp.ClientResponseError():  # its status is aiohttp's, not the server's
+                message = f"{self.doing}: the answer is no valid HTTP: {problem.message}"
+                return ProtocolError("INVALID_RESPONSE", message)
+            case ValueError() if not isinstance(problem, OSError):  # a URL or a header
+                return ConfigurationError("CONFIGURATION_INVALID", f"{self.doing}: {text}")
+        return classify(problem, self.doing)
+
+
+def what_broke(problem: Exception) -> str:
+    """Why a body did not come whole; aiohttp's own words name statuses that nobody sent."""
+    return _BREAKS.get(type(problem.__cause__).__name__) or str(problem) or type(problem).__name__
+
+
+def _unread(content: StreamReader) -> bytes:
+    """What came before a break: aiohttp raises at once and keeps it to itself."""
+    rest = b"".join(content._buffer)[content._buffer_offset :]
+    content._buffer.clear()
+    return rest
