@@ -474,10 +474,10 @@ def test_calls_of_one_tool_run_beside_each_other_and_are_chosen_from(
     run.click()
     expect(page).not_to_have_url(first)
     expect(page.get_by_text("2 calls", exact=True)).to_be_visible()
-    assert panel.bounding_box() == top
     # Told aloud is how it stands, and no ticking clock.
     status = panel.get_by_role("status").first
     expect(status).to_have_text("Running")
+    assert panel.bounding_box() == top
     assert panel.locator("[aria-live]:not([aria-live=off])").count() == 0
     opened.shoot("two calls")
     panel.get_by_role("button", name="Cancel", exact=True).click()
