@@ -44,7 +44,8 @@ export function LoadMenu({ serverId, calls, onCall, onEvent }: MenuProps) {
         {events.length > 0 && <Menu.Label>Earlier runs</Menu.Label>}
         {events.map((event) => (
           <Menu.Item key={`${event.run_id}/${event.seq}`} onClick={() => onEvent(event)}>
-            <span className="mono">{moment(event.wall)}</span> {event.method ?? cut(event.head, 40)}
+            <span className="mono">{moment(event.wall)}</span>{" "}
+            {event.method ? `${event.method} ${nameIn(event.head)}` : cut(event.head, 40)}
           </Menu.Item>
         ))}
         {(hasMore || calls.length > most) && (
