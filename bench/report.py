@@ -12,17 +12,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import version
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from bench import command_line, million, recording
-from bench import page as browser_page
+from bench import command_line
 from bench.cold_start import PROGRAMS, ColdResults, cold_ratio
-from bench.flood import HEADINGS as FLOOD_HEADINGS
-from bench.flood import FloodResults, flood_rows
+from bench.flood import FloodResults
 from bench.measure import HUGE, Case, Effort, Results, ratio
 from bench.million import MillionResults
 from bench.page import PageResults
 from bench.recording import RecordingResults
+
+if TYPE_CHECKING:
+    from bench.sections import Section
 
 PAGE: Final = Path(__file__).parent.parent / "docs" / "reference" / "performance.md"
 
@@ -36,7 +37,7 @@ _FLOOR_AIM: Final = 1.6
 _HUGE_AIM: Final = 3.0
 _COLD_AIM: Final = 2.0
 
-_METHOD: Final = """\
+METHOD: Final = """\
 CPU is user and system time of the client's process alone, per call. Each contender runs in a
 process of its own and the servers in others; they answer from memory. In each round every contender
 takes its turn, and a figure is the median of {rounds} rounds of about {round_s:g} s of CPU each. A
@@ -56,14 +57,14 @@ frame with time and direction under the same bounds as mcplens, checks the envel
 call, and does nothing else, on the same asyncio loop, over the pipes of an asyncio subprocess or
 over aiohttp."""
 
-_COLD_METHOD: Final = """\
+COLD_METHOD: Final = """\
 A whole program, from exec to exit: connect over stdio, list the tools, leave. It runs under a
 terminal, as when a person starts it, and once more without one, where mcplens asks the user's login
 shell for PATH. The figure is the CPU of the program's own process; "with children" adds all that it
 started except the server. Median of {rounds} runs in turn. The default way to connect is used:
 mcplens and mcp.Client ask for `server/discover` first."""
 
-_FLOOD_METHOD: Final = """\
+FLOOD_METHOD: Final = """\
 One process holds two servers. One of them sends notifications as fast as they are read; the other,
 over stdio, is called {calls} times with a pause of 2 ms between calls, first while the flood is
 off, then while it is on. All of it, both servers too, shares the cores of the machine."""
@@ -89,6 +90,11 @@ def headings() -> list[str]:
         "", "result", "in flight", *(f"{name} µs" for name in _NAMES.values()), "to the floor",
         "to mcp.Client",
     ]  # fmt: skip
+
+
+def speed_headings() -> list[str]:
+    """The columns of the second table."""
+    return ["", "result", "in flight", *_NAMES.values()]
 
 
 def case_row(case: Case, results: Results) -> list[str]:
@@ -190,23 +196,11 @@ def _cpu_model() -> str:
     return platform.processor() or platform.machine()
 
 
-def page(report: Report) -> str:
+def page(report: Report, sections: Sequence[Section]) -> str:
     """docs/reference/performance.md."""
     effort = report.effort
-    cases = [case_row(case, results) for case, results in report.cases.items()]
-    speeds = [speed_row(case, results) for case, results in report.cases.items()]
-    colds = [row for has, results in report.cold.items() for row in cold_rows(has, results)]
-    commands = [
-        row
-        for has, results in report.commands.items()
-        for row in command_line.command_rows(has, results)
-    ]
-    recordings = recording.recording_rows(report.recording)
-    millions = million.million_rows(report.million)
-    floods = flood_rows(report.flood)
-    pages = browser_page.page_rows(report.page, effort)
-    judged_rows = (*cases, *colds, *commands, *recordings, *millions, *floods, *pages)
-    cells = [cell for row in judged_rows for cell in row]
+    tables = {section.title(effort): section.rows(report) for section in sections}
+    cells = [cell for rows in tables.values() for row in rows for cell in row]
     missed = sum("NO)" in cell for cell in cells)
     held = sum("yes)" in cell for cell in cells)
     parts = [
@@ -216,33 +210,11 @@ def page(report: Report) -> str:
         f"measured in one run by `make bench`. A ratio is mcplens's CPU divided by theirs; its aim "
         f"and whether it holds stand beside it. {held} aims hold, {missed} do not.",
         "\n".join(f"- {line}" for line in machine()),
-        "## CPU per call",
-        _table(headings(), cases),
-        "## Calls per second",
-        _table(["", "result", "in flight", *_NAMES.values()], speeds),
-        "## Cold start",
-        _table(cold_headings(), colds),
-        "## Cold start of a command",
-        _table(command_line.HEADINGS, commands),
-        "## Recording",
-        _table(recording.HEADINGS, recordings),
-        f"## {effort.frames:,} frames recorded",
-        _table(million.HEADINGS, millions),
-        "## While another server floods",
-        _table(FLOOD_HEADINGS, floods),
-        "## The web UI",
-        _table(browser_page.HEADINGS, pages),
-        "## Method",
-        _METHOD.format(
-            rounds=effort.rounds, round_s=effort.round_s, speed_rounds=effort.speed_rounds
-        ),
-        _COLD_METHOD.format(rounds=effort.cold_rounds),
-        command_line.METHOD.format(rounds=effort.cold_rounds),
-        recording.recording_method(effort),
-        million.METHOD.format(frames=effort.frames),
-        _FLOOD_METHOD.format(calls=effort.flood_calls),
-        browser_page.page_method(effort),
     ]
+    for section, (title, rows) in zip(sections, tables.items(), strict=True):
+        parts += [f"## {title}", _table(section.headings, rows)]
+    methods = [section.method(effort) for section in sections]
+    parts += ["## Method", *(method for method in methods if method)]
     return "\n\n".join(parts) + "\n"
 
 

@@ -21,7 +21,7 @@ async def test_a_quick_run_prints_every_row() -> None:
         out, err = await process.communicate()
     assert process.returncode == 0, err.decode()
     lines = out.decode().splitlines()
-    calls = lines[: lines.index("CPU of a cold start")]
+    calls = lines[: lines.index("Cold start")]
 
     for channel in ("stdio", "HTTP, JSON", "HTTP, SSE"):
         for size in ("200 B", "100 KB"):
