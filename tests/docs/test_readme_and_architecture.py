@@ -18,9 +18,9 @@ def described() -> set[str]:
     """The modules that ARCHITECTURE names, under the folder that was named last before them."""
     text = ARCHITECTURE[ARCHITECTURE.index("## The parts") : ARCHITECTURE.index("## Where a call")]
     found, folder = set(), ""
-    for name in re.findall(r"`([a-z_]+/|[a-z_]+\.py)`", text):
+    for name in re.findall(r"`([a-z_/]+/|[a-z_]+\.py)`", text):
         if name.endswith("/"):
-            folder = name
+            folder = name.removeprefix("src/mcplens/")
         else:
             found.add(folder + name)
     return found

@@ -1,5 +1,5 @@
 // Written by `python -m mcplens.web.typescript`; do not edit.
-// The structs are in src/mcplens/web/: commands.py, messages.py, views.py, question_views.py.
+// The structs are in src/mcplens/web/: commands/, messages.py, views/, question_views.py.
 
 export type State = "DISCONNECTED" | "CONNECTING" | "CONNECTED" | "DISCONNECTING" | "ERROR";
 
