@@ -41,7 +41,7 @@ _UNSEEN = """() => {
   const at = document.activeElement;
   const drawn = [at, at.parentElement, ...at.parentElement.children];
   const hasRing = (one) => {
-    const { outlineStyle, outlineWidth, boxShadow, borderColor } = getComputedStyle(one);
+    const { outlineStyle, outlineWidth, boxShadow } = getComputedStyle(one);
     return (outlineStyle !== "none" && parseFloat(outlineWidth) >= 1) || boxShadow !== "none";
   };
   return at === document.body || drawn.some(hasRing) ? null : at.outerHTML.slice(0, 160);
