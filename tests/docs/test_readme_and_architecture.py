@@ -75,26 +75,38 @@ def page_folders() -> dict[str, set[str]]:
     """The folders of the page that ARCHITECTURE names, and from which others each may import."""
     text = ARCHITECTURE[ARCHITECTURE.index("## The page") :]
     rows = re.findall(r"^\| `([a-z]+)/` \| .* \| ([^|]*) \|$", text, re.MULTILINE)
-    return {folder: set(re.findall(r"`([a-z]+)/`", imports)) for folder, imports in rows}
+    folders: dict[str, set[str]] = {}
+    for folder, imports in rows:
+        named = set(re.findall(r"`([a-z]+)/`", imports))
+        folders[folder] = set(folders) if imports == "all above" else named
+    return folders
 
 
 def test_every_folder_of_the_page_is_in_the_architecture() -> None:
     assert set(page_folders()) == {path.name for path in PAGE.iterdir() if path.is_dir()}
 
 
-def imported_folders(folder: str) -> set[str]:
+def imported_folders(folder: Path, within: Path) -> set[str]:
     """The other folders that the sources of one import from; its tests may use anything."""
     found = set()
-    for path in (PAGE / folder).rglob("*.ts*"):
+    for path in folder.rglob("*.ts*"):
         if ".test." in path.name or path.name == "testing.tsx":
             continue
         for name in re.findall(r'(?:from|import)\s*\(?\s*"(\.[^"]+)"', path.read_text()):
-            target = (path.parent / name).resolve().relative_to(PAGE)
-            if len(target.parts) > 1:
-                found.add(target.parts[0])
-    return found - {folder}
+            target = (path.parent / name).resolve()
+            if within in target.parents and target.parent != within:
+                found.add(target.relative_to(within).parts[0])
+    return found - {folder.name}
 
 
 @pytest.mark.parametrize("folder", page_folders())
 def test_a_folder_of_the_page_imports_only_what_the_architecture_says(folder: str) -> None:
-    assert imported_folders(folder) <= page_folders()[folder]
+    assert imported_folders(PAGE / folder, PAGE) <= page_folders()[folder]
+
+
+SCREENS = [path for path in (PAGE / "screens").iterdir() if path.is_dir()]
+
+
+@pytest.mark.parametrize("screen", SCREENS, ids=lambda path: path.name)
+def test_no_screen_imports_another(screen: Path) -> None:
+    assert imported_folders(screen, PAGE / "screens") == set()

@@ -12,8 +12,8 @@ import { Servers } from "./screens/servers/Servers";
 
 const info = lazyModule(() => import("./screens/servers/ServerInfo"));
 const settings = lazyModule(() => import("./screens/settings/Settings"));
-const questions = lazyModule(() => import("./questions/Questions"));
-const question = lazyModule(() => import("./questions/QuestionScreen"));
+const questions = lazyModule(() => import("./screens/questions/Questions"));
+const question = lazyModule(() => import("./screens/questions/QuestionScreen"));
 const tools = lazyModule(() => import("./screens/tools/Tools"));
 const resources = lazyModule(() => import("./screens/resources/Resources"));
 const prompts = lazyModule(() => import("./screens/prompts/Prompts"));

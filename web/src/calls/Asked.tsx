@@ -2,10 +2,10 @@
 import { useState } from "react";
 import type { CallView } from "../api/types";
 import { Callout } from "../parts/Callout";
-import { cut } from "../parts/format";
 import { JsonTree } from "../parts/JsonTree";
-import { isObject } from "../parts/shape";
 import { TextView } from "../parts/TextView";
+import { cut } from "../values/format";
+import { isObject } from "../values/shape";
 import css from "./CallPanel.module.css";
 import { useRequest } from "./useRequest";
 

@@ -2,14 +2,15 @@
 import { ActionIcon, Button, Menu, Tooltip } from "@mantine/core";
 import { useState } from "react";
 import type { CallView } from "../api/types";
-import { indented } from "../parts/exactJson";
+import { textOf } from "../content/textOf";
 import { Icon } from "../parts/icons";
-import { copy, pretty, save } from "../parts/text";
+import { copy, save } from "../parts/text";
 import { useInspector } from "../state/store";
+import { indented } from "../values/exactJson";
+import { pretty } from "../values/json";
 import { asCommand, asCurl, asJsonRpc, asPython, canBeCommand, canCurl } from "./copyAs";
 import { ExampleButton } from "./ExampleButton";
 import { isRunning } from "./running";
-import { textOf } from "./textOf";
 import { useRequest } from "./useRequest";
 import { useResult } from "./useResult";
 

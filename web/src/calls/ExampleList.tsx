@@ -1,8 +1,8 @@
 // The examples of a tool, above its form: a click fills the form.
 import { ActionIcon, Button, Tooltip } from "@mantine/core";
-import { cut } from "../parts/format";
 import { Icon } from "../parts/icons";
-import { pretty } from "../parts/text";
+import { cut } from "../values/format";
+import { pretty } from "../values/json";
 import { deleteExample, useExamples } from "./examples";
 
 // A hint, not the whole result.

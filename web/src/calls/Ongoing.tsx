@@ -1,10 +1,10 @@
 // A call under way: how far it is, since when, and how to call it off.
 import { Button, Progress } from "@mantine/core";
 import type { CallView } from "../api/types";
-import { duration } from "../parts/format";
 import { useNow } from "../parts/useNow";
 import { telling } from "../state/actions";
 import { command } from "../state/connection";
+import { duration } from "../values/format";
 import css from "./CallPanel.module.css";
 
 export const cancel = ({ call_id }: CallView): void =>

@@ -2,20 +2,20 @@
 import { Badge, SegmentedControl } from "@mantine/core";
 import { type ReactNode, useMemo } from "react";
 import type { CallView } from "../api/types";
+import { brief, Content, ResourceView } from "../content/Content";
+import { Message } from "../content/Message";
+import { Remark, wrong } from "../content/Remark";
+import { Some } from "../content/Some";
 import { Callout } from "../parts/Callout";
-import { indented } from "../parts/exactJson";
 import { FirstLines } from "../parts/FirstLines";
-import { bytes } from "../parts/format";
 import { JsonTree } from "../parts/JsonTree";
-import { type Fields, fieldsOf, isObject } from "../parts/shape";
 import { TextView } from "../parts/TextView";
-import { pretty } from "../parts/text";
 import { usePreference } from "../state/remembered";
-import { brief, Content, ResourceView } from "./Content";
-import { Message } from "./Message";
-import { Remark, wrong } from "./Remark";
+import { indented } from "../values/exactJson";
+import { bytes } from "../values/format";
+import { pretty } from "../values/json";
+import { type Fields, fieldsOf, isObject } from "../values/shape";
 import css from "./ResultView.module.css";
-import { Some } from "./Some";
 import { useResult } from "./useResult";
 
 function Structured({

@@ -2,13 +2,13 @@ import { MantineProvider } from "@mantine/core";
 import { render, screen } from "@testing-library/react";
 import { MemoryRouter } from "react-router";
 import { describe, expect, it, vi } from "vitest";
-import { parseExactly } from "../parts/exactJson";
+import { textOf } from "../content/textOf";
 import { Guarded } from "../parts/Guarded";
 import { formsOf } from "../parts/RichText";
 import { aCall, aServer } from "../testing/views";
+import { parseExactly } from "../values/exactJson";
 import { asCommand, asCurl, asJsonRpc, asPython } from "./copyAs";
 import { ResultView } from "./ResultView";
-import { textOf } from "./textOf";
 
 const show = (result: unknown): void => {
   render(

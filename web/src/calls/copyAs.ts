@@ -1,8 +1,8 @@
 // A call in other words: for a terminal, for Python, for curl, as JSON-RPC. No secret is in them:
 // where one is needed, the name of an environment variable stands.
 import type { CallView, ServerView } from "../api/types";
-import { type Fields, isObject } from "../parts/shape";
-import { pretty } from "../parts/text";
+import { pretty } from "../values/json";
+import { type Fields, isObject } from "../values/shape";
 
 type Known = ServerView | undefined;
 

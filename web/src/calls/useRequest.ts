@@ -2,8 +2,8 @@
 import { useEffect, useState } from "react";
 import { fetchRequest } from "../api/http";
 import type { CallView } from "../api/types";
-import { parseExactly } from "../parts/exactJson";
-import { words } from "../parts/format";
+import { parseExactly } from "../values/exactJson";
+import { words } from "../values/format";
 
 export interface Request {
   /** The params; of a raw call, its text. Undefined until it has been fetched. */

@@ -3,8 +3,8 @@
 import { useEffect, useState } from "react";
 import { fetchResult } from "../api/http";
 import type { CallView } from "../api/types";
-import { parseExactly } from "../parts/exactJson";
-import { words } from "../parts/format";
+import { parseExactly } from "../values/exactJson";
+import { words } from "../values/format";
 
 export interface Result {
   value: unknown;

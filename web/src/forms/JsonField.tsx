@@ -3,7 +3,7 @@ import { Input } from "@mantine/core";
 import type { ErrorSchema, FieldProps } from "@rjsf/utils";
 import { useState } from "react";
 import { CodeEditor } from "../parts/CodeEditor";
-import { parseJson, pretty } from "../parts/text";
+import { parseJson, pretty } from "../values/json";
 import { useHalfTyped } from "./halfTyped";
 import { lossyNumber } from "./numbers";
 

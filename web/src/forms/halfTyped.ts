@@ -1,7 +1,7 @@
 // What is typed in a field and is no value yet: kept beside the arguments, so that it survives the
 // switch to JSON and a reload. It counts as long as the arguments hold nothing at its place.
 import { createContext, useContext } from "react";
-import { cut } from "../parts/format";
+import { cut } from "../values/format";
 import { type Finding, partsOf } from "./validate";
 
 export type HalfTyped = Readonly<Record<string, string>>;

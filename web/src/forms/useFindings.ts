@@ -1,6 +1,6 @@
 // What is wrong with arguments as they would be sent now.
 import { useMemo } from "react";
-import { type Parsed, parseJson } from "../parts/text";
+import { type Parsed, parseJson } from "../values/json";
 import { type Arguments, hindrance } from "./ArgumentsEditor";
 import { halfFindings } from "./halfTyped";
 import { type Finding, validate } from "./validate";

@@ -3,7 +3,7 @@ import { Button, Checkbox, Input, MultiSelect, Select, Textarea, TextInput } fro
 import { SchemaExamples } from "@rjsf/core";
 import { deepEquals, examplesId, type WidgetProps } from "@rjsf/utils";
 import type { ChangeEvent, ReactNode } from "react";
-import { cut } from "../parts/format";
+import { cut } from "../values/format";
 import { PICKERS, type Picker } from "./moments";
 import css from "./SchemaForm.module.css";
 import { EMPTIED, isSchema } from "./schema";

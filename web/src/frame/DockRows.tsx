@@ -2,12 +2,12 @@
 import { type MouseEvent, type ReactNode, useCallback, useMemo, useRef, useState } from "react";
 import { useNavigate } from "react-router";
 import type { EventView } from "../api/types";
+import { Lacking } from "../events/Lacking";
 import { RowList } from "../parts/RowList";
 import { LogRow } from "../screens/logs/LogRow";
 import { isLog } from "../screens/logs/levels";
 import { useLines, useRows } from "../screens/logs/useLines";
 import { EVERYTHING, wantedBy } from "../screens/traffic/filter";
-import { Lacking } from "../screens/traffic/Lacking";
 import { TrafficRow, toneOf } from "../screens/traffic/TrafficRow";
 import { useFiltered } from "../state/filtered";
 import { useOlder } from "../state/older";

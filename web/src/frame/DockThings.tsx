@@ -2,10 +2,10 @@
 import type { ReactNode } from "react";
 import { Link } from "react-router";
 import type { QuestionView, TaskView } from "../api/types";
-import { clock } from "../parts/format";
 import { progressOf, runBy, stateOf, taskPath } from "../screens/tasks/task";
 import { pathToQuestion } from "../state/selection";
 import { taskKey, useInspector } from "../state/store";
+import { clock } from "../values/format";
 import css from "./Dock.module.css";
 
 interface Line {

@@ -2,7 +2,7 @@
 import { Button } from "@mantine/core";
 import { useLocation, useNavigate, useRouteError } from "react-router";
 import { Empty } from "../parts/Empty";
-import { words } from "../parts/format";
+import { words } from "../values/format";
 
 const reload = (): void => location.reload();
 

@@ -2,11 +2,12 @@
 import { Menu, UnstyledButton } from "@mantine/core";
 import { useNavigate } from "react-router";
 import type { ServerView } from "../api/types";
-import { duration } from "../parts/format";
 import { Icon } from "../parts/icons";
-import { StateDot, shownState, stateWords } from "../parts/StateDot";
+import { StateDot } from "../parts/StateDot";
 import { nameOf, useSwitchServer } from "../state/selection";
 import { useInspector } from "../state/store";
+import { duration } from "../values/format";
+import { shownState, stateWords } from "../values/serverState";
 import css from "./ServerSwitcher.module.css";
 
 /** How it stands, how fast it answers, what it speaks: a narrow bar has no room for all of it. */

@@ -3,9 +3,7 @@ import { ActionIcon, Indicator, Menu, Tooltip, useMantineColorScheme } from "@ma
 import { useEffect, useRef } from "react";
 import { Link, useNavigate } from "react-router";
 import type { ServerView } from "../api/types";
-import { duration } from "../parts/format";
 import { Icon, type IconName } from "../parts/icons";
-import { stateWords } from "../parts/StateDot";
 import { telling } from "../state/actions";
 import { command } from "../state/connection";
 import {
@@ -18,6 +16,8 @@ import {
 } from "../state/selection";
 import { useInspector } from "../state/store";
 import { lastPath } from "../state/visited";
+import { duration } from "../values/format";
+import { stateWords } from "../values/serverState";
 import { openPalette } from "./paletteStore";
 import { ServerSwitcher } from "./ServerSwitcher";
 import css from "./TopBar.module.css";

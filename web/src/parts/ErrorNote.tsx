@@ -2,10 +2,11 @@
 import { Anchor, Button } from "@mantine/core";
 import { type ReactNode, useState } from "react";
 import type { ErrorView } from "../api/types";
+import { cut } from "../values/format";
+import { pretty } from "../values/json";
 import css from "./ErrorNote.module.css";
-import { cut } from "./format";
 import { Icon } from "./icons";
-import { copy, pretty } from "./text";
+import { copy } from "./text";
 
 // About what fits two lines of a card.
 const SHORT = 100;

@@ -1,8 +1,8 @@
 // Keeps what cannot be drawn to its own place: one bad value never takes the page away.
 import { Component, type ReactNode } from "react";
+import { words } from "../values/format";
+import { pretty } from "../values/json";
 import { Callout } from "./Callout";
-import { words } from "./format";
-import { pretty } from "./text";
 
 interface Props {
   /** What is drawn, in words: "this result". */

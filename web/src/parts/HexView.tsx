@@ -1,7 +1,7 @@
 // Bytes as they are, windowed.
 
+import { hexLine, hexLines } from "../values/hex";
 import css from "./HexView.module.css";
-import { hexLine, hexLines } from "./hex";
 import { useWindow } from "./useWindow";
 
 const ROW_PX = 18;

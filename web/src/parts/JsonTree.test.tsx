@@ -1,7 +1,7 @@
 import { MantineProvider } from "@mantine/core";
 import { fireEvent, render, screen } from "@testing-library/react";
 import { beforeEach, describe, expect, it, vi } from "vitest";
-import { parseExactly } from "./exactJson";
+import { parseExactly } from "../values/exactJson";
 import { JsonTree } from "./JsonTree";
 
 // A test's page is not laid out: as many rows as any test wants to see are on its screen.

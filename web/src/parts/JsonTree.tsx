@@ -2,8 +2,6 @@
 // only the rows on the screen are drawn.
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { useDeferredValue, useId, useMemo, useRef, useState } from "react";
-import { FindBar, SHORTEST, stepped } from "./FindBar";
-import css from "./JsonTree.module.css";
 import {
   above,
   findIn,
@@ -14,7 +12,9 @@ import {
   rowsOf,
   type Toggled,
   withToggled,
-} from "./jsonRows";
+} from "../values/jsonRows";
+import { FindBar, SHORTEST, stepped } from "./FindBar";
+import css from "./JsonTree.module.css";
 import { TreeRow } from "./TreeRow";
 import { useTreeKeys } from "./useTreeKeys";
 

@@ -2,10 +2,10 @@
 import { Anchor } from "@mantine/core";
 import { useMemo } from "react";
 import { address } from "../api/folder";
-import { bytes } from "./format";
+import { bytes } from "../values/format";
+import { bytesOfBase64 } from "../values/json";
 import { HexView } from "./HexView";
 import css from "./Media.module.css";
-import { bytesOfBase64 } from "./text";
 
 const PICTURE = /^image\/(png|jpe?g|gif|webp|avif|bmp)$/i;
 

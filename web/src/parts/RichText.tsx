@@ -1,8 +1,8 @@
 // A text in the form that suits it: JSON as a tree, Markdown rendered, or as it is in its colours.
 import { ActionIcon, SegmentedControl, Tooltip } from "@mantine/core";
 import { useMemo, useState } from "react";
-import { parseShown } from "./exactJson";
-import { languageOf } from "./highlight";
+import { parseShown } from "../values/exactJson";
+import { languageOf } from "../values/highlight";
 import { Icon } from "./icons";
 import { JsonTree } from "./JsonTree";
 import { looksLikeMarkdown, Markdown } from "./Markdown";

@@ -8,10 +8,10 @@ import {
   useRef,
   useState,
 } from "react";
+import { type Language, spansOf, type Token, tokensOf } from "../values/highlight";
+import { findAll, lastNotAbove, MOST_FOUND, piecesOf, rowAt, rowStarts } from "../values/textRows";
 import { FindBar, SHORTEST, stepped } from "./FindBar";
-import { type Language, spansOf, type Token, tokensOf } from "./highlight";
 import css from "./TextView.module.css";
-import { findAll, lastNotAbove, MOST_FOUND, piecesOf, rowAt, rowStarts } from "./textRows";
 import { useWindow } from "./useWindow";
 
 const ROW_PX = 18;

@@ -1,10 +1,11 @@
 // One row of a JSON tree: its name, and its value as far as it fits a line.
-import { ExactNumber } from "./exactJson";
-import { bytes, cut } from "./format";
+import { ExactNumber } from "../values/exactJson";
+import { bytes, cut } from "../values/format";
+import { pretty } from "../values/json";
+import { isContainer, type JsonRow } from "../values/jsonRows";
 import { Icon } from "./icons";
 import css from "./JsonTree.module.css";
-import { isContainer, type JsonRow } from "./jsonRows";
-import { copy, pretty } from "./text";
+import { copy } from "./text";
 
 // Longer strings are cut in the row and shown whole when copied.
 const LONGEST = 300;

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { bytes, clock, duration } from "./format";
-import { above, findIn, openAtFirst, rowsOf } from "./jsonRows";
+import { bytes, clock, duration } from "../values/format";
+import { above, findIn, openAtFirst, rowsOf } from "../values/jsonRows";
+import { rowStarts } from "../values/textRows";
 import { blocksOf, isWebLink, looksLikeMarkdown } from "./Markdown";
 import { iconOf, initials } from "./ServerIcon";
-import { rowStarts } from "./textRows";
 import { rowsAt } from "./useWindow";
 
 describe("rowsAt", () => {

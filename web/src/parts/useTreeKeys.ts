@@ -1,6 +1,6 @@
 // The keys of a JSON tree: arrows move and open, `c` copies.
 import type { KeyboardEvent } from "react";
-import { above, type JsonRow } from "./jsonRows";
+import { above, type JsonRow } from "../values/jsonRows";
 import { copyValue } from "./TreeRow";
 
 interface Tree {

@@ -2,9 +2,9 @@
 // by itself.
 import { Button, Loader } from "@mantine/core";
 import { Callout } from "../parts/Callout";
-import { fieldsOf } from "../parts/shape";
 import { copy } from "../parts/text";
 import { command } from "../state/connection";
+import { fieldsOf } from "../values/shape";
 import { shown } from "./asked";
 import { useAnswerDraft } from "./drafts";
 import { WholeRequest } from "./Params";

@@ -3,8 +3,8 @@
 import { useEffect, useState } from "react";
 import { fetchParams } from "../api/http";
 import type { QuestionView } from "../api/types";
-import { parseExactly } from "../parts/exactJson";
 import { JsonTree } from "../parts/JsonTree";
+import { parseExactly } from "../values/exactJson";
 import css from "./QuestionPanel.module.css";
 
 /** Whether a number in here may not be the one that was written. */

@@ -1,9 +1,9 @@
 // A server asks for a model's answer: the whole request, and a person or a profile who answers.
 import { Button, Select } from "@mantine/core";
 import { useMemo } from "react";
-import { parseJson } from "../parts/text";
 import { command } from "../state/connection";
 import { useInspector } from "../state/store";
+import { parseJson } from "../values/json";
 import { samplingOf } from "./asked";
 import { useAnswerDraft } from "./drafts";
 import { useParams } from "./Params";

@@ -1,7 +1,7 @@
 // All that a server sends along when it asks for a model's answer.
 import { Badge, Checkbox } from "@mantine/core";
 import type { QuestionView } from "../api/types";
-import { Message } from "../calls/Message";
+import { Message } from "../content/Message";
 import { Callout } from "../parts/Callout";
 import { type AskedSampling, shown } from "./asked";
 import { WholeRequest } from "./Params";

@@ -1,7 +1,7 @@
 // The tool calls that an answer of a model makes.
 import { ActionIcon, Button, Select, Textarea } from "@mantine/core";
 import { Icon } from "../parts/icons";
-import { parseJson } from "../parts/text";
+import { parseJson } from "../values/json";
 import type { AskedTool } from "./asked";
 import { inputFor, type ToolCall } from "./samplingAnswer";
 

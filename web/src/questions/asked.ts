@@ -1,5 +1,5 @@
 // What a server asked, read with care: whoever tests a server sees requests of every shape.
-import { type Fields, fieldsOf, isObject } from "../parts/shape";
+import { type Fields, fieldsOf, isObject } from "../values/shape";
 
 export { fieldsOf };
 

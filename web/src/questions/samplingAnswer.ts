@@ -1,8 +1,8 @@
 // A CreateMessageResult from what was typed. No number is read and written again: it could lose
 // digits.
 import { encode } from "../api/socket";
-import { type Fields, fieldsOf } from "../parts/shape";
-import { pretty } from "../parts/text";
+import { pretty } from "../values/json";
+import { type Fields, fieldsOf } from "../values/shape";
 import { usedIds } from "./asked";
 
 export interface ToolCall {

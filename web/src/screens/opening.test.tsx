@@ -4,12 +4,12 @@ import type { ReactNode } from "react";
 import { MemoryRouter, useLocation } from "react-router";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import type { CallView, QuestionView, ServerView } from "../api/types";
-import { NotConnected } from "../parts/NotConnected";
-import { QuestionScreen } from "../questions/QuestionScreen";
-import { Questions } from "../questions/Questions";
+import { NotConnected } from "../servers/NotConnected";
 import { startCall } from "../state/connection";
 import { emptyInspector, useInspector } from "../state/store";
 import { aServer, aTask } from "../testing/views";
+import { QuestionScreen } from "./questions/QuestionScreen";
+import { Questions } from "./questions/Questions";
 import { ResourcePanel } from "./resources/ResourcePanel";
 import { TaskDetail } from "./tasks/TaskDetail";
 

@@ -2,12 +2,12 @@ import { describe, expect, it } from "vitest";
 import type { CallView } from "../api/types";
 import { python } from "../calls/copyAs";
 import { matching } from "../frame/Palette";
-import { hexLine } from "../parts/hex";
 import { pathTo, pathToCall, placeOf } from "../state/selection";
 import { anEvent } from "../testing/views";
-import { bytesToSend } from "./experimental/useRawSending";
+import { hexLine } from "../values/hex";
 import { expand, variablesOf } from "./resources/uriTemplate";
 import { formOf, problemOf, rawOf } from "./servers/entry";
+import { bytesToSend } from "./servers/experimental/useRawSending";
 import { EVERYTHING, wantedBy } from "./traffic/filter";
 
 describe("addresses", () => {

@@ -3,7 +3,7 @@ import { notifications } from "@mantine/notifications";
 import { createElement } from "react";
 import { CommandError } from "../api/socket";
 import type { ErrorView } from "../api/types";
-import { words } from "../parts/format";
+import { words } from "../values/format";
 
 /** Wait for something; if it fails, say what could not be done. */
 export async function telling<T>(title: string, work: Promise<T>): Promise<T | null> {

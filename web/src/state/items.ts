@@ -1,7 +1,7 @@
 // Tools, resources, templates and prompts as the screens know them. A server may send anything
 // under any name: only what has the right type is taken over, the rest is said to be wrong.
 import type { ItemView, ListKind } from "../api/types";
-import { type Fields, fieldsOf, isObject } from "../parts/shape";
+import { type Fields, fieldsOf, isObject } from "../values/shape";
 
 export interface Tool {
   name?: string;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { ItemView, ListKind, ListSummary, ListView } from "../api/types";
-import { extent } from "../parts/ListStatus";
 import { hintsOf, whyBarred, whyNoTask } from "../screens/tools/tool";
+import { extent } from "../servers/ListStatus";
 import { aServer } from "../testing/views";
 import { fitting, itemOf, type Prompt, type Resource, type Tool, titleOf } from "./items";
 import { type Held, taken } from "./lists";

@@ -4,7 +4,7 @@ import { useEffect, useSyncExternalStore } from "react";
 import { create } from "zustand";
 import { fetchHistory } from "../api/http";
 import type { EventView } from "../api/types";
-import { words } from "../parts/format";
+import { words } from "../values/format";
 import { type EventRing, type Gap, ring } from "./events";
 
 // As many as the backend gives at once.

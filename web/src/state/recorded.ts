@@ -1,7 +1,7 @@
 // Events of a run that was recorded earlier, page by page into a ring of their own.
 import { useEffect, useState } from "react";
 import { fetchHistory } from "../api/http";
-import { words } from "../parts/format";
+import { words } from "../values/format";
 import { CAPACITY, EventRing, ring } from "./events";
 
 // As many as the backend gives at once: parsed within a frame, and few enough trips.

@@ -3,8 +3,8 @@
 import { notifications } from "@mantine/notifications";
 import { createElement, type ReactNode } from "react";
 import type { CallView, ServerView } from "../api/types";
-import { counted, cut } from "../parts/format";
-import { isRetrying, needsSignIn } from "../parts/StateDot";
+import { counted, cut } from "../values/format";
+import { isRetrying, needsSignIn } from "../values/serverState";
 import { isOnScreen } from "./onScreen";
 import { nameOf, pathToCall } from "./selection";
 import { useInspector } from "./store";

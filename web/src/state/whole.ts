@@ -2,7 +2,7 @@
 import { useEffect, useState } from "react";
 import { fetchEvent } from "../api/http";
 import type { EventView, WholeEvent } from "../api/types";
-import { words } from "../parts/format";
+import { words } from "../values/format";
 
 export type Whole = { whole: WholeEvent } | { problem: string };
 

@@ -3,13 +3,13 @@ import { Button, Checkbox, Menu, Popover, SegmentedControl, Select, Switch } fro
 import { notifications } from "@mantine/notifications";
 import { memo, useState } from "react";
 import type { EventView } from "../../api/types";
-import { counted } from "../../parts/format";
 import { Icon } from "../../parts/icons";
 import { copy, save } from "../../parts/text";
 import { telling } from "../../state/actions";
 import { command } from "../../state/connection";
 import { useRing } from "../../state/events";
 import { useInspector } from "../../state/store";
+import { counted } from "../../values/format";
 import { asJsonLines, asText, LEVELS, SHOWN, type Spoken, spokenBy } from "./levels";
 import { type Lines, useCount, useIsEmpty } from "./useLines";
 

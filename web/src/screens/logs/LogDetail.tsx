@@ -2,15 +2,16 @@
 import { ActionIcon, Button, Tooltip } from "@mantine/core";
 import { Link } from "react-router";
 import type { EventView } from "../../api/types";
-import { clock } from "../../parts/format";
 import { Icon } from "../../parts/icons";
 import { JsonTree } from "../../parts/JsonTree";
 import { TextView } from "../../parts/TextView";
-import { copy, pretty } from "../../parts/text";
+import { copy } from "../../parts/text";
 import { useRing } from "../../state/events";
 import { pathTo } from "../../state/selection";
 import { useInspector } from "../../state/store";
 import { useWhole } from "../../state/whole";
+import { clock } from "../../values/format";
+import { pretty } from "../../values/json";
 import css from "./LogRow.module.css";
 import { levelOf, lineOf, loggerOf, saidBy, saidIn } from "./levels";
 

@@ -1,6 +1,6 @@
 import { memo } from "react";
 import type { EventView } from "../../api/types";
-import { clock, cut } from "../../parts/format";
+import { clock, cut } from "../../values/format";
 import css from "./LogRow.module.css";
 import { levelOf, loggerOf, textOf } from "./levels";
 

@@ -1,7 +1,7 @@
 // The eight levels of MCP logging, and log rows as text and as JSON.
 import { fetchEvent } from "../../api/http";
 import type { EventView, WholeEvent } from "../../api/types";
-import { clock } from "../../parts/format";
+import { clock } from "../../values/format";
 
 export const LEVELS = [
   "debug",

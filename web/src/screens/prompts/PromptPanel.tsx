@@ -4,6 +4,10 @@ import { useState } from "react";
 import { Link } from "react-router";
 import type { ErrorView, ServerView } from "../../api/types";
 import { CallPanel } from "../../calls/CallPanel";
+import { CallChooser } from "../../offered/CallChooser";
+import { Definition } from "../../offered/Definition";
+import { SuggestedField } from "../../offered/SuggestedField";
+import { useCallsOf } from "../../offered/useCallsOf";
 import { Callout } from "../../parts/Callout";
 import { Empty } from "../../parts/Empty";
 import { ErrorNote } from "../../parts/ErrorNote";
@@ -15,10 +19,6 @@ import { startCall } from "../../state/connection";
 import { type Prompt, titleOf } from "../../state/items";
 import { useDraft } from "../../state/remembered";
 import { pathTo } from "../../state/selection";
-import { Definition } from "../offered/Definition";
-import { CallChooser } from "../tools/CallChooser";
-import { useCallsOf } from "../tools/useToolCalls";
-import { SuggestedField } from "./SuggestedField";
 
 interface Props {
   server: ServerView;

@@ -1,13 +1,13 @@
 // The prompts of a server: the list, and the chosen prompt with its messages.
 import type { ServerView } from "../../api/types";
+import { LookingFor } from "../../offered/LookingFor";
+import { NamedList } from "../../offered/NamedList";
+import { OfferedScreen } from "../../offered/OfferedScreen";
+import { Problem } from "../../offered/Problem";
 import { Empty } from "../../parts/Empty";
 import { type Item, type Prompt, titleOf } from "../../state/items";
 import { isComing, itemsIn, useList } from "../../state/lists";
 import { usePlace } from "../../state/selection";
-import { NamedList } from "../offered/NamedList";
-import { OfferedScreen } from "../offered/OfferedScreen";
-import { LookingFor } from "../tools/LookingFor";
-import { Problem } from "../tools/ToolRow";
 import { PromptPanel } from "./PromptPanel";
 
 const WIDTHS = { initial: 300, least: 200, most: 600 };

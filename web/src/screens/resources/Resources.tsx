@@ -1,12 +1,12 @@
 // The resources of a server: the lists, and the chosen resource, template or address.
 import { useSearchParams } from "react-router";
 import type { ServerView } from "../../api/types";
+import { LookingFor } from "../../offered/LookingFor";
+import { OfferedScreen } from "../../offered/OfferedScreen";
 import { Empty } from "../../parts/Empty";
 import type { Resource } from "../../state/items";
 import { isComing, itemsIn, useList } from "../../state/lists";
 import { usePlace } from "../../state/selection";
-import { OfferedScreen } from "../offered/OfferedScreen";
-import { LookingFor } from "../tools/LookingFor";
 import { ResourceLists } from "./ResourceLists";
 import { ResourcePanel } from "./ResourcePanel";
 import { TemplatePanel } from "./TemplatePanel";

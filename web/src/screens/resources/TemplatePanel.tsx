@@ -1,10 +1,10 @@
 // A template: its variables as fields, the address they make, and opening it.
 import type { ServerView } from "../../api/types";
+import { Definition } from "../../offered/Definition";
+import { SuggestedField } from "../../offered/SuggestedField";
 import { Callout } from "../../parts/Callout";
 import { type Resource, titleOf } from "../../state/items";
 import { useDraft } from "../../state/remembered";
-import { Definition } from "../offered/Definition";
-import { SuggestedField } from "../prompts/SuggestedField";
 import { ReadForm } from "./ReadForm";
 import { Facts } from "./ResourcePanel";
 import { expand, variablesOf } from "./uriTemplate";

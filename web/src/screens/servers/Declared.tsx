@@ -3,12 +3,12 @@ import { Button, Switch } from "@mantine/core";
 import type { ServerView } from "../../api/types";
 import { Callout } from "../../parts/Callout";
 import { useBusy } from "../../parts/useBusy";
+import { connectAnew } from "../../servers/connectAnew";
 import { telling } from "../../state/actions";
 import { command } from "../../state/connection";
-import { NamedCapabilities } from "../experimental/NamedCapabilities";
 import { type Capabilities, hasFeature, isOn, PARTS, withFeature } from "./capabilities";
-import { connectAnew } from "./connectAnew";
 import css from "./Declared.module.css";
+import { NamedCapabilities } from "./experimental/NamedCapabilities";
 
 /** Says that the connection was opened with other capabilities, and opens it anew. */
 export function ConnectAgain({ server }: { server: ServerView }) {

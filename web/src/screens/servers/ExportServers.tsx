@@ -4,13 +4,13 @@ import { modals } from "@mantine/modals";
 import { notifications } from "@mantine/notifications";
 import { useState } from "react";
 import type { ExportView, ServerExport, ServerView } from "../../api/types";
-import { counted } from "../../parts/format";
 import { Icon } from "../../parts/icons";
 import { save } from "../../parts/text";
 import { telling } from "../../state/actions";
 import { command } from "../../state/connection";
 import { nameOf } from "../../state/selection";
 import { useInspector } from "../../state/store";
+import { counted } from "../../values/format";
 
 type Shape = ServerExport["shape"];
 const SHAPES: { value: Shape; label: string; file: string }[] = [

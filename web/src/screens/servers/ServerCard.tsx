@@ -4,34 +4,26 @@ import { modals } from "@mantine/modals";
 import { Link, useNavigate } from "react-router";
 import type { ServerView } from "../../api/types";
 import { ErrorNote } from "../../parts/ErrorNote";
-import { clock, counted, duration } from "../../parts/format";
 import { Icon } from "../../parts/icons";
 import { ServerIcon } from "../../parts/ServerIcon";
+import { StateDot } from "../../parts/StateDot";
+import { copy } from "../../parts/text";
+import { useBusy } from "../../parts/useBusy";
+import { connectAnew } from "../../servers/connectAnew";
+import { toggle } from "../../servers/toggle";
+import { isOnItsWay, Waiting } from "../../servers/Waiting";
+import { telling } from "../../state/actions";
+import { command } from "../../state/connection";
+import { nameOf, pathTo, pathToServer } from "../../state/selection";
+import { clock, counted, duration } from "../../values/format";
 import {
   failureWords,
   isRetrying,
   retryWords,
-  StateDot,
   shownState,
   stateWords,
-} from "../../parts/StateDot";
-import { copy } from "../../parts/text";
-import { useBusy } from "../../parts/useBusy";
-import { isOnItsWay, Waiting } from "../../parts/Waiting";
-import { telling } from "../../state/actions";
-import { command } from "../../state/connection";
-import { nameOf, pathTo, pathToServer } from "../../state/selection";
-import { askToConfirm } from "./Confirmation";
-import { connectAnew } from "./connectAnew";
+} from "../../values/serverState";
 import css from "./ServerCard.module.css";
-
-export function toggle(server: ServerView): void {
-  const { server_id } = server;
-  const isOn = server.state === "CONNECTED" || server.state === "CONNECTING";
-  if (isOn) void telling("Could not disconnect", command("Disconnect", { server_id }));
-  else if (server.needs_confirmation) askToConfirm(server);
-  else void telling(`Could not connect ${nameOf(server)}`, command("Connect", { server_id }));
-}
 
 function removal(server: ServerView): string {
   return server.is_editable

@@ -3,21 +3,22 @@ import { Button, Select, Tabs } from "@mantine/core";
 import { useNavigate, useParams } from "react-router";
 import type { ServerView } from "../../api/types";
 import { ErrorNote } from "../../parts/ErrorNote";
-import { counted, duration, moment } from "../../parts/format";
 import { JsonTree } from "../../parts/JsonTree";
 import { isWebLink, Markdown } from "../../parts/Markdown";
-import { NotConnected } from "../../parts/NotConnected";
 import { ServerIcon } from "../../parts/ServerIcon";
-import { StateDot, shownState, stateWords } from "../../parts/StateDot";
+import { StateDot } from "../../parts/StateDot";
 import { useNow } from "../../parts/useNow";
+import { NotConnected } from "../../servers/NotConnected";
+import { toggle } from "../../servers/toggle";
 import { telling } from "../../state/actions";
 import { command } from "../../state/connection";
 import { nameOf, pathToServer } from "../../state/selection";
 import { useInspector } from "../../state/store";
-import { Experimental } from "../experimental/Experimental";
+import { counted, duration, moment } from "../../values/format";
+import { shownState, stateWords } from "../../values/serverState";
 import { Declared, Keeping } from "./Declared";
+import { Experimental } from "./experimental/Experimental";
 import { Roots } from "./Roots";
-import { toggle } from "./ServerCard";
 
 function Facts({ server }: { server: ServerView }) {
   const now = useNow(server.state === "CONNECTED");

@@ -1,5 +1,5 @@
 // What we declare to a server, part by part: how each switch reads and changes it.
-import { fieldsOf } from "../../parts/shape";
+import { fieldsOf } from "../../values/shape";
 
 export type Capabilities = Record<string, unknown>;
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { FoundView } from "../../api/types";
-import { shownState, stateWords, stepWords } from "../../parts/StateDot";
 import { aServer } from "../../testing/views";
+import { shownState, stateWords, stepWords } from "../../values/serverState";
 import { broughtBack, delaysOf, formOf, problemOf, rawOf, withoutValues } from "./entry";
 import { canBeAdded, problemOfName, proposedNames } from "./found";
 import { isFile, joined } from "./pasted";

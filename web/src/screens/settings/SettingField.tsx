@@ -2,7 +2,7 @@
 import { Switch, Textarea, TextInput } from "@mantine/core";
 import { type KeyboardEvent, useState } from "react";
 import type { SettingView } from "../../api/types";
-import { pretty } from "../../parts/text";
+import { pretty } from "../../values/json";
 import { change, same, type Typed, typedJson, typedNumber } from "./setting";
 
 const leaveOnEnter = (event: KeyboardEvent<HTMLInputElement>): void => {

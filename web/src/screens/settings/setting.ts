@@ -1,7 +1,8 @@
 // Changing a setting, and what somebody typed for one.
-import { parseJson } from "../../parts/text";
+
 import { telling } from "../../state/actions";
 import { command } from "../../state/connection";
+import { parseJson } from "../../values/json";
 
 /** Write it into the file; null takes it out. */
 export const change = (name: string, value: unknown): void =>

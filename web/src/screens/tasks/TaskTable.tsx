@@ -2,8 +2,8 @@
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { memo, type Ref, useRef } from "react";
 import type { CallView, TaskView } from "../../api/types";
-import { clock, duration } from "../../parts/format";
 import { taskKey, useInspector } from "../../state/store";
+import { clock, duration } from "../../values/format";
 import { Elapsed, HowFar, Left, Related, TaskState } from "./cells";
 import css from "./Tasks.module.css";
 import { runBy } from "./task";

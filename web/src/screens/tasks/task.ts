@@ -1,7 +1,7 @@
 // What a task is to a person: its state, how far it is, what it belongs to, what can be done.
 import type { CallView, ServerView, TaskView } from "../../api/types";
-import { duration } from "../../parts/format";
 import { pathTo } from "../../state/selection";
+import { duration } from "../../values/format";
 
 // Tasks of 2026-07-28: the server decides what becomes one, and there is no list.
 const EXTENSION = "io.modelcontextprotocol/tasks";

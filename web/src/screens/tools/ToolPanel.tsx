@@ -5,10 +5,11 @@ import type { ServerView } from "../../api/types";
 import { CallPanel } from "../../calls/CallPanel";
 import { ExampleList } from "../../calls/ExampleList";
 import { ArgumentsEditor } from "../../forms/ArgumentsEditor";
+import { CallChooser } from "../../offered/CallChooser";
+import { useCallsOf } from "../../offered/useCallsOf";
 import { Callout } from "../../parts/Callout";
 import { Empty } from "../../parts/Empty";
 import { ErrorNote } from "../../parts/ErrorNote";
-import { indented } from "../../parts/exactJson";
 import { Icon } from "../../parts/icons";
 import { JsonTree } from "../../parts/JsonTree";
 import { looksLikeMarkdown, Markdown } from "../../parts/Markdown";
@@ -17,12 +18,11 @@ import { useRunKey } from "../../parts/useRunKey";
 import { titleOf } from "../../state/items";
 import { pathTo } from "../../state/selection";
 import { takesHeaders } from "../../state/transport";
-import { CallChooser } from "./CallChooser";
+import { indented } from "../../values/exactJson";
 import { CallOptions } from "./CallOptions";
 import css from "./ToolPanel.module.css";
 import { hintsOf, type Tool, whyBarred, whyNoTask } from "./tool";
 import { type Run, useRun } from "./useRun";
-import { useCallsOf } from "./useToolCalls";
 
 interface Props {
   server: ServerView;

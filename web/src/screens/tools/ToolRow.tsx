@@ -1,18 +1,9 @@
 // One tool in the list. Plain elements: a component of the library each would make long lists slow.
-import { Icon } from "../../parts/icons";
+
+import { Problem } from "../../offered/Problem";
 import { type Item, titleOf } from "../../state/items";
 import css from "./ToolRow.module.css";
 import { hintsOf, type Tool } from "./tool";
-
-export function Problem({ text }: { text: string | null }) {
-  if (!text) return null;
-  return (
-    <span className={css.problem} title={text}>
-      <Icon name="alert" size={13} />
-      <span className="sr">broken definition</span>
-    </span>
-  );
-}
 
 export function ToolRow({ item }: { item: Item<Tool> }) {
   const tool = item.value;

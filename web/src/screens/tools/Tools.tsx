@@ -1,12 +1,12 @@
 // The tools of a server: the list, the chosen tool's form, and its calls.
 import type { ServerView } from "../../api/types";
+import { LookingFor } from "../../offered/LookingFor";
+import { NamedList } from "../../offered/NamedList";
+import { OfferedScreen } from "../../offered/OfferedScreen";
 import { Empty } from "../../parts/Empty";
 import type { Item } from "../../state/items";
 import { isComing, itemsIn, useList } from "../../state/lists";
 import { usePlace } from "../../state/selection";
-import { NamedList } from "../offered/NamedList";
-import { OfferedScreen } from "../offered/OfferedScreen";
-import { LookingFor } from "./LookingFor";
 import { ToolPanel } from "./ToolPanel";
 import { ToolRow } from "./ToolRow";
 import type { Tool } from "./tool";

@@ -4,11 +4,11 @@ import type { ErrorView, ServerView } from "../../api/types";
 import { type Arguments, NO_ARGUMENTS } from "../../forms/ArgumentsEditor";
 import { useFindings } from "../../forms/useFindings";
 import type { Finding } from "../../forms/validate";
-import { isObject } from "../../parts/shape";
-import { parseJson } from "../../parts/text";
 import { viewOf } from "../../state/actions";
 import { startCall } from "../../state/connection";
 import { useDraft } from "../../state/remembered";
+import { parseJson } from "../../values/json";
+import { isObject } from "../../values/shape";
 import { NO_OPTIONS, type Options } from "./CallOptions";
 import { type Tool, whyNoTask } from "./tool";
 

@@ -2,11 +2,11 @@ import { Button } from "@mantine/core";
 import { useNavigate } from "react-router";
 import { fetchEvent } from "../../api/http";
 import type { EventView } from "../../api/types";
-import { parseShown } from "../../parts/exactJson";
 import { telling } from "../../state/actions";
+import { placeMessage } from "../../state/rawMessage";
 import { keepDraft } from "../../state/remembered";
 import { useInspector } from "../../state/store";
-import { placeMessage } from "../experimental/message";
+import { parseShown } from "../../values/exactJson";
 import { editingOf } from "./editing";
 
 /** Opens the screen that a request can be sent from, filled in with it; sends nothing. */

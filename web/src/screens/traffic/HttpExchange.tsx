@@ -5,10 +5,10 @@ import { bytesPath } from "../../api/http";
 import type { EventView } from "../../api/types";
 import { Callout } from "../../parts/Callout";
 import { Empty } from "../../parts/Empty";
-import { bytes, clock, counted, duration } from "../../parts/format";
 import { TextView } from "../../parts/TextView";
 import { useRing, useRingVersion } from "../../state/events";
 import { useWhole, type Whole } from "../../state/whole";
+import { bytes, clock, counted, duration } from "../../values/format";
 import { exchangeOf } from "./exchange";
 import css from "./HttpExchange.module.css";
 

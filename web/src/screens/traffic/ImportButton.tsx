@@ -3,8 +3,8 @@ import { notifications } from "@mantine/notifications";
 import { useLocation, useNavigate, useSearchParams } from "react-router";
 import { importTrace } from "../../api/http";
 import type { ImportedView } from "../../api/types";
-import { counted } from "../../parts/format";
 import { telling } from "../../state/actions";
+import { counted } from "../../values/format";
 
 // Lines that are told one by one.
 const MOST_TOLD = 3;

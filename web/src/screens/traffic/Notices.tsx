@@ -1,10 +1,10 @@
 // What is to be said above the rows: where they come from, and which of them are not shown.
 import type { EventView } from "../../api/types";
-import { clock } from "../../parts/format";
+import { Lacking, Line, ReadFrom } from "../../events/Lacking";
 import type { Older } from "../../state/older";
 import type { Recorded } from "../../state/recorded";
+import { clock } from "../../values/format";
 import { describe } from "./describe";
-import { Lacking, Line, ReadFrom } from "./Lacking";
 
 interface Props {
   runId: string | null;

@@ -3,13 +3,13 @@ import { ActionIcon, Button, Popover } from "@mantine/core";
 import { useState } from "react";
 import { useNavigate } from "react-router";
 import type { EventView } from "../../api/types";
-import { moment } from "../../parts/format";
+import { keyOf, unpin, usePins } from "../../events/pins";
 import { Icon } from "../../parts/icons";
 import { pathTo } from "../../state/selection";
 import { useInspector } from "../../state/store";
+import { moment } from "../../values/format";
 import { describe } from "./describe";
 import css from "./PinList.module.css";
-import { keyOf, unpin, usePins } from "./pins";
 
 export function PinList() {
   const pins = usePins((state) => state.list);

@@ -2,10 +2,12 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { useNavigate, useParams, useSearchParams } from "react-router";
 import type { EventView } from "../../api/types";
-import { LostServer } from "../../parts/LostNote";
+import { keyOf, useLoadedPins } from "../../events/pins";
+import { useEvent } from "../../events/useEvent";
 import { focusRows } from "../../parts/RowList";
 import { Split } from "../../parts/Split";
 import { useEscape } from "../../parts/useEscape";
+import { LostServer } from "../../servers/LostNote";
 import { RingProvider } from "../../state/events";
 import { useOlder } from "../../state/older";
 import { type Recorded, useRecorded } from "../../state/recorded";
@@ -14,11 +16,9 @@ import { pathTo } from "../../state/selection";
 import { ClearModal } from "./ClearModal";
 import { EventDetail } from "./EventDetail";
 import { Notices } from "./Notices";
-import { keyOf, useLoadedPins } from "./pins";
 import { TrafficBar } from "./TrafficBar";
 import { TrafficList } from "./TrafficList";
 import { Tree } from "./tree";
-import { useEvent } from "./useEvent";
 import { type Shown, useShown } from "./useShown";
 
 /** The traffic of now, or of the run that the address names. */

@@ -3,16 +3,16 @@ import { ActionIcon, Button, Menu, SegmentedControl, Switch, Tooltip } from "@ma
 import { memo, useCallback, useRef } from "react";
 import { useSearchParams } from "react-router";
 import { exportPath } from "../../api/http";
-import { counted } from "../../parts/format";
+import { RunChooser } from "../../events/RunChooser";
 import { Icon } from "../../parts/icons";
 import { SearchField } from "../../parts/SearchField";
 import { useInspector } from "../../state/store";
+import { counted } from "../../values/format";
 import type { Layer } from "./describe";
 import { FilterButton } from "./FilterButton";
 import type { TrafficFilter } from "./filter";
 import { ImportButton } from "./ImportButton";
 import { PinList } from "./PinList";
-import { RunChooser } from "./RunChooser";
 
 const LAYERS = [
   { value: "messages", label: "Messages" },

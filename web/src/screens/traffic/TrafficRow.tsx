@@ -1,11 +1,11 @@
 // One line of traffic: when, which way, what, how it begins, how large, how long.
 import { type MouseEvent, memo } from "react";
 import type { EventView } from "../../api/types";
-import { bytes, clock, cut, duration } from "../../parts/format";
+import { keyOf, usePins } from "../../events/pins";
 import { Icon } from "../../parts/icons";
 import { type Joined, useRing } from "../../state/events";
+import { bytes, clock, cut, duration } from "../../values/format";
 import { describe, directionOf } from "./describe";
-import { keyOf, usePins } from "./pins";
 import css from "./TrafficRow.module.css";
 import { rootOf } from "./tree";
 import type { Bar } from "./useAxis";

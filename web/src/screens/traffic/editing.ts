@@ -1,7 +1,8 @@
 // Where a request that was sent is edited and sent again, and what is filled in there.
-import { isObject } from "../../parts/shape";
-import { pretty } from "../../parts/text";
+
 import { pathTo, pathToServer } from "../../state/selection";
+import { pretty } from "../../values/json";
+import { isObject } from "../../values/shape";
 
 export interface Editing {
   path: string;

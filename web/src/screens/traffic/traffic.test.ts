@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { parseShown } from "../../parts/exactJson";
 import { EventRing } from "../../state/events";
 import { anEvent } from "../../testing/views";
+import { parseShown } from "../../values/exactJson";
 import { linesOf } from "./DiffView";
 import { diffOf, hunksOf } from "./diff";
 import { editingOf } from "./editing";

@@ -1,0 +1,27 @@
+// A value that is not what the protocol wants: what is wrong with it, and the value itself.
+import { Callout } from "../parts/Callout";
+import { JsonTree } from "../parts/JsonTree";
+import { ExactNumber } from "../values/exactJson";
+
+/** What a JSON value is, in words. */
+export function kindOf(value: unknown): string {
+  if (value === undefined) return "missing";
+  if (value === null) return "null";
+  if (Array.isArray(value)) return "a list";
+  if (value instanceof ExactNumber) return "a number";
+  if (typeof value === "object") return "an object";
+  return typeof value === "boolean" ? `${value}` : `a ${typeof value}`;
+}
+
+/** What is wrong, in a sentence. */
+export const wrong = (name: string, value: unknown, wanted: string): string =>
+  `${name} is ${kindOf(value)}; the protocol wants ${wanted}.`;
+
+export function Remark({ text, value, label }: { text: string; value: unknown; label: string }) {
+  return (
+    <div className="stack tight">
+      <Callout>{text}</Callout>
+      {value !== undefined && <JsonTree value={value} label={label} most={300} />}
+    </div>
+  );
+}

@@ -1,0 +1,60 @@
+// What a model wants of a tool, and what the tool said, as messages of a conversation carry it.
+import { Badge } from "@mantine/core";
+import { JsonTree } from "../parts/JsonTree";
+import type { Fields } from "../values/shape";
+import { Content } from "./Content";
+import { Some } from "./Some";
+import css from "./ToolBlocks.module.css";
+
+const word = (value: unknown): string =>
+  typeof value === "string" ? value : (JSON.stringify(value) ?? "none");
+
+export function ToolUse({ block }: { block: object }) {
+  const { id, name, input } = block as Fields;
+  return (
+    <div className={css.tool}>
+      <div className="row wrap">
+        <span>Calls</span>
+        <strong className="mono">{word(name)}</strong>
+        <span className="mono dim">{word(id)}</span>
+      </div>
+      <JsonTree value={input} label={`Arguments of ${word(name)}`} most={200} withSearch={false} />
+    </div>
+  );
+}
+
+interface ResultProps {
+  block: object;
+  callId: string | null;
+  questionId?: string;
+  pointer: string;
+  serverId: string;
+}
+
+export function ToolResult({ block, pointer, ...place }: ResultProps) {
+  const { toolUseId, content, isError, structuredContent } = block as Fields;
+  const parts = Array.isArray(content) ? content : [content];
+  return (
+    <div className={css.tool} data-bad={isError === true}>
+      <div className="row wrap">
+        <span>Result of</span>
+        <span className="mono dim">{word(toolUseId)}</span>
+        {isError === true && <Badge color="red">Tool error</Badge>}
+      </div>
+      <Some
+        items={parts}
+        draw={(part, index) => (
+          <Content key={index} block={part} pointer={`${pointer}/content/${index}`} {...place} />
+        )}
+      />
+      {structuredContent !== undefined && (
+        <JsonTree
+          value={structuredContent}
+          label="Structured content"
+          most={200}
+          withSearch={false}
+        />
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,101 @@
+// What a page lacks of the run that it shows, above rows of any kind.
+import { Button } from "@mantine/core";
+import { type ReactNode, useState, useSyncExternalStore } from "react";
+import { telling } from "../state/actions";
+import { type Gap, useRing } from "../state/events";
+import { fillGap, type Older } from "../state/older";
+import type { Recorded } from "../state/recorded";
+import { counted } from "../values/format";
+
+interface LineProps {
+  children: ReactNode;
+  button: string;
+  isBusy?: boolean;
+  onClick(): void;
+}
+
+export function Line({ children, button, isBusy, onClick }: LineProps) {
+  return (
+    <div className="toolbar">
+      <span className="cut" role="status">
+        {children}
+      </span>
+      <Button variant="default" size="compact-xs" loading={isBusy} onClick={onClick}>
+        {button}
+      </Button>
+    </div>
+  );
+}
+
+const Reading = () => (
+  <div className="toolbar dim" role="status">
+    Reading the recording…
+  </div>
+);
+
+/** How far the run that is read from the recording has come. */
+export function ReadFrom({ recorded }: { recorded: Recorded }) {
+  const { ring, isLoading, problem, isCut } = recorded;
+  return (
+    <>
+      {isLoading && <Reading />}
+      {problem && <div className="toolbar">{problem}</div>}
+      {isCut && (
+        <div className="toolbar dim" role="status">
+          Only the first {counted(ring.items.length, "event")} of this run are listed; an export has
+          all of them.
+        </div>
+      )}
+    </>
+  );
+}
+
+/** What a slow browser was not sent. */
+function Missed({ runId }: { runId: string }) {
+  const ring = useRing();
+  const [isBusy, setBusy] = useState(false);
+  const gaps = useSyncExternalStore(ring.subscribe, () => ring.gaps);
+  const fill = async (): Promise<void> => {
+    setBusy(true);
+    const work = async (): Promise<void> => {
+      for (const gap of gaps) await fillGap(ring, runId, gap);
+    };
+    await telling("They could not be loaded", work());
+    setBusy(false);
+  };
+  if (!gaps.length) return null;
+  const count = gaps.reduce((sum, gap: Gap) => sum + gap.last_seq - gap.first_seq + 1, 0);
+  return (
+    <Line button="Load them from the recording" isBusy={isBusy} onClick={() => void fill()}>
+      {counted(count, "event was", "events were")} not sent to this page: it was too slow for them.
+    </Line>
+  );
+}
+
+/** What is older than a full page holds. */
+function Oldest() {
+  const ring = useRing();
+  const count = useSyncExternalStore(ring.subscribe, () => {
+    const isFull = ring.items.length >= ring.capacity;
+    return isFull ? (ring.items[0]?.seq ?? 1) - 1 : 0;
+  });
+  if (count === 0) return null;
+  return (
+    <div className="toolbar dim">
+      The {counted(count, "oldest event is", "oldest events are")} not listed; an export has them.
+    </div>
+  );
+}
+
+export function Lacking({ runId, older }: { runId: string | null; older: Older }) {
+  return (
+    <>
+      {older.isLoading && <Reading />}
+      {older.problem && (
+        <div className="toolbar">What is older cannot be shown: {older.problem}</div>
+      )}
+      {runId !== null && <Missed runId={runId} />}
+      <Oldest />
+    </>
+  );
+}

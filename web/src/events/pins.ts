@@ -1,0 +1,43 @@
+// Events that are pinned with a label; mcplens keeps them across restarts.
+import { useEffect } from "react";
+import { create } from "zustand";
+import type { EventView, PinView } from "../api/types";
+import { telling } from "../state/actions";
+import { command } from "../state/connection";
+import { useInspector } from "../state/store";
+
+export const keyOf = ({ run_id, seq }: Pick<EventView, "run_id" | "seq">): string =>
+  `${run_id}/${seq}`;
+
+interface Pins {
+  /** Newest first. */
+  list: PinView[];
+  labels: ReadonlyMap<string, string>;
+}
+
+export const usePins = create<Pins>(() => ({ list: [], labels: new Map() }));
+
+export function take(list: PinView[]): void {
+  usePins.setState({
+    list,
+    labels: new Map(list.map((pin) => [keyOf(pin.event), pin.label])),
+  });
+}
+
+/** Ask for the pins when a screen opens, and when the page is linked anew. */
+export function useLoadedPins(): void {
+  const isLinked = useInspector((state) => state.link.state === "open");
+  useEffect(() => {
+    if (isLinked) void telling("The pins could not be loaded", command("ListPins", {}).then(take));
+  }, [isLinked]);
+}
+
+export async function pin({ run_id, seq }: EventView, label: string): Promise<void> {
+  const done = command("Pin", { run_id, seq, label });
+  await telling("It was not pinned", done.then(take));
+}
+
+export async function unpin({ run_id, seq }: EventView): Promise<void> {
+  const done = command("Unpin", { run_id, seq });
+  await telling("The pin was not taken away", done.then(take));
+}

@@ -1,0 +1,27 @@
+// An event by its number: from the rows, kept by a pin, or from the recording.
+import type { EventView } from "../api/types";
+import type { EventRing } from "../state/events";
+import { useWhole } from "../state/whole";
+import { usePins } from "./pins";
+
+export interface Sought {
+  event?: EventView;
+  /** Why there is none. */
+  problem?: string;
+}
+
+interface Place {
+  run_id: string | null;
+  seq: number | null;
+}
+
+export function useEvent(ring: EventRing, { run_id, seq }: Place): Sought {
+  const pins = usePins((state) => state.list);
+  const isIt = (event?: EventView): boolean => event?.seq === seq && event?.run_id === run_id;
+  const found = seq === null ? undefined : ring.find(seq);
+  const near = isIt(found) ? found : pins.find((pin) => isIt(pin.event))?.event;
+  const isFar = near === undefined && run_id !== null && seq !== null;
+  const far = useWhole(isFar ? { run_id, seq } : null);
+  if (near) return { event: near };
+  return far && "whole" in far ? { event: far.whole.event } : (far ?? {});
+}

@@ -1,0 +1,51 @@
+// The tools or prompts of a server: search, how the list stands, and the rows.
+import { type ReactNode, useDeferredValue, useMemo } from "react";
+import { Empty } from "../parts/Empty";
+import { VirtualList } from "../parts/VirtualList";
+import { ListHead } from "../servers/ListHead";
+import { ListStatus } from "../servers/ListStatus";
+import { fitting, type Item } from "../state/items";
+import { itemsIn, useList } from "../state/lists";
+import { useDraft } from "../state/remembered";
+import { pathTo } from "../state/selection";
+import { useChoose } from "./useChoose";
+
+interface Props<T> {
+  serverId: string;
+  kind: "tools" | "prompts";
+  label: string;
+  chosen: string | null;
+  rowHeight: number;
+  draw(item: Item<T>): ReactNode;
+}
+
+export const keyOf = (item: Item<unknown>): string => item.key;
+
+export function NamedList<T>({ serverId, kind, label, chosen, rowHeight, draw }: Props<T>) {
+  const list = useList(serverId, kind);
+  const items = itemsIn<T>(list);
+  const [text, setText] = useDraft(`search.${kind}.${serverId}`, "");
+  const wanted = useDeferredValue(text);
+  const shown = useMemo(() => fitting(items, wanted), [items, wanted]);
+  const choose = useChoose(chosen, (item) => pathTo(serverId, kind, item.key));
+  return (
+    <div className="pane">
+      <ListHead serverId={serverId} kinds={[kind]} noun={kind} text={text} onText={setText} />
+      <ListStatus serverId={serverId} kind={kind} list={list} shown={shown.length} hasSwitch />
+      {list.fetched > 0 && !list.isLoading && items.length === 0 && (
+        <Empty icon={kind} title={`No ${kind}`}>
+          The server answered with an empty list.
+        </Empty>
+      )}
+      <VirtualList
+        label={label}
+        items={shown}
+        keyOf={keyOf}
+        chosen={chosen}
+        onChoose={choose}
+        rowHeight={rowHeight}
+        draw={draw}
+      />
+    </div>
+  );
+}

@@ -1,0 +1,56 @@
+// The frame of a screen that shows what a server offers: a list, and what is chosen from it.
+import type { ReactNode } from "react";
+import type { CallView, ServerView } from "../api/types";
+import { Empty } from "../parts/Empty";
+import { Split } from "../parts/Split";
+import { LostNote } from "../servers/LostNote";
+import { NotConnected } from "../servers/NotConnected";
+import { offers, useList } from "../state/lists";
+import { usePlace } from "../state/selection";
+import { useInspector } from "../state/store";
+import { useHasCalls } from "./useCallsOf";
+
+interface Props {
+  kind: "tools" | "resources" | "prompts";
+  calls: CallView["kind"];
+  /** Of the list. */
+  widths: { initial: number; least: number; most: number };
+  isAnyChosen: boolean;
+  list(server: ServerView): ReactNode;
+  chosen(server: ServerView): ReactNode;
+}
+
+export function OfferedScreen({ kind, calls, widths, isAnyChosen, list, chosen }: Props) {
+  const { server_id } = usePlace();
+  const serverId = server_id ?? "";
+  const server = useInspector((state) => state.servers.get(serverId));
+  const { isThere } = useList(serverId, kind);
+  const hasCalls = useHasCalls(serverId, calls);
+  const isConnected = server?.state === "CONNECTED";
+  // What was there stays when a server dies: its list, its calls, what was typed.
+  if (!server || (!isConnected && !isThere && !hasCalls))
+    return <NotConnected server={server} icon={kind} />;
+  if (isConnected && !offers(server.capabilities, kind)) {
+    return (
+      <Empty icon={kind} title={`This server offers no ${kind}`}>
+        It did not declare the {kind} capability. Its capabilities are under Servers, Info.
+      </Empty>
+    );
+  }
+  return (
+    <div className="pane">
+      <h1 className="sr">
+        {kind[0]?.toUpperCase() + kind.slice(1)} of {serverId}
+      </h1>
+      <LostNote server={server} />
+      <Split
+        name={`${kind}.list`}
+        label="Width of the list"
+        {...widths}
+        narrow={isAnyChosen ? "second" : "first"}
+        first={list(server)}
+        second={chosen(server)}
+      />
+    </div>
+  );
+}

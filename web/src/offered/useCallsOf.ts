@@ -1,0 +1,43 @@
+import { useCallback, useMemo } from "react";
+import { useSearchParams } from "react-router";
+import type { CallView } from "../api/types";
+import { useInspector } from "../state/store";
+
+interface Calls {
+  calls: CallView[];
+  current: CallView | null;
+  show(callId: string): void;
+  /** Whatever the address names, the newest call is shown from now on. */
+  showNewest(): void;
+}
+
+/** The calls of one thing, newest first, and the one that the address names. */
+export function useCallsOf(serverId: string, kind: CallView["kind"], name: string): Calls {
+  const all = useInspector((state) => state.calls);
+  const [query, setQuery] = useSearchParams();
+  const wanted = query.get("call");
+  const calls = useMemo(
+    () =>
+      [...all.values()]
+        .filter((call) => call.server_id === serverId && call.kind === kind && call.name === name)
+        .sort((one, other) => other.started - one.started),
+    [all, serverId, kind, name],
+  );
+  const current = calls.find((call) => call.call_id === wanted) ?? calls[0] ?? null;
+  const show = useCallback(
+    (callId: string) => setQuery({ call: callId }, { replace: true }),
+    [setQuery],
+  );
+  return {
+    calls,
+    current,
+    show,
+    showNewest: () => wanted && setQuery({}, { replace: true }),
+  };
+}
+
+/** Whether anything of this kind was called on a server. */
+export const useHasCalls = (serverId: string, kind: CallView["kind"]): boolean =>
+  useInspector((state) =>
+    [...state.calls.values()].some((call) => call.server_id === serverId && call.kind === kind),
+  );

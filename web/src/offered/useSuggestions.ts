@@ -1,0 +1,64 @@
+// What a server suggests for an argument of a prompt or a variable of a template.
+import { useDebouncedCallback } from "@mantine/hooks";
+import { useRef, useState } from "react";
+import type { CompletionView, ServerView } from "../api/types";
+import { viewOf } from "../state/actions";
+import { command } from "../state/connection";
+
+// Typing goes on; the server is asked when it pauses.
+const PAUSE_MS = 200;
+
+export interface Argument {
+  server: ServerView;
+  reference: Record<string, string>;
+  name: string;
+  /** Of all arguments. */
+  values: Record<string, string>;
+}
+
+export interface Suggestions {
+  values: string[];
+  /** How much more there is, in words. */
+  more: string | null;
+  problem: string | null;
+}
+
+const NONE: Suggestions = { values: [], more: null, problem: null };
+
+/** What a reply leaves out; the server may know how much that is. */
+export function moreOf({ values, total, has_more }: CompletionView): string | null {
+  if (total !== null && total > values.length) return `${values.length} of ${total}`;
+  return has_more ? `The first ${values.length}; there are more` : null;
+}
+
+/** The other arguments that have a value. */
+const contextOf = (values: Record<string, string>, name: string): Record<string, string> =>
+  Object.fromEntries(Object.entries(values).filter(([key, value]) => key !== name && value !== ""));
+
+export function useSuggestions({ server, reference, name, values }: Argument): {
+  found: Suggestions;
+  ask(value: string): void;
+} {
+  const [found, setFound] = useState(NONE);
+  const turn = useRef(0);
+  const { server_id, state, capabilities } = server;
+  const isOffered = state === "CONNECTED" && "completions" in capabilities;
+  const send = useDebouncedCallback(async (value: string, asked: number) => {
+    let next: Suggestions;
+    try {
+      const context = contextOf(values, name);
+      const fields = { server_id, ref: reference, argument: name, value, context };
+      const reply = await command("Complete", fields);
+      next = { values: [...new Set(reply.values)], more: moreOf(reply), problem: null };
+    } catch (thrown) {
+      next = { ...NONE, problem: viewOf(thrown).message };
+    }
+    // An answer to what is no longer typed says nothing.
+    if (asked === turn.current) setFound(next);
+  }, PAUSE_MS);
+  const ask = (value: string): void => {
+    turn.current += 1;
+    if (isOffered) send(value, turn.current);
+  };
+  return { found, ask };
+}

@@ -1,0 +1,74 @@
+// A question on a screen of its own, reached from the bell: with the call that waits for it, so
+// that what follows (the next question, the wait for a page, the result) is seen here too.
+import { Button } from "@mantine/core";
+import { useEffect } from "react";
+import { Link, useNavigate } from "react-router";
+import type { CallView, QuestionView } from "../../api/types";
+import { CallPanel } from "../../calls/CallPanel";
+import { Empty } from "../../parts/Empty";
+import { QuestionPanel } from "../../questions/QuestionPanel";
+import { pathToCall, usePlace } from "../../state/selection";
+import { useInspector } from "../../state/store";
+
+function Head({ question, call }: { question: QuestionView; call: CallView | undefined }) {
+  return (
+    <div className="toolbar">
+      <h1 className="title">A question of {question.server_id}</h1>
+      {call && (
+        <span>
+          during{" "}
+          <Link className="mono" to={pathToCall(call)}>
+            {call.name || call.method}
+          </Link>
+        </span>
+      )}
+      <span className="grow" />
+      <Link to="/questions">All questions</Link>
+    </div>
+  );
+}
+
+export function QuestionScreen() {
+  const id = usePlace().item ?? "";
+  const navigate = useNavigate();
+  const isGreeted = useInspector((state) => state.run_id !== null);
+  const question = useInspector((state) => state.questions.get(id));
+  const call = useInspector((state) => state.calls.get(question?.call_id ?? ""));
+  useEffect(() => {
+    document.getElementById(id)?.scrollIntoView?.({ block: "nearest" });
+  }, [id]);
+  // The call that repeats this one has questions of its own, or none.
+  const goTo = (callId: string): void => {
+    const again = useInspector.getState().calls.get(callId);
+    if (again) void navigate(pathToCall(again));
+  };
+  if (!isGreeted) return <Empty icon="bell" title="Loading…" />;
+  if (!question || (question.is_done && !call)) {
+    return (
+      <Empty
+        icon="check"
+        title="This question is answered"
+        action={
+          <Button component={Link} to="/questions" variant="default">
+            All questions
+          </Button>
+        }
+      >
+        {question?.outcome ? `It ended: ${question.outcome}.` : "It no longer waits."}
+      </Empty>
+    );
+  }
+  return (
+    <div className="pane">
+      <Head question={question} call={call} />
+      {call ? (
+        <CallPanel key={call.call_id} call={call} onRepeated={goTo} />
+      ) : (
+        <div className="scroll pad stack">
+          <p className="dim">Which call this belongs to is not known: several may run.</p>
+          <QuestionPanel key={id} question={question} />
+        </div>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,95 @@
+// What all servers ask: what waits, oldest first, then what ended.
+import { Badge } from "@mantine/core";
+import { Link } from "react-router";
+import type { QuestionView } from "../../api/types";
+import { Empty } from "../../parts/Empty";
+import { useNow } from "../../parts/useNow";
+import { fieldsOf, samplingOf, shown } from "../../questions/asked";
+import { pathToQuestion } from "../../state/selection";
+import { useInspector } from "../../state/store";
+import { clock, cut, duration } from "../../values/format";
+
+/** The first words of a question. */
+function about(question: QuestionView): string {
+  if (question.method !== "sampling/createMessage") {
+    const { message } = fieldsOf(question.params);
+    return message === undefined ? "" : shown(message);
+  }
+  const content = samplingOf(question.params).messages.at(-1)?.content;
+  const block = fieldsOf(Array.isArray(content) ? content.at(-1) : content);
+  return shown(block.text ?? block.type ?? "");
+}
+
+function Row({ question, now }: { question: QuestionView; now: number }) {
+  const call = useInspector((state) => state.calls.get(question.call_id ?? ""));
+  return (
+    <tr>
+      <td>
+        <Badge color={question.is_done ? "gray" : "orange"}>
+          {question.is_done ? (question.outcome ?? "ended") : "waits"}
+        </Badge>
+      </td>
+      <td>
+        <Link className="mono" to={pathToQuestion(question)}>
+          {question.method}
+        </Link>
+        <div className="dim">{cut(about(question), 120)}</div>
+      </td>
+      <td>{question.server_id}</td>
+      <td className="mono wide-only">{call ? call.name || call.method : ""}</td>
+      <td className="wide-only">{clock(question.opened, false)}</td>
+      <td className="wide-only">
+        {question.is_done
+          ? question.answered_by && `by ${question.answered_by}`
+          : question.deadline !== null
+            ? `rejected in ${duration(Math.max(0, question.deadline - now))}`
+            : ""}
+      </td>
+    </tr>
+  );
+}
+
+export function Questions() {
+  const isGreeted = useInspector((state) => state.run_id !== null);
+  const all = useInspector((state) => state.questions);
+  const waiting = [...all.values()].filter((question) => !question.is_done);
+  const ended = [...all.values()].filter((question) => question.is_done).reverse();
+  const now = useNow(waiting.length > 0);
+  if (!isGreeted) return <Empty icon="bell" title="Loading…" />;
+  if (!all.size)
+    return (
+      <Empty icon="bell" title="No question waits">
+        Servers ask for a model's answer or for input while a tool runs. What they ask appears here,
+        in the bell and beside the call.
+      </Empty>
+    );
+  return (
+    <div className="pane">
+      <div className="toolbar">
+        <h1 className="title">Questions</h1>
+        <span className="dim">
+          {waiting.length} waiting, {ended.length} ended
+        </span>
+      </div>
+      <div className="scroll">
+        <table className="plain">
+          <thead>
+            <tr>
+              <th>State</th>
+              <th>Question</th>
+              <th>Server</th>
+              <th className="wide-only">Call</th>
+              <th className="wide-only">Asked</th>
+              <th className="wide-only">Answer</th>
+            </tr>
+          </thead>
+          <tbody>
+            {[...waiting, ...ended].map((question) => (
+              <Row key={question.question_id} question={question} now={now} />
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </div>
+  );
+}

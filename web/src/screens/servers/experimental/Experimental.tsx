@@ -1,0 +1,93 @@
+// Experimental capabilities of both sides, and the tester that sends any JSON-RPC.
+import { Button } from "@mantine/core";
+import { useRef } from "react";
+import type { ServerView } from "../../../api/types";
+import { Callout } from "../../../parts/Callout";
+import { JsonTree } from "../../../parts/JsonTree";
+import { type RawMessage, useMessage } from "../../../state/rawMessage";
+import { fieldsOf } from "../../../values/shape";
+import { ConnectAgain } from "../Declared";
+import { NamedCapabilities } from "./NamedCapabilities";
+import { RawTester } from "./RawTester";
+
+/** A message that tries a capability: its first method, if it names any. */
+export function trialOf(value: unknown): string {
+  const { methods } = fieldsOf(value);
+  const named = Array.isArray(methods) ? methods.find((one) => typeof one === "string") : undefined;
+  const method = named ?? "experimental/method";
+  return JSON.stringify({ jsonrpc: "2.0", id: 1001, method, params: {} }, null, 2);
+}
+
+interface OfferedProps {
+  server: ServerView;
+  onTest(text: string): void;
+}
+
+function Offered({ server, onTest }: OfferedProps) {
+  const offered = Object.entries(fieldsOf(server.capabilities.experimental));
+  return (
+    <section className="stack tight">
+      <h2 className="section-title">Server experimental capabilities</h2>
+      {server.protocol_version === null ? (
+        <p className="dim">Connect to see what this server declares.</p>
+      ) : (
+        offered.length === 0 && <p className="dim">This server declares none.</p>
+      )}
+      {offered.map(([name, value]) => (
+        <div key={name} className="card">
+          <div className="row">
+            <strong className="grow">{name}</strong>
+            <Button
+              variant="default"
+              aria-label={`Test ${name}`}
+              onClick={() => onTest(trialOf(value))}
+            >
+              Test
+            </Button>
+          </div>
+          <JsonTree value={value} label={name} most={160} withSearch={false} />
+        </div>
+      ))}
+    </section>
+  );
+}
+
+/** What was typed before something else took its place. */
+function Aside({ message }: { message: RawMessage }) {
+  if (!message.aside) return null;
+  return (
+    <Callout tone="info">
+      <div className="row wrap">
+        <span className="grow">The message that you had typed was put aside.</span>
+        <Button variant="default" onClick={message.bringBack}>
+          Bring it back
+        </Button>
+      </div>
+    </Callout>
+  );
+}
+
+export function Experimental({ server }: { server: ServerView }) {
+  const message = useMessage(server.server_id);
+  const tester = useRef<HTMLDivElement>(null);
+  const test = (trial: string): void => {
+    message.place(trial);
+    tester.current?.scrollIntoView({ block: "start" });
+    tester.current?.querySelector<HTMLElement>("[aria-label='Message to send']")?.focus();
+  };
+  return (
+    <div className="stack" style={{ maxWidth: 980 }}>
+      <Callout>These features are outside the standard and may change or go away.</Callout>
+      <Offered server={server} onTest={test} />
+      <section className="stack tight">
+        <h2 className="section-title">Client experimental capabilities (advertised)</h2>
+        <ConnectAgain server={server} />
+        <NamedCapabilities server={server} kind="experimental" />
+      </section>
+      <div ref={tester} className="stack">
+        <Aside message={message} />
+        <RawTester server={server} message={message} />
+      </div>
+    </div>
+  );
+}

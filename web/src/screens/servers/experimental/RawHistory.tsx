@@ -1,0 +1,105 @@
+// What was sent to a server before: a menu to load it from, and the raw calls of this run.
+import { Button, Menu } from "@mantine/core";
+import { useState } from "react";
+import type { CallView, EventView } from "../../../api/types";
+import { StatusBadge } from "../../../calls/CallPanel";
+import { Icon } from "../../../parts/icons";
+import { clock, cut, duration, moment } from "../../../values/format";
+import { useEarlier } from "./useEarlier";
+
+const AT_ONCE = 30;
+
+/** What a recorded request is about, as far as its beginning says: a tool, a prompt or a URI. */
+export function nameIn(head: string): string {
+  const [, name] = /"(?:name|uri|taskId)"\s*:\s*"([^"\\]*)"/.exec(head) ?? [];
+  return cut(name ?? "", 40);
+}
+
+interface MenuProps {
+  serverId: string;
+  calls: CallView[];
+  onCall(call: CallView): void;
+  onEvent(event: EventView): void;
+}
+
+export function LoadMenu({ serverId, calls, onCall, onEvent }: MenuProps) {
+  const [isOpen, setOpen] = useState(false);
+  const [most, setMost] = useState(AT_ONCE);
+  const { events, hasMore, problem } = useEarlier(serverId, isOpen, most);
+  return (
+    <Menu opened={isOpen} onChange={setOpen} withInitialFocusPlaceholder={false}>
+      <Menu.Target>
+        <Button variant="default" rightSection={<Icon name="down" size={12} />}>
+          Load from history
+        </Button>
+      </Menu.Target>
+      <Menu.Dropdown style={{ maxHeight: 360, maxWidth: "92vw", overflow: "auto" }}>
+        {calls.length > 0 && <Menu.Label>This run</Menu.Label>}
+        {calls.slice(0, most).map((call) => (
+          <Menu.Item key={call.call_id} onClick={() => onCall(call)}>
+            <span className="mono">{clock(call.started, false)}</span> {call.method || "raw"}{" "}
+            {cut(call.name === call.method ? "" : call.name, 40)}
+          </Menu.Item>
+        ))}
+        {events.length > 0 && <Menu.Label>Earlier runs</Menu.Label>}
+        {events.map((event) => (
+          <Menu.Item key={`${event.run_id}/${event.seq}`} onClick={() => onEvent(event)}>
+            <span className="mono">{moment(event.wall)}</span>{" "}
+            {event.method ? `${event.method} ${nameIn(event.head)}` : cut(event.head, 40)}
+          </Menu.Item>
+        ))}
+        {(hasMore || calls.length > most) && (
+          <Menu.Item closeMenuOnClick={false} onClick={() => setMost(most + AT_ONCE)}>
+            Older…
+          </Menu.Item>
+        )}
+        {problem && <Menu.Label>Earlier runs cannot be read: {problem}</Menu.Label>}
+        {!calls.length && !events.length && !problem && (
+          <Menu.Label>Nothing was sent to this server yet.</Menu.Label>
+        )}
+      </Menu.Dropdown>
+    </Menu>
+  );
+}
+
+interface HistoryProps {
+  calls: CallView[];
+  shown: CallView | undefined;
+  onChoose(call: CallView): void;
+  onLoad(call: CallView): void;
+}
+
+export function RawHistory({ calls, shown, onChoose, onLoad }: HistoryProps) {
+  if (!calls.length) return null;
+  return (
+    <section className="stack tight" aria-label="Request history">
+      <h2 className="section-title">Request history</h2>
+      {calls.slice(0, 20).map((call) => {
+        const at = clock(call.started, false);
+        return (
+          <div key={call.call_id} className="row">
+            <button
+              type="button"
+              className="plain row"
+              aria-current={call === shown}
+              onClick={() => onChoose(call)}
+            >
+              <span className="mono dim">{at}</span>
+              <span className="mono cut">{call.method || "raw"}</span>
+              <StatusBadge call={call} />
+              {call.elapsed_s !== null && <span className="dim">{duration(call.elapsed_s)}</span>}
+            </button>
+            <Button
+              size="compact-xs"
+              variant="subtle"
+              aria-label={`Load ${call.method || "raw"} of ${at}`}
+              onClick={() => onLoad(call)}
+            >
+              Load
+            </Button>
+          </div>
+        );
+      })}
+    </section>
+  );
+}

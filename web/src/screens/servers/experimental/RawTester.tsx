@@ -1,0 +1,131 @@
+// Sends what is typed, byte for byte, and shows what comes back.
+import { Button, Tooltip } from "@mantine/core";
+import { useState } from "react";
+import { fetchEvent, fetchRequest } from "../../../api/http";
+import type { CallView, EventView, ServerView } from "../../../api/types";
+import { CallPanel } from "../../../calls/CallPanel";
+import { asJsonRpc } from "../../../calls/copyAs";
+import { maskedIn } from "../../../events/masked";
+import { Callout } from "../../../parts/Callout";
+import { CodeEditor } from "../../../parts/CodeEditor";
+import { ErrorNote } from "../../../parts/ErrorNote";
+import { Pairs } from "../../../parts/Pairs";
+import { useRunKey } from "../../../parts/useRunKey";
+import { telling } from "../../../state/actions";
+import { headersAgain, type RawMessage } from "../../../state/rawMessage";
+import { takesHeaders } from "../../../state/transport";
+import { parseExactly } from "../../../values/exactJson";
+import { parseJson } from "../../../values/json";
+import { LoadMenu, RawHistory } from "./RawHistory";
+import { aboutLines, isJudged, useRawCalls, useRawSending } from "./useRawSending";
+
+interface Props {
+  server: ServerView;
+  message: RawMessage;
+}
+
+/** Puts what was sent before into the editor; `missing` names what the recording masked of it. */
+function useLoading(message: RawMessage) {
+  const [missing, setMissing] = useState<{ text: string; keys: string[] } | null>(null);
+  const load = async (call: CallView): Promise<void> => {
+    const request = parseExactly(await fetchRequest(call.call_id)).value;
+    message.place(asJsonRpc(call, request), headersAgain(call.headers, message.headers));
+  };
+  const loadEvent = async ({ run_id, seq }: EventView): Promise<void> => {
+    const { text, text_is_cut, masked } = await fetchEvent(run_id, seq);
+    if (text === null || text_is_cut) throw new Error("It is too large, or no text.");
+    message.place(text);
+    setMissing({ text, keys: maskedIn(masked) });
+  };
+  return {
+    load: (call: CallView) => void telling("It was not loaded", load(call)),
+    loadEvent: (event: EventView) => void telling("It was not loaded", loadEvent(event)),
+    missing: missing?.text === message.text ? missing.keys : [],
+  };
+}
+
+/** What is to be known of the message before it is sent. */
+function Remarks({ text, missing }: { text: string; missing: string[] }) {
+  return (
+    <>
+      {missing.length > 0 && (
+        <Callout tone="info">
+          The recording has no value of {missing.join(", ")}: stars stand in its place. Type it
+          before you send.
+        </Callout>
+      )}
+      {!parseJson(text).ok && (
+        <Callout tone="info">
+          This is not JSON. It is sent all the same, so that you can see what the server makes of
+          it.
+        </Callout>
+      )}
+    </>
+  );
+}
+
+export function RawTester({ server, message }: Props) {
+  const { server_id, url } = server;
+  const { calls, raw, current, show } = useRawCalls(server_id);
+  const { error, send } = useRawSending(server, message, show);
+  const { load, loadEvent, missing } = useLoading(message);
+  const isConnected = server.state === "CONNECTED";
+  useRunKey(() => isConnected && send(false));
+  const linesNote = aboutLines(message.text, url === null);
+  return (
+    <div className="stack">
+      <h2 className="title">Raw JSON-RPC</h2>
+      <span className="dim">
+        Sends any message as typed, valid or not. The answer and what it caused are in Traffic too.
+      </span>
+      {takesHeaders(server) && (
+        <Pairs
+          label="Headers of this request"
+          noun="header"
+          value={message.headers}
+          onChange={message.setHeaders}
+        />
+      )}
+      <CodeEditor
+        label="Message to send"
+        value={message.text}
+        onChange={message.setText}
+        height={220}
+      />
+      <Remarks text={message.text} missing={missing} />
+      {error && (
+        <ErrorNote
+          error={error}
+          title="It was not sent"
+          action={
+            isJudged(error) && (
+              <Button size="compact-xs" variant="default" onClick={() => send(true)}>
+                Send anyway
+              </Button>
+            )
+          }
+        />
+      )}
+      <div className="row wrap" style={{ justifyContent: "flex-end" }}>
+        {linesNote && <span className="dim grow">{linesNote}</span>}
+        <LoadMenu serverId={server_id} calls={calls} onCall={load} onEvent={loadEvent} />
+        <Tooltip label="Ctrl Enter">
+          <Button disabled={!isConnected} onClick={() => send(false)}>
+            Send
+          </Button>
+        </Tooltip>
+      </div>
+      {current && (
+        <section className="card" style={{ padding: 0, minHeight: 180 }}>
+          <CallPanel key={current.call_id} call={current} onRepeated={show} />
+        </section>
+      )}
+      <RawHistory
+        calls={raw}
+        shown={current}
+        onChoose={(call) => show(call.call_id)}
+        onLoad={load}
+      />
+    </div>
+  );
+}

@@ -1,0 +1,48 @@
+// What was sent to a server before this run, from the recording.
+import { useEffect, useState } from "react";
+import { fetchHistory } from "../../../api/http";
+import type { EventView } from "../../../api/types";
+import { useInspector } from "../../../state/store";
+import { words } from "../../../values/format";
+
+export interface Earlier {
+  events: EventView[];
+  hasMore: boolean;
+  problem: string | null;
+}
+
+const NONE: Earlier = { events: [], hasMore: false, problem: null };
+// What a raw tester sends again: no answers, and no notifications of ours.
+const ANSWERS = new Set<unknown>(["result", "error", "notification"]);
+
+async function sentBefore(runId: string, serverId: string, most: number): Promise<Earlier> {
+  const query = {
+    server_id: serverId,
+    kind: "FrameSent",
+    newest_first: "1",
+    limit: String(most),
+  };
+  let page = await fetchHistory({ ...query, before: `${runId}:1` });
+  // A run that is not recorded has no place in the recording.
+  if (!page.events.length) page = await fetchHistory(query);
+  const events = page.events.filter((one) => one.run_id !== runId && !ANSWERS.has(one.status));
+  return { events, hasMore: page.has_more && events.length > 0, problem: null };
+}
+
+/** Asked for while it is wanted, newest first. */
+export function useEarlier(serverId: string, isWanted: boolean, most: number): Earlier {
+  const runId = useInspector((state) => state.run_id);
+  const [earlier, setEarlier] = useState<Earlier>(NONE);
+  useEffect(() => {
+    if (!isWanted || runId === null) return;
+    let isGone = false;
+    sentBefore(runId, serverId, most).then(
+      (found) => !isGone && setEarlier(found),
+      (thrown) => !isGone && setEarlier({ ...NONE, problem: words(thrown) }),
+    );
+    return () => {
+      isGone = true;
+    };
+  }, [isWanted, runId, serverId, most]);
+  return earlier;
+}

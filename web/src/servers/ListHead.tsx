@@ -1,0 +1,41 @@
+// Above a server's lists: search, and fetch again.
+import { ActionIcon, Tooltip } from "@mantine/core";
+import type { ListKind } from "../api/types";
+import { Icon } from "../parts/icons";
+import { SearchField } from "../parts/SearchField";
+import { loadList } from "../state/lists";
+import { useInspector } from "../state/store";
+import { clock } from "../values/format";
+
+interface Props {
+  serverId: string;
+  kinds: ListKind[];
+  noun: string;
+  text: string;
+  onText(text: string): void;
+}
+
+export function ListHead({ serverId, kinds, noun, text, onText }: Props) {
+  const server = useInspector((state) => state.servers.get(serverId));
+  const summaries = server?.lists.filter((list) => kinds.includes(list.kind)) ?? [];
+  const fetched = Math.max(0, ...summaries.map((list) => list.fetched));
+  const isConnected = server?.state === "CONNECTED";
+  const when = fetched ? `Fetched at ${clock(fetched, false)}. ` : "";
+  return (
+    <div className="toolbar">
+      <SearchField label={`Search ${noun}`} value={text} onChange={onText} className="grow" />
+      <Tooltip label={when + (isConnected ? "Fetch again" : "The server is not connected")}>
+        <ActionIcon
+          aria-label={`Fetch the ${noun} again`}
+          aria-disabled={!isConnected}
+          data-disabled={!isConnected || undefined}
+          onClick={() => {
+            if (isConnected) for (const kind of kinds) void loadList(serverId, kind, true);
+          }}
+        >
+          <Icon name="refresh" size={14} />
+        </ActionIcon>
+      </Tooltip>
+    </div>
+  );
+}

@@ -1,0 +1,63 @@
+// Above a work screen whose server is gone: what happened, and one button to connect again.
+import { Button } from "@mantine/core";
+import { Link } from "react-router";
+import type { ServerView } from "../api/types";
+import { StateDot } from "../parts/StateDot";
+import { nameOf, pathTo } from "../state/selection";
+import { useInspector } from "../state/store";
+import { clock, cut } from "../values/format";
+import { shownState, stateWords } from "../values/serverState";
+import css from "./LostNote.module.css";
+import { toggle } from "./toggle";
+import { isOnItsWay, Waiting } from "./Waiting";
+
+// Enough for an exception's last words.
+const LINES = 6;
+
+interface Props {
+  server: ServerView;
+  /** Where the last lines of stderr are listed anyway. */
+  isBrief?: boolean;
+}
+
+/** Above the rows of a server that died or failed; one that nobody has connected yet has none. */
+export function LostServer({ serverId }: { serverId: string }) {
+  const server = useInspector((state) => state.servers.get(serverId));
+  return server && (server.exit || server.error) ? <LostNote server={server} isBrief /> : null;
+}
+
+export function LostNote({ server, isBrief = false }: Props) {
+  if (server.state === "CONNECTED") return null;
+  const { exit } = server;
+  const ended = exit
+    ? exit.signal
+      ? `ended by ${exit.signal}`
+      : `ended with exit code ${exit.exit_code}`
+    : null;
+  const why = ended ?? (server.error ? cut(server.error.message, 140) : null);
+  const said = server.stderr_tail.slice(-LINES);
+  return (
+    <div className={css.note}>
+      <StateDot state={shownState(server)} />
+      <span className={css.words} role="status">
+        {nameOf(server)}: {stateWords(server).toLowerCase()}
+        {` since ${clock(server.since, false)}`}
+        {why ? `, ${why}` : ""}. What you see is as it was.
+      </span>
+      {isOnItsWay(server) ? (
+        <Waiting server={server} />
+      ) : (
+        <Button size="compact-xs" variant="default" onClick={() => toggle(server)}>
+          Connect again
+        </Button>
+      )}
+      {ended && !isBrief && said.length > 0 && (
+        <details className={css.said} open>
+          <summary>Last lines of stderr</summary>
+          <pre className="block">{said.join("\n")}</pre>
+          <Link to={pathTo(server.server_id, "logs")}>All of them</Link>
+        </details>
+      )}
+    </div>
+  );
+}

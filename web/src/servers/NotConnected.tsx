@@ -1,0 +1,57 @@
+// What a work screen shows of a server that is not connected, or that does not offer this.
+import { Button } from "@mantine/core";
+import { Link } from "react-router";
+import type { ServerView } from "../api/types";
+import { Empty } from "../parts/Empty";
+import { ErrorNote } from "../parts/ErrorNote";
+import type { IconName } from "../parts/icons";
+import { nameOf, pathToServer } from "../state/selection";
+import { useInspector } from "../state/store";
+import { failureWords, stateWords } from "../values/serverState";
+import { toggle } from "./toggle";
+import { isOnItsWay, Waiting } from "./Waiting";
+
+export function NotConnected({ server, icon }: { server: ServerView | undefined; icon: IconName }) {
+  const isGreeted = useInspector((state) => state.run_id !== null);
+  if (!isGreeted) return <Empty icon={icon} title="Loading…" />;
+  if (!server) {
+    return (
+      <Empty
+        icon="servers"
+        title="There is no such server"
+        action={
+          <Button component={Link} to="/servers">
+            Choose a server
+          </Button>
+        }
+      >
+        It may have been removed, or mcplens was started with another configuration.
+      </Empty>
+    );
+  }
+  const isWaiting = isOnItsWay(server);
+  const error = server.error ?? server.problem;
+  return (
+    <Empty
+      icon={icon}
+      title={`${nameOf(server)}: ${stateWords(server).toLowerCase()}`}
+      action={
+        <div className="row">
+          {!isWaiting && <Button onClick={() => toggle(server)}>Connect</Button>}
+          <Button component={Link} to={pathToServer(server.server_id)} variant="default">
+            Details
+          </Button>
+        </div>
+      }
+    >
+      {error || isWaiting ? (
+        <div className="stack" style={{ textAlign: "left" }}>
+          {error && <ErrorNote error={error} title={failureWords(server)} />}
+          {isWaiting && <Waiting server={server} />}
+        </div>
+      ) : (
+        "Connect it to see what it offers."
+      )}
+    </Empty>
+  );
+}

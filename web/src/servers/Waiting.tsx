@@ -1,0 +1,50 @@
+// A connection that is being made, or that is tried again soon: since when, and how to stop it.
+import { Button, Loader } from "@mantine/core";
+import type { ServerView } from "../api/types";
+import { useNow } from "../parts/useNow";
+import css from "../parts/Waiting.module.css";
+import { telling } from "../state/actions";
+import { command } from "../state/connection";
+import { duration } from "../values/format";
+import { isRetrying, stepWords } from "../values/serverState";
+
+export const isOnItsWay = (server: ServerView): boolean =>
+  server.state === "CONNECTING" || isRetrying(server);
+
+/** What counts is told aloud nowhere: the words of the state, beside this, are. */
+export function Waiting({ server }: { server: ServerView }) {
+  const now = useNow(true, 500);
+  const { retry, server_id } = server;
+  const next = retry?.at ? Math.max(0, Math.ceil(retry.at - now)) : null;
+  return (
+    <div className={css.waiting}>
+      {server.state === "CONNECTING" && <Loader size={14} color="yellow" aria-hidden="true" />}
+      <span className="grow" role="timer">
+        {next !== null ? (
+          `Next attempt in ${next} s`
+        ) : (
+          <>
+            {stepWords(server)}
+            <span className="dim"> · since {duration(Math.max(0, now - server.since))}</span>
+          </>
+        )}
+      </span>
+      {isRetrying(server) && (
+        <Button
+          size="compact-xs"
+          variant="default"
+          onClick={() => void telling("Could not connect", command("Connect", { server_id }))}
+        >
+          Try now
+        </Button>
+      )}
+      <Button
+        size="compact-xs"
+        variant="default"
+        onClick={() => void telling("Could not cancel", command("Disconnect", { server_id }))}
+      >
+        Cancel
+      </Button>
+    </div>
+  );
+}

@@ -1,0 +1,51 @@
+// How a server stands, in words.
+import type { RetryView, ServerView, State } from "../api/types";
+
+/** What is shown of a server: its state, or that somebody has to sign in. */
+export type Shown = State | "SIGN_IN";
+
+const WORDS: Record<Shown, string> = {
+  DISCONNECTED: "Disconnected",
+  CONNECTING: "Connecting",
+  CONNECTED: "Connected",
+  DISCONNECTING: "Disconnecting",
+  ERROR: "Failed",
+  SIGN_IN: "Sign-in needed",
+};
+
+/** Between two attempts: it failed, and tries again by itself. */
+export const isRetrying = (server: ServerView): boolean =>
+  server.state === "ERROR" && typeof server.retry?.at === "number";
+
+/** A connection that was given up because of an error has failed, whatever it is called. */
+export function shownState(server: ServerView): Shown {
+  const isOff = server.state === "DISCONNECTED" || server.state === "ERROR";
+  if (!isOff || server.error === null || isRetrying(server)) return server.state;
+  return server.error.code === "AUTHENTICATION_FAILED" ? "SIGN_IN" : "ERROR";
+}
+
+export const needsSignIn = (server: ServerView): boolean => shownState(server) === "SIGN_IN";
+
+/** Which of the attempts that follow the first; counted alike everywhere. */
+export const retryWords = ({ count, most }: RetryView): string => `${count} of ${most}`;
+
+export function stateWords(server: ServerView): string {
+  const { state, retry } = server;
+  if (retry && state === "CONNECTING") return `Connecting, retry ${retryWords(retry)}`;
+  if (retry && isRetrying(server)) return `Failed, retry ${retryWords(retry)} follows`;
+  return WORDS[shownState(server)];
+}
+
+/** What kind of failure it is that keeps a server from being connected. */
+export function failureWords(server: ServerView): string {
+  if (needsSignIn(server)) return "Sign-in needed";
+  if (server.error) return "Connection Error";
+  const variable = server.problem?.details.variable;
+  return typeof variable === "string"
+    ? `The environment variable ${variable} is not set`
+    : "It cannot be used like this";
+}
+
+/** What is being waited for. A step is told as "opening the transport", "waiting for …". */
+export const stepWords = ({ waiting_for: step }: ServerView): string =>
+  step ? `Waiting for ${step.replace(/^(waiting for|opening) /, "")}` : "Connecting";

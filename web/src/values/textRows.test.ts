@@ -1,0 +1,43 @@
+import { describe, expect, it } from "vitest";
+import { stepped } from "../parts/FindBar";
+import { findAll, lastNotAbove, piecesOf, rowAt, rowStarts, WIDEST } from "./textRows";
+
+describe("a long text", () => {
+  const text = `one\n\n${"x".repeat(WIDEST + 5)}\nlast\n`;
+
+  it("is cut into rows, and long lines into pieces", () => {
+    const starts = rowStarts(text);
+    const rows = starts.map((_, row) => {
+      const { start, end } = rowAt(text, starts, row);
+      return text.slice(start, end);
+    });
+    expect(rows).toEqual(["one", "", "x".repeat(WIDEST), "xxxxx", "last", ""]);
+    expect(lastNotAbove(starts, text.indexOf("last"))).toBe(4);
+  });
+
+  it("is searched in either case, and for what would be a pattern", () => {
+    expect(findAll("Ab aB.b", "ab")).toEqual([0, 3]);
+    expect(findAll("a.b axb", "a.b")).toEqual([0]);
+  });
+
+  it("is cut at what was found, also across two pieces", () => {
+    expect(piecesOf("abcabc", 0, 6, [1, 4], 1).map((one) => [one.text, one.match])).toEqual([
+      ["a", -1],
+      ["b", 0],
+      ["ca", -1],
+      ["b", 1],
+      ["c", -1],
+    ]);
+    expect(piecesOf("abcdef", 3, 6, [2], 2).map((one) => [one.text, one.match])).toEqual([
+      ["d", 0],
+      ["ef", -1],
+    ]);
+  });
+
+  it("is stepped through round and round", () => {
+    expect([stepped(-1, 1, 3), stepped(2, 1, 3), stepped(0, -1, 3), stepped(-1, -1, 3)]).toEqual([
+      0, 0, 2, 2,
+    ]);
+    expect(stepped(0, 1, 0)).toBe(-1);
+  });
+});
