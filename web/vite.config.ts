@@ -63,6 +63,8 @@ export default defineConfig({
     environment: "happy-dom",
     include: ["src/**/*.test.{ts,tsx}"],
     setupFiles: ["src/testing/setup.ts"],
+    // Bounds a test that hangs; a busy machine is no failure.
+    testTimeout: 60_000,
     server: { deps: { inline: [/@rjsf\//] } },
   },
 });
