@@ -2,11 +2,11 @@
 import { Button, Loader } from "@mantine/core";
 import type { ServerView } from "../api/types";
 import { useNow } from "../parts/useNow";
-import css from "../parts/Waiting.module.css";
 import { telling } from "../state/actions";
 import { command } from "../state/connection";
 import { duration } from "../values/format";
 import { isRetrying, stepWords } from "../values/serverState";
+import css from "./Waiting.module.css";
 
 export const isOnItsWay = (server: ServerView): boolean =>
   server.state === "CONNECTING" || isRetrying(server);
