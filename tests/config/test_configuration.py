@@ -291,7 +291,7 @@ class TestSettings:
         )
         settings = load(machine).settings
         assert (settings.request_timeout_s, settings.cache_ttl_s) == (1.0, 1.0)
-        assert settings.profiles == {"a": 1, "b": 2}
+        assert settings.profiles == {"a": 2, "b": 2}, "a profile of the user's stays"
 
     def test_a_wrong_setting_is_told_and_leaves_the_default(self, machine: Machine) -> None:
         path = machine.write_project(

@@ -23,7 +23,12 @@ const answered = (): Promise<void> =>
     });
   });
 
+/** Whoever has just opened the page has more urgent things to load. */
+const CALM_MS = 3000;
+
 export async function loadAhead(): Promise<void> {
+  await answered();
+  await new Promise((resolve) => setTimeout(resolve, CALM_MS));
   // Screens add to these as they are loaded.
   for (const module of lazyModules()) {
     await answered();
