@@ -156,3 +156,14 @@ def retype(editor: Locator, text: str) -> None:
     editor.press("Control+a")
     editor.press("Delete")
     editor.fill(text)
+
+
+def sent_by(window: Watched) -> list[str]:
+    """What the page sends to mcplens from now on, message by message."""
+    sent: list[str] = []
+
+    def note(text: str | bytes) -> None:
+        sent.append(str(text))
+
+    window.page.on("websocket", lambda socket: socket.on("framesent", note))
+    return sent

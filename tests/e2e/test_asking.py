@@ -8,64 +8,20 @@ from __future__ import annotations
 import json
 import re
 import sys
-import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from .browser import Watched, retype, watched
+from .browser import Watched, retype, sent_by, watched
 from .site import Site, configure, site
+from .telling import telling
 from .test_questions import Asked
 
 SAMPLING = "Question: sampling/createMessage"
 ELICITATION = "Question: elicitation/create"
-
-
-class _Telling(BaseHTTPRequestHandler):
-    """Streamable HTTP that answers every request with the headers it came with."""
-
-    def do_POST(self) -> None:
-        asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        result: dict[str, Any] = {"headers": dict(self.headers)}
-        if asked.get("method") == "initialize":
-            result = {
-                "protocolVersion": "2025-11-25", "capabilities": {},
-                "serverInfo": {"name": "telling", "version": "1"},
-            }  # fmt: skip
-        body = json.dumps({"jsonrpc": "2.0", "id": asked.get("id"), "result": result}).encode()
-        if "id" not in asked:
-            body = b""
-        self.send_response(200 if body else 202)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def do_GET(self) -> None:
-        self.send_error(405)
-
-    do_DELETE = do_GET
-
-    def log_message(self, format: str, *args: Any) -> None:
-        """Nobody reads it."""
-
-
-@contextmanager
-def telling() -> Iterator[str]:
-    server = ThreadingHTTPServer(("127.0.0.1", 0), _Telling)
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}/mcp"
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
 
 
 @pytest.fixture(scope="module")
@@ -114,17 +70,6 @@ def test_a_rejected_question_is_an_error_to_the_server(window: Watched) -> None:
     page.get_by_label(SAMPLING).get_by_role("button", name="Reject").click()
     expect(call).to_contain_text("rejected the sampling request")
     window.assert_clean()
-
-
-def sent_by(window: Watched) -> list[str]:
-    """What the page sends to mcplens from now on, message by message."""
-    sent: list[str] = []
-
-    def note(text: str | bytes) -> None:
-        sent.append(str(text))
-
-    window.page.on("websocket", lambda socket: socket.on("framesent", note))
-    return sent
 
 
 def test_a_specific_tool_is_called_and_its_result_is_drawn(window: Watched) -> None:
@@ -353,41 +298,6 @@ def test_an_experimental_capability_is_tried_and_advertised(window: Watched) -> 
     page.get_by_role("button", name="Reset capabilities").click()
     page.get_by_role("button", name="Connect again").click()
     expect(page.get_by_role("button", name="Connect again")).to_have_count(0)
-    window.assert_clean()
-
-
-def test_ctrl_enter_in_the_palette_sends_no_raw_message(window: Watched) -> None:
-    sent = sent_by(window)
-    page = window.enter("/servers/demo/experimental")
-    expect(page.get_by_role("button", name="Send", exact=True)).to_be_enabled()
-    page.keyboard.press("Control+k")
-    find = page.get_by_role("combobox", name="Find a server")
-    find.fill("quest")
-    expect(page.get_by_role("option", name="Questions")).to_have_attribute("aria-selected", "true")
-    chosen = find.get_attribute("aria-activedescendant")
-    expect(page.locator(f"#{chosen}")).to_contain_text("Questions")
-    assert window.axe() == []
-    find.press("Control+Enter")
-    expect(page).to_have_url(re.compile("/questions$"))
-    assert not any("SendRaw" in text for text in sent)
-    window.assert_clean()
-
-
-def test_only_a_raw_message_that_was_judged_can_be_sent_anyway(window: Watched) -> None:
-    page = window.enter("/servers/demo/experimental")
-    editor = page.get_by_role("textbox", name="Message to send")
-    send = page.get_by_role("button", name="Send", exact=True)
-    retype(
-        editor, '{"jsonrpc": "2.0", "id": 900, "method": "tools/call", "params": {"name": "wait"}}'
-    )
-    send.click()
-    call = page.get_by_label("Call of tools/call")
-    expect(call.get_by_text("Running", exact=True)).to_be_visible()
-    send.click()
-    expect(page.get_by_text("the id 900 is in flight", exact=False)).to_be_visible()
-    expect(page.get_by_role("button", name="Send anyway")).to_be_visible()
-    call.get_by_role("button", name="Cancel", exact=True).click()
-    expect(call.get_by_text("Cancelled", exact=True).first).to_be_visible()
     window.assert_clean()
 
 

@@ -10,9 +10,9 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from .browser import Watched, retype, watched
+from .browser import Watched, retype, sent_by, watched
 from .site import Site, configure, site
-from .test_asking import telling
+from .telling import telling
 
 
 @pytest.fixture(scope="module")
@@ -130,3 +130,38 @@ def test_headers_come_back_with_the_message_but_no_secret(browser: Browser, demo
         assert window.axe() == []
         window.shoot("raw-menu-390-dark")
         window.assert_clean()
+
+
+def test_ctrl_enter_in_the_palette_sends_no_raw_message(window: Watched) -> None:
+    sent = sent_by(window)
+    page = window.enter("/servers/demo/experimental")
+    expect(page.get_by_role("button", name="Send", exact=True)).to_be_enabled()
+    page.keyboard.press("Control+k")
+    find = page.get_by_role("combobox", name="Find a server")
+    find.fill("quest")
+    expect(page.get_by_role("option", name="Questions")).to_have_attribute("aria-selected", "true")
+    chosen = find.get_attribute("aria-activedescendant")
+    expect(page.locator(f"#{chosen}")).to_contain_text("Questions")
+    assert window.axe() == []
+    find.press("Control+Enter")
+    expect(page).to_have_url(re.compile("/questions$"))
+    assert not any("SendRaw" in text for text in sent)
+    window.assert_clean()
+
+
+def test_only_a_raw_message_that_was_judged_can_be_sent_anyway(window: Watched) -> None:
+    page = window.enter("/servers/demo/experimental")
+    editor = page.get_by_role("textbox", name="Message to send")
+    send = page.get_by_role("button", name="Send", exact=True)
+    retype(
+        editor, '{"jsonrpc": "2.0", "id": 900, "method": "tools/call", "params": {"name": "wait"}}'
+    )
+    send.click()
+    call = page.get_by_label("Call of tools/call")
+    expect(call.get_by_text("Running", exact=True)).to_be_visible()
+    send.click()
+    expect(page.get_by_text("the id 900 is in flight", exact=False)).to_be_visible()
+    expect(page.get_by_role("button", name="Send anyway")).to_be_visible()
+    call.get_by_role("button", name="Cancel", exact=True).click()
+    expect(call.get_by_text("Cancelled", exact=True).first).to_be_visible()
+    window.assert_clean()

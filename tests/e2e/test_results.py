@@ -1,125 +1,28 @@
-"""What calls give, however odd: shown, searched, copied, and made again from what was copied."""
+"""What calls give, however odd: shown, searched, and told apart."""
 
 from __future__ import annotations
 
 import json
-import os
 import re
-import shlex
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import Browser, expect
 
-from .browser import Watched, watched
-from .site import configure, site
-
-ODD = {"command": sys.executable, "args": [str(Path(__file__).with_name("odd_server.py"))]}
-
-
-SECRET = "Bearer s3cret"
-# More digits than a number of JavaScript holds.
-LARGE = "12345678901234567890"
+from .browser import Watched
+from .results import LARGE, called, clipboard, gives, name_given, three_servers
 
 
 @pytest.fixture(scope="module")
-def wire() -> Iterator[dict[str, object]]:
-    """The entry of the demo server over HTTP, which wants a token."""
-    command = [sys.executable, "-m", "mcplens.demo", "--http", "--token", SECRET.split()[1]]
-    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
-    try:
-        assert process.stderr is not None
-        url = process.stderr.readline().split()[-1]
-        yield {"url": url, "headers": {"Authorization": SECRET}}
-    finally:
-        process.terminate()
-        process.wait(15)
-        process.stderr.close()
-
-
-@pytest.fixture(scope="module")
-def home(tmp_path_factory: pytest.TempPathFactory, wire: dict[str, object]) -> Path:
-    folder: Path = tmp_path_factory.mktemp("home")
-    configure(folder, {"odd": ODD, "wire": wire})
-    return folder
-
-
-@pytest.fixture(scope="module")
-def opened(browser: Browser, home: Path) -> Iterator[Watched]:
-    """A server that only the command line names, and one of the configuration."""
-    allowed = ["clipboard-read", "clipboard-write"]
-    with (
-        site(home, "--", sys.executable, "-m", "mcplens.demo") as running,
-        watched(browser, running, permissions=allowed) as window,
-    ):
-        page = window.enter("/servers")
-        for name in ("odd", "wire"):
-            page.get_by_role("switch", name=f"Connect {name}").click(force=True)
-            expect(page.get_by_role("article", name=name)).to_contain_text("Connected")
+def opened(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Watched]:
+    with three_servers(browser, tmp_path_factory.mktemp("home")) as window:
         yield window
 
 
 @pytest.fixture(scope="module")
 def given(opened: Watched) -> str:
-    """The name that the page has for the server of the command line."""
-    articles = opened.goto("/servers").get_by_role("article")
-    expect(articles).to_have_count(4)
-    names = [one.get_attribute("aria-label") or "" for one in articles.all()]
-    (name,) = set(names) - {"odd", "wire", "demo"}
-    return name
-
-
-def called(window: Watched, server: str, tool: str, arguments: str = "") -> Locator:
-    """The panel of a call that has ended, made with these arguments."""
-    page = window.goto(f"/s/{server}/tools/{tool}")
-    if arguments:
-        page.get_by_text("JSON", exact=True).first.click()
-        page.get_by_label("Arguments as JSON").click()
-        page.keyboard.press("Control+A")
-        page.keyboard.insert_text(arguments)
-    page.get_by_role("button", name="Run", exact=True).click()
-    return page.get_by_label(f"Call of {tool}")
-
-
-def gives(window: Watched, result: str) -> Locator:
-    """The panel of a call that gave exactly this."""
-    page = window.goto("/s/odd/tools/give")
-    page.get_by_label("json", exact=True).fill(result)
-    page.get_by_role("button", name="Run", exact=True).click()
-    return page.get_by_label("Call of give")
-
-
-def copied(page: Page, panel: Locator, name: str) -> str:
-    """What `Copy as` puts on the clipboard."""
-    page.evaluate("navigator.clipboard.writeText('')")
-    panel.get_by_role("button", name="Copy as").click()
-    page.get_by_role("menuitem", name=name).click()
-    return clipboard(page)
-
-
-def clipboard(page: Page) -> str:
-    page.wait_for_function("navigator.clipboard.readText().then((text) => text !== '')")
-    return str(page.evaluate("navigator.clipboard.readText()"))
-
-
-def output_of(command: list[str], home: Path, **variables: str) -> str:
-    folders = {"HOME": home, "XDG_CONFIG_HOME": home / "config", "XDG_DATA_HOME": home / "data"}
-    environ = {**os.environ, **{name: str(path) for name, path in folders.items()}, **variables}
-    done = subprocess.run(
-        command, cwd=home, env=environ, capture_output=True, text=True, timeout=60, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout
-
-
-def run_command(text: str, home: Path) -> str:
-    """What a copied command prints."""
-    program, *words = shlex.split(text)
-    assert program == "mcplens"
-    return output_of([str(Path(sys.executable).with_name("mcplens")), *words], home)
+    return name_given(opened)
 
 
 def test_a_result_of_the_wrong_shape_is_told_of_in_its_place(opened: Watched, given: str) -> None:
@@ -298,79 +201,6 @@ def test_a_long_text_is_searched_copied_and_saved(opened: Watched) -> None:
     opened.assert_clean()
 
 
-def test_what_is_copied_gives_the_same_result_elsewhere(
-    opened: Watched, given: str, home: Path
-) -> None:
-    page = opened.page
-    panel = called(opened, given, "add", '{"a": 40, "b": 2}')
-    expect(panel).to_contain_text("42")
-    command = copied(page, panel, "mcplens command")
-    assert "-m mcplens.demo" in command
-    assert json.loads(run_command(f"mcplens call --json {command[13:]}", home))["content"] == [
-        {"type": "text", "text": "42"}
-    ]
-    program = home / "copied.py"
-    program.write_text(copied(page, panel, "Python"))
-    result = json.loads(output_of([sys.executable, str(program)], home))
-    assert result["content"] == [{"type": "text", "text": "42"}]
-    panel = gives(opened, '{"content": [{"type": "text", "text": "it\'s me"}]}')
-    expect(panel).to_contain_text("it's me")
-    command = copied(page, panel, "mcplens command")
-    assert command.startswith("mcplens call odd give --args ")
-    assert "it's me" in run_command(command, home)
-    opened.assert_clean()
-
-
-def test_what_is_copied_for_curl_works_and_has_no_secret(opened: Watched, home: Path) -> None:
-    panel = called(opened, "wire", "add", '{"a": 40, "b": 2}')
-    expect(panel).to_contain_text("42")
-    command = copied(opened.page, panel, "curl")
-    assert "s3cret" not in command
-    answer = output_of(["bash", "-c", command], home, AUTHORIZATION=SECRET)
-    assert '"text":"42"' in answer.replace(" ", "")
-    opened.assert_clean()
-
-
-def test_a_large_request_is_shown_and_copied_whole_after_a_reload(
-    opened: Watched, given: str
-) -> None:
-    page = opened.page
-    text = "x" * 40_000
-    panel = called(opened, given, "echo", json.dumps({"text": text}))
-    expect(panel.get_by_text("Done", exact=True)).to_be_visible()
-    page.reload()
-    copy = copied(page, panel, "JSON-RPC request")
-    assert json.loads(copy)["params"]["arguments"] == {"text": text}
-    panel.get_by_text("Arguments").click()
-    expect(panel.get_by_role("tree", name="Arguments")).to_contain_text("40 kB")
-    opened.assert_clean()
-
-
-def test_an_error_reply_to_a_raw_message_is_shown_and_copied_whole(
-    opened: Watched, home: Path
-) -> None:
-    page = opened.goto("/servers/odd/experimental")
-    page.get_by_label("Message to send").click()
-    page.keyboard.press("Control+A")
-    message = '{"jsonrpc": "2.0", "id": 77, "method": "no/such"}'
-    page.keyboard.insert_text(message)
-    page.get_by_role("button", name="Send", exact=True).click()
-    panel = page.get_by_label("Call of no/such")
-    expect(panel).to_contain_text("Error reply")
-    tree = panel.get_by_role("tree", name="Result")
-    for words in ("jsonrpc", "77", "-32601", "no such method"):
-        expect(tree).to_contain_text(words)
-    assert opened.axe() == []
-    opened.shoot("error reply")
-    assert copied(page, panel, "JSON-RPC request") == message
-    assert copied(page, panel, "mcplens command") == f"mcplens raw odd '{message}'"
-    panel.get_by_role("button", name="Copy the result").click()
-    page.wait_for_function(
-        "navigator.clipboard.readText().then((text) => text.includes('no such method'))"
-    )
-    opened.assert_clean()
-
-
 def test_an_example_is_saved_fills_the_form_and_is_deleted(opened: Watched, given: str) -> None:
     page = opened.page
     panel = called(opened, given, "add", f'{{"a": {LARGE}, "b": 5}}')
@@ -391,19 +221,6 @@ def test_an_example_is_saved_fills_the_form_and_is_deleted(opened: Watched, give
     expect(examples).to_contain_text("No examples yet")
     # What is below stays where it is.
     assert room == examples.bounding_box()
-    opened.assert_clean()
-
-
-def test_the_messages_of_a_prompt_are_copied_as_text(opened: Watched, given: str) -> None:
-    page = opened.goto(f"/s/{given}/prompts/conversation")
-    page.get_by_role("textbox", name="name").fill("Ada")
-    page.get_by_role("button", name="Get the messages").click()
-    panel = page.get_by_label("Call of conversation")
-    page.evaluate("navigator.clipboard.writeText('')")
-    panel.get_by_role("button", name="Copy text").click()
-    text = clipboard(page)
-    assert "Ada" in text
-    assert '"role"' not in text
     opened.assert_clean()
 
 
@@ -497,33 +314,4 @@ def test_a_tool_that_reports_an_error_is_not_called_done(opened: Watched) -> Non
     expect(panel.get_by_role("status").first).to_contain_text("Tool error")
     chooser = opened.page.get_by_role("combobox", name="Which call")
     expect(chooser).to_have_value(re.compile("Tool error"))
-    opened.assert_clean()
-
-
-def test_the_headers_and_the_timeout_of_a_call_count_and_are_copied(opened: Watched) -> None:
-    page = opened.goto("/s/wire/tools/echo")
-    page.get_by_role("textbox", name="text").fill("hello")
-    page.get_by_role("button", name="_meta, headers, timeout").click()
-    page.get_by_role("button", name="Add a header").click()
-    page.get_by_label("Name of header 1").fill("Authorization")
-    page.get_by_label("Value of header 1").fill("Bearer wrong")
-    # No limit, which is not at once.
-    page.get_by_label("Timeout, seconds").fill("0")
-    run = page.get_by_role("button", name="Run", exact=True)
-    run.click()
-    panel = page.get_by_label("Call of echo")
-    note = panel.get_by_role("alert")
-    expect(note).to_contain_text("401")
-    command = copied(page, panel, "mcplens command")
-    assert command.endswith(' --timeout 0 -H "Authorization: $AUTHORIZATION"')
-    assert "wrong" not in command
-    page.get_by_label("Value of header 1").fill(SECRET)
-    run.click()
-    expect(panel.get_by_role("status").first).to_contain_text("Done")
-    page.get_by_label("Timeout, seconds").fill("5")
-    run.click()
-    expect(page.get_by_text("3 calls", exact=True)).to_be_visible()
-    expect(panel.get_by_role("status").first).to_contain_text("Done")
-    assert " --max-time 5 " in copied(page, panel, "curl")
-    page.evaluate("sessionStorage.clear()")
     opened.assert_clean()

@@ -247,3 +247,10 @@ async def served(**options: Any) -> AsyncIterator[Http]:
         yield http
     finally:
         await http.close()
+
+
+def hold(http: Http, method: str = "slow") -> list[Any]:
+    """Answer a method when the test wants to; gives the frames that wait."""
+    waiting: list[Any] = []
+    http.script.answers[method] = lambda _, frame: waiting.append(frame)
+    return waiting

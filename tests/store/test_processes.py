@@ -24,8 +24,8 @@ from mcplens.store.history import Filter, History
 from mcplens.store.recorder import Recorder
 from tests.cli.shell import Shell
 from tests.servers.run import ROOT
+from tests.store.recordings import integrity
 from tests.store.samples import publish_frames, stored_events
-from tests.store.test_recorder import integrity
 
 BOUND_S = 60
 # All that is needed is loaded before: the Python of a test may be root's alone.

@@ -15,8 +15,8 @@ from mcplens.store.database import Database, Run
 from mcplens.store.history import History
 from mcplens.store.recorder import Recorder
 from mcplens.store.retention import Retention
+from tests.store.recordings import integrity
 from tests.store.samples import publish_frames, stored_events
-from tests.store.test_recorder import integrity
 
 DAY = 86_400.0
 

@@ -25,11 +25,6 @@ from mcplens.store.transfer import Imported, export_trace, import_trace
 from tests.store.samples import BROKEN, call, publish_all, publish_frames, stored_events
 
 
-@pytest.fixture
-def bus() -> Bus:
-    return Bus(SystemClock())
-
-
 def exported(path: Path, wanted: Filter | None = None) -> bytes:
     file = io.BytesIO()
     with History(path) as history:

@@ -1,0 +1,86 @@
+"""A web UI on three servers, one of them odd, and calls whose results are looked at."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from playwright.sync_api import Browser, Locator, Page, expect
+
+from .browser import Watched, watched
+from .site import configure, site
+
+ODD = {"command": sys.executable, "args": [str(Path(__file__).with_name("odd_server.py"))]}
+
+SECRET = "Bearer s3cret"
+# More digits than a number of JavaScript holds.
+LARGE = "12345678901234567890"
+
+
+@contextmanager
+def guarded() -> Iterator[dict[str, object]]:
+    """The entry of the demo server over HTTP, which wants a token."""
+    command = [sys.executable, "-m", "mcplens.demo", "--http", "--token", SECRET.split()[1]]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    try:
+        assert process.stderr is not None
+        url = process.stderr.readline().split()[-1]
+        yield {"url": url, "headers": {"Authorization": SECRET}}
+    finally:
+        process.terminate()
+        process.wait(15)
+        process.stderr.close()
+
+
+@contextmanager
+def three_servers(browser: Browser, home: Path) -> Iterator[Watched]:
+    """A server that only the command line names, and two of the configuration."""
+    allowed = ["clipboard-read", "clipboard-write"]
+    with guarded() as wire:
+        configure(home, {"odd": ODD, "wire": wire})
+        with (
+            site(home, "--", sys.executable, "-m", "mcplens.demo") as running,
+            watched(browser, running, permissions=allowed) as window,
+        ):
+            page = window.enter("/servers")
+            for name in ("odd", "wire"):
+                page.get_by_role("switch", name=f"Connect {name}").click(force=True)
+                expect(page.get_by_role("article", name=name)).to_contain_text("Connected")
+            yield window
+
+
+def name_given(window: Watched) -> str:
+    """The name that the page has for the server of the command line."""
+    articles = window.goto("/servers").get_by_role("article")
+    expect(articles).to_have_count(4)
+    names = [one.get_attribute("aria-label") or "" for one in articles.all()]
+    (name,) = set(names) - {"odd", "wire", "demo"}
+    return name
+
+
+def called(window: Watched, server: str, tool: str, arguments: str = "") -> Locator:
+    """The panel of a call that has ended, made with these arguments."""
+    page = window.goto(f"/s/{server}/tools/{tool}")
+    if arguments:
+        page.get_by_text("JSON", exact=True).first.click()
+        page.get_by_label("Arguments as JSON").click()
+        page.keyboard.press("Control+A")
+        page.keyboard.insert_text(arguments)
+    page.get_by_role("button", name="Run", exact=True).click()
+    return page.get_by_label(f"Call of {tool}")
+
+
+def gives(window: Watched, result: str) -> Locator:
+    """The panel of a call that gave exactly this."""
+    page = window.goto("/s/odd/tools/give")
+    page.get_by_label("json", exact=True).fill(result)
+    page.get_by_role("button", name="Run", exact=True).click()
+    return page.get_by_label("Call of give")
+
+
+def clipboard(page: Page) -> str:
+    page.wait_for_function("navigator.clipboard.readText().then((text) => text !== '')")
+    return str(page.evaluate("navigator.clipboard.readText()"))

@@ -1,0 +1,239 @@
+"""Traffic: filtered, shown as bytes and as HTTP, and what is loaded, cleared and exported."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from .browser import Watched, inside
+from .pair import connect
+from .site import Site
+from .traffic import echo, field, find, near_and_far, rows, run
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    with near_and_far(tmp_path_factory.mktemp("home")) as running:
+        yield running
+
+
+def count_of(page: Page) -> Locator:
+    return page.locator(".toolbar [role=status]").first
+
+
+def choose(page: Page, label: str, option: str) -> None:
+    page.get_by_role("combobox", name=label, exact=True).click()
+    page.get_by_role("option", name=option, exact=True).click()
+
+
+def test_rows_are_filtered_by_method_status_server_and_time(window: Watched) -> None:
+    window.enter("/s/demo/tools")
+    echo(window, "filtered")
+    page = window.goto("/s/demo/traffic")
+    page.get_by_role("switch", name="Tree").click(force=True)
+    bar = page.locator(".toolbar").first.bounding_box()
+    assert bar is not None
+    assert bar["height"] < 50  # one line
+    page.get_by_role("switch", name="Tree").click(force=True)
+    page.get_by_role("button", name="Filter", exact=True).click()
+    choose(page, "Method", "tools/list")
+    choose(page, "Status", "Requests")
+    calls = page.get_by_role("listbox", name="Traffic").get_by_role("option")
+    expect(rows(page, "tools/list result")).to_have_count(0)
+    expect(calls.filter(has_text="tools/list").first).to_be_visible()
+    expect(calls.filter(has_text="tools/call")).to_have_count(0)
+    choose(page, "Time", "The last 5 minutes")
+    choose(page, "Direction", "Received")
+    expect(page.get_by_text("No row fits this filter")).to_be_visible()
+    page.wait_for_timeout(300)
+    assert window.axe() == []
+    window.shoot("traffic-filter")
+    page.reload()
+    page.get_by_role("button", name="Filter, 4 active").click()
+    page.get_by_role("button", name="Reset these filters").click()
+    expect(rows(page, "tools/call").first).to_be_visible()
+    choose(page, "Server", "far")
+    expect(page.get_by_text("No row fits this filter")).to_be_visible()
+    choose(page, "Status", "4xx, refused")
+    expect(page.get_by_role("radio", name="HTTP")).to_be_checked()
+    window.assert_clean()
+
+
+def test_bytes_that_are_no_message_are_flagged_with_the_reason_and_shown_in_hex(
+    window: Watched,
+) -> None:
+    page = window.enter("/s/demo/tools/broken-utf8")
+    run(page)
+    expect(page.get_by_label("Call of broken-utf8")).to_contain_text("not UTF-8")
+    window.goto("/s/demo/tools/broken-print")
+    run(page)
+    expect(page.get_by_label("Call of broken-print")).to_contain_text("stray line")
+    page = window.goto("/s/demo/traffic")
+    expect(rows(page, "malformed message")).to_have_attribute("data-tone", "bad")
+    rows(page, "malformed message").click()
+    expect(page.get_by_text(re.compile("Malformed: .*JSON"))).to_be_visible()
+    expect(page.get_by_label("Message as it was sent")).to_have_text("Loading model... done.")
+    broken = rows(page, "not UTF-8: byte 0xe9")
+    expect(broken).to_have_attribute("data-tone", "bad")
+    broken.click()
+    expect(page.get_by_text("Malformed: not UTF-8")).to_contain_text("Hex shows every byte")
+    page.route("**/bytes", lambda route: route.fulfill(status=404, json={"message": "Gone."}))
+    page.get_by_role("tab", name="Hex").click()
+    expect(page.get_by_text("The bytes could not be loaded: Gone.")).to_be_visible()
+    window.faults.clear()  # the browser tells of the 404
+    page.unroute("**/bytes")
+    page.get_by_role("tab", name="Raw").click()
+    page.get_by_role("tab", name="Hex").click()
+    expect(page.get_by_label("Bytes in hexadecimal")).to_contain_text("63 61 66 e9")
+    window.shoot("traffic-hex")
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("tab", name="Hex")).to_have_count(0)
+    expect(page).to_have_url(re.compile("/s/demo/traffic$"))
+    window.assert_clean()
+
+
+def test_each_message_has_the_http_exchange_that_carried_it_with_its_whole_body(
+    window: Watched,
+) -> None:
+    page = window.enter("/servers")
+    page.get_by_role("switch", name="Connect far").click(force=True)
+    expect(page.get_by_role("article", name="far")).to_contain_text("Connected")
+    window.goto("/s/far/tools/elicit-form")
+    run(page)
+    form = page.get_by_label("Question: elicitation/create")
+    form.get_by_role("button", name="Decline", exact=True).click()
+    expect(page.get_by_label("Call of elicit-form")).to_contain_text("decline")
+    page = window.goto("/s/far/traffic")
+    # The server's question came in the answer to our call, not with our answer to it.
+    asked = rows(page, "←").filter(has_text="elicitation/create", has_not_text="tools/list")
+    asked.first.click()
+    page.get_by_role("tab", name="HTTP").click()
+    details = page.get_by_role("tabpanel")
+    expect(details.get_by_label("Request body")).to_contain_text('"method":"tools/call"')
+    expect(details).to_contain_text("200 OK")
+    expect(details).to_contain_text("text/event-stream")
+    expect(details).to_contain_text(re.compile("authorization", re.I))
+    assert "do-not-show-this" not in details.inner_text()
+    window.shoot("traffic-http")
+    rows(page, "tools/list result").first.click()
+    page.get_by_role("tab", name="HTTP").click()
+    # Far behind what the row itself holds.
+    expect(details.get_by_label("Response body").last).to_contain_text("nextCursor")
+    window.goto("/s/far/tools/broken-utf8")
+    run(page)
+    expect(page.get_by_label("Call of broken-utf8")).to_contain_text("not UTF-8")
+    window.goto("/s/far/traffic")
+    rows(page, "not UTF-8: byte").last.click()
+    page.get_by_role("tab", name="HTTP").click()
+    bytes_of = details.get_by_role("link", name="Download the bytes").last
+    with page.expect_download() as download:
+        bytes_of.click()
+    assert b"caf\xe9" in Path(download.value.path()).read_bytes()
+    assert window.axe() == []
+    window.assert_clean()
+
+
+def test_a_reload_brings_back_what_is_older_and_so_does_a_link(window: Watched) -> None:
+    page = window.enter("/s/demo/tools/broken-flood")
+    page.get_by_label("messages", exact=True).fill("3000")
+    run(page)
+    expect(page.get_by_label("Call of broken-flood")).to_contain_text("3000 messages were sent")
+    page = find(window, "server/discover")
+    first = page.get_by_role("option").first
+    expect(first).to_contain_text("server/discover")
+    first.click()
+    expect(page.get_by_role("tree", name="Message")).to_contain_text("server/discover")
+    page.reload()
+    expect(page.get_by_role("tree", name="Message")).to_contain_text("server/discover")
+    expect(page.get_by_role("option").first).to_contain_text("server/discover")
+    page.get_by_label("Filter traffic").fill("")
+    expect(count_of(page)).to_contain_text(re.compile(r"^3,[01]\d\d rows"))
+    window.assert_clean()
+
+
+def test_a_trace_is_imported_shown_and_compared_with_what_happens_now(
+    window: Watched, tmp_path: Path
+) -> None:
+    window.enter("/s/demo/tools")
+    echo(window, "of-this-run")
+    page = find(window, "of-this-run")
+    rows(page, "→").filter(has_text="tools/call").first.click()
+    page.get_by_role("button", name="Compare", exact=True).click()
+    text = page.request.get(f"{inside(page)}/api/export?format=jsonl").text()
+    run_id = page.request.get(f"{inside(page)}/api/history").json()["runs"][0]["run_id"]
+    other = text.replace(run_id, "other-run").replace("of-this-run", "of-another-run")
+    file = tmp_path / "trace.jsonl"
+    file.write_text(other + "this is no line of a trace\n")
+    page.locator("input[type=file]").set_input_files(file)
+    expect(page).to_have_url(re.compile("run=other-run"))
+    expect(page.get_by_text("1 line was broken and left out")).to_be_visible()
+    page.get_by_label("Filter traffic").fill("of-another-run")
+    rows(page, "→").filter(has_text="tools/call").first.click()
+    differences = page.get_by_label("Differences", exact=True)
+    expect(differences).to_contain_text("of-this-run")
+    expect(differences).to_contain_text("of-another-run")
+    window.assert_clean()
+
+
+def test_clearing_asks_first_and_deletes_only_what_it_says(window: Watched) -> None:
+    window.enter("/s/demo/tools")
+    echo(window, "to-be-cleared")
+    page = window.goto("/s/demo/traffic")
+    call = rows(page, "tools/call").filter(has_text="to-be-cleared").filter(has_text="→")
+    expect(call).to_have_count(1)
+    page.get_by_role("button", name="Clear", exact=True).click()
+    page.get_by_role("button", name="Cancel", exact=True).click()
+    expect(call).to_have_count(1)
+    page.get_by_role("button", name="Clear", exact=True).click()
+    dialog = page.get_by_role("dialog", name="Clear the traffic?")
+    expect(dialog).to_contain_text("It cannot be undone")
+    page.wait_for_timeout(300)
+    assert window.axe() == []
+    window.shoot("traffic-clear")
+    dialog.get_by_role("button", name="Clear this view").click()
+    expect(call).to_have_count(0)
+    page.reload()
+    expect(page.get_by_text("Earlier rows were cleared")).to_be_visible()
+    expect(call).to_have_count(0)
+    page.get_by_role("button", name="Show them again").click()
+    expect(call).to_have_count(1)
+    page.get_by_role("button", name="Clear", exact=True).click()
+    dialog.get_by_role("button", name="Delete this run's recording").click()
+    expect(call).to_have_count(0)
+    runs = page.request.get(f"{inside(page)}/api/history/events?text=to-be-cleared").json()
+    assert [event for event in runs["events"] if event["kind"] == "FrameSent"] == []
+    window.assert_clean()
+
+
+def test_a_run_is_exported_as_a_trace_and_as_an_http_archive(
+    window: Watched, tmp_path: Path
+) -> None:
+    page = window.enter("/servers")
+    connect(page, "far")
+    window.goto("/s/far/tools/echo")
+    field(page).fill("to be exported")
+    run(page)
+    expect(page.get_by_label("Call of echo")).to_contain_text("to be exported")
+    while "to be exported" not in page.request.get(f"{inside(page)}/api/export").text():
+        page.wait_for_timeout(50)
+    window.goto("/s/far/traffic")
+    saved = {}
+    for name in ("Trace (JSON Lines)", "HTTP archive (HAR)"):
+        page.get_by_role("button", name="Export", exact=True).click()
+        with page.expect_download() as download:
+            page.get_by_role("menuitem", name=name).click()
+        path = tmp_path / download.value.suggested_filename
+        download.value.save_as(path)
+        saved[path.name] = path.read_text()
+    assert set(saved) == {"mcplens.jsonl", "mcplens.har"}
+    assert any("to be exported" in line for line in saved["mcplens.jsonl"].splitlines())
+    entries = json.loads(saved["mcplens.har"])["log"]["entries"]
+    bodies = [entry["request"].get("postData", {}).get("text", "") for entry in entries]
+    assert any("to be exported" in body for body in bodies)
+    assert not any("do-not-show-this" in text for text in saved.values())
+    window.assert_clean()

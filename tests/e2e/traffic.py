@@ -1,0 +1,70 @@
+"""The demo on stdio and another one by HTTP, calls of theirs, and the rows of Traffic."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from playwright.sync_api import Locator, Page, expect
+
+from .browser import Watched
+from .site import Site, configure, site
+
+
+@contextmanager
+def serving() -> Iterator[str]:
+    """The URL of the demo by HTTP."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "mcplens.demo", "--http"],
+        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    assert process.stderr is not None
+    try:
+        said = process.stderr.readline()
+        assert "http://" in said, said
+        yield said.split()[-1]
+    finally:
+        process.kill()
+        process.wait()
+        process.stderr.close()
+
+
+@contextmanager
+def near_and_far(home: Path) -> Iterator[Site]:
+    """The demo on stdio, and another one by HTTP that is not connected yet."""
+    with serving() as url:
+        secret = {"Authorization": "Bearer do-not-show-this"}
+        far = {"url": url, "headers": secret, "protocolVersion": "2025-11-25"}
+        configure(home, {"far": far})
+        with site(home, "demo") as running:
+            yield running
+
+
+def run(page: Page) -> None:
+    page.get_by_role("button", name="Run", exact=True).click()
+
+
+def field(page: Page) -> Locator:
+    return page.get_by_role("textbox", name=re.compile("^text", re.I))
+
+
+def echo(window: Watched, text: str) -> None:
+    """Call a tool, and see its answer."""
+    page = window.goto("/s/demo/tools/echo")
+    field(page).fill(text)
+    run(page)
+    expect(page.get_by_label("Call of echo")).to_contain_text(text[-20:])
+
+
+def rows(page: Page, text: str) -> Locator:
+    return page.get_by_role("option").filter(has_text=text)
+
+
+def find(window: Watched, text: str) -> Page:
+    page = window.goto("/s/demo/traffic")
+    page.get_by_label("Filter traffic").fill(text)
+    return page
