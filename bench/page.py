@@ -28,6 +28,7 @@ from typing import TYPE_CHECKING, Any, Final
 from bench import in_page
 from bench.command_line import inspector_version
 from bench.measure import Effort
+from bench.servers.many import LOGS_PER_SECOND
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -62,7 +63,8 @@ JavaScript is what was loaded up to the first painted list of tools, each file c
 The last rows are mcplens alone: a reload while the server stays connected, the screen of the
 tools opened from another one, a key in the search field until the next frame is done, results of
 5 MB of JSON and of 20 MB of text from the click on Run to the paint, and the recorded frames opened
-from the history, then scrolled and searched. Median of {rounds} runs."""
+from the history, then scrolled and searched; and the screen of the logs, scrolled and searched
+while the server logs {logs:,} lines a second. Median of {rounds} runs."""
 
 PageResults = dict[str, dict[str, float]]
 # Why a figure of the Inspector's is missing, from the run itself.
@@ -352,7 +354,20 @@ def _ours_alone(page: Page, running: _Running) -> dict[str, float]:
         page.goto(f"{running.url}/s/many/tools/{tool}")
         _do(page, in_page.RUN, {"selector": selector})  # the first time the server makes it
         found[f"{tool}_ms"] = _do(page, in_page.RUN, {"selector": selector})
-    return found
+    return found | _logging(page, running)
+
+
+def _logging(page: Page, running: _Running) -> dict[str, float]:
+    """The screen of the logs while a tool writes them."""
+    page.goto(f"{running.url}/s/many/tools/log")
+    page.get_by_role("button", name="Run", exact=True).click()
+    page.get_by_role("link", name="Logs").first.click()
+    page.get_by_text("what a busy server").first.wait_for()
+    scroll = {"selector": "[role=listbox]"}
+    return {
+        "log_scroll_ms": _do(page, in_page.SCROLL, scroll),
+        "log_key_ms": _key_ms(page, "Filter logs", "line 42"),
+    }
 
 
 def _recorded(page: Page, running: _Running) -> dict[str, float]:
@@ -392,6 +407,7 @@ def page_rows(results: PageResults, effort: Effort) -> list[list[str]]:
         return [["the page in a browser", "–", "–", why_not() or "not measured", ""]]
     scale = scale_of(effort)
     tools, frames = f"{scale.tools:,} tools", f"{scale.frames:,} frames"
+    logs = f"{LOGS_PER_SECOND:,} log lines a second"
     is_whole = scale.tools == _TOOLS
     rows = [
         ("JavaScript of the first screen", "script_kb", "kB", 350.0),
@@ -409,6 +425,8 @@ def page_rows(results: PageResults, effort: Effort) -> list[list[str]]:
         (f"{frames} recorded: all rows", "recorded_all_s", "s", None),
         (f"{frames} recorded: a step of scrolling", "scroll_ms", "ms", 30.0 if is_whole else None),
         (f"{frames} recorded: a key in the filter", "filter_ms", "ms", 30.0 if is_whole else None),
+        (f"{logs}: a step of scrolling", "log_scroll_ms", "ms", 30.0),
+        (f"{logs}: a key in the filter", "log_key_ms", "ms", 30.0),
     ]
     return [_row(results, *row) for row in rows]
 
@@ -416,7 +434,9 @@ def page_rows(results: PageResults, effort: Effort) -> list[list[str]]:
 def page_method(effort: Effort) -> str:
     """How it was measured, and what could not be."""
     scale = scale_of(effort)
-    text = METHOD.format(rounds=scale.rounds, tools=scale.tools, frames=scale.frames)
+    text = METHOD.format(
+        rounds=scale.rounds, tools=scale.tools, frames=scale.frames, logs=LOGS_PER_SECOND
+    )
     gaps = (
         f"The Inspector could not be measured with {what}: {why}." for what, why in _gaps.items()
     )

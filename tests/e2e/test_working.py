@@ -58,7 +58,9 @@ def test_bad_arguments_are_shown_and_can_be_sent_all_the_same(window: Watched) -
 def test_a_running_call_survives_a_reload_and_can_be_cancelled(window: Watched) -> None:
     page = window.enter("/s/demo/tools/progress-steps")
     run(page)
-    expect(page.get_by_label("Progress of the call").or_(page.get_by_text("Done", exact=True))).to_be_visible()
+    expect(
+        page.get_by_label("Progress of the call").or_(page.get_by_text("Done", exact=True))
+    ).to_be_visible()
     page.goto(window.site.url + "/s/demo/tools/wait")
     page.get_by_label("seconds", exact=True).fill("60")
     run(page)
