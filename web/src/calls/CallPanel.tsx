@@ -94,11 +94,7 @@ function Panel({ call, hasSchema, onRepeated }: Props) {
   );
   const running = isRunning(call);
   return (
-    <section
-      className="pane"
-      aria-label={`Call of ${call.name || call.method}`}
-      data-waits={running && questions.length > 0 ? "" : undefined}
-    >
+    <section className="pane" aria-label={`Call of ${call.name || call.method}`}>
       <Head call={call} />
       <div className="scroll pad">
         <Asked call={call} />

@@ -17,7 +17,7 @@ interface Props {
   /** Null: the first pane has all the room, and stays as it is when the second comes. */
   second: ReactNode | null;
   /** Which are shown where there is little room. */
-  narrow?: "first" | "second" | "both" | "mostly first";
+  narrow?: "first" | "second" | "both" | "flowing";
   /** Both hold whole screens, which need more room than a form and its result. */
   isRoomy?: boolean;
 }

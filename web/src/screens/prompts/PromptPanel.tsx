@@ -13,6 +13,7 @@ import { Empty } from "../../parts/Empty";
 import { ErrorNote } from "../../parts/ErrorNote";
 import { Icon } from "../../parts/icons";
 import { Split } from "../../parts/Split";
+import { useInView } from "../../parts/useInView";
 import { useRunKey } from "../../parts/useRunKey";
 import { viewOf } from "../../state/actions";
 import { startCall } from "../../state/connection";
@@ -100,6 +101,7 @@ export function PromptPanel(props: Props) {
   const [values, setValues] = useDraft<Values>(`prompt.${server.server_id}/${name}`, {});
   const [error, setError] = useState<ErrorView | null>(null);
   const { calls, current, show } = useCallsOf(server.server_id, "prompt", name);
+  const place = useInView(current?.call_id);
   const given = Object.fromEntries(Object.entries(values).filter(([, value]) => value !== ""));
   const missing = prompt.arguments.filter((one) => one.required && !given[one.name]);
   const get = (): void => {
@@ -116,6 +118,7 @@ export function PromptPanel(props: Props) {
       label="Width of the arguments"
       initial={380}
       least={260}
+      narrow="flowing"
       first={
         <div className="scroll pad" style={{ height: "100%" }}>
           <div className="stack">
@@ -138,7 +141,7 @@ export function PromptPanel(props: Props) {
         </div>
       }
       second={
-        <div className="pane">
+        <div className="pane" ref={place}>
           <CallChooser calls={calls} current={current} onChoose={show} />
           {current ? (
             <CallPanel key={current.call_id} call={current} onRepeated={show} />

@@ -14,6 +14,7 @@ import { Icon } from "../../parts/icons";
 import { JsonTree } from "../../parts/JsonTree";
 import { looksLikeMarkdown, Markdown } from "../../parts/Markdown";
 import { Split } from "../../parts/Split";
+import { useInView } from "../../parts/useInView";
 import { useRunKey } from "../../parts/useRunKey";
 import { titleOf } from "../../state/items";
 import { pathTo } from "../../state/selection";
@@ -157,6 +158,7 @@ function ToolFoot({ run, isConnected, whyNot, canForce }: FootProps) {
 export function ToolPanel({ server, tool, listed, problem }: Props) {
   const { calls, current, show } = useCallsOf(server.server_id, "tool", tool.name ?? "");
   const run = useRun(server, tool, show);
+  const place = useInView(current?.call_id);
   const isConnected = server.state === "CONNECTED";
   const barred = whyBarred(server, tool);
   const whyNot = isConnected ? barred : "The server is not connected";
@@ -189,7 +191,7 @@ export function ToolPanel({ server, tool, listed, problem }: Props) {
     </div>
   );
   const right = (
-    <div className="pane">
+    <div className="pane" ref={place}>
       <CallChooser calls={calls} current={current} onChoose={show} />
       {current ? (
         <CallPanel
@@ -211,7 +213,7 @@ export function ToolPanel({ server, tool, listed, problem }: Props) {
       label="Width of the form"
       initial={460}
       least={280}
-      narrow={current ? "both" : "mostly first"}
+      narrow="flowing"
       first={left}
       second={right}
     />
