@@ -185,6 +185,7 @@ def test_no_pane_is_squeezed_away(browser: Browser, demo: Site) -> None:
             window.settle()
             window.shoot(f"panes-{name}")
             for part in (result, run):
+                part.scroll_into_view_if_needed()  # stacked, the result is below a whole form
                 expect(part).to_be_in_viewport()
             box = result.bounding_box()
             assert box
