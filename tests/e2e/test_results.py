@@ -160,7 +160,7 @@ def test_a_call_that_fails_out_of_sight_is_told_with_a_way_to_it(
 ) -> None:
     page = opened.goto(f"/s/{given}/tools/wait")
     page.get_by_role("button", name="_meta, headers, timeout").click()
-    page.get_by_label("Timeout, seconds").fill("1")
+    page.get_by_label("Timeout, seconds").fill("3")  # time to leave while it runs
     page.get_by_role("button", name="Run", exact=True).click()
     toast = page.get_by_role("alert").filter(has_text="Tool execution failed")
     panel = page.get_by_label("Call of wait")
