@@ -155,7 +155,12 @@ def test_a_page_to_visit_is_opened_in_a_tab_of_its_own(window: Watched) -> None:
 def test_all_questions_are_on_a_screen_of_their_own(window: Watched) -> None:
     page, _ = run(window, "elicit-two")
     expect(page.get_by_label(ELICITATION)).to_have_count(2)
+    assert page.get_by_role("button", name="Cancel", exact=True).count() == 2  # one for each form
     page.get_by_role("button", name="2 questions wait").click()
+    for which in ("first", "second"):
+        told = page.get_by_role("menuitem", name=f"The name of the {which} person?")
+        expect(told).to_contain_text("asked")
+    window.shoot("asking-bell")
     page.get_by_role("menuitem", name="All questions").click()
     waiting = page.get_by_role("row").filter(has_text="waits")
     expect(waiting).to_have_count(2)
