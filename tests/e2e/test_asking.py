@@ -178,6 +178,32 @@ def test_all_questions_are_on_a_screen_of_their_own(window: Watched) -> None:
     window.assert_clean()
 
 
+def test_a_question_of_one_of_two_calls_is_answered_beside_both_and_leads_on(
+    window: Watched,
+) -> None:
+    page, _ = run(window, "elicit-steps")
+    page.get_by_label(ELICITATION).wait_for()
+    page.get_by_role("button", name="Cancel tool execution").wait_for()
+    run(window, "wait")
+    page, call = run(window, "elicit-form")
+    expect(call.get_by_text("1 question waits that may belong to this call")).to_be_visible()
+    expect(call.get_by_label(ELICITATION)).to_have_count(1)
+    window.shoot("asking-may-belong")
+    page.get_by_role("button", name="2 questions wait").click()
+    page.get_by_role("menuitem", name="elicitation/create").last.click()
+    page.get_by_label(ELICITATION).get_by_role("button", name="Decline").click()
+    expect(page.get_by_text("This question no longer waits")).to_be_visible()
+    expect(page.get_by_role("link", name="Call of elicit-form")).to_be_visible()
+    assert window.axe() == []
+    window.shoot("asking-onward")
+    page.get_by_role("link", name="Next question: What is your name?").click()
+    page.get_by_role("button", name="Cancel tool execution").click()
+    window.goto("/s/demo/tools/wait")
+    page.get_by_role("button", name="Cancel", exact=True).click()
+    expect(page.get_by_text("Cancelled", exact=True).first).to_be_visible()
+    window.assert_clean()
+
+
 def test_questions_of_two_servers_wait_in_the_bell(window: Watched) -> None:
     page, _ = run(window, "elicit-form")
     page.get_by_label(ELICITATION).wait_for()
