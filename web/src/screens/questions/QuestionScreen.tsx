@@ -37,7 +37,7 @@ function Onward({ question }: { question: QuestionView | undefined }) {
   const waiting = [...questions.values()].filter((one) => !one.is_done);
   const next = waiting.find((one) => one.server_id === question?.server_id) ?? waiting[0];
   return (
-    <div className="row wrap">
+    <div className="row wrap" style={{ justifyContent: "center" }}>
       {next && (
         <Button component={Link} to={pathToQuestion(next)}>
           Next question: {cut(about(next) || next.method, 40)}
