@@ -155,7 +155,12 @@ def test_a_page_to_visit_is_opened_in_a_tab_of_its_own(window: Watched) -> None:
 def test_all_questions_are_on_a_screen_of_their_own(window: Watched) -> None:
     page, _ = run(window, "elicit-two")
     expect(page.get_by_label(ELICITATION)).to_have_count(2)
+    assert page.get_by_role("button", name="Cancel", exact=True).count() == 2  # one for each form
     page.get_by_role("button", name="2 questions wait").click()
+    for which in ("first", "second"):
+        told = page.get_by_role("menuitem", name=f"The name of the {which} person?")
+        expect(told).to_contain_text("asked")
+    window.shoot("asking-bell")
     page.get_by_role("menuitem", name="All questions").click()
     waiting = page.get_by_role("row").filter(has_text="waits")
     expect(waiting).to_have_count(2)
@@ -170,6 +175,32 @@ def test_all_questions_are_on_a_screen_of_their_own(window: Watched) -> None:
     page.keyboard.press("Enter")
     expect(page.get_by_role("heading", name="Questions")).to_be_visible()
     expect(waiting).to_have_count(0)
+    window.assert_clean()
+
+
+def test_a_question_of_one_of_two_calls_is_answered_beside_both_and_leads_on(
+    window: Watched,
+) -> None:
+    page, _ = run(window, "elicit-steps")
+    page.get_by_label(ELICITATION).wait_for()
+    page.get_by_role("button", name="Cancel tool execution").wait_for()
+    run(window, "wait")
+    page, call = run(window, "elicit-form")
+    expect(call.get_by_text("1 question waits that may belong to this call")).to_be_visible()
+    expect(call.get_by_label(ELICITATION)).to_have_count(1)
+    window.shoot("asking-may-belong")
+    page.get_by_role("button", name="2 questions wait").click()
+    page.get_by_role("menuitem", name="elicitation/create").last.click()
+    page.get_by_label(ELICITATION).get_by_role("button", name="Decline").click()
+    expect(page.get_by_text("This question no longer waits")).to_be_visible()
+    expect(page.get_by_role("link", name="Call of elicit-form")).to_be_visible()
+    assert window.axe() == []
+    window.shoot("asking-onward")
+    page.get_by_role("link", name="Next question: What is your name?").click()
+    page.get_by_role("button", name="Cancel tool execution").click()
+    window.goto("/s/demo/tools/wait")
+    page.get_by_role("button", name="Cancel", exact=True).click()
+    expect(page.get_by_text("Cancelled", exact=True).first).to_be_visible()
     window.assert_clean()
 
 

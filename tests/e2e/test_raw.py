@@ -57,6 +57,8 @@ def test_replies_to_what_is_no_request_and_progress_are_shown(window: Watched) -
     send(page, f"[{request('one', 'ping')}, {request('two', 'ping')}]")
     expect(panel).to_contain_text("-32600")
     window.shoot("raw-batch")
+    send(page, '{"jsonrpc": "2.0", "method": "notifications/roots/list_changed"}')
+    expect(panel.get_by_text("Sent, no reply", exact=True)).to_be_visible()
     steps = {"steps": 20, "seconds": 20}
     token = {"progressToken": "my own"}
     send(page, request("p", "tools/call", name="progress-steps", arguments=steps, _meta=token))

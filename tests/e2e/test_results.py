@@ -237,7 +237,7 @@ def test_the_picture_and_the_sound_of_a_question_are_shown(opened: Watched) -> N
     expect(question.get_by_role("link", name="Download")).to_have_count(2)
     assert opened.axe() == []
     opened.shoot("question with media")
-    page.get_by_role("button", name="Cancel", exact=True).first.click()
+    page.get_by_role("button", name="Cancel tool execution").click()
     opened.assert_clean()
 
 

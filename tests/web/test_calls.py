@@ -53,6 +53,15 @@ async def test_arguments_that_break_the_schema_are_refused_unless_sent_anyway(pa
     assert call["elapsed_s"] is not None
 
 
+async def test_what_breaks_the_output_schema_is_told_once(page: Page) -> None:
+    await page.connected("demo")
+    await page.ask("List", server_id="demo", kind="tools")
+    call = await page.call("CallTool", server_id="demo", name="broken-output", arguments={})
+    assert call["status"] == "completed"
+    assert len(call["findings"]) == 1, call["findings"]
+    assert "breaks the output schema" in call["findings"][0]
+
+
 async def test_progress_of_a_call_is_told(page: Page) -> None:
     await page.connected("demo")
     arguments = {"steps": 3, "seconds": 0.3}

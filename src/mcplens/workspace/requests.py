@@ -255,7 +255,7 @@ def _as_it_came(error: ProtocolError) -> Outcome:
     message = parse(error.raw) if error.raw else None
     if not isinstance(message, Frame) or message.kind is not Kind.RESULT:
         raise error
-    return Outcome(bytes(message.body), findings=(error.message, *error.findings))
+    return Outcome(bytes(message.body), findings=error.findings or (error.message,))
 
 
 def _meta(server: Server, meta: Mapping[str, Any]) -> dict[str, Any]:

@@ -14,10 +14,11 @@ import { Again } from "./Again";
 import { Asked } from "./Asked";
 import { CallActions } from "./CallActions";
 import css from "./CallPanel.module.css";
+import { Noise } from "./Noise";
 import { cancel, Ongoing } from "./Ongoing";
 import { ResultView } from "./ResultView";
 import { isRunning } from "./running";
-import { statusOf } from "./status";
+import { misfitOf, statusOf } from "./status";
 
 export function StatusBadge({ call }: { call: CallView }) {
   const { word, tone } = statusOf(call);
@@ -25,11 +26,13 @@ export function StatusBadge({ call }: { call: CallView }) {
 }
 
 function Head({ call }: { call: CallView }) {
+  const misfit = misfitOf(call);
   return (
     <div className="toolbar">
       {/* All that is told aloud: it changes only when the call does. */}
       <span className="row" role="status">
         <StatusBadge call={call} />
+        {misfit && <Badge color="yellow">{misfit}</Badge>}
         {call.elapsed_s !== null && <span className="dim">{duration(call.elapsed_s)}</span>}
         {call.result_size_bytes > 0 && <span className="dim">{bytes(call.result_size_bytes)}</span>}
       </span>
@@ -48,17 +51,33 @@ function Head({ call }: { call: CallView }) {
   );
 }
 
+const waitOf = (questions: QuestionView[]): string =>
+  questions.length === 1 ? "1 question waits" : `${questions.length} questions wait`;
+
+/** The questions that a call waits for; where none names it, those that may be its own. */
+function useQuestions(call: CallView): { questions: QuestionView[]; isSure: boolean } {
+  const all = useInspector((state) => state.questions);
+  const waiting = [...all.values()].filter((question) => !question.is_done);
+  const own = waiting.filter((question) => question.call_id === call.call_id);
+  if (own.length > 0 || !call.is_waiting_on_user) return { questions: own, isSure: true };
+  const free = waiting.filter((one) => one.call_id === null && one.server_id === call.server_id);
+  return { questions: free, isSure: false };
+}
+
 /** What the server wants to know before it goes on. */
-function Waited({ call, questions }: { call: CallView; questions: QuestionView[] }) {
+function Waited({ call, questions, isSure }: { call: CallView } & ReturnType<typeof useQuestions>) {
   return (
     <>
       {questions.length > 0 && (
         <div className={css.pending}>
           <strong>
-            {questions.length === 1 ? "1 question waits" : `${questions.length} questions wait`} for
-            you
+            {waitOf(questions)} {isSure ? "for you" : "that may belong to this call"}
           </strong>
-          <span>The call goes on when you have answered.</span>
+          <span>
+            {isSure
+              ? "The call goes on when you have answered."
+              : "The server did not say which call it asks for."}
+          </span>
         </div>
       )}
       {questions.map((question) => (
@@ -88,19 +107,17 @@ interface Props {
 
 function Panel({ call, hasSchema, onRepeated }: Props) {
   useOnScreen(call.call_id);
-  const all = useInspector((state) => state.questions);
-  const questions = [...all.values()].filter(
-    (question) => question.call_id === call.call_id && !question.is_done,
-  );
+  const asked = useQuestions(call);
   const running = isRunning(call);
+  const isAsked = running && asked.questions.length > 0;
   return (
     <section className="pane" aria-label={`Call of ${call.name || call.method}`}>
       <Head call={call} />
       <div className="scroll pad">
         <Asked call={call} />
         <div className="stack">
-          {running && <Ongoing call={call} />}
-          <Waited call={call} questions={questions} />
+          {running && <Ongoing call={call} hasCancel={!isAsked} />}
+          <Waited call={call} {...asked} />
           {call.error && (
             <ErrorNote
               error={call.error}
@@ -108,6 +125,7 @@ function Panel({ call, hasSchema, onRepeated }: Props) {
               action={<Again call={call} onRepeated={onRepeated} />}
             />
           )}
+          {!running && <Noise call={call} />}
           {!running && call.status === "completed" && (
             <Guarded what="this result" raw={call.result}>
               <ResultView call={call} hasSchema={hasSchema} />
@@ -115,7 +133,7 @@ function Panel({ call, hasSchema, onRepeated }: Props) {
           )}
         </div>
       </div>
-      {running && questions.length > 0 && (
+      {isAsked && (
         <div className={css.foot}>
           <Button variant="default" onClick={() => cancel(call)}>
             Cancel tool execution

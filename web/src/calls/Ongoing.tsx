@@ -10,7 +10,8 @@ import css from "./CallPanel.module.css";
 export const cancel = ({ call_id }: CallView): void =>
   void telling("It was not cancelled", command("CancelCall", { call_id }));
 
-export function Ongoing({ call }: { call: CallView }) {
+/** `hasCancel` is false where the panel has a way to cancel of its own. */
+export function Ongoing({ call, hasCancel = true }: { call: CallView; hasCancel?: boolean }) {
   const now = useNow(true, 250);
   const { progress } = call;
   const share = progress?.total ? Math.min(100, (100 * progress.progress) / progress.total) : null;
@@ -27,9 +28,11 @@ export function Ongoing({ call }: { call: CallView }) {
         <span className={css.time} role="timer">
           {duration(Math.max(0, now - call.started))}
         </span>
-        <Button size="compact-xs" variant="default" color="red" onClick={() => cancel(call)}>
-          Cancel
-        </Button>
+        {hasCancel && (
+          <Button size="compact-xs" variant="default" color="red" onClick={() => cancel(call)}>
+            Cancel
+          </Button>
+        )}
       </div>
       <Progress
         value={share ?? 100}

@@ -2,13 +2,19 @@ import { MantineProvider } from "@mantine/core";
 import { render, screen } from "@testing-library/react";
 import { MemoryRouter } from "react-router";
 import { describe, expect, it, vi } from "vitest";
+import type { QuestionView } from "../api/types";
 import { textOf } from "../content/textOf";
 import { Guarded } from "../parts/Guarded";
 import { formsOf } from "../parts/RichText";
-import { aCall, aServer } from "../testing/views";
+import { EventRing } from "../state/events";
+import { emptyInspector, useInspector } from "../state/store";
+import { aCall, anEvent, aServer } from "../testing/views";
 import { parseExactly } from "../values/exactJson";
+import { CallPanel } from "./CallPanel";
 import { asCommand, asCurl, asJsonRpc, asPython } from "./copyAs";
+import { NoiseCount } from "./Noise";
 import { ResultView } from "./ResultView";
+import { misfitOf, statusOf } from "./status";
 
 const show = (result: unknown): void => {
   render(
@@ -46,6 +52,82 @@ describe("a result of the wrong shape", () => {
   it.each(cases)("%j is shown with what is wrong about it", (result, words) => {
     show(result);
     expect(screen.getByText(words, { exact: false })).toBeTruthy();
+  });
+});
+
+describe("how a call stands", () => {
+  it("tells a raw message without a reply from one that was answered", () => {
+    expect(statusOf(aCall({ kind: "raw" })).word).toBe("Sent, no reply");
+    expect(statusOf(aCall({ kind: "raw", result_size_bytes: 5 })).word).toBe("Done");
+    expect(statusOf(aCall()).word).toBe("Done");
+  });
+  it("says that a result does not fit", () => {
+    const breach = "structuredContent breaks the output schema: sum: must be a number";
+    expect(misfitOf(aCall({ findings: [breach] }))).toBe("does not fit the output schema");
+    expect(misfitOf(aCall({ findings: ["unusual JSON: NaN"] }))).toBe("1 finding");
+    expect(misfitOf(aCall())).toBeNull();
+  });
+});
+
+describe("a question that names no call", () => {
+  const question = (question_id: string, part: Partial<QuestionView>): [string, QuestionView] => [
+    question_id,
+    {
+      question_id,
+      server_id: "demo",
+      method: "roots/odd",
+      call_id: null,
+      is_done: false,
+      opened: 1,
+      deadline: null,
+      round: null,
+      params: {},
+      ...part,
+    } as QuestionView,
+  ];
+  const draw = (): void => {
+    useInspector.setState({
+      ...emptyInspector(),
+      questions: new Map([
+        question("q1", {}),
+        question("q2", { server_id: "other" }),
+        question("q3", { call_id: "another" }),
+        question("q4", { is_done: true }),
+      ]),
+    });
+    const call = aCall({ status: "in_progress", elapsed_s: null, is_waiting_on_user: true });
+    render(
+      <MantineProvider env="test">
+        <MemoryRouter>
+          <CallPanel call={call} />
+        </MemoryRouter>
+      </MantineProvider>,
+    );
+  };
+
+  it("is answered beside each call that it may belong to, which has one way to be cancelled", () => {
+    draw();
+    expect(screen.getByText("1 question waits that may belong to this call")).toBeTruthy();
+    expect(screen.getAllByRole("button", { name: "Reject" })).toHaveLength(1);
+    expect(screen.getAllByRole("button", { name: /Cancel/ })).toHaveLength(1);
+  });
+});
+
+describe("NoiseCount", () => {
+  const noise = (seq: number, part = {}) =>
+    anEvent({ seq, kind: "FrameReceived", malformed: "not JSON", wall: seq, ...part });
+
+  it("counts what its server sent while it ran, also what comes late", () => {
+    const ring = new EventRing(100, () => undefined);
+    const counted = new NoiseCount(aCall({ started: 10, elapsed_s: 10 }));
+    expect(counted.of(ring)).toBe(0);
+    ring.append([noise(9), noise(11), noise(12, { server_id: "other" })]);
+    expect(counted.of(ring)).toBe(1);
+    expect(counted.of(ring)).toBe(1);
+    ring.append([noise(13, { malformed: null }), noise(19), noise(21), noise(22)]);
+    expect(counted.of(ring)).toBe(2);
+    ring.append([noise(23, { wall: 15 })]);
+    expect(counted.of(ring)).toBe(2);
   });
 });
 

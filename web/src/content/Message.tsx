@@ -18,7 +18,9 @@ export function Message({ role, content, pointer, ...place }: Props) {
   const isList = Array.isArray(content);
   return (
     <div className={css.message} data-role={String(role)}>
-      <Badge color={role === "assistant" ? "violet" : "blue"}>{String(role ?? "no role")}</Badge>
+      <Badge className={css.role} color={role === "assistant" ? "violet" : "blue"}>
+        {String(role ?? "no role")}
+      </Badge>
       <div className="stack tight grow">
         <Some
           items={blocks}

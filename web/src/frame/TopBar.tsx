@@ -4,6 +4,7 @@ import { useEffect, useRef } from "react";
 import { Link, useNavigate } from "react-router";
 import type { ServerView } from "../api/types";
 import { Icon, type IconName } from "../parts/icons";
+import { about } from "../questions/about";
 import { telling } from "../state/actions";
 import { command } from "../state/connection";
 import {
@@ -16,7 +17,7 @@ import {
 } from "../state/selection";
 import { useInspector } from "../state/store";
 import { lastPath } from "../state/visited";
-import { duration } from "../values/format";
+import { clock, cut, duration } from "../values/format";
 import { stateWords } from "../values/serverState";
 import { openPalette } from "./paletteStore";
 import { ServerSwitcher } from "./ServerSwitcher";
@@ -129,7 +130,10 @@ function Bell() {
             onClick={() => void navigate(pathToQuestion(question))}
           >
             <span className="mono">{question.method}</span>
-            <div className="dim">{question.server_id}</div>
+            <div className="cut">{cut(about(question), 80)}</div>
+            <div className="dim">
+              {question.server_id}, asked {clock(question.opened, false)}
+            </div>
           </Menu.Item>
         ))}
         <Menu.Divider />

@@ -1,5 +1,5 @@
 // A server asks a person to fill in a form. Three answers: accept, decline, cancel.
-import { Button } from "@mantine/core";
+import { Button, Tooltip } from "@mantine/core";
 import { useMemo, useState } from "react";
 import { type Arguments, ArgumentsEditor, NO_ARGUMENTS } from "../forms/ArgumentsEditor";
 import { useFindings } from "../forms/useFindings";
@@ -64,16 +64,18 @@ export function ElicitationForm({ question, send, edited }: AnswerProps) {
             Send anyway
           </Button>
         )}
-        <Button
-          variant="subtle"
-          onClick={() =>
-            send((force) =>
-              command("AutoRespond", { question_id, profile: "auto", options: { force } }),
-            )
-          }
-        >
-          Auto-respond
-        </Button>
+        <Tooltip label="The profile auto answers">
+          <Button
+            variant="subtle"
+            onClick={() =>
+              send((force) =>
+                command("AutoRespond", { question_id, profile: "auto", options: { force } }),
+              )
+            }
+          >
+            Auto-respond (auto)
+          </Button>
+        </Tooltip>
         <Button variant="default" onClick={() => answer("cancel")}>
           Cancel
         </Button>

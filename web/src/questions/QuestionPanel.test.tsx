@@ -12,7 +12,7 @@ vi.mock("../api/http", () => ({ fetchParams: vi.fn() }));
 
 const given = vi.mocked(command);
 
-function ask(params: unknown): void {
+function ask(params: unknown, profile: string | null = null): void {
   const question = {
     question_id: "demo/sampling-1",
     server_id: "demo",
@@ -22,7 +22,7 @@ function ask(params: unknown): void {
     deadline: null,
     round: null,
     link: null,
-    profile: null,
+    profile,
     params,
   } as unknown as QuestionView;
   render(
@@ -55,7 +55,7 @@ describe("what was not sent", () => {
   it("is sent anyway where only its rules are broken, by a profile too", async () => {
     ask({ messages: [], toolChoice: { mode: "required" } });
     refuse("INVALID_ANSWER", { findings: ["model is missing"] });
-    press("Auto-respond");
+    press("Auto-respond (auto)");
     fireEvent.click(await screen.findByRole("button", { name: "Send anyway" }));
     const fields = { question_id: "demo/sampling-1", profile: "auto" };
     // No tool choice: there is no tool to choose.
@@ -90,14 +90,28 @@ describe("what was not sent", () => {
   it.each([
     ["Reject", "QUESTION_GONE", {}],
     ["Edit & Send", "QUESTION_GONE", {}],
-    ["Auto-respond", "INVALID_ANSWER", {}],
-    ["Auto-respond", "INVALID_REQUEST", {}],
+    ["Auto-respond (auto)", "INVALID_ANSWER", {}],
+    ["Auto-respond (auto)", "INVALID_REQUEST", {}],
   ])("cannot be forced after %s fails with %s", async (button, code, details) => {
     ask({ messages: [] });
     refuse(code, details);
     press(button);
     await screen.findByText("The answer was not sent");
     expect(screen.queryByRole("button", { name: "Send anyway" })).toBeNull();
+  });
+});
+
+describe("Auto-respond", () => {
+  it.each([
+    [null, "Auto-respond (auto)", "auto"],
+    ["manual", "Auto-respond (auto)", "auto"],
+    ["echo", "Auto-respond", "echo"],
+  ])("names who answers where %s is shown", (shown, label, profile) => {
+    given.mockReset();
+    given.mockResolvedValue(null as never);
+    ask({ messages: [] }, shown);
+    press(label);
+    expect(given).toHaveBeenCalledWith("AutoRespond", expect.objectContaining({ profile }));
   });
 });
 

@@ -1,5 +1,5 @@
 // A server asks for a model's answer: the whole request, and a person or a profile who answers.
-import { Button, Select } from "@mantine/core";
+import { Button, Select, Tooltip } from "@mantine/core";
 import { useMemo } from "react";
 import { command } from "../state/connection";
 import { useInspector } from "../state/store";
@@ -54,7 +54,7 @@ function Profile({ draft, set }: DraftProps) {
   return (
     <Select
       label="Testing profile"
-      description="Who answers when you choose Auto-respond"
+      description="Who answers when you choose Auto-respond; in place of manual, auto does"
       data={[...new Set(["manual", ...known, draft.profile])]}
       allowDeselect={false}
       value={draft.profile}
@@ -92,9 +92,11 @@ function Buttons({ question, send, draft, hasTools }: ButtonsProps) {
       <Button data-answer disabled={isBroken} onClick={() => send(answer)}>
         Edit & Send
       </Button>
-      <Button variant="light" onClick={() => send(respond)}>
-        Auto-respond
-      </Button>
+      <Tooltip label={`The profile ${profile} answers`}>
+        <Button variant="light" onClick={() => send(respond)}>
+          Auto-respond{profile === draft.profile ? "" : ` (${profile})`}
+        </Button>
+      </Tooltip>
     </div>
   );
 }

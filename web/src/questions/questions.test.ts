@@ -1,12 +1,45 @@
 import { describe, expect, it } from "vitest";
 import type { QuestionView } from "../api/types";
 import { apply } from "../state/store";
-import { aHello } from "../testing/views";
+import { aCall, aHello } from "../testing/views";
+import { about, callsDuring } from "./about";
 import { formOddity, samplingOf } from "./asked";
 import { draftKey } from "./drafts";
 import { mayBeRounded } from "./Params";
 import { inputFor, resultOf } from "./samplingAnswer";
 import { inspectUrl } from "./urlWarnings";
+
+describe("a question in a few words", () => {
+  const sampling = (...messages: unknown[]): string =>
+    about({ method: "sampling/createMessage", params: { messages } } as QuestionView);
+  const text = (words: string) => ({ role: "user", content: { type: "text", text: words } });
+  const image = { role: "user", content: [{ type: "image", data: "" }] };
+
+  it("is the last text, whatever follows it", () => {
+    expect(sampling(text("first"), text("What is this?"), image)).toBe("What is this?");
+    expect(sampling({ role: "user", content: [text("in a list").content, image.content[0]] })).toBe(
+      "in a list",
+    );
+    expect(sampling(image)).toBe("image");
+    expect(sampling()).toBe("");
+  });
+  it("is the message of an elicitation", () => {
+    expect(
+      about({ method: "elicitation/create", params: { message: "Who?" } } as QuestionView),
+    ).toBe("Who?");
+  });
+  it("may be of the calls that ran when it was asked", () => {
+    const question = { server_id: "demo", opened: 20 } as QuestionView;
+    const calls = [
+      aCall({ call_id: "before", started: 5, elapsed_s: 10 }),
+      aCall({ call_id: "other", server_id: "other", started: 10, elapsed_s: null }),
+      aCall({ call_id: "during", started: 10, elapsed_s: 15 }),
+      aCall({ call_id: "running", started: 10, elapsed_s: null }),
+      aCall({ call_id: "after", started: 21, elapsed_s: null }),
+    ];
+    expect(callsDuring(question, calls).map((call) => call.call_id)).toEqual(["during", "running"]);
+  });
+});
 
 describe("inspectUrl", () => {
   it("finds nothing odd about an ordinary address", () => {

@@ -130,6 +130,33 @@ describe("a call that is sent again", () => {
   });
 });
 
+describe("a question whose call is not known", () => {
+  const free = { ...QUESTION, call_id: null, opened: 5 };
+  const waits = (question_id: string, server_id: string, message: string): QuestionView => ({
+    ...free,
+    question_id,
+    server_id,
+    is_done: false,
+    params: { message },
+  });
+
+  it("leads on to the next one of its server, to the calls of then and to all", () => {
+    know(aCall("c1", { kind: "tool", name: "ask", started: 1, elapsed_s: 10 }));
+    const others = [waits("q2", "other", "Elsewhere?"), waits("q3", "demo", "And you?")];
+    useInspector.setState({
+      questions: new Map([free, ...others].map((one) => [one.question_id, one])),
+    });
+    render(within(<QuestionScreen />, "/questions/q1"));
+    const links = screen.getAllByRole("link");
+    expect(links.map((link) => link.getAttribute("href"))).toEqual([
+      "/questions/q3",
+      "/s/demo/tools/ask?call=c1",
+      "/questions",
+    ]);
+    expect(links[0]?.textContent).toBe("Next question: And you?");
+  });
+});
+
 describe("the call of a question", () => {
   it("is looked at in the traffic where no screen has made it", () => {
     know(aCall("c1", { kind: "request", method: "tasks/result", name: "t1", request_id: 7 }));

@@ -6,9 +6,11 @@ import { Link, useNavigate } from "react-router";
 import type { CallView, QuestionView } from "../../api/types";
 import { CallPanel } from "../../calls/CallPanel";
 import { Empty } from "../../parts/Empty";
+import { about, callsDuring } from "../../questions/about";
 import { QuestionPanel } from "../../questions/QuestionPanel";
-import { pathToCall, usePlace } from "../../state/selection";
+import { pathToCall, pathToQuestion, usePlace } from "../../state/selection";
 import { useInspector } from "../../state/store";
+import { clock, cut } from "../../values/format";
 
 function Head({ question, call }: { question: QuestionView; call: CallView | undefined }) {
   return (
@@ -24,6 +26,32 @@ function Head({ question, call }: { question: QuestionView; call: CallView | und
       )}
       <span className="grow" />
       <Link to="/questions">All questions</Link>
+    </div>
+  );
+}
+
+/** Where to go after a question whose call is not known. */
+function Onward({ question }: { question: QuestionView | undefined }) {
+  const questions = useInspector((state) => state.questions);
+  const calls = useInspector((state) => state.calls);
+  const waiting = [...questions.values()].filter((one) => !one.is_done);
+  const next = waiting.find((one) => one.server_id === question?.server_id) ?? waiting[0];
+  return (
+    <div className="row wrap" style={{ justifyContent: "center" }}>
+      {next && (
+        <Button component={Link} to={pathToQuestion(next)}>
+          Next question: {cut(about(next) || next.method, 40)}
+        </Button>
+      )}
+      {question &&
+        callsDuring(question, [...calls.values()]).map((call) => (
+          <Button key={call.call_id} component={Link} to={pathToCall(call)} variant="default">
+            Call of {cut(call.name || call.method, 40)}, {clock(call.started, false)}
+          </Button>
+        ))}
+      <Button component={Link} to="/questions" variant="default">
+        All questions
+      </Button>
     </div>
   );
 }
@@ -47,14 +75,10 @@ export function QuestionScreen() {
     return (
       <Empty
         icon="check"
-        title="This question is answered"
-        action={
-          <Button component={Link} to="/questions" variant="default">
-            All questions
-          </Button>
-        }
+        title="This question no longer waits"
+        action={<Onward question={question} />}
       >
-        {question?.outcome ? `It ended: ${question.outcome}.` : "It no longer waits."}
+        {question?.outcome && `It ended: ${question.outcome}.`}
       </Empty>
     );
   }

@@ -4,21 +4,10 @@ import { Link } from "react-router";
 import type { QuestionView } from "../../api/types";
 import { Empty } from "../../parts/Empty";
 import { useNow } from "../../parts/useNow";
-import { fieldsOf, samplingOf, shown } from "../../questions/asked";
+import { about } from "../../questions/about";
 import { pathToQuestion } from "../../state/selection";
 import { useInspector } from "../../state/store";
 import { clock, cut, duration } from "../../values/format";
-
-/** The first words of a question. */
-function about(question: QuestionView): string {
-  if (question.method !== "sampling/createMessage") {
-    const { message } = fieldsOf(question.params);
-    return message === undefined ? "" : shown(message);
-  }
-  const content = samplingOf(question.params).messages.at(-1)?.content;
-  const block = fieldsOf(Array.isArray(content) ? content.at(-1) : content);
-  return shown(block.text ?? block.type ?? "");
-}
 
 function Row({ question, now }: { question: QuestionView; now: number }) {
   const call = useInspector((state) => state.calls.get(question.call_id ?? ""));

@@ -1,0 +1,51 @@
+// What came from a call's server while it ran and cannot be read as a message.
+import { useMemo, useSyncExternalStore } from "react";
+import { Link } from "react-router";
+import type { CallView } from "../api/types";
+import { Callout } from "../parts/Callout";
+import { type EventRing, ring } from "../state/events";
+import { keepDraft } from "../state/remembered";
+import { pathTo } from "../state/selection";
+
+/** Counts the malformed messages of a call that is over; looks at each event once. */
+export class NoiseCount {
+  private count = 0;
+  private seen = -1;
+  private isOver = false;
+
+  constructor(private readonly call: CallView) {}
+
+  /** How many there are by now: the last ones may come after the end of the call is told. */
+  of({ items }: EventRing): number {
+    const newest = items.at(-1);
+    if (this.isOver || !newest || newest.seq <= this.seen) return this.count;
+    const { started, elapsed_s, server_id } = this.call;
+    const end = started + (elapsed_s ?? 0);
+    for (let at = items.length - 1; at >= 0; at -= 1) {
+      const event = items[at];
+      if (!event || event.seq <= this.seen || event.wall < started) break;
+      if (event.kind !== "FrameReceived" || event.malformed === null) continue;
+      if (event.wall <= end && event.server_id === server_id) this.count += 1;
+    }
+    this.seen = newest.seq;
+    this.isOver = newest.wall > end;
+    return this.count;
+  }
+}
+
+export function Noise({ call }: { call: CallView }) {
+  const counted = useMemo(() => new NoiseCount(call), [call]);
+  const count = useSyncExternalStore(ring.subscribe, () => counted.of(ring));
+  if (count === 0) return null;
+  return (
+    <Callout>
+      {count === 1 ? "1 malformed message" : `${count} malformed messages`} came while this ran.{" "}
+      <Link
+        to={pathTo(call.server_id, "traffic")}
+        onClick={() => keepDraft("traffic.filter", { status: "malformed" })}
+      >
+        See in the traffic
+      </Link>
+    </Callout>
+  );
+}

@@ -1,0 +1,27 @@
+// A question in a few words, so that two of one method can be told apart.
+import type { CallView, QuestionView } from "../api/types";
+import { fieldsOf, samplingOf, shown } from "./asked";
+
+/** What a question says: its message, or the last text among the messages to a model. */
+export function about(question: QuestionView): string {
+  if (question.method !== "sampling/createMessage") {
+    const { message } = fieldsOf(question.params);
+    return message === undefined ? "" : shown(message);
+  }
+  const blocks = samplingOf(question.params)
+    .messages.flatMap(({ content }) =>
+      Array.isArray(content) ? (content as unknown[]) : [content],
+    )
+    .map(fieldsOf);
+  const last = blocks.findLast((block) => typeof block.text === "string") ?? blocks.at(-1);
+  return shown(last?.text ?? last?.type ?? "");
+}
+
+const MOST_CALLS = 3;
+
+/** The newest calls that ran when a question was asked: one of them may have caused it. */
+export function callsDuring({ server_id, opened }: QuestionView, calls: CallView[]): CallView[] {
+  const isDuring = ({ started, elapsed_s }: CallView): boolean =>
+    started <= opened && (elapsed_s === null || opened <= started + elapsed_s);
+  return calls.filter((call) => call.server_id === server_id && isDuring(call)).slice(-MOST_CALLS);
+}
