@@ -126,7 +126,8 @@ const Cells = memo(function Cells(props: Drawn) {
       >
         {nesting && <Twist event={event} {...nesting} />}
         {describe(event)}
-        {called !== null && <span className={css.called}> {cut(called, DRAWN)}</span>}
+        {called !== null && " "}
+        {called !== null && <span className={css.called}>{cut(called, DRAWN)}</span>}
       </span>
       {joined.ended && isRequest && <span className={css.ended}>{joined.ended}</span>}
       <span className={`${css.head} cut`}>
