@@ -215,6 +215,41 @@ def test_a_pin_and_its_label_are_there_after_a_restart(browser: Browser, tmp_pat
 
 
 @pytest.mark.parametrize(("theme", "width"), [("light", 1440), ("dark", 390)])
+def test_rows_say_what_is_called_and_what_has_no_answer(
+    browser: Browser, demo: Site, theme: str, width: int
+) -> None:
+    size = {"width": width, "height": 844}
+    with watched(browser, demo, viewport=size, color_scheme=theme) as window:
+        window.enter("/s/demo/tools")
+        echo(window, f"said {theme}")
+        page = window.goto("/s/demo/tools/wait")
+        run(page)
+        call = page.get_by_label("Call of wait")
+        call.get_by_role("button", name="Cancel", exact=True).click()
+        expect(call).to_contain_text("Cancelled")
+        page = window.goto("/s/demo/traffic")
+        answer = rows(page, "tools/call result echo").last
+        expect(answer).to_be_visible()
+        given_up = rows(page, "tools/call wait").last
+        expect(given_up).to_contain_text("cancelled")
+        expect(given_up).not_to_contain_text("jsonrpc")
+        assert window.axe() == []
+        window.shoot(f"traffic-called-{theme}-{width}")
+        answer.click()
+        page.get_by_role("button", name="Pin", exact=True).click()
+        page.get_by_label("Label").press("Enter")
+        expect(page.get_by_role("button", name="Pinned")).to_be_visible()
+        page = window.goto("/s/demo/traffic")
+        page.get_by_role("button", name="Pins").click()
+        pins = page.get_by_role("list", name="Pins")
+        expect(pins).to_contain_text("tools/call result")
+        window.shoot(f"traffic-pinned-{theme}-{width}")
+        page.get_by_role("button", name="Unpin").first.click()
+        expect(page.get_by_text("Nothing is pinned")).to_be_visible()
+        window.assert_clean()
+
+
+@pytest.mark.parametrize(("theme", "width"), [("light", 1440), ("dark", 390)])
 def test_tree_details_and_differences_are_clean_in_each_theme_and_width(
     browser: Browser, demo: Site, theme: str, width: int
 ) -> None:

@@ -180,6 +180,19 @@ def test_a_trace_is_imported_shown_and_compared_with_what_happens_now(
     window.assert_clean()
 
 
+def test_a_file_that_is_no_trace_is_refused_by_its_own_name(
+    window: Watched, tmp_path: Path
+) -> None:
+    page = window.enter("/s/demo/traffic")
+    file = tmp_path / "notes & more.jsonl"
+    file.write_text("no trace")
+    page.locator("input[type=file]").set_input_files(file)
+    told = page.get_by_text("notes & more.jsonl cannot be read as a trace")
+    expect(told).to_be_visible()
+    window.faults.clear()  # the browser tells of the 409
+    window.assert_clean()
+
+
 def test_clearing_asks_first_and_deletes_only_what_it_says(window: Watched) -> None:
     window.enter("/s/demo/tools")
     echo(window, "to-be-cleared")
@@ -223,15 +236,20 @@ def test_a_run_is_exported_as_a_trace_and_as_an_http_archive(
         page.wait_for_timeout(50)
     window.goto("/s/far/traffic")
     saved = {}
-    for name in ("Trace (JSON Lines)", "HTTP archive (HAR)"):
+    for name in ("Trace of far (JSON Lines)", "HTTP archive of far (HAR)"):
         page.get_by_role("button", name="Export", exact=True).click()
+        expect(page.get_by_role("menu")).to_contain_text("The whole run, whatever is filtered")
+        expect(page.get_by_role("menuitem", name="of all servers")).to_have_count(2)
+        window.shoot("traffic-export")
         with page.expect_download() as download:
             page.get_by_role("menuitem", name=name).click()
         path = tmp_path / download.value.suggested_filename
         download.value.save_as(path)
         saved[path.name] = path.read_text()
     assert set(saved) == {"mcplens.jsonl", "mcplens.har"}
-    assert any("to be exported" in line for line in saved["mcplens.jsonl"].splitlines())
+    _, _, *lines = (json.loads(line) for line in saved["mcplens.jsonl"].splitlines())
+    assert {line["server_id"] for line in lines} == {"far"}
+    assert "to be exported" in saved["mcplens.jsonl"]
     entries = json.loads(saved["mcplens.har"])["log"]["entries"]
     bodies = [entry["request"].get("postData", {}).get("text", "") for entry in entries]
     assert any("to be exported" in body for body in bodies)

@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from mcplens.events import LogReceived
+from mcplens.events import HttpRequestSent, LogReceived
+from mcplens.version import VERSION
 
 from .harness import PATIENCE_S, Page, Refusal, Site
 
@@ -125,7 +126,48 @@ async def test_a_recording_is_exported_and_brought_back(web: Site, page: Page) -
     assert done["run_ids"] == [run_id]
     assert done["known_count"] > 0
     status, har = await web.get("/api/export", format="har", run=run_id)
-    assert json.loads(har)["log"]["version"] == "1.2"
+    log = json.loads(har)["log"]
+    assert (log["version"], log["creator"]["version"]) == ("1.2", VERSION)
+
+
+async def test_what_is_exported_of_one_server_holds_nothing_of_another(web: Site) -> None:
+    run_id = web.workspace.bus.run_id
+    for server_id in ("one", "other"):
+        url = f"http://localhost/{server_id}"
+        web.workspace.bus.publish(HttpRequestSent, server_id, 2, 1, "POST", url, [], b"{}")
+        web.workspace.bus.publish(LogReceived, server_id, 0, "info", None, f"said by {server_id}")
+    await recorded(web, text="said by other", run=run_id)
+    for shape in ("jsonl", "har"):
+        query = {"format": shape, "run": run_id}
+        _, every = await web.get("/api/export", **query)
+        assert b"localhost/one" in every
+        assert b"localhost/other" in every
+        _, one = await web.get("/api/export", **query, server_id="one")
+        assert b"localhost/one" in one
+        assert b"other" not in one
+
+
+async def test_an_import_that_fails_calls_the_file_as_its_user_does(web: Site) -> None:
+    url, headers = f"{web.inside}/api/import", {"Origin": web.origin}
+    query = {"name": "my trace.jsonl"}
+    async with web.http.post(url, data=b"no trace", params=query, headers=headers) as answer:
+        message = (await answer.json())["message"]
+    assert answer.status == 409
+    assert message.startswith("my trace.jsonl cannot be read as a trace")
+
+
+async def test_a_pinned_answer_has_the_method_that_it_answers(web: Site, page: Page) -> None:
+    call = await called(page, "needle-8")
+
+    def reply() -> dict[str, Any] | None:
+        ids = call["request_ids"]
+        came = (e for e in page.events if e["kind"] == "FrameReceived" and e["request_id"] in ids)
+        return next(came, None)
+
+    event = await page.until(reply)
+    (pinned,) = await page.ask("Pin", run_id=event["run_id"], seq=event["seq"], label="")
+    assert pinned["event"] == event
+    assert pinned["event"]["method"] == "tools/call"
 
 
 async def test_a_question_that_cannot_be_understood_is_an_error_like_any_other(web: Site) -> None:

@@ -18,6 +18,7 @@ from mcplens.store.history import History
 from mcplens.store.masks import KeysOf
 from mcplens.store.redaction import scan_masked
 from mcplens.store.rows import Row, to_json
+from mcplens.version import VERSION
 
 HTTP_KINDS: Final = frozenset(
     {"HttpRequestSent", "HttpResponseReceived", "HttpBytesReceived", "HttpExchangeEnded"}
@@ -41,7 +42,7 @@ def export_har(
     keys_of: KeysOf | None = None,
 ) -> int:
     """Write the HTTP exchanges that are wanted, and say how many they are."""
-    creator = {"name": "mcplens", "version": ""}
+    creator = {"name": "mcplens", "version": VERSION}
     file.write(b'{"log":{"version":"1.2","creator":' + to_json(creator) + b',"entries":[')
     count = 0
     wanted = msgspec.structs.replace(wanted or Filter(), kinds=HTTP_KINDS)

@@ -147,16 +147,20 @@ class TraceFile:
 
 
 def read_trace(
-    path: str | os.PathLike[str], on_broken: Callable[[BrokenLine], None]
+    path: str | os.PathLike[str],
+    on_broken: Callable[[BrokenLine], None],
+    name: str | None = None,
 ) -> Iterator[Run | Stored]:
     """The runs and events of a trace file, in order; what cannot be read is told and left out.
+
+    Errors call the file by `name`, or by its path.
 
     Raises:
         ConfigurationError: it is no trace file, or one of a version that is not known.
     """
-    name = os.fspath(path)
+    name = name or os.fspath(path)
     try:
-        file = open(name, "rb")  # noqa: SIM115 (closed below)
+        file = open(path, "rb")  # noqa: SIM115 (closed below)
     except OSError as problem:
         raise _unreadable(name, (problem.strerror or str(problem)).lower()) from None
     with file:

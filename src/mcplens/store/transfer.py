@@ -72,8 +72,12 @@ def import_trace(
     trace: str | os.PathLike[str],
     path: str | os.PathLike[str],
     is_stopped: IsStopped = go_on,
+    *,
+    name: str | None = None,
 ) -> Imported:
     """Read a trace file into the store; what was read when it is called off stays there.
+
+    Errors call the file by `name`, or by its path.
 
     Raises:
         CancelledRequest: `is_stopped` said so.
@@ -86,7 +90,7 @@ def import_trace(
         importer.leave_out(line)
 
     try:
-        for found in read_trace(trace, leave_out):
+        for found in read_trace(trace, leave_out, name):
             check(is_stopped)
             if isinstance(found, Run):
                 importer.begin(found)

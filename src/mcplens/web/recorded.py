@@ -14,6 +14,8 @@ from typing import Final, TypeVar
 
 from mcplens.bus import Published
 from mcplens.errors import ConfigurationError, InspectorError
+from mcplens.events import Event, FrameReceived, FrameSent
+from mcplens.protocol.frames import Frame, Kind
 from mcplens.store.filters import Filter, Sieve
 from mcplens.store.history import History, IsStopped, Place, check
 from mcplens.store.pins import find_pin
@@ -33,6 +35,11 @@ MOST_EVENTS: Final = 5_000
 MOST_RUNS: Final = 1_000
 # As many as a page keeps rows.
 MOST_MATCHES: Final = 100_000
+# An answer goes the other way than its request.
+_OTHER_WAY: Final[dict[type[Event], type[Event]]] = {
+    FrameSent: FrameReceived,
+    FrameReceived: FrameSent,
+}
 
 
 async def beside(work: Callable[[], T]) -> T:
@@ -159,7 +166,8 @@ async def row_of(workspace: Workspace, run_id: str, seq: int) -> Row:
     if run_id == workspace.bus.run_id:
         for published in workspace.bus.since(seq - 1)[:1]:
             if published[2] == seq:
-                (row,) = RowEncoder().encode([published])
+                # Beside its request, so that an answer has its method.
+                *_, row = RowEncoder().encode([*_request_of(workspace, published), published])
                 return row
 
     def find() -> Row | None:
@@ -176,6 +184,21 @@ async def row_of(workspace: Workspace, run_id: str, seq: int) -> Row:
     if found is None:
         raise InspectorError("INVALID_REQUEST", f"the event {run_id}/{seq} is not recorded")
     return found
+
+
+def _request_of(workspace: Workspace, published: Published) -> list[Published]:
+    """The request that this is the answer to, if it is one; at most one."""
+    kind, server_id, seq, _, _, fields, _ = published
+    message = fields[0] if kind in _OTHER_WAY else None
+    if type(message) is not Frame or message.kind not in (Kind.RESULT, Kind.ERROR):
+        return []
+    for one in reversed(workspace.bus.since(0)):
+        if one[2] > seq or one[0] is not _OTHER_WAY[kind] or one[1] != server_id:
+            continue
+        asked = one[5][0]
+        if type(asked) is Frame and asked.kind is Kind.REQUEST and asked.id == message.id:
+            return [one]
+    return []
 
 
 async def event(workspace: Workspace, run_id: str, seq: int) -> tuple[EventView, Stored, bytes]:

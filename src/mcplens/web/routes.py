@@ -213,7 +213,10 @@ class Routes:
                 await recorded.beside(partial(file.write, chunk))
             file.flush()
             path = self._workspace.recording_path
-            done = await self._transfers.run(request, partial(import_trace, file.name, path))
+            # The file as its user knows it, not as it is called here.
+            name = request.query_params.get("name") or "this file"
+            work = partial(import_trace, file.name, path, name=name)
+            done = await self._transfers.run(request, work)
         return _json(_imported(done))
 
     # -- calls ---------------------------------------------------------------------------------

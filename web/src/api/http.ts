@@ -58,8 +58,19 @@ export const fetchMatches = async (
 ): Promise<MatchesView> =>
   (await ask(`/api/history/matches?${new URLSearchParams(query)}`, { signal })).json();
 
-export const exportPath = (format: "jsonl" | "har", runId?: string): string =>
-  address(`/api/export?${new URLSearchParams({ format, ...(runId ? { run: runId } : {}) })}`);
+/** What a run holds, of one server or of all. */
+export const exportPath = (
+  format: "jsonl" | "har",
+  runId: string | null,
+  serverId: string | null,
+): string => {
+  const query = new URLSearchParams({ format });
+  if (runId !== null) query.set("run", runId);
+  if (serverId !== null) query.set("server_id", serverId);
+  return address(`/api/export?${query}`);
+};
 
-export const importTrace = async (file: File): Promise<ImportedView> =>
-  (await ask("/api/import", { method: "POST", body: file })).json();
+export const importTrace = async (file: File): Promise<ImportedView> => {
+  const query = new URLSearchParams({ name: file.name });
+  return (await ask(`/api/import?${query}`, { method: "POST", body: file })).json();
+};

@@ -26,6 +26,32 @@ describe("EventRing", () => {
     expect(ring.joined(other).other_seq).toBeNull();
     expect(ring.joined(theirs).depth).toBe(1);
   });
+  it("knows how a request ended that has no answer, also when a late one comes", () => {
+    const ring = new EventRing(20, now);
+    const sent = (seq: number) => anEvent({ seq, request_id: seq, status: "request" });
+    const ended = (seq: number, request_id: number, status: string, code?: string) => {
+      const detail = { elapsed_s: 1, ...(code && { error: { code } }) };
+      return anEvent({ seq, kind: "RequestEnded", request_id, status, detail });
+    };
+    const answer = (seq: number, request_id: number) =>
+      anEvent({ seq, kind: "FrameReceived", request_id, status: "result" });
+    const requests = [1, 2, 3, 4].map(sent);
+    ring.append([
+      ...requests,
+      ended(5, 1, "error", "REQUEST_TIMEOUT"),
+      ended(6, 2, "cancelled"),
+      ended(7, 3, "error", "CONNECTION_LOST"),
+      answer(8, 4),
+      ended(9, 4, "error", "RPC_ERROR"),
+      answer(10, 1),
+    ]);
+    expect(requests.map((request) => ring.joined(request).ended)).toEqual([
+      "timed out",
+      "cancelled",
+      "no answer",
+      undefined,
+    ]);
+  });
   it("takes no event twice, and finds one by its number", () => {
     const ring = new EventRing(10, now);
     ring.append([anEvent({ seq: 1 }), anEvent({ seq: 2 })]);

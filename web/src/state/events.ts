@@ -18,6 +18,8 @@ export interface Joined {
   other_seq: number | null;
   /** 1 for what the server sent of its own while a request of ours was open, else 0. */
   depth: number;
+  /** How a request of ours ended that was given up before an answer came. */
+  ended?: string;
 }
 
 /** Events from the first to the last, both included. */
@@ -28,6 +30,14 @@ export interface Gap {
 
 const NOTHING: Joined = { elapsed_s: null, other_seq: null, depth: 0 };
 const NESTED: Joined = { ...NOTHING, depth: 1 };
+
+/** In words, how a request ended that has no answer. */
+function endOf({ status, detail }: EventView): string | undefined {
+  if (status === "completed") return undefined;
+  if (status === "cancelled") return "cancelled";
+  const { code } = (detail.error ?? {}) as { code?: unknown };
+  return code === "REQUEST_TIMEOUT" ? "timed out" : "no answer";
+}
 
 export class EventRing {
   items: EventView[] = [];
@@ -175,14 +185,16 @@ export class EventRing {
     const elapsed_s = event.mono - request.mono;
     const { depth: nested } = this.joined(request);
     this.joins.set(event, { elapsed_s, other_seq: request.seq, depth: nested });
-    this.joins.set(request, { elapsed_s, other_seq: event.seq, depth: nested });
+    this.joins.set(request, { ...this.joined(request), elapsed_s, other_seq: event.seq });
   }
 
   /** A request that is over without an answer lasted until then. */
-  private end({ server_id, request_id, detail }: EventView): void {
+  private end(event: EventView): void {
+    const { server_id, request_id, detail } = event;
     const request = this.open.get(`${server_id} true ${typeof request_id} ${request_id}`);
-    if (request && typeof detail.elapsed_s === "number")
-      this.joins.set(request, { ...this.joined(request), elapsed_s: detail.elapsed_s });
+    if (!request || typeof detail.elapsed_s !== "number") return;
+    const ended = endOf(event);
+    this.joins.set(request, { ...this.joined(request), elapsed_s: detail.elapsed_s, ended });
   }
 
   /** A question that came without a message of its own, and its end. */

@@ -14,8 +14,8 @@ import { useRing } from "../../state/events";
 import { useWhole } from "../../state/whole";
 import { parseShown } from "../../values/exactJson";
 import { bytes, clock, duration, words } from "../../values/format";
+import { titleOf } from "./called";
 import { DiffView } from "./DiffView";
-import { describe } from "./describe";
 import { EditButton } from "./EditButton";
 import css from "./EventDetail.module.css";
 import { HttpExchange } from "./HttpExchange";
@@ -60,7 +60,7 @@ function Heading({ event, onCompare, onGo, onClose }: Props) {
   const { elapsed_s, other_seq } = useRing().joined(event);
   return (
     <div className="toolbar">
-      <strong className="cut">{describe(event)}</strong>
+      <strong className="cut">{titleOf(event)}</strong>
       <span className="dim">{clock(event.wall)}</span>
       {event.size_bytes > 0 && <span className="dim">{bytes(event.size_bytes)}</span>}
       {elapsed_s !== null && <span className="dim">{duration(elapsed_s)}</span>}

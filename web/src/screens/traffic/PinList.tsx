@@ -8,7 +8,7 @@ import { Icon } from "../../parts/icons";
 import { pathTo } from "../../state/selection";
 import { useInspector } from "../../state/store";
 import { moment } from "../../values/format";
-import { describe } from "./describe";
+import { titleOf } from "./called";
 import css from "./PinList.module.css";
 
 export function PinList() {
@@ -46,16 +46,16 @@ export function PinList() {
             {pins.map(({ label, event }) => (
               <li key={keyOf(event)} className={css.item}>
                 <button type="button" className={`plain ${css.go}`} onClick={() => go(event)}>
-                  <span className={css.label}>{label || describe(event)}</span>
+                  <span className={css.label}>{label || titleOf(event)}</span>
                   <span className="dim">
-                    {label && `${describe(event)} · `}
+                    {label && `${titleOf(event)} · `}
                     {event.server_id} · {moment(event.wall)}
                   </span>
                 </button>
                 <ActionIcon
                   variant="subtle"
                   color="gray"
-                  aria-label={`Unpin ${label || describe(event)}`}
+                  aria-label={`Unpin ${label || titleOf(event)}`}
                   onClick={() => void unpin(event)}
                 >
                   <Icon name="close" size={12} />

@@ -167,6 +167,8 @@ function Rows({ recorded }: { recorded: Recorded }) {
           filter={shown.filter}
           onFilter={shown.setFilter}
           server={server}
+          serverId={shown.serverId}
+          runId={runId}
           isTree={isTree}
           onTree={setTree}
           onFold={fold}

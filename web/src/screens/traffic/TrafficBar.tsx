@@ -1,14 +1,13 @@
 // What Traffic shows and how: filters, list or tree, runs, pins, export and import.
-import { ActionIcon, Button, Menu, SegmentedControl, Switch, Tooltip } from "@mantine/core";
+import { ActionIcon, SegmentedControl, Switch, Tooltip } from "@mantine/core";
 import { memo, useCallback, useRef } from "react";
 import { useSearchParams } from "react-router";
-import { exportPath } from "../../api/http";
 import { RunChooser } from "../../events/RunChooser";
 import { Icon } from "../../parts/icons";
 import { SearchField } from "../../parts/SearchField";
-import { useInspector } from "../../state/store";
 import { counted } from "../../values/format";
 import type { Layer } from "./describe";
+import { ExportMenu } from "./ExportMenu";
 import { FilterButton } from "./FilterButton";
 import type { TrafficFilter } from "./filter";
 import { ImportButton } from "./ImportButton";
@@ -25,6 +24,9 @@ interface Props {
   onFilter(filter: TrafficFilter): void;
   /** The server that the address names. */
   server: string | undefined;
+  /** The server whose rows are shown; null for all. */
+  serverId: string | null;
+  runId: string | null;
   isTree: boolean;
   onTree(on: boolean): void;
   /** Closes or opens all rows of the tree. */
@@ -68,25 +70,15 @@ const Folding = memo(function Folding({ onFold }: { onFold(isClosed: boolean): v
   );
 });
 
-const Keeping = memo(function Keeping(props: { runId?: string; onClear(): void }) {
+const Keeping = memo(function Keeping(props: {
+  runId: string | null;
+  serverId: string | null;
+  onClear(): void;
+}) {
   return (
     <>
       <PinList />
-      <Menu position="bottom-end">
-        <Menu.Target>
-          <Button variant="default" leftSection={<Icon name="download" size={14} />}>
-            Export
-          </Button>
-        </Menu.Target>
-        <Menu.Dropdown>
-          <Menu.Item component="a" href={exportPath("jsonl", props.runId)} download>
-            Trace (JSON Lines)
-          </Menu.Item>
-          <Menu.Item component="a" href={exportPath("har", props.runId)} download>
-            HTTP archive (HAR)
-          </Menu.Item>
-        </Menu.Dropdown>
-      </Menu>
+      <ExportMenu runId={props.runId} serverId={props.serverId} />
       <ImportButton />
       <Tooltip label="Clear…">
         <ActionIcon variant="default" size={30} aria-label="Clear" onClick={props.onClear}>
@@ -102,8 +94,6 @@ const Runs = memo(RunChooser);
 export const TrafficBar = memo(function TrafficBar(props: Props) {
   const { filter, onFilter, server, isTree, onTree, onFold, onClear, count, isSearching } = props;
   const [query] = useSearchParams();
-  const now = useInspector((state) => state.run_id) ?? undefined;
-  const runId = query.get("run") ?? now;
   const latest = useRef(filter);
   latest.current = filter;
   const set = useCallback(
@@ -137,7 +127,7 @@ export const TrafficBar = memo(function TrafficBar(props: Props) {
       <span className="dim" role="status">
         {isSearching ? "Searching…" : counted(count, "row")}
       </span>
-      <Keeping runId={runId} onClear={onClear} />
+      <Keeping runId={props.runId} serverId={props.serverId} onClear={onClear} />
     </div>
   );
 });

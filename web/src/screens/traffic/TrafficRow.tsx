@@ -5,6 +5,7 @@ import { keyOf, usePins } from "../../events/pins";
 import { Icon } from "../../parts/icons";
 import { type Joined, useRing } from "../../state/events";
 import { bytes, clock, cut, duration } from "../../values/format";
+import { calledOf, previewOf } from "./called";
 import { describe, directionOf } from "./describe";
 import css from "./TrafficRow.module.css";
 import { rootOf } from "./tree";
@@ -66,6 +67,8 @@ interface Drawn extends Props {
   /** Seconds since the event that all this came from began; null where the time of day is shown. */
   since: number | null;
   label: string | undefined;
+  /** What the request names, in its row and in that of its answer. */
+  called: string | null;
 }
 
 const isSameBar = (one?: Bar | null, other?: Bar | null): boolean =>
@@ -82,6 +85,7 @@ const isSame = (one: Drawn, other: Drawn): boolean =>
   one.joined === other.joined &&
   one.since === other.since &&
   one.label === other.label &&
+  one.called === other.called &&
   isSameBar(one.bar, other.bar) &&
   one.nesting?.level === other.nesting?.level &&
   one.nesting?.isOpen === other.nesting?.isOpen &&
@@ -92,11 +96,15 @@ export function TrafficRow(props: Props) {
   const ring = useRing();
   const label = usePins((state) => state.labels.get(keyOf(event)));
   const since = nesting?.level ? event.mono - rootOf(event, ring.parentOf).mono : null;
-  return <Cells {...props} joined={ring.joined(event)} since={since} label={label} />;
+  const joined = ring.joined(event);
+  const isAnswer = event.status === "result" || event.status === "error";
+  const asked =
+    isAnswer && joined.other_seq !== null ? (ring.find(joined.other_seq) ?? event) : event;
+  return <Cells {...props} joined={joined} since={since} label={label} called={calledOf(asked)} />;
 }
 
 const Cells = memo(function Cells(props: Drawn) {
-  const { event, withServer, bar, nesting, joined, since, label } = props;
+  const { event, withServer, bar, nesting, joined, since, label, called } = props;
   const direction = directionOf(event);
   const isRequest = event.status === "request";
   const level = nesting?.level ?? 0;
@@ -118,7 +126,10 @@ const Cells = memo(function Cells(props: Drawn) {
       >
         {nesting && <Twist event={event} {...nesting} />}
         {describe(event)}
+        {called !== null && " "}
+        {called !== null && <span className={css.called}>{cut(called, DRAWN)}</span>}
       </span>
+      {joined.ended && isRequest && <span className={css.ended}>{joined.ended}</span>}
       <span className={`${css.head} cut`}>
         {label !== undefined && (
           <span className={css.pin}>
@@ -126,7 +137,7 @@ const Cells = memo(function Cells(props: Drawn) {
             <span className="sr">pinned</span> {label}
           </span>
         )}
-        {event.malformed ?? cut(event.head, DRAWN)}
+        {event.malformed ?? cut(previewOf(event), DRAWN)}
       </span>
       <span className={css.size}>{event.size_bytes > 0 ? bytes(event.size_bytes) : ""}</span>
       <span className={css.elapsed}>

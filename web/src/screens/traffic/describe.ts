@@ -58,8 +58,7 @@ export function describe(event: EventView): string {
     case "FrameReceived":
       if (status === "malformed") return "malformed message";
       if (status === "batch") return "batch";
-      if (status === "result") return `${method ?? "?"} result`;
-      if (status === "error") return `${method ?? "?"} error`;
+      if (status === "result" || status === "error") return method ? `${method} ${status}` : status;
       return method ?? text(status);
     case "HttpRequestSent":
       return `${method ?? "HTTP"} ${text(detail.url)}`;
@@ -78,11 +77,11 @@ export function describe(event: EventView): string {
     case "SubscriptionChanged":
       return `subscription stream ${text(detail.state)}`;
     case "QuestionOpened":
-      return `${method ?? "?"} question`;
+      return method ? `${method} question` : "question";
     case "ReplyUnmatched":
       return "reply that fits no request";
     case "LateReply":
-      return `${method ?? "?"} late reply`;
+      return method ? `${method} late reply` : "late reply";
     case "Remark":
       return text(detail.message);
     default:

@@ -1,0 +1,49 @@
+// What a message asks for by name, and how what it carries begins; both from its first bytes.
+import type { EventView } from "../../api/types";
+import { membersOf, type Part, stringOf } from "../../values/jsonHead";
+import { describe } from "./describe";
+
+// The member of the params that says what a method is about.
+const NAMES = new Map([
+  ["tools/call", "name"],
+  ["prompts/get", "name"],
+  ["resources/read", "uri"],
+  ["resources/subscribe", "uri"],
+  ["resources/unsubscribe", "uri"],
+  ["notifications/resources/updated", "uri"],
+]);
+const ENVELOPE = new Set(["jsonrpc", "id", "method"]);
+
+const isFrame = ({ kind }: EventView): boolean => kind === "FrameSent" || kind === "FrameReceived";
+
+function completed(params: Map<string, Part>): string | null {
+  const ref = membersOf(params.get("ref")?.text ?? "");
+  return stringOf(ref.get("name")) ?? stringOf(ref.get("uri"));
+}
+
+/** The tool, resource or prompt that a request or notification names; null if that is not near. */
+export function calledOf(event: EventView): string | null {
+  const { method, status } = event;
+  if (!isFrame(event) || !method || (status !== "request" && status !== "notification"))
+    return null;
+  const name = NAMES.get(method);
+  if (name === undefined && method !== "completion/complete") return null;
+  const params = membersOf(membersOf(event.head).get("params")?.text ?? "");
+  return name === undefined ? completed(params) : stringOf(params.get(name));
+}
+
+/** How what a message carries begins, without what its row says already. */
+export function previewOf(event: EventView): string {
+  if (!isFrame(event)) return event.head;
+  const members = membersOf(event.head);
+  const carried = members.get("params") ?? members.get("result") ?? members.get("error");
+  if (carried) return carried.text;
+  const isBare = members.size > 0 && [...members.keys()].every((name) => ENVELOPE.has(name));
+  return isBare && event.status !== "malformed" ? "" : event.head;
+}
+
+/** An event in a few words, with what it names. */
+export function titleOf(event: EventView): string {
+  const called = calledOf(event);
+  return called === null ? describe(event) : `${describe(event)} ${called}`;
+}
