@@ -8,6 +8,7 @@ import { Problem } from "../../offered/Problem";
 import { useChoose } from "../../offered/useChoose";
 import { useListFilter } from "../../offered/useListFilter";
 import { ErrorNote } from "../../parts/ErrorNote";
+import { Name } from "../../parts/Name";
 import { NoHits } from "../../parts/NoHits";
 import { VirtualList } from "../../parts/VirtualList";
 import { ListHead } from "../../servers/ListHead";
@@ -26,11 +27,15 @@ const draw = (item: Item<Resource>) => (
   <>
     <div className="row">
       <Problem text={item.problem} />
-      <span className={`cut grow ${css.name}`}>{titleOf(item.value, item.key)}</span>
-      {item.value.mimeType && <span className="dim cut">{item.value.mimeType}</span>}
+      <span className={`cut grow ${css.name}`}>
+        <Name>{titleOf(item.value, item.key)}</Name>
+      </span>
+      {item.value.mimeType && <bdi className="dim cut">{item.value.mimeType}</bdi>}
       {item.value.size !== undefined && <span className="dim">{bytes(item.value.size)}</span>}
     </div>
-    <span className="cut dim mono">{item.value.uri ?? item.value.uriTemplate ?? item.key}</span>
+    <span className="cut dim mono">
+      <Name>{item.value.uri ?? item.value.uriTemplate ?? item.key}</Name>
+    </span>
   </>
 );
 
@@ -83,7 +88,7 @@ function Followed({ server, one }: { server: ServerView; one: SubscriptionView }
     <>
       <div className={css.subscription}>
         <Link to={pathTo(server_id, "resources", one.uri)} className={`mono cut grow ${css.uri}`}>
-          {one.uri}
+          <Name>{one.uri}</Name>
         </Link>
         {one.updated !== null && <span className="dim">{clock(one.updated, false)}</span>}
         <Badge color={one.updates ? "green" : "gray"} title="Updates so far">
