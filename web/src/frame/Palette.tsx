@@ -5,6 +5,7 @@ import { useDeferredValue, useMemo, useState } from "react";
 import { useNavigate } from "react-router";
 import type { ListKind } from "../api/types";
 import { Icon, type IconName } from "../parts/icons";
+import { Name } from "../parts/Name";
 import { VirtualList } from "../parts/VirtualList";
 import { type Item, type Tool, titleOf } from "../state/items";
 import { useAllItems, useLoadAll } from "../state/lists";
@@ -198,8 +199,12 @@ function Content(actions: Actions) {
           draw={(entry) => (
             <div className="row">
               <Icon name={entry.icon} size={14} />
-              <span className="cut">{entry.label}</span>
-              <span className="cut dim grow">{entry.about}</span>
+              <span className="cut">
+                <Name>{entry.label}</Name>
+              </span>
+              <span className="cut dim grow">
+                <Name>{entry.about}</Name>
+              </span>
             </div>
           )}
         />

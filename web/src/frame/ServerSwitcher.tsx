@@ -3,6 +3,7 @@ import { Menu, UnstyledButton } from "@mantine/core";
 import { useNavigate } from "react-router";
 import type { ServerView } from "../api/types";
 import { Icon } from "../parts/icons";
+import { Name } from "../parts/Name";
 import { StateDot } from "../parts/StateDot";
 import { nameOf, useSwitchServer } from "../state/selection";
 import { useInspector } from "../state/store";
@@ -32,7 +33,9 @@ export function ServerSwitcher({ server }: { server: ServerView | null }) {
           aria-label={server ? `Server: ${nameOf(server)}, ${stateWords(server)}` : "No server"}
         >
           {server ? <StateDot state={shownState(server)} /> : <Icon name="servers" />}
-          <span className="cut">{server ? nameOf(server) : "No server"}</span>
+          <span className="cut grow">
+            <Name>{server ? nameOf(server) : "No server"}</Name>
+          </span>
           <Icon name="down" size={12} />
         </UnstyledButton>
       </Menu.Target>
@@ -44,7 +47,9 @@ export function ServerSwitcher({ server }: { server: ServerView | null }) {
             aria-current={one.server_id === server?.server_id || undefined}
             onClick={() => switchTo(one.server_id)}
           >
-            <div className="cut">{nameOf(one)}</div>
+            <div className="cut">
+              <Name>{nameOf(one)}</Name>
+            </div>
             <div className="dim">{standing(one)}</div>
           </Menu.Item>
         ))}

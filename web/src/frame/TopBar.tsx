@@ -49,10 +49,14 @@ export function tabPath({ screen }: Tab, server: ServerView | null, place: Place
   return place.screen === screen ? bare : (lastPath(server.server_id, screen) ?? bare);
 }
 
-function countOf(server: ServerView | null, screen: string): number | null {
-  const kind = screen === "tools" || screen === "resources" || screen === "prompts" ? screen : null;
-  return server?.lists.find((list) => list.kind === kind)?.count ?? null;
-}
+const COUNTED: string[] = ["tools", "resources", "prompts"];
+
+const countOf = (server: ServerView | null, screen: string): number | null =>
+  server?.lists.find((list) => COUNTED.includes(screen) && list.kind === screen)?.count ?? null;
+
+/** Short, so that thousands take no more room than hundreds. */
+const short = (count: number): string =>
+  count < 1000 ? String(count) : `${Math.floor(count / 1000).toLocaleString("en")}k`;
 
 const ping = (serverId: string): void =>
   void telling("The ping was not answered", command("Ping", { server_id: serverId }));
@@ -60,24 +64,28 @@ const ping = (serverId: string): void =>
 function Status({ server }: { server: ServerView }) {
   return (
     <span className={css.status}>
-      <span role="status">{stateWords(server)}</span>
-      {server.state === "CONNECTED" && (
-        <Tooltip label="Time that the last ping took. Click to ping now">
-          <button
-            type="button"
-            className="plain dim"
-            aria-label={`Ping now${server.latency_s === null ? "" : `; the last took ${duration(server.latency_s)}`}`}
-            onClick={() => ping(server.server_id)}
-          >
-            {server.latency_s === null ? "ping" : duration(server.latency_s)}
-          </button>
-        </Tooltip>
-      )}
-      {server.protocol_version && (
-        <Tooltip label="MCP revision that is spoken">
-          <span className={css.revision}>{server.protocol_version}</span>
-        </Tooltip>
-      )}
+      <span role="status" className="cut" title={stateWords(server)}>
+        {stateWords(server)}
+      </span>
+      <span className={css.measured}>
+        {server.state === "CONNECTED" && (
+          <Tooltip label="Time that the last ping took. Click to ping now">
+            <button
+              type="button"
+              className="plain dim"
+              aria-label={`Ping now${server.latency_s === null ? "" : `; the last took ${duration(server.latency_s)}`}`}
+              onClick={() => ping(server.server_id)}
+            >
+              {server.latency_s === null ? "ping" : duration(server.latency_s)}
+            </button>
+          </Tooltip>
+        )}
+        {server.protocol_version && (
+          <Tooltip label="MCP revision that is spoken">
+            <span className={css.revision}>{server.protocol_version}</span>
+          </Tooltip>
+        )}
+      </span>
     </span>
   );
 }
@@ -179,8 +187,14 @@ export function TopBar({ isDockOpen, onDock, onHelp }: BarProps) {
               title={tab.label}
             >
               <Icon name={tab.icon} size={14} />
-              <span className={css.label}>{tab.label}</span>
-              {count !== null && <span className={css.count}>{count.toLocaleString("en")}</span>}
+              <span className={css.label} data-label={tab.label}>
+                {tab.label}
+              </span>
+              {COUNTED.includes(tab.screen) && (
+                <span className={css.count} title={count?.toLocaleString("en")}>
+                  {count !== null && short(count)}
+                </span>
+              )}
             </Link>
           );
         })}

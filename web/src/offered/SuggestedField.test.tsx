@@ -81,6 +81,19 @@ describe("suggestions", () => {
     expect(screen.queryByRole("status")).toBeNull();
     expect(screen.getByText("1 of 57")).toBeTruthy();
   });
+  it("go when it is run, which takes none of them, and by Escape", async () => {
+    asked.mockResolvedValue(reply(["anna", "anton"]));
+    render(<Field />);
+    for (const key of [{ key: "Enter", code: "Enter", ctrlKey: true }, { key: "Escape" }]) {
+      await type("an");
+      fireEvent.keyDown(field(), { key: "ArrowDown", code: "ArrowDown" });
+      expect(field().getAttribute("aria-expanded")).toBe("true");
+      fireEvent.keyDown(field(), key);
+      expect(field().getAttribute("aria-expanded")).toBe("false");
+      expect(field()).toHaveProperty("value", "an");
+      await type("");
+    }
+  });
   it("say how much more there is", () => {
     expect(moreOf(reply(["a"]))).toBeNull();
     expect(moreOf(reply(["a"], { total: 1 }))).toBeNull();

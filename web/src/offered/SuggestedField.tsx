@@ -1,6 +1,6 @@
 // A text field that asks the server for suggestions, where it offers them.
 import { CloseButton, Combobox, Textarea, TextInput, useCombobox } from "@mantine/core";
-import type { ChangeEvent, ReactNode } from "react";
+import type { ChangeEvent, KeyboardEvent, ReactNode } from "react";
 import { type Argument, useSuggestions } from "./useSuggestions";
 
 interface Props extends Argument {
@@ -52,6 +52,13 @@ export function SuggestedField({
     onFocus: () => {
       ask(value);
       combobox.openDropdown();
+    },
+    onKeyDown: (event: KeyboardEvent) => {
+      const isRun = event.key === "Enter" && (event.ctrlKey || event.metaKey);
+      if (!isRun && event.key !== "Escape") return;
+      // What is run is what was typed, not what the arrow keys stand on.
+      combobox.resetSelectedOption();
+      combobox.closeDropdown();
     },
     onBlur: () => combobox.closeDropdown(),
     "aria-autocomplete": "list" as const,

@@ -13,9 +13,13 @@ interface Props {
   noun: string;
   text: string;
   onText(text: string): void;
+  /** Opens the first hit. */
+  onEnter(): void;
+  /** Goes into the list. */
+  onDown(): void;
 }
 
-export function ListHead({ serverId, kinds, noun, text, onText }: Props) {
+export function ListHead({ serverId, kinds, noun, text, onText, onEnter, onDown }: Props) {
   const server = useInspector((state) => state.servers.get(serverId));
   const summaries = server?.lists.filter((list) => kinds.includes(list.kind)) ?? [];
   const fetched = Math.max(0, ...summaries.map((list) => list.fetched));
@@ -23,7 +27,14 @@ export function ListHead({ serverId, kinds, noun, text, onText }: Props) {
   const when = fetched ? `Fetched at ${clock(fetched, false)}. ` : "";
   return (
     <div className="toolbar">
-      <SearchField label={`Search ${noun}`} value={text} onChange={onText} className="grow" />
+      <SearchField
+        label={`Search ${noun}`}
+        value={text}
+        onChange={onText}
+        className="grow"
+        onEnter={onEnter}
+        onDown={onDown}
+      />
       <Tooltip label={when + (isConnected ? "Fetch again" : "The server is not connected")}>
         <ActionIcon
           aria-label={`Fetch the ${noun} again`}

@@ -115,7 +115,12 @@ function LogScreen({ recorded }: { recorded: Recorded }) {
     <div className="pane">
       <h1 className="sr">Logs</h1>
       <div className="toolbar">
-        <SearchField label="Filter logs" value={wanted.text} onChange={wanted.setText} />
+        <SearchField
+          label="Filter logs"
+          value={wanted.text}
+          onChange={wanted.setText}
+          onDown={() => focusRows(place.current)}
+        />
         {server && isLive && <ServerLevel serverId={server} />}
         <ShownLevels value={wanted.levels} onChange={wanted.setLevels} />
         <View

@@ -9,9 +9,11 @@ import { Definition } from "../../offered/Definition";
 import { SuggestedField } from "../../offered/SuggestedField";
 import { useCallsOf } from "../../offered/useCallsOf";
 import { Callout } from "../../parts/Callout";
+import { Description } from "../../parts/Description";
 import { Empty } from "../../parts/Empty";
 import { ErrorNote } from "../../parts/ErrorNote";
 import { Icon } from "../../parts/icons";
+import { Name } from "../../parts/Name";
 import { Split } from "../../parts/Split";
 import { useInView } from "../../parts/useInView";
 import { useRunKey } from "../../parts/useRunKey";
@@ -37,11 +39,15 @@ function About({ server, prompt, listed, problem }: Props) {
       <Link to={pathTo(server.server_id, "prompts")} className="narrow-only">
         All prompts
       </Link>
-      <h2 className="title">{titleOf(prompt)}</h2>
+      <h2 className="title">
+        <Name>{titleOf(prompt)}</Name>
+      </h2>
       {prompt.name && titleOf(prompt) !== prompt.name && (
-        <span className="mono dim">{prompt.name}</span>
+        <span className="mono dim">
+          <Name>{prompt.name}</Name>
+        </span>
       )}
-      {prompt.description && <p style={{ margin: 0 }}>{prompt.description}</p>}
+      {prompt.description && <Description text={prompt.description} />}
       {problem && (
         <Callout>The definition of this prompt is broken: {problem} It can be used.</Callout>
       )}

@@ -5,6 +5,7 @@ import { NamedList } from "../../offered/NamedList";
 import { OfferedScreen } from "../../offered/OfferedScreen";
 import { Problem } from "../../offered/Problem";
 import { Empty } from "../../parts/Empty";
+import { Name } from "../../parts/Name";
 import { type Item, type Prompt, titleOf } from "../../state/items";
 import { isComing, itemsIn, useList } from "../../state/lists";
 import { usePlace } from "../../state/selection";
@@ -20,12 +21,16 @@ function draw({ value, key, problem }: Item<Prompt>) {
       <div className="row">
         <Problem text={problem} />
         <span className="cut" style={{ fontWeight: 500 }}>
-          {title}
+          <Name>{title}</Name>
         </span>
       </div>
       <span className="cut dim">
-        {value.name && title !== value.name && <span className="mono">{value.name} </span>}
-        {value.description ?? ""}
+        {value.name && title !== value.name && (
+          <span className="mono">
+            <Name>{value.name}</Name>{" "}
+          </span>
+        )}
+        <bdi>{value.description ?? ""}</bdi>
       </span>
     </>
   );

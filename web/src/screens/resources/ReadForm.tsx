@@ -4,6 +4,7 @@ import type { ReactNode } from "react";
 import { Link } from "react-router";
 import type { ServerView } from "../../api/types";
 import { ErrorNote } from "../../parts/ErrorNote";
+import { Name } from "../../parts/Name";
 import { useRunKey } from "../../parts/useRunKey";
 import { pathTo } from "../../state/selection";
 import { useReading } from "./useReading";
@@ -32,7 +33,9 @@ export function ReadForm({ server, title, uri, children }: Props) {
         <Link to={pathTo(server.server_id, "resources")} className="narrow-only">
           All resources
         </Link>
-        <h2 className="title">{title}</h2>
+        <h2 className="title">
+          <Name>{title}</Name>
+        </h2>
         {children}
         {error && <ErrorNote error={error} title="It was not read" />}
         <div>

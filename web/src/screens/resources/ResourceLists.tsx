@@ -1,12 +1,15 @@
 // What a server has to read: listed resources, templates, and what is followed; one search for all.
 import { Accordion, Badge, Button } from "@mantine/core";
-import { useDeferredValue, useMemo } from "react";
+import { useDeferredValue, useMemo, useRef } from "react";
 import { Link } from "react-router";
 import type { ServerView, SubscriptionView } from "../../api/types";
 import { keyOf } from "../../offered/NamedList";
 import { Problem } from "../../offered/Problem";
 import { useChoose } from "../../offered/useChoose";
+import { useListFilter } from "../../offered/useListFilter";
 import { ErrorNote } from "../../parts/ErrorNote";
+import { Name } from "../../parts/Name";
+import { NoHits } from "../../parts/NoHits";
 import { VirtualList } from "../../parts/VirtualList";
 import { ListHead } from "../../servers/ListHead";
 import { ListStatus } from "../../servers/ListStatus";
@@ -14,7 +17,6 @@ import { telling } from "../../state/actions";
 import { command } from "../../state/connection";
 import { fitting, type Item, type Resource, titleOf } from "../../state/items";
 import { itemsIn, type List, useList } from "../../state/lists";
-import { useDraft } from "../../state/remembered";
 import { pathTo } from "../../state/selection";
 import { bytes, clock } from "../../values/format";
 import css from "./Resources.module.css";
@@ -25,11 +27,15 @@ const draw = (item: Item<Resource>) => (
   <>
     <div className="row">
       <Problem text={item.problem} />
-      <span className={`cut grow ${css.name}`}>{titleOf(item.value, item.key)}</span>
-      {item.value.mimeType && <span className="dim cut">{item.value.mimeType}</span>}
+      <span className={`cut grow ${css.name}`}>
+        <Name>{titleOf(item.value, item.key)}</Name>
+      </span>
+      {item.value.mimeType && <bdi className="dim cut">{item.value.mimeType}</bdi>}
       {item.value.size !== undefined && <span className="dim">{bytes(item.value.size)}</span>}
     </div>
-    <span className="cut dim mono">{item.value.uri ?? item.value.uriTemplate ?? item.key}</span>
+    <span className="cut dim mono">
+      <Name>{item.value.uri ?? item.value.uriTemplate ?? item.key}</Name>
+    </span>
   </>
 );
 
@@ -82,7 +88,7 @@ function Followed({ server, one }: { server: ServerView; one: SubscriptionView }
     <>
       <div className={css.subscription}>
         <Link to={pathTo(server_id, "resources", one.uri)} className={`mono cut grow ${css.uri}`}>
-          {one.uri}
+          <Name>{one.uri}</Name>
         </Link>
         {one.updated !== null && <span className="dim">{clock(one.updated, false)}</span>}
         <Badge color={one.updates ? "green" : "gray"} title="Updates so far">
@@ -113,10 +119,14 @@ export function ResourceLists({ server, chosen, template }: Props) {
   const { server_id } = server;
   const resources = useList(server_id, "resources");
   const templates = useList(server_id, "resource_templates");
-  const [text, setText] = useDraft(`search.resources.${server_id}`, "");
-  const wanted = useDeferredValue(text);
   const listed = itemsIn<Resource>(resources);
   const patterns = itemsIn<Resource>(templates);
+  const [text, setText] = useListFilter(
+    `resources.${server_id}`,
+    chosen ?? template,
+    chosen === null ? patterns : listed,
+  );
+  const wanted = useDeferredValue(text);
   const shown = useMemo(() => fitting(listed, wanted), [listed, wanted]);
   const shownTemplates = useMemo(() => fitting(patterns, wanted), [patterns, wanted]);
   const words = wanted.toLowerCase().split(/\s+/);
@@ -129,15 +139,30 @@ export function ResourceLists({ server, chosen, template }: Props) {
     template,
     (item) => `${base}?template=${encodeURIComponent(item.key)}`,
   );
+  const place = useRef<HTMLDivElement>(null);
+  // Keys may come before what was typed last is drawn.
+  const open = (isStep: boolean): void => {
+    const [first] = fitting(listed, text);
+    const [firstTemplate] = fitting(patterns, text);
+    const label = first || !firstTemplate ? "Resources" : "Templates";
+    if (isStep)
+      place.current?.querySelector<HTMLElement>(`[role="listbox"][aria-label="${label}"]`)?.focus();
+    if (first) choose(first, isStep);
+    else if (firstTemplate) chooseTemplate(firstTemplate, isStep);
+  };
+  const isNone = shown.length + shownTemplates.length + followed.length === 0;
   return (
-    <div className="pane">
+    <div className="pane" ref={place}>
       <ListHead
         serverId={server_id}
         kinds={["resources", "resource_templates"]}
         noun="resources"
         text={text}
         onText={setText}
+        onEnter={() => text.trim() && open(false)}
+        onDown={() => open(true)}
       />
+      {wanted.trim() && isNone && <NoHits text={wanted} onClear={() => setText("")} />}
       <Accordion
         multiple
         defaultValue={["resources", "resource_templates", "subscriptions"]}

@@ -11,9 +11,11 @@ import { Definition } from "../../offered/Definition";
 import { useCallsOf } from "../../offered/useCallsOf";
 import { useIsStep } from "../../offered/useChoose";
 import { Callout } from "../../parts/Callout";
+import { Description } from "../../parts/Description";
 import { Empty } from "../../parts/Empty";
 import { ErrorNote } from "../../parts/ErrorNote";
 import { Icon } from "../../parts/icons";
+import { Name } from "../../parts/Name";
 import { copy } from "../../parts/text";
 import { useRunKey } from "../../parts/useRunKey";
 import { telling, viewOf } from "../../state/actions";
@@ -143,7 +145,9 @@ export function ResourcePanel({ server, uri, resource, listed, problem }: Props)
           All resources
         </Link>
         <div className="row wrap">
-          <h2 className="title grow">{resource ? titleOf(resource, uri) : uri}</h2>
+          <h2 className="title grow">
+            <Name>{resource ? titleOf(resource, uri) : uri}</Name>
+          </h2>
           <FollowSwitch server={server} uri={uri} followed={followed} />
           <Button
             variant="default"
@@ -161,9 +165,9 @@ export function ResourcePanel({ server, uri, resource, listed, problem }: Props)
           title="Copy"
           style={{ overflowWrap: "anywhere" }}
         >
-          {uri}
+          <Name>{uri}</Name>
         </button>
-        {resource?.description && <span>{resource.description}</span>}
+        {resource?.description && <Description text={resource.description} />}
         {resource && <Facts resource={resource} />}
         <Definition listed={listed} />
         {problem && (

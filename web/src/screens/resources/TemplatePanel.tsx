@@ -3,6 +3,8 @@ import type { ServerView } from "../../api/types";
 import { Definition } from "../../offered/Definition";
 import { SuggestedField } from "../../offered/SuggestedField";
 import { Callout } from "../../parts/Callout";
+import { Description } from "../../parts/Description";
+import { Name } from "../../parts/Name";
 import { type Resource, titleOf } from "../../state/items";
 import { useDraft } from "../../state/remembered";
 import { ReadForm } from "./ReadForm";
@@ -29,8 +31,10 @@ export function TemplatePanel({
   const uri = expand(text, values);
   return (
     <ReadForm server={server} title={titleOf(template, text)} uri={uri}>
-      <span className="mono dim">{text}</span>
-      {template.description && <p style={{ margin: 0 }}>{template.description}</p>}
+      <span className="mono dim" style={{ overflowWrap: "anywhere" }}>
+        <Name>{text}</Name>
+      </span>
+      {template.description && <Description text={template.description} />}
       <Facts resource={template} />
       <Definition listed={listed} />
       {problem && (

@@ -5,6 +5,7 @@ import { Link, useNavigate } from "react-router";
 import type { ServerView } from "../../api/types";
 import { ErrorNote } from "../../parts/ErrorNote";
 import { Icon } from "../../parts/icons";
+import { Name } from "../../parts/Name";
 import { ServerIcon } from "../../parts/ServerIcon";
 import { StateDot } from "../../parts/StateDot";
 import { copy } from "../../parts/text";
@@ -184,7 +185,7 @@ export function ServerCard({
                   : pathToServer(server.server_id)
               }
             >
-              {name}
+              <Name>{name}</Name>
             </Link>
           </h2>
           <div className={`row ${css.state}`}>

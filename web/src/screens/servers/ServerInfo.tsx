@@ -5,6 +5,7 @@ import type { ServerView } from "../../api/types";
 import { ErrorNote } from "../../parts/ErrorNote";
 import { JsonTree } from "../../parts/JsonTree";
 import { isWebLink, Markdown } from "../../parts/Markdown";
+import { Name } from "../../parts/Name";
 import { ServerIcon } from "../../parts/ServerIcon";
 import { StateDot } from "../../parts/StateDot";
 import { useNow } from "../../parts/useNow";
@@ -184,7 +185,9 @@ export function ServerInfo() {
     <div className="pane">
       <div className="toolbar">
         <ServerIcon name={nameOf(server)} icons={server.server_info.icons} />
-        <h1 className="title">{nameOf(server)}</h1>
+        <h1 className="title">
+          <Name>{nameOf(server)}</Name>
+        </h1>
         <StateDot state={shownState(server)} />
         <span>{stateWords(server)}</span>
         <span className="grow" />

@@ -8,11 +8,12 @@ import { ArgumentsEditor } from "../../forms/ArgumentsEditor";
 import { CallChooser } from "../../offered/CallChooser";
 import { useCallsOf } from "../../offered/useCallsOf";
 import { Callout } from "../../parts/Callout";
+import { Description } from "../../parts/Description";
 import { Empty } from "../../parts/Empty";
 import { ErrorNote } from "../../parts/ErrorNote";
 import { Icon } from "../../parts/icons";
 import { JsonTree } from "../../parts/JsonTree";
-import { looksLikeMarkdown, Markdown } from "../../parts/Markdown";
+import { Name } from "../../parts/Name";
 import { Split } from "../../parts/Split";
 import { useInView } from "../../parts/useInView";
 import { useRunKey } from "../../parts/useRunKey";
@@ -48,20 +49,21 @@ function About({
         <Link to={pathTo(serverId, "tools")} className={`narrow-only ${css.back}`}>
           All tools
         </Link>
-        <h2 className="title">{titleOf(tool)}</h2>
+        <h2 className="title">
+          <Name>{titleOf(tool)}</Name>
+        </h2>
         {hintsOf(tool).map((hint) => (
           <Tooltip key={hint.label} label={hint.about}>
             <Badge color={hint.color}>{hint.label}</Badge>
           </Tooltip>
         ))}
       </div>
-      {tool.name && titleOf(tool) !== tool.name && <span className="mono dim">{tool.name}</span>}
-      {tool.description &&
-        (looksLikeMarkdown(tool.description) ? (
-          <Markdown text={tool.description} />
-        ) : (
-          <p className={css.description}>{tool.description}</p>
-        ))}
+      {tool.name && titleOf(tool) !== tool.name && (
+        <span className="mono dim">
+          <Name>{tool.name}</Name>
+        </span>
+      )}
+      {tool.description && <Description text={tool.description} />}
       {problem && (
         <Callout>
           The definition of this tool is broken: {problem.replace(/\.?$/, ".")} It can be called all

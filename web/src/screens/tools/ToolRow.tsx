@@ -1,6 +1,7 @@
 // One tool in the list. Plain elements: a component of the library each would make long lists slow.
 
 import { Problem } from "../../offered/Problem";
+import { Name } from "../../parts/Name";
 import { type Item, titleOf } from "../../state/items";
 import css from "./ToolRow.module.css";
 import { hintsOf, type Tool } from "./tool";
@@ -12,7 +13,9 @@ export function ToolRow({ item }: { item: Item<Tool> }) {
     <>
       <div className="row">
         <Problem text={item.problem} />
-        <span className={`cut grow ${css.name}`}>{title}</span>
+        <span className={`cut grow ${css.name}`}>
+          <Name>{title}</Name>
+        </span>
         {hintsOf(tool).map((hint) => (
           <abbr
             key={hint.label}
@@ -25,8 +28,12 @@ export function ToolRow({ item }: { item: Item<Tool> }) {
         ))}
       </div>
       <div className={`cut dim ${css.about}`}>
-        {tool.name && title !== tool.name && <span className="mono">{tool.name} </span>}
-        {tool.description?.split("\n", 1)[0] ?? ""}
+        {tool.name && title !== tool.name && (
+          <span className="mono">
+            <Name>{tool.name}</Name>{" "}
+          </span>
+        )}
+        <bdi>{tool.description?.split("\n", 1)[0] ?? ""}</bdi>
       </div>
     </>
   );

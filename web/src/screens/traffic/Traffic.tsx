@@ -102,7 +102,8 @@ function useClosing(isOpen: boolean, go: () => void) {
     isClosing.current = false;
     focusRows(place.current);
   }, [isOpen]);
-  return { place, close };
+  const enter = useCallback(() => focusRows(place.current), []);
+  return { place, close, enter };
 }
 
 /** The event that the address names, and the one that it is compared with. */
@@ -157,7 +158,7 @@ function Rows({ recorded }: { recorded: Recorded }) {
   const { chosen, base, ...named } = useNamed(ring, runId, item, query.get("compare"));
   const choose = useCallback((event: EventView) => go(event.seq), [go]);
   const rows = tree?.rows ?? shown.rows;
-  const { place, close } = useClosing(chosen !== undefined, go);
+  const { place, close, enter } = useClosing(chosen !== undefined, go);
   return (
     <div className="pane">
       <h1 className="sr">Traffic</h1>
@@ -173,6 +174,7 @@ function Rows({ recorded }: { recorded: Recorded }) {
           onTree={setTree}
           onFold={fold}
           onClear={clearing.ask}
+          onDown={enter}
           count={rows.length}
           isSearching={shown.isSearching}
         />

@@ -32,6 +32,8 @@ interface Props {
   /** Closes or opens all rows of the tree. */
   onFold(isClosed: boolean): void;
   onClear(): void;
+  /** Goes from the search to the rows. */
+  onDown(): void;
   count: number;
   isSearching: boolean;
 }
@@ -108,6 +110,7 @@ export const TrafficBar = memo(function TrafficBar(props: Props) {
         placeholder="Method, id or text"
         value={filter.text}
         onChange={(text) => set({ text })}
+        onDown={props.onDown}
       />
       <Layers value={filter.layer} onChange={setLayer} />
       <FilterButton
