@@ -130,8 +130,8 @@ def parse_target(here: Surroundings, text: str) -> ServerEntry:
     """
     text = _CONTINUATION.sub(" ", text.strip())
     if _URL.match(text):
-        host = text.partition("://")[2].split("/", 1)[0].rpartition("@")[2]
-        return _entry(here, host.split(":", 1)[0] or "server", {"url": text})
+        host = re.split(r"[/?#]", text.partition("://")[2])[0].rpartition("@")[2]
+        return _entry(here, host or "server", {"url": text})
     try:
         words = shlex.split(text)
     except ValueError as problem:

@@ -1,5 +1,6 @@
 import { memo } from "react";
 import type { EventView } from "../../api/types";
+import { withoutAnsi } from "../../values/ansi";
 import { clock, cut } from "../../values/format";
 import css from "./LogRow.module.css";
 import { levelOf, loggerOf, textOf } from "./levels";
@@ -11,7 +12,7 @@ const DRAWN = 1_000;
 export const LogRow = memo(({ event, withServer }: { event: EventView; withServer: boolean }) => {
   const level = levelOf(event);
   const logger = loggerOf(event);
-  const text = cut(textOf(event), DRAWN);
+  const text = cut(withoutAnsi(textOf(event)), DRAWN);
   return (
     <>
       <span className={css.time}>{clock(event.wall)}</span>
@@ -22,7 +23,7 @@ export const LogRow = memo(({ event, withServer }: { event: EventView; withServe
         </span>
       </span>
       {logger && <span className={css.logger}>{logger}</span>}
-      <span className={`${css.text} cut`} title={text}>
+      <span className={css.text} title={text}>
         {text}
       </span>
     </>
