@@ -246,6 +246,16 @@ def test_roots_are_browsed_for_added_and_removed_and_the_server_is_told(
     window: Watched, home: Path
 ) -> None:
     page = window.enter("/servers/demo/roots")
+    # Where a path leads is told while it is typed.
+    path = page.get_by_label("Path")
+    path.fill("~/project")
+    expect(page.get_by_text(f"Leads to {home / 'project'}", exact=True)).to_be_visible()
+    path.fill("nope/relative")
+    note = page.get_by_role("note").filter(has_text="No such file or directory")
+    expect(note).to_contain_text("/nope/relative cannot be listed")
+    expect(page.get_by_role("button", name="Add", exact=True)).to_be_enabled()
+    window.shoot("asking-roots")
+    path.fill("")
     page.get_by_role("button", name="Browse").click()
     chooser = page.get_by_role("dialog", name="Choose a folder")
     chooser.get_by_role("button", name="project").click()

@@ -54,7 +54,7 @@ export function ByForm({ edited, form, onForm, onDone }: Props) {
       const { path, servers } = await written(edited, form);
       notifications.show({ message: `${form.name} is in ${path}` });
       for (const server_id of servers) {
-        noteServer(server_id);
+        if (isNew || edited.isCopy) noteServer(server_id);
         if (isConnected)
           void telling(`Could not connect ${server_id}`, command("Connect", { server_id }));
       }
