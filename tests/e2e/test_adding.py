@@ -142,7 +142,7 @@ def test_a_pasted_command_is_added_connected_and_then_the_current_server(
     expect(card(page, "typed")).to_contain_text("Connected")
     expect(page.get_by_role("banner")).to_contain_text("typed")
     assert written(home)["typed"]["command"] == sys.executable
-    # The built-in server stays the last.
+    # The built-in server stays the last, also when the page is loaded anew.
     expect(page.get_by_role("article").last).to_have_accessible_name("demo")
     opened.goto("/servers?add")
     expect(paste(page, "typed --flag")).to_have_value("typed-2")
@@ -150,6 +150,7 @@ def test_a_pasted_command_is_added_connected_and_then_the_current_server(
     opened.shoot("adding narrow")
     page.set_viewport_size({"width": 1440, "height": 900})
     dialog.get_by_role("button", name="Cancel").click()
+    expect(page.get_by_role("article").last).to_have_accessible_name("demo")
     opened.assert_clean()
 
 

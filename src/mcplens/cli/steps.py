@@ -49,7 +49,9 @@ STEPS: Final = {
     "CONNECTION_FAILED": Step(
         "opening the connection", "a server that can be reached", "check the URL"
     ),
-    "LISTENING": Step("serving the page", "a port that is free", "choose another with --port"),
+    "LISTENING": Step(
+        "serving the page", "a port that is free", "choose another with --port, or check --host"
+    ),
     "CONNECTION_RESET": Step(
         "HTTP exchange", "a whole answer", "see the server's own log: it closed the connection"
     ),

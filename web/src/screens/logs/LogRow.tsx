@@ -8,7 +8,7 @@ import { levelOf, loggerOf, textOf } from "./levels";
 // More than one line has room for on the widest screen.
 const DRAWN = 1_000;
 
-/** One line: when, how grave, who says it, what. */
+/** One line: when, how grave, who says it, what; a row has room for one line of it. */
 export const LogRow = memo(({ event, withServer }: { event: EventView; withServer: boolean }) => {
   const level = levelOf(event);
   const logger = loggerOf(event);
@@ -24,7 +24,7 @@ export const LogRow = memo(({ event, withServer }: { event: EventView; withServe
       </span>
       {logger && <span className={css.logger}>{logger}</span>}
       <span className={css.text} title={text}>
-        {text}
+        {text.replace(/[\r\n]+/g, " ")}
       </span>
     </>
   );
