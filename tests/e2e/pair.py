@@ -1,4 +1,5 @@
-"""Two demo servers of one revision in one web UI; each says something on stderr as it starts."""
+"""Two demo servers of one revision in one web UI; each says something on stderr as it starts,
+indented and in red."""
 
 from __future__ import annotations
 
@@ -12,7 +13,7 @@ from playwright.sync_api import Page, expect
 from .site import Site, configure, site
 
 LOUD = (
-    "import runpy, sys; print('starting up', file=sys.stderr, flush=True); "
+    "import runpy, sys; print('  \\x1b[31mstarting up\\x1b[0m', file=sys.stderr, flush=True); "
     "runpy.run_module('mcplens.demo', run_name='__main__', alter_sys=True)"
 )
 

@@ -6,6 +6,7 @@ Whatever came from elsewhere is first started after its whole command was confir
 from __future__ import annotations
 
 import json
+import shlex
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -106,6 +107,50 @@ def test_a_pasted_file_is_imported_and_confirmed_before_it_is_started(
     page.get_by_role("button", name="Add 1 server").click()
     assert_confirmed_first(page, "pasted", str(DEMO["command"]), *args)
     assert written(home)["pasted"] == {**DEMO, "args": args}
+    opened.assert_clean()
+
+
+def paste(page: Page, text: str) -> Locator:
+    """Read a command or a URL; the name that it is given."""
+    page.get_by_role("tab", name="Paste or file").click()
+    page.get_by_label("Command line, URL").fill(text)
+    page.get_by_role("button", name="Read it").click()
+    return page.get_by_role("dialog").get_by_label("Name", exact=False).first
+
+
+def test_a_pasted_command_is_added_connected_and_then_the_current_server(
+    opened: Watched, home: Path
+) -> None:
+    page = opened.goto("/servers?add")
+    dialog = page.get_by_role("dialog")
+    expect(paste(page, "https://one.example:8443/mcp")).to_have_value("one.example:8443")
+    page.reload()
+    expect(dialog).to_contain_text("You typed this before")
+    command = shlex.join([sys.executable, "-m", "mcplens.demo"])
+    name = paste(page, command)
+    expect(name).to_have_value("mcplens.demo")
+    expect(dialog).not_to_contain_text("You typed this before")
+    name.fill("mine")
+    expect(dialog).to_contain_text("There is a server of this name already.")
+    for button in ("Add", "Add and connect"):
+        expect(dialog.get_by_role("button", name=button, exact=True)).to_be_disabled()
+    assert opened.axe() == []
+    opened.shoot("adding taken name")
+    name.fill("typed")
+    dialog.get_by_role("button", name="Add and connect").click()
+    expect(dialog).to_have_count(0)
+    expect(card(page, "typed")).to_contain_text("Connected")
+    expect(page.get_by_role("banner")).to_contain_text("typed")
+    assert written(home)["typed"]["command"] == sys.executable
+    # The built-in server stays the last, also when the page is loaded anew.
+    expect(page.get_by_role("article").last).to_have_accessible_name("demo")
+    opened.goto("/servers?add")
+    expect(paste(page, "typed --flag")).to_have_value("typed-2")
+    page.set_viewport_size({"width": 390, "height": 844})
+    opened.shoot("adding narrow")
+    page.set_viewport_size({"width": 1440, "height": 900})
+    dialog.get_by_role("button", name="Cancel").click()
+    expect(page.get_by_role("article").last).to_have_accessible_name("demo")
     opened.assert_clean()
 
 

@@ -66,7 +66,7 @@ def test_the_whole_request_is_shown_and_any_model_answers(browser: Browser, demo
         )
         # Tab leads out of the editor.
         page.keyboard.press("Tab")
-        expect(page.get_by_role("button", name="_meta, headers, timeout")).to_be_focused()
+        expect(page.get_by_role("button", name="_meta, timeout")).to_be_focused()
         page.get_by_role("button", name="Run", exact=True).click()
         model = page.get_by_label("Question: sampling/createMessage")
         for words in (

@@ -145,6 +145,16 @@ def test_messages_and_stderr_are_one_stream_or_two(window: Watched) -> None:
     expect(messages).not_to_contain_text("starting up")
     expect(stderr).to_contain_text("starting up")
     expect(stderr).not_to_contain_text(SAID)
+    # Its indentation is drawn, its colour is not; the copy is as it came.
+    said = stderr.get_by_title("starting up").first
+    assert said.text_content() == "  starting up"
+    expect(said).to_have_css("white-space", "pre")
+    said.click()
+    line = page.get_by_role("region", name="Log line")
+    assert line.get_by_label("What the line says").text_content() == "  starting up"
+    line.get_by_role("button", name="Copy the line").click()
+    assert "\x1b[31mstarting" in page.evaluate("navigator.clipboard.readText()")
+    line.get_by_role("button", name="Close the line").click()
     assert window.axe() == []
     window.shoot("logs-split")
     page.set_viewport_size({"width": 390, "height": 844})

@@ -97,7 +97,7 @@ def test_a_long_list_is_open_and_searched_and_many_blocks_come_in_pieces(
 def test_no_digit_of_the_meta_of_a_call_is_lost(opened: Watched) -> None:
     page = opened.goto("/s/odd/tools/give")
     page.get_by_label("json", exact=True).fill('{"content": []}')
-    page.get_by_role("button", name="_meta, headers, timeout").click()
+    page.get_by_role("button", name="_meta, timeout").click()
     meta = page.get_by_label("_meta", exact=True)
     meta.fill("[1]")
     page.get_by_role("button", name="Run", exact=True).click()
@@ -159,7 +159,7 @@ def test_a_call_that_fails_out_of_sight_is_told_with_a_way_to_it(
     opened: Watched, given: str
 ) -> None:
     page = opened.goto(f"/s/{given}/tools/wait")
-    page.get_by_role("button", name="_meta, headers, timeout").click()
+    page.get_by_role("button", name="_meta, timeout").click()
     page.get_by_label("Timeout, seconds").fill("3")  # time to leave while it runs
     page.get_by_role("button", name="Run", exact=True).click()
     toast = page.get_by_role("alert").filter(has_text="Tool execution failed")

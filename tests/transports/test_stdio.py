@@ -32,7 +32,8 @@ for line in sys.stdin:
     elif method == "tools/call":
         name = message["params"]["name"]
         text = os.environ.get(name, "") if name.isupper() else name
-        if name == "die": sys.stderr.write("I am dying\\n"); sys.stderr.flush(); os._exit(5)
+        if name == "die":
+            sys.stderr.write("\\x1b[1;31mI am dying\\x1b[0m\\n"); sys.stderr.flush(); os._exit(5)
         if name == "killed": os.kill(os.getpid(), signal.SIGKILL)
         if name == "deaf": os.close(0); time.sleep(60)
         result = {{"content": [{{"type": "text", "text": text}}]}}
@@ -135,9 +136,9 @@ async def test_an_exit_in_a_call_reports_code_and_last_words(server: Any) -> Non
             await client.call_tool("die")
         assert caught.value.code == "SERVER_EXITED"
         assert caught.value.details["exit_code"] == 5
-        assert caught.value.details["stderr"] == ["I am dying"]
+        assert caught.value.details["stderr"] == ["\x1b[1;31mI am dying\x1b[0m"]
         assert "code 5" in caught.value.message
-        assert "I am dying" in caught.value.message
+        assert caught.value.message.endswith(": I am dying"), "without the codes of a terminal"
         assert (await until(client, ProcessExited)).exit_code == 5
 
 

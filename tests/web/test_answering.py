@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -296,7 +297,10 @@ async def test_capabilities_count_from_the_next_connection_on(asker: Page) -> No
     assert view["declared_capabilities"]["experimental"] == {"mine": {}}
     call = await asker.ended(await start(asker, "sample"))
     assert call["status"] == "error" or call["is_error"], call
+    view = await asker.ask("AddRoot", server_id=SERVER, path=os.sep, name=None)
+    assert not view["is_saved"]
     view = await asker.ask("SetCapabilities", server_id=SERVER, reset=True)
+    assert view["roots"] == []
     assert "sampling" in view["client_capabilities"]
     assert view["is_saved"]
 

@@ -93,7 +93,9 @@ def test_the_next_free_port_is_taken_and_a_port_that_is_named_is_not_replaced(
         port = one.rsplit(":", 1)[1].strip("/")
         refused = shell.run("web", "--no-open", "--port", port)
         assert refused.code == 4
-        assert "in use" in refused.err
+        assert f"port {port} of 127.0.0.1 is in use" in refused.err
+        assert "choose another with --port" in refused.err
+        assert "URL" not in refused.err
 
 
 def test_a_bare_target_opens_the_page_and_anything_else_is_an_error(shell: Shell) -> None:

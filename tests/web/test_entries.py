@@ -158,7 +158,7 @@ async def test_a_pasted_command_line_or_address_becomes_an_entry(web: Site) -> N
         assert found["raw"]["args"] == ["-y", "some-server", "--flag", "a b"]
         assert found["raw"]["env"] == {"TOKEN": "x"}
         remote = await page.ask("ParseTarget", text="https://example.com:8080/mcp")
-        assert (remote["name"], remote["transport"]) == ("example.com", "http")
+        assert (remote["name"], remote["transport"]) == ("example.com:8080", "http")
         with pytest.raises(Refusal):
             await page.ask("ParseTarget", text="echo 'half")
 

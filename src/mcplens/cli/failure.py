@@ -107,6 +107,8 @@ def _step_of(error: InspectorError, evidence: Evidence) -> Step:
         return STEPS["STRAY_OUTPUT"]
     if error.code == "CONNECTION_TIMEOUT" and error.details.get("step") == "opening the transport":
         return Step("TCP connection", "a connection in time", "check host and port of the URL")
+    if error.code == "CONNECTION_FAILED" and error.details.get("step") == "listening":
+        return STEPS["LISTENING"]
     if error.code == "TLS_FAILED" and "WRONG_VERSION_NUMBER" in error.message:
         return Step(step.name, "a server that speaks TLS", "use http:// in place of https://")
     if error.code == "SERVER_EXITED" and evidence.is_connected:

@@ -16,7 +16,8 @@ class Step(NamedTuple):
     hint: str
 
 
-# By the code of the error. STRAY_OUTPUT is CONNECTION_TIMEOUT after output that is no message.
+# By the code of the error. STRAY_OUTPUT is CONNECTION_TIMEOUT after output that is no message,
+# LISTENING is CONNECTION_FAILED of our own page.
 STEPS: Final = {
     "COMMAND_NOT_FOUND": Step(
         "finding the command",
@@ -47,6 +48,9 @@ STEPS: Final = {
     ),
     "CONNECTION_FAILED": Step(
         "opening the connection", "a server that can be reached", "check the URL"
+    ),
+    "LISTENING": Step(
+        "serving the page", "a port that is free", "choose another with --port, or check --host"
     ),
     "CONNECTION_RESET": Step(
         "HTTP exchange", "a whole answer", "see the server's own log: it closed the connection"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import errno
 import os
 import socket
 from collections.abc import AsyncIterator, Callable, Iterator
@@ -101,8 +102,11 @@ def listen(host: str, port: int) -> socket.socket:
         listener.listen(_BACKLOG)
     except OSError as problem:
         listener.close()
-        error = classify(problem, f"listening on {host}:{port}")
-        raise ConnectError("CONNECTION_FAILED", error.message, details=error.details) from None
+        error = classify(problem, f"listening on {host}:{port}", step="listening")
+        message = error.message
+        if problem.errno == errno.EADDRINUSE:
+            message = f"port {port} of {host} is in use"
+        raise ConnectError("CONNECTION_FAILED", message, details=error.details) from None
     return listener
 
 

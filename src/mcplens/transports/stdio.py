@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import re
 import signal
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
@@ -29,6 +30,10 @@ from mcplens.transports.launch import Launch, needs_shell_path, resolve_launch
 _BACKLOG_BYTES: Final = 64 * 1024 * 1024
 _STDERR_LINE_BYTES: Final = 64 * 1024
 _LAST_WORDS: Final = 20
+# Colours and the like, which are for a terminal.
+_ANSI: Final = re.compile(
+    r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[ -/]*[0-Z`-~])"
+)
 # After exit or end of output, how long the rest of both may take to arrive.
 _WIND_UP_S: Final = 0.5
 
@@ -189,7 +194,8 @@ class StdioTransport(Transport):
         else:
             message = f"{name} {describe_exit(code)}"
         if self._last_words:
-            message += "; its last words on stderr: " + " | ".join(list(self._last_words)[-5:])
+            said = " | ".join(list(self._last_words)[-5:])
+            message += "; its last words on stderr: " + _ANSI.sub("", said)
         return TransportError("SERVER_EXITED", message, details=self.describe())
 
     def _publish_exit(self, child: Child) -> None:

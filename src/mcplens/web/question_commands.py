@@ -17,7 +17,7 @@ from mcplens.web import views
 from mcplens.web.folders import browse, nearest
 from mcplens.web.pictures import server_view
 from mcplens.web.recorded import beside
-from mcplens.workspace.answering import typed_root
+from mcplens.workspace.answering import Answering, typed_root
 from mcplens.workspace.server import Server
 from mcplens.workspace.steering import Steering
 from mcplens.workspace.workspace import Workspace
@@ -78,7 +78,9 @@ async def set_profile(workspace: Workspace, command: c.SetProfile) -> views.Serv
 async def set_capabilities(workspace: Workspace, command: c.SetCapabilities) -> views.ServerView:
     server = workspace.find(command.server_id)
     if command.reset:
-        server.answering.chosen = dict(server.entry.capabilities)
+        server.answering = Answering(server.entry)
+        if server.client is not None:
+            server.answering.equip(server.client, workspace.profiles)
     server.answering.choose(command.capabilities)
     if server.client is not None:
         server.answering.declare_to(server.client)

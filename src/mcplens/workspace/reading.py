@@ -23,7 +23,7 @@ from mcplens.config.model import ServerEntry, Source
 from mcplens.config.sources import find_sources, read_servers
 from mcplens.config.surroundings import Surroundings
 from mcplens.errors import InspectorError
-from mcplens.targets import command_name
+from mcplens.targets import command_name, host_of
 
 # Far above any server's entry; a whole file of them may be pasted.
 _MOST_TEXT: Final = 4 * 1024 * 1024
@@ -130,8 +130,7 @@ def parse_target(here: Surroundings, text: str) -> ServerEntry:
     """
     text = _CONTINUATION.sub(" ", text.strip())
     if _URL.match(text):
-        host = text.partition("://")[2].split("/", 1)[0].rpartition("@")[2]
-        return _entry(here, host.split(":", 1)[0] or "server", {"url": text})
+        return _entry(here, host_of(text), {"url": text})
     try:
         words = shlex.split(text)
     except ValueError as problem:

@@ -242,6 +242,9 @@ class Workspace:
         for name in list(self.servers):
             if name not in entries and not self.servers[name].is_given:
                 self._forget(name)
+        # As after a restart: those of the command line, then as the files have them.
+        given = {name: server for name, server in self.servers.items() if server.is_given}
+        self.servers = given | {name: self.servers[name] for name in entries}
         for name in outdated ^ self._outdated():
             self.changed("servers", name, name)
 

@@ -998,7 +998,8 @@ export interface ServerView {
 /**
  * What is declared to this server from the next connection on, beside what was chosen before.
  *
- * Null takes a capability away; `reset` goes back to the file first. `save` writes it there.
+ * Null takes a capability away; `reset` goes back to the file first, with profile and
+ * roots. `save` writes it there.
  */
 export interface SetCapabilities {
   type: "SetCapabilities";

@@ -2,6 +2,7 @@
 import { Anchor, Button } from "@mantine/core";
 import { type ReactNode, useState } from "react";
 import type { ErrorView } from "../api/types";
+import { withoutAnsi } from "../values/ansi";
 import { cut } from "../values/format";
 import { pretty } from "../values/json";
 import css from "./ErrorNote.module.css";
@@ -22,13 +23,14 @@ interface Props {
 
 export function ErrorNote({ error, title, note, action, tone = "bad" }: Props) {
   const [isOpen, setOpen] = useState(false);
-  const hasMore = error.message.length > SHORT || Object.keys(error.details).length > 0;
+  const message = withoutAnsi(error.message);
+  const hasMore = message.length > SHORT || Object.keys(error.details).length > 0;
   return (
     <div className={css.note} role="alert" data-tone={tone}>
       <Icon name={tone === "bad" ? "alert" : "auth"} />
       <div className={`stack tight ${css.body}`}>
         {title && <strong>{title}</strong>}
-        <span className={css.message}>{isOpen ? error.message : cut(error.message, SHORT)}</span>
+        <span className={css.message}>{isOpen ? message : cut(message, SHORT)}</span>
         {note && <span className="dim">{note}</span>}
         {isOpen && <pre className="block">{pretty({ code: error.code, ...error.details })}</pre>}
         <div className="row wrap">

@@ -5,6 +5,7 @@ import type { ServerView } from "../api/types";
 import { StateDot } from "../parts/StateDot";
 import { nameOf, pathTo } from "../state/selection";
 import { useInspector } from "../state/store";
+import { withoutAnsi } from "../values/ansi";
 import { clock, cut } from "../values/format";
 import { shownState, stateWords } from "../values/serverState";
 import css from "./LostNote.module.css";
@@ -34,7 +35,7 @@ export function LostNote({ server, isBrief = false }: Props) {
       ? `ended by ${exit.signal}`
       : `ended with exit code ${exit.exit_code}`
     : null;
-  const why = ended ?? (server.error ? cut(server.error.message, 140) : null);
+  const why = ended ?? (server.error ? cut(withoutAnsi(server.error.message), 140) : null);
   const said = server.stderr_tail.slice(-LINES);
   return (
     <div className={css.note}>
@@ -54,7 +55,7 @@ export function LostNote({ server, isBrief = false }: Props) {
       {ended && !isBrief && said.length > 0 && (
         <details className={css.said} open>
           <summary>Last lines of stderr</summary>
-          <pre className="block">{said.join("\n")}</pre>
+          <pre className="block">{withoutAnsi(said.join("\n"))}</pre>
           <Link to={pathTo(server.server_id, "logs")}>All of them</Link>
         </details>
       )}

@@ -16,6 +16,18 @@ describe("the store", () => {
     apply({ type: "Changed", what: "servers", key: "demo", server_id: "demo", value: null });
     expect(useInspector.getState().servers.size).toBe(0);
   });
+  it("keeps the built-in server behind those that are added", () => {
+    const added = aServer({
+      server_id: "mine",
+      source: { kind: "mcplens", path: "/home/me/mcp.json", scope: "user" },
+    });
+    const names = () => [...useInspector.getState().servers.keys()];
+    apply(aHello({ servers: [aServer()] }));
+    apply({ type: "Changed", what: "servers", key: "mine", server_id: "mine", value: added });
+    expect(names()).toEqual(["mine", "demo"]);
+    apply({ type: "Changed", what: "servers", key: "mine", server_id: "mine", value: added });
+    expect(names()).toEqual(["mine", "demo"]);
+  });
   it("knows from when on nothing is recorded", () => {
     apply(aHello());
     const value = { problem: "no space left" };

@@ -79,6 +79,22 @@ function replaced<T>(map: Map<string, T>, key: string, value: T | null): Map<str
   return next;
 }
 
+/** A new server stands before the built-in one, as it does after a restart. */
+function withServer(
+  servers: Map<string, ServerView>,
+  key: string,
+  value: ServerView | null,
+): Map<string, ServerView> {
+  const next = replaced(servers, key, value);
+  if (servers.has(key)) return next;
+  for (const [id, server] of servers) {
+    if (server.source.kind !== "built-in") continue;
+    next.delete(id);
+    next.set(id, server);
+  }
+  return next;
+}
+
 function withList(state: Inspector, changed: Changed): Partial<Inspector> {
   const server = state.servers.get(changed.server_id);
   const summary = changed.value as ListSummary | null;
@@ -91,7 +107,7 @@ export function changed(state: Inspector, change: Changed): Partial<Inspector> {
   const { key, value } = change;
   switch (change.what) {
     case "servers":
-      return { servers: replaced(state.servers, key, value as ServerView | null) };
+      return { servers: withServer(state.servers, key, value as ServerView | null) };
     case "calls":
       return { calls: replaced(state.calls, key, value as CallView | null) };
     case "questions":

@@ -21,10 +21,13 @@ function pathsOfRun(): Paths {
   return kept?.run_id === run_id ? kept : { run_id, paths: {} };
 }
 
+/** Keep that this server is the current one. */
+export const noteServer = (serverId: string): void => writeSession(LAST, serverId);
+
 /** Keep that this address was visited. */
 export function noteVisit({ server_id, screen }: Place, path: string): void {
   if (server_id === null) return;
-  writeSession(LAST, server_id);
+  noteServer(server_id);
   if (screen === "servers") return;
   const { run_id, paths } = pathsOfRun();
   writeSession(PATHS, { run_id, paths: { ...paths, [keyOf(server_id, screen)]: path } });

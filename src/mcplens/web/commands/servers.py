@@ -105,7 +105,8 @@ class ParseTarget(Command, frozen=True, kw_only=True):
 class SetCapabilities(Command, frozen=True, kw_only=True):
     """What is declared to this server from the next connection on, beside what was chosen before.
 
-    Null takes a capability away; `reset` goes back to the file first. `save` writes it there.
+    Null takes a capability away; `reset` goes back to the file first, with profile and
+    roots. `save` writes it there.
     """
 
     server_id: str

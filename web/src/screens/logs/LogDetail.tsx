@@ -10,6 +10,7 @@ import { useRing } from "../../state/events";
 import { pathTo } from "../../state/selection";
 import { useInspector } from "../../state/store";
 import { useWhole } from "../../state/whole";
+import { withoutAnsi } from "../../values/ansi";
 import { clock } from "../../values/format";
 import { pretty } from "../../values/json";
 import css from "./LogRow.module.css";
@@ -53,7 +54,7 @@ export function LogDetail({ event, onClose }: { event: EventView; onClose(): voi
   const said = useSaid(event);
   const level = levelOf(event);
   const isTree = typeof said === "object" && said !== null;
-  const text = typeof said === "string" ? said : pretty(said);
+  const text = typeof said === "string" ? withoutAnsi(said) : pretty(said);
   return (
     <section className="pane" aria-label="Log line">
       <div className="toolbar">

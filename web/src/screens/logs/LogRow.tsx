@@ -1,5 +1,6 @@
 import { memo } from "react";
 import type { EventView } from "../../api/types";
+import { withoutAnsi } from "../../values/ansi";
 import { clock, cut } from "../../values/format";
 import css from "./LogRow.module.css";
 import { levelOf, loggerOf, textOf } from "./levels";
@@ -7,11 +8,11 @@ import { levelOf, loggerOf, textOf } from "./levels";
 // More than one line has room for on the widest screen.
 const DRAWN = 1_000;
 
-/** One line: when, how grave, who says it, what. */
+/** One line: when, how grave, who says it, what; a row has room for one line of it. */
 export const LogRow = memo(({ event, withServer }: { event: EventView; withServer: boolean }) => {
   const level = levelOf(event);
   const logger = loggerOf(event);
-  const text = cut(textOf(event), DRAWN);
+  const text = cut(withoutAnsi(textOf(event)), DRAWN);
   return (
     <>
       <span className={css.time}>{clock(event.wall)}</span>
@@ -22,8 +23,8 @@ export const LogRow = memo(({ event, withServer }: { event: EventView; withServe
         </span>
       </span>
       {logger && <span className={css.logger}>{logger}</span>}
-      <span className={`${css.text} cut`} title={text}>
-        {text}
+      <span className={css.text} title={text}>
+        {text.replace(/[\r\n]+/g, " ")}
       </span>
     </>
   );

@@ -8,10 +8,12 @@ import { ErrorNote } from "../../parts/ErrorNote";
 import { viewOf } from "../../state/actions";
 import { command } from "../../state/connection";
 import { dropDraft, useDraft } from "../../state/remembered";
+import { useInspector } from "../../state/store";
 import { ByForm, type Edited } from "./ByForm";
 import { ByPaste } from "./ByPaste";
 import { broughtBack, type EntryForm, formOf, withoutValues } from "./entry";
 import { FromTools } from "./FromTools";
+import { freeName } from "./found";
 
 const BLANK = formOf("", {});
 
@@ -20,12 +22,18 @@ function useForm(key: string, initial: EntryForm) {
   const [kept, keep] = useDraft<EntryForm | null>(key, null);
   const [form, setForm] = useState(() => (kept ? broughtBack(kept, initial) : initial));
   const [isBack, setBack] = useState(kept !== null);
+  const change = (next: EntryForm): void => {
+    setForm(next);
+    keep(withoutValues(next, initial));
+  };
   return {
     form,
     isBack,
-    change(next: EntryForm) {
-      setForm(next);
-      keep(withoutValues(next, initial));
+    change,
+    /** Begin anew with this in place of what was kept. */
+    replace(next: EntryForm) {
+      change(next);
+      setBack(false);
     },
     discard() {
       dropDraft(key);
@@ -83,7 +91,13 @@ function ChangeEntry({ edited, onClose }: { edited: Edited; onClose(): void }) {
   const [error, setError] = useState<ErrorView | null>(null);
   useEffect(() => {
     command("ServerEntryOf", { server_id }).then(
-      ({ raw }) => setInitial(formOf(isCopy ? `${server_id}-copy` : server_id, raw)),
+      ({ raw }) =>
+        setInitial(
+          formOf(
+            isCopy ? freeName(`${server_id}-copy`, useInspector.getState().servers) : server_id,
+            raw,
+          ),
+        ),
       (thrown: unknown) => setError(viewOf(thrown)),
     );
   }, [server_id, isCopy]);
@@ -92,10 +106,10 @@ function ChangeEntry({ edited, onClose }: { edited: Edited; onClose(): void }) {
 }
 
 function Add({ onClose }: { onClose(): void }) {
-  const { form, isBack, change, discard } = useForm("server.new", BLANK);
+  const { form, isBack, change, replace, discard } = useForm("server.new", BLANK);
   const [tab, setTab] = useState<string | null>(isBack ? "form" : "paste");
   const fill = (next: EntryForm): void => {
-    change(next);
+    replace({ ...next, name: freeName(next.name, useInspector.getState().servers) });
     setTab("form");
   };
   const end = (): void => {

@@ -4,10 +4,13 @@ import { notifications } from "@mantine/notifications";
 import { useState } from "react";
 import type { ErrorView, WrittenView } from "../../api/types";
 import { ErrorNote } from "../../parts/ErrorNote";
-import { viewOf } from "../../state/actions";
+import { telling, viewOf } from "../../state/actions";
 import { command } from "../../state/connection";
+import { useInspector } from "../../state/store";
+import { noteServer } from "../../state/visited";
 import { EntryFields } from "./EntryFields";
 import { type EntryForm, problemOf, rawOf } from "./entry";
+import { problemOfName } from "./found";
 
 /** The server whose entry the form began with. */
 export interface Edited {
@@ -24,6 +27,14 @@ function written(edited: Edited | null, form: EntryForm): Promise<WrittenView> {
   return command("ServerEdit", { server_id, raw, name });
 }
 
+/** A name that another server has is told while it is typed; the built-in one makes way. */
+function useNameProblem(edited: Edited | null, name: string): string | null {
+  const servers = useInspector((state) => state.servers);
+  const own = edited && !edited.isCopy ? edited.server_id : null;
+  if (name === "" || name === own || servers.get(name)?.source.kind === "built-in") return null;
+  return problemOfName(name, servers, []);
+}
+
 interface Props {
   edited: Edited | null;
   form: EntryForm;
@@ -34,11 +45,19 @@ interface Props {
 
 export function ByForm({ edited, form, onForm, onDone }: Props) {
   const [error, setError] = useState<ErrorView | null>(null);
+  const nameProblem = useNameProblem(edited, form.name.trim());
   const problem = problemOf(form);
-  const save = async (): Promise<void> => {
+  const isNew = edited === null;
+  const isOff = problem !== null || nameProblem !== null;
+  const save = async (isConnected: boolean): Promise<void> => {
     try {
-      const { path } = await written(edited, form);
+      const { path, servers } = await written(edited, form);
       notifications.show({ message: `${form.name} is in ${path}` });
+      for (const server_id of servers) {
+        if (isNew || edited.isCopy) noteServer(server_id);
+        if (isConnected)
+          void telling(`Could not connect ${server_id}`, command("Connect", { server_id }));
+      }
       onDone();
     } catch (thrown) {
       setError(viewOf(thrown));
@@ -49,18 +68,23 @@ export function ByForm({ edited, form, onForm, onDone }: Props) {
       className="stack"
       onSubmit={(event) => {
         event.preventDefault();
-        if (!problem) void save();
+        if (!isOff) void save(isNew);
       }}
     >
-      <EntryFields form={form} onChange={onForm} />
+      <EntryFields form={form} nameProblem={nameProblem} onChange={onForm} />
       {error && <ErrorNote error={error} />}
-      <div className="row" style={{ justifyContent: "flex-end" }}>
+      <div className="row wrap" style={{ justifyContent: "flex-end" }}>
         {problem && <span className="dim grow">{problem}</span>}
         <Button variant="default" onClick={onDone}>
           Cancel
         </Button>
-        <Button type="submit" disabled={problem !== null}>
-          {edited && !edited.isCopy ? "Save" : "Add"}
+        {isNew && (
+          <Button variant="default" disabled={isOff} onClick={() => void save(false)}>
+            Add
+          </Button>
+        )}
+        <Button type="submit" disabled={isOff}>
+          {isNew ? "Add and connect" : edited.isCopy ? "Add" : "Save"}
         </Button>
       </div>
     </form>

@@ -35,7 +35,7 @@ export function Keeping({ server }: { server: ServerView }) {
   if (server.is_saved) return null;
   const set = (fields: { save?: boolean; reset?: boolean }): void =>
     void telling(
-      fields.save ? "It was not written to the file" : "The capabilities were not changed",
+      fields.save ? "It was not written to the file" : "It was not reset",
       command("SetCapabilities", { server_id, ...fields }),
     );
   return (
@@ -47,7 +47,7 @@ export function Keeping({ server }: { server: ServerView }) {
             : "This server is in no file of mcplens. Its profile, roots and capabilities last until mcplens ends."}
         </span>
         <Button variant="subtle" onClick={() => set({ reset: true })}>
-          Reset capabilities
+          Reset
         </Button>
         {server.is_editable && (
           <Button variant="default" onClick={() => set({ save: true })}>

@@ -39,6 +39,11 @@ interface Props {
   onChange(form: EntryForm): void;
 }
 
+interface EntryProps extends Props {
+  /** Why the server cannot be called so. */
+  nameProblem: string | null;
+}
+
 type NumberKey =
   | "connectionTimeout"
   | "requestTimeout"
@@ -116,7 +121,7 @@ function Advanced({ form, onChange }: Props) {
   );
 }
 
-export function EntryFields({ form, onChange }: Props) {
+export function EntryFields({ form, nameProblem, onChange }: EntryProps) {
   const [isOpen, { toggle }] = useDisclosure(false);
   const set = (part: Partial<EntryForm>): void => onChange({ ...form, ...part });
   return (
@@ -124,6 +129,7 @@ export function EntryFields({ form, onChange }: Props) {
       <TextInput
         label="Name"
         required
+        error={nameProblem}
         value={form.name}
         onChange={(event) => set({ name: event.currentTarget.value })}
       />

@@ -6,6 +6,7 @@ import type { FoundView } from "../../api/types";
 import { telling } from "../../state/actions";
 import { command } from "../../state/connection";
 import { useInspector } from "../../state/store";
+import { noteServer } from "../../state/visited";
 import { counted } from "../../values/format";
 import css from "./FoundList.module.css";
 import { FoundRow } from "./FoundRow";
@@ -81,6 +82,7 @@ export function FoundList({ found: given, areChosen, again, onDone }: Props) {
     notifications.show({
       message: `${counted(written.servers.length, "server")} added to ${written.path}`,
     });
+    if (written.servers[0]) noteServer(written.servers[0]);
     onDone();
   };
   const isReady = chosen.size > 0 && [...chosen].every((at) => nameProblem(at) === null);

@@ -16,6 +16,7 @@ import { isOnItsWay, Waiting } from "../../servers/Waiting";
 import { telling } from "../../state/actions";
 import { command } from "../../state/connection";
 import { nameOf, pathTo, pathToServer } from "../../state/selection";
+import { withoutAnsi } from "../../values/ansi";
 import { clock, counted, duration } from "../../values/format";
 import {
   failureWords,
@@ -154,7 +155,9 @@ function Exit({ server }: { server: ServerView }) {
         {exit.signal ? `signal ${exit.signal}` : `exit code ${exit.exit_code ?? "unknown"}`}
       </span>
       {server.stderr_tail.length > 0 && (
-        <pre className={`block ${css.tail}`}>{server.stderr_tail.slice(-6).join("\n")}</pre>
+        <pre className={`block ${css.tail}`}>
+          {withoutAnsi(server.stderr_tail.slice(-6).join("\n"))}
+        </pre>
       )}
     </div>
   );

@@ -15,6 +15,7 @@ import { telling } from "../../state/actions";
 import { command } from "../../state/connection";
 import { nameOf, pathToServer } from "../../state/selection";
 import { useInspector } from "../../state/store";
+import { withoutAnsi } from "../../values/ansi";
 import { counted, duration, moment } from "../../values/format";
 import { shownState, stateWords } from "../../values/serverState";
 import { Declared, Keeping } from "./Declared";
@@ -168,7 +169,7 @@ function Overview({ server }: { server: ServerView }) {
       {server.stderr_tail.length > 0 && (
         <section className="stack tight">
           <h2 className="section-title">Last lines of stderr</h2>
-          <pre className="block">{server.stderr_tail.join("\n")}</pre>
+          <pre className="block">{withoutAnsi(server.stderr_tail.join("\n"))}</pre>
         </section>
       )}
     </div>

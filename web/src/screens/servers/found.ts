@@ -1,6 +1,11 @@
 // Servers that were found: what each would be called here, and which of them can be added.
 import type { FoundView } from "../../api/types";
 
+/** Names that are taken. */
+interface Names {
+  has(name: string): boolean;
+}
+
 /** A variable that is not set can be set later; anything else wrong has to be mended first. */
 export const canBeAdded = (one: FoundView): boolean =>
   one.problem === null || one.problem.details.variable !== undefined;
@@ -26,8 +31,15 @@ export function proposedNames(found: FoundView[], known: Iterable<string>): stri
   });
 }
 
+/** The name, or the first with a number behind it that is free. */
+export function freeName(name: string, taken: Names): string {
+  let free = name;
+  for (let number = 2; taken.has(free); number += 1) free = `${name}-${number}`;
+  return free;
+}
+
 /** Why a name cannot be used; null if it can. `others` are those that are added with it. */
-export function problemOfName(name: string, known: Set<string>, others: string[]): string | null {
+export function problemOfName(name: string, known: Names, others: string[]): string | null {
   if (!name.trim() || name.includes("/")) return "A name is needed, without a slash.";
   if (known.has(name)) return "There is a server of this name already.";
   return others.includes(name) ? "Another one that is added has this name." : null;

@@ -3,7 +3,7 @@ import type { FoundView } from "../../api/types";
 import { aServer } from "../../testing/views";
 import { shownState, stateWords, stepWords } from "../../values/serverState";
 import { broughtBack, delaysOf, formOf, problemOf, rawOf, withoutValues } from "./entry";
-import { canBeAdded, problemOfName, proposedNames } from "./found";
+import { canBeAdded, freeName, problemOfName, proposedNames } from "./found";
 import { isFile, joined } from "./pasted";
 
 const anError = (code: string, details = {}) => ({
@@ -110,6 +110,12 @@ describe("servers that were found", () => {
 });
 
 describe("a server's form", () => {
+  it("begins with a name that is free", () => {
+    const taken = new Set(["awk.py", "awk.py-2", "one"]);
+    expect(freeName("awk.py", taken)).toBe("awk.py-3");
+    expect(freeName("one", taken)).toBe("one-2");
+    expect(freeName("two", taken)).toBe("two");
+  });
   it("has every time of a connection, and keeps what it cannot show", () => {
     const raw = {
       command: "x",

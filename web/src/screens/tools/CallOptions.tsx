@@ -45,7 +45,8 @@ export function CallOptions({ value, onChange, taskSupport, whyNoTask, isHttp }:
         />
       )}
       <UnstyledButton onClick={toggle} aria-expanded={isOpen} className="disclosure">
-        <Icon name={isOpen ? "down" : "chevron"} size={12} /> _meta, headers, timeout
+        <Icon name={isOpen ? "down" : "chevron"} size={12} />{" "}
+        {isHttp ? "_meta, headers, timeout" : "_meta, timeout"}
       </UnstyledButton>
       <Collapse expanded={isOpen}>
         <div className="stack">
