@@ -272,7 +272,9 @@ async def test_a_server_that_closes_its_stdin_makes_the_next_call_fail_clearly(
 
 
 async def test_the_last_line_of_a_long_farewell_is_told() -> None:
-    farewell = "import sys; sys.exit('starting up\\nTraceback:\\n  at line 1\\nRuntimeError: boom\\n')"
+    farewell = (
+        "import sys; sys.exit('starting up\\nTraceback:\\n  at line 1\\nRuntimeError: boom\\n')"
+    )
     with pytest.raises(mcplens.InspectorError) as caught:
         async with mcplens.connect([sys.executable, "-c", farewell]):
             pass

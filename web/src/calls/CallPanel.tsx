@@ -14,7 +14,7 @@ import { Again } from "./Again";
 import { Asked } from "./Asked";
 import { CallActions } from "./CallActions";
 import css from "./CallPanel.module.css";
-import { cancel, Ongoing } from "./Ongoing";
+import { Cancelled, cancel, Ongoing } from "./Ongoing";
 import { ResultView } from "./ResultView";
 import { isRunning } from "./running";
 import { statusOf } from "./status";
@@ -93,6 +93,7 @@ function Panel({ call, hasSchema, onRepeated }: Props) {
     (question) => question.call_id === call.call_id && !question.is_done,
   );
   const running = isRunning(call);
+  const again = <Again call={call} onRepeated={onRepeated} />;
   return (
     <section
       className="pane"
@@ -105,12 +106,10 @@ function Panel({ call, hasSchema, onRepeated }: Props) {
         <div className="stack">
           {running && <Ongoing call={call} />}
           <Waited call={call} questions={questions} />
-          {call.error && (
-            <ErrorNote
-              error={call.error}
-              title={call.status === "cancelled" ? "Cancelled" : "The call failed"}
-              action={<Again call={call} onRepeated={onRepeated} />}
-            />
+          {call.status === "cancelled" ? (
+            <Cancelled call={call} action={again} />
+          ) : (
+            call.error && <ErrorNote error={call.error} title="The call failed" action={again} />
           )}
           {!running && call.status === "completed" && (
             <Guarded what="this result" raw={call.result}>

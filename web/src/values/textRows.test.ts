@@ -1,6 +1,15 @@
 import { describe, expect, it } from "vitest";
 import { stepped } from "../parts/FindBar";
-import { columnsIn, findAll, isContinued, lastNotAbove, piecesOf, rowAt, rowStarts, WIDEST } from "./textRows";
+import {
+  columnsIn,
+  findAll,
+  isContinued,
+  lastNotAbove,
+  piecesOf,
+  rowAt,
+  rowStarts,
+  WIDEST,
+} from "./textRows";
 
 describe("a long text", () => {
   const text = `one\n\n${"x".repeat(WIDEST + 5)}\nlast\n`;
