@@ -107,6 +107,7 @@ def normalised(text: str, home: Path) -> str:
     for pattern, replacement in (
         (re.escape(str(home)), "HOME"),
         (re.escape(sys.executable), "PYTHON"),
+        (rf"\b{re.escape(Path(sys.executable).name)} exited", "PYTHON exited"),
         (r"127\.0\.0\.1:\d+", "127.0.0.1:PORT"),
         (r"\('127\.0\.0\.1', \d+\)", "('127.0.0.1', PORT)"),
         ("self signed", "self-signed"),  # as OpenSSL 1.1 writes it

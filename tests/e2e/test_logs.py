@@ -298,7 +298,9 @@ def test_logs_and_traffic_of_a_server_that_died_say_so(
         expect(page.get_by_text("What you see is as it was")).to_be_visible()
         for screen in ("traffic", "logs"):
             window.goto(f"/s/one/{screen}")
-            expect(page.get_by_text("ended with exit code 3. What you see")).to_be_visible()
+            expect(
+                page.get_by_text(re.compile(r"ended with exit code 3 at [\d:]+\. What you"))
+            ).to_be_visible()
             expect(page.get_by_text("Last lines of stderr")).to_have_count(0)
             assert window.axe() == []
             window.shoot(f"lost-{screen}-{theme}-{width}")

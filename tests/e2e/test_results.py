@@ -201,6 +201,48 @@ def test_a_long_text_is_searched_copied_and_saved(opened: Watched) -> None:
     opened.assert_clean()
 
 
+def test_a_long_line_is_wrapped_and_copied_as_one(opened: Watched) -> None:
+    page = opened.page
+    words = " ".join(f"word{n}" for n in range(20_000))
+    line = f"{words} needle {words}\nlast"
+    panel = gives(opened, json.dumps({"content": [{"type": "text", "text": line}]}))
+    text = panel.get_by_label("Text", exact=True)
+    continued = text.locator("[data-continued]")
+    expect(continued.first).to_be_visible()
+    fits = "box => box.scrollWidth <= box.clientWidth"
+    assert text.evaluate(fits)
+    # Beside other things it is narrower, and so are its rows.
+    second = int(continued.first.get_attribute("data-start") or 0)
+    size = page.viewport_size
+    page.set_viewport_size({"width": 390, "height": 800})
+    expect(continued.first).not_to_have_attribute("data-start", str(second))
+    assert text.evaluate(fits)
+    opened.shoot("wrapped text, narrow")
+    assert size is not None
+    page.set_viewport_size(size)
+    expect(continued.first).to_have_attribute("data-start", str(second))
+    opened.shoot("wrapped text")
+    # From within the first row to within the third.
+    text.evaluate("""box => {
+        const rows = box.querySelectorAll("[data-start]");
+        getSelection().setBaseAndExtent(rows[0].firstChild, 4, rows[2].firstChild, 3);
+    }""")
+    text.focus()
+    page.keyboard.press("Control+C")
+    assert clipboard(page) == line[4 : 2 * second + 3]
+    panel.get_by_label("Search in the text").fill("needle")
+    expect(text.locator("mark[data-current]")).to_be_in_viewport()
+    wrap = panel.get_by_role("switch", name="Wrap")
+    wrap.click(force=True)
+    assert not text.evaluate(fits)
+    expect(text.locator("mark[data-current]")).to_be_in_viewport()
+    wrap.click(force=True)
+    expect(text.locator("mark[data-current]")).to_be_in_viewport()
+    assert text.evaluate(fits)
+    assert opened.axe() == []
+    opened.assert_clean()
+
+
 def test_an_example_is_saved_fills_the_form_and_is_deleted(opened: Watched, given: str) -> None:
     page = opened.page
     panel = called(opened, given, "add", f'{{"a": {LARGE}, "b": 5}}')
@@ -306,6 +348,11 @@ def test_calls_of_one_tool_run_beside_each_other_and_are_chosen_from(
     expect(status).to_have_text("Running")
     panel.get_by_role("button", name="Cancel", exact=True).click()
     expect(status).to_contain_text("Cancelled")
+    # What the user wanted is no failure, and how far it came is still told.
+    expect(panel.get_by_text(re.compile(r"^Last progress: step \d+ of 1000$"))).to_be_visible()
+    expect(panel.get_by_role("alert")).to_have_count(0)
+    expect(panel.get_by_role("button", name="Send it again")).to_be_visible()
+    opened.shoot("cancelled")
     opened.assert_clean()
 
 

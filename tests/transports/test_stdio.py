@@ -270,3 +270,15 @@ async def test_a_server_that_closes_its_stdin_makes_the_next_call_fail_clearly(
         assert codes <= {"CONNECTION_LOST", "REQUEST_TIMEOUT"}
         deaf.cancel()
         await asyncio.gather(deaf, return_exceptions=True)
+
+
+async def test_the_last_line_of_a_long_farewell_is_told() -> None:
+    farewell = (
+        "import sys; sys.exit('starting up\\nTraceback:\\n  at line 1\\nRuntimeError: boom\\n')"
+    )
+    with pytest.raises(mcplens.InspectorError) as caught:
+        async with mcplens.connect([sys.executable, "-c", farewell]):
+            pass
+    words = "exited with code 1; its last words on stderr: RuntimeError: boom"
+    assert caught.value.message == f"{Path(sys.executable).name} {words}"
+    assert caught.value.details["stderr"][0] == "starting up"

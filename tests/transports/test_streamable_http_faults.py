@@ -163,6 +163,8 @@ async def test_a_refused_connection_fails_the_request_with_the_systems_code():
     assert isinstance(error, ConnectError)
     assert error.code == "CONNECTION_REFUSED"
     assert error.details["system_code"] == "ECONNREFUSED"
+    assert error.message.endswith(" refused the connection; nothing listens there")
+    assert "Connect call failed" in error.details["original_error"]
     assert heard.events(HttpExchangeEnded)[0].error
 
 
@@ -178,6 +180,7 @@ async def test_a_host_that_does_not_exist_is_told_as_such(monkeypatch):
         error = await heard.failure(1)
     assert error.code == "HOST_NOT_FOUND"
     assert error.details["system_code"] == "ENOTFOUND"
+    assert error.message.endswith(": the host nowhere.invalid was not found")
 
 
 async def test_a_connection_that_does_not_come_about_times_out():

@@ -109,7 +109,9 @@ def _step_of(error: InspectorError, evidence: Evidence) -> Step:
         return Step("TCP connection", "a connection in time", "check host and port of the URL")
     if error.code == "CONNECTION_FAILED" and error.details.get("step") == "listening":
         return STEPS["LISTENING"]
-    if error.code == "TLS_FAILED" and "WRONG_VERSION_NUMBER" in error.message:
+    if error.code == "TLS_FAILED" and "WRONG_VERSION_NUMBER" in str(
+        error.details.get("original_error")
+    ):
         return Step(step.name, "a server that speaks TLS", "use http:// in place of https://")
     if error.code == "SERVER_EXITED" and evidence.is_connected:
         return Step(f"the answer to {method}" if method else "", "a server that stays", step.hint)
@@ -149,10 +151,6 @@ def _came(error: InspectorError, evidence: Evidence) -> str:
         text = text.partition("; install it")[0]
     if error.code == "SERVER_EXITED" and evidence.stderr:
         text = text.partition("; its last words on stderr:")[0]
-    text = re.sub(r"Cannot connect to host (\S+) ssl:\S+ \[(.*)\]$", r"\2", text)
-    text = re.sub(r"Connect call failed \('(.+)', (\d+)\)", r"\1:\2 refused the connection", text)
-    text = re.sub(r"SSLCertVerificationError: \(1, '(.*)'\)", r"\1", text)
-    text = re.sub(r" \(_ssl\.c:\d+\)", "", text)
     text = text.partition("; enforce_capabilities=False")[0]  # Python's word for --force
     attempts = error.details.get("attempts")
     if isinstance(attempts, int) and attempts > 1:

@@ -19,6 +19,9 @@ from mcplens.transports.base import Transport
 # A handshake refused like this was spoken to a server of the older HTTP+SSE transport.
 _WRONG_DOOR: Final = (400, 404, 405)
 
+# So answers who knows no such address, or no POST at it.
+_NO_SUCH_DOOR: Final = (404, 405, 501)
+
 
 class Opening:
     """Opens sessions; `take` makes the connection's of a transport, `abandon` takes it down."""
@@ -51,7 +54,7 @@ class Opening:
         except HttpError as error:
             other = transport.fallback() if error.status in _WRONG_DOOR else None
             if other is None:
-                raise
+                raise _no_mcp(error) from None
             self._publish(
                 Remark, f"initialize was answered with HTTP {error.status}: trying {other.kind}"
             )
@@ -59,7 +62,7 @@ class Opening:
             try:
                 return await self._open_over(other)
             except InspectorError as second:
-                raise _both(error, second, other.kind) from None
+                raise _both(_no_mcp(error), second, other.kind) from None
 
     async def _open_over(self, transport: Transport) -> Introduction:
         session = self._take(transport)
@@ -72,6 +75,16 @@ class Opening:
         if session.era is Era.STATELESS:
             transport.negotiated(introduction.version, is_stateless=True)
         return introduction
+
+
+def _no_mcp(error: HttpError) -> HttpError:
+    """The same, told as what it most often means: at this address there is no MCP server."""
+    kind = next((v for name, v in error.headers.items() if name.lower() == "content-type"), "")
+    is_page = error.code == "INVALID_RESPONSE" and kind.startswith("text/html")
+    if (is_page or error.status in _NO_SUCH_DOOR) and "rpc_error" not in error.details:
+        error.message = f"this does not look like an MCP server: {error.message}"
+        error.args = (error.message,)
+    return error
 
 
 def _both(first: HttpError, second: InspectorError, kind: str) -> InspectorError:

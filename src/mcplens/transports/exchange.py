@@ -15,7 +15,6 @@ from mcplens.errors import (
     ProtocolError,
     TimeoutExpired,
     TransportError,
-    classify,
 )
 from mcplens.events import (
     HttpBytesReceived,
@@ -24,7 +23,7 @@ from mcplens.events import (
     HttpResponseReceived,
 )
 from mcplens.protocol.masking import mask_headers, mask_url
-from mcplens.transports.network import KEPT_BYTES, status_error
+from mcplens.transports.network import KEPT_BYTES, status_error, unreachable
 
 if TYPE_CHECKING:
     from aiohttp import ClientResponse, StreamReader
@@ -297,7 +296,10 @@ class Exchange:
                 return ProtocolError("INVALID_RESPONSE", message)
             case ValueError() if not isinstance(problem, OSError):  # a URL or a header
                 return ConfigurationError("CONFIGURATION_INVALID", f"{self.doing}: {text}")
-        return classify(problem, self.doing)
+        # Where a proxy is in between, it may be this that was not reached.
+        host = getattr(problem, "host", None) or self._url.host or ""
+        port = getattr(problem, "port", None) or self._url.port
+        return unreachable(problem, self.doing, host, port)
 
 
 def what_broke(problem: Exception) -> str:

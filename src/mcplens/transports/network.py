@@ -2,7 +2,7 @@
 
 Owns the checks of a URL, TLS trust, the choice of a proxy, our name on the wire, and what an HTTP
 status means (a WebSocket begins with one too). Called by the HTTP and the WebSocket transports;
-loads no HTTP library.
+loads no HTTP library. Owns also why a server cannot be reached, in words.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Final
 
-from mcplens.errors import ConfigurationError, HttpError
+from mcplens.errors import ConfigurationError, HttpError, InspectorError, classify
 from mcplens.protocol.masking import mask_url
 from mcplens.version import VERSION
 
@@ -126,6 +126,45 @@ def _is_loopback(host: str) -> bool:
         return ip_address(host).is_loopback
     except ValueError:
         return False
+
+
+def unreachable(problem: Exception, doing: str, host: str, port: int | None) -> InspectorError:
+    """The error of a server that was not reached, in plain words; its details keep the original."""
+    error = classify(problem, doing)
+    where = f"{host}:{port}" if port else host
+    plain = {
+        "CONNECTION_REFUSED": f"{where} refused the connection; nothing listens there",
+        "HOST_NOT_FOUND": f"the host {host} was not found",
+        "CONNECTION_TIMEOUT": f"{where} did not answer in time",
+        "CONNECTION_RESET": f"{where} closed the connection without an answer",
+        "TLS_FAILED": _tls_words(problem, where),
+    }.get(error.code)
+    if error.code == "CONNECTION_FAILED" and (reason := _system_words(problem)):
+        plain = f"{where} cannot be reached: {reason}"
+    if plain is not None:
+        error.message = f"{doing}: {plain}"
+        error.args = (error.message,)
+    return error
+
+
+def _system_words(problem: Exception) -> str | None:
+    """What the system says of it, without where: "No route to host"."""
+    cause = getattr(problem, "os_error", problem)
+    number = getattr(cause, "errno", None)
+    return os.strerror(number) if isinstance(number, int) and number > 0 else None
+
+
+def _tls_words(problem: Exception, where: str) -> str:
+    # aiohttp wraps what TLS raised, either way.
+    for name in ("os_error", "certificate_error"):
+        problem = getattr(problem, name, problem)
+    if isinstance(problem, ssl.SSLCertVerificationError):
+        return f"the certificate of {where} cannot be trusted: {problem.verify_message}"
+    reason = problem.reason if isinstance(problem, ssl.SSLError) else None
+    if reason == "WRONG_VERSION_NUMBER":
+        return f"{where} does not speak TLS"
+    words = reason.lower().replace("_", " ") if reason else str(problem) or type(problem).__name__
+    return f"TLS with {where} failed: {words}"
 
 
 def status_error(

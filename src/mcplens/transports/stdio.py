@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 import re
 import signal
 from collections import deque
@@ -188,14 +189,16 @@ class StdioTransport(Transport):
 
     def _exit_error(self, child: Child) -> InspectorError:
         code = child.return_code
-        name = self._command[0]
+        # Where the message is cut short, a long path would push out why the server ended.
+        name = os.path.basename(self._command[0])
         if code is None:
             message = f"{name} closed its stdout but still runs (pid {child.pid})"
         else:
             message = f"{name} {describe_exit(code)}"
-        if self._last_words:
-            said = " | ".join(list(self._last_words)[-5:])
-            message += "; its last words on stderr: " + _ANSI.sub("", said)
+        # A traceback ends with its cause; the details have the lines above.
+        said = (_ANSI.sub("", line).strip() for line in reversed(self._last_words))
+        if last := next(filter(None, said), None):
+            message += f"; its last words on stderr: {last}"
         return TransportError("SERVER_EXITED", message, details=self.describe())
 
     def _publish_exit(self, child: Child) -> None:

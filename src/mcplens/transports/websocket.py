@@ -39,6 +39,7 @@ from mcplens.transports.network import (
     check_url,
     proxy_for,
     status_error,
+    unreachable,
     usual_context,
 )
 
@@ -272,6 +273,8 @@ class WebSocketTransport(Transport):
         return TransportError("CONNECTION_LOST", f"{self._shown_url}: {message}", details=details)
 
     def _explain(self, problem: Exception, started: float) -> InspectorError:
+        from urllib.parse import urlsplit
+
         from websockets import exceptions
 
         doing = f"GET {self._shown_url}"
@@ -286,7 +289,11 @@ class WebSocketTransport(Transport):
             cause = problem.__cause__
             text = f"{problem}: {cause}" if cause else str(problem)
             return ConnectError("CONNECTION_FAILED", f"{doing}: the handshake failed: {text}")
-        return classify(problem, doing)
+        parts = urlsplit(self._url)
+        host, port = parts.hostname or "", parts.port
+        if proxy_for(parts.scheme, host, port) is not None:
+            return classify(problem, doing)  # whether it is the proxy's or the server's is not told
+        return unreachable(problem, doing, host, port or (443 if parts.scheme == "wss" else 80))
 
     def _rejection(self, doing: str, response: Response, started: float) -> HttpError:
         self._publish_handshake(response, started)

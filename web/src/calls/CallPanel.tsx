@@ -15,7 +15,7 @@ import { Asked } from "./Asked";
 import { CallActions } from "./CallActions";
 import css from "./CallPanel.module.css";
 import { Noise } from "./Noise";
-import { cancel, Ongoing } from "./Ongoing";
+import { Cancelled, cancel, Ongoing } from "./Ongoing";
 import { ResultView } from "./ResultView";
 import { isRunning } from "./running";
 import { misfitOf, statusOf } from "./status";
@@ -110,6 +110,7 @@ function Panel({ call, hasSchema, onRepeated }: Props) {
   const asked = useQuestions(call);
   const running = isRunning(call);
   const isAsked = running && asked.questions.length > 0;
+  const again = <Again call={call} onRepeated={onRepeated} />;
   return (
     <section className="pane" aria-label={`Call of ${call.name || call.method}`}>
       <Head call={call} />
@@ -118,12 +119,10 @@ function Panel({ call, hasSchema, onRepeated }: Props) {
         <div className="stack">
           {running && <Ongoing call={call} hasCancel={!isAsked} />}
           <Waited call={call} {...asked} />
-          {call.error && (
-            <ErrorNote
-              error={call.error}
-              title={call.status === "cancelled" ? "Cancelled" : "The call failed"}
-              action={<Again call={call} onRepeated={onRepeated} />}
-            />
+          {call.status === "cancelled" ? (
+            <Cancelled call={call} action={again} />
+          ) : (
+            call.error && <ErrorNote error={call.error} title="The call failed" action={again} />
           )}
           {!running && <Noise call={call} />}
           {!running && call.status === "completed" && (

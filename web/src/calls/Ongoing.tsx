@@ -1,14 +1,39 @@
-// A call under way: how far it is, since when, and how to call it off.
+// A call under way: how far it is, since when, and how to call it off; and one that was.
 import { Button, Progress } from "@mantine/core";
-import type { CallView } from "../api/types";
+import type { ReactNode } from "react";
+import type { CallView, ProgressView } from "../api/types";
 import { useNow } from "../parts/useNow";
 import { telling } from "../state/actions";
 import { command } from "../state/connection";
 import { duration } from "../values/format";
 import css from "./CallPanel.module.css";
 
+// What the engine says where nothing more is to be said.
+const BY_USER = "cancelled by the user";
+
 export const cancel = ({ call_id }: CallView): void =>
   void telling("It was not cancelled", command("CancelCall", { call_id }));
+
+const progressWords = ({ message, progress, total }: ProgressView): string =>
+  message ?? `Progress ${progress}${total ? ` of ${total}` : ""}`;
+
+/** A call that was called off: no failure, and how far it had come. */
+export function Cancelled({ call, action }: { call: CallView; action: ReactNode }) {
+  const why = call.error?.message;
+  return (
+    <div className={css.running}>
+      <div className="row wrap">
+        <strong>Cancelled</strong>
+        {why && why !== BY_USER && <span className="dim">{why}</span>}
+        <span className="grow" />
+        {action}
+      </div>
+      {call.progress && (
+        <span className={css.last}>Last progress: {progressWords(call.progress)}</span>
+      )}
+    </div>
+  );
+}
 
 /** `hasCancel` is false where the panel has a way to cancel of its own. */
 export function Ongoing({ call, hasCancel = true }: { call: CallView; hasCancel?: boolean }) {
@@ -19,10 +44,7 @@ export function Ongoing({ call, hasCancel = true }: { call: CallView; hasCancel?
     <div className={css.running}>
       <div className="row">
         <span className="grow cut">
-          {progress?.message ??
-            (progress
-              ? `Progress ${progress.progress}${progress.total ? ` of ${progress.total}` : ""}`
-              : "Waiting for the answer")}
+          {progress ? progressWords(progress) : "Waiting for the answer"}
         </span>
         {share !== null && <span>{Math.round(share)} %</span>}
         <span className={css.time} role="timer">

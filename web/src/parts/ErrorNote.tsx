@@ -9,28 +9,32 @@ import css from "./ErrorNote.module.css";
 import { Icon } from "./icons";
 import { copy } from "./text";
 
-// About what fits two lines of a card.
+// About what fits two lines of a card, and four of a wide place.
 const SHORT = 100;
+const LONG = 400;
 
 interface Props {
   error: ErrorView;
   title?: string;
   note?: ReactNode;
   action?: ReactNode;
+  /** Where there is little room. */
+  isCard?: boolean;
   /** `wait` where somebody has to do something, and nothing is broken. */
   tone?: "bad" | "wait";
 }
 
-export function ErrorNote({ error, title, note, action, tone = "bad" }: Props) {
+export function ErrorNote({ error, title, note, action, isCard, tone = "bad" }: Props) {
   const [isOpen, setOpen] = useState(false);
   const message = withoutAnsi(error.message);
-  const hasMore = message.length > SHORT || Object.keys(error.details).length > 0;
+  const most = isCard ? SHORT : LONG;
+  const hasMore = message.length > most || Object.keys(error.details).length > 0;
   return (
     <div className={css.note} role="alert" data-tone={tone}>
       <Icon name={tone === "bad" ? "alert" : "auth"} />
       <div className={`stack tight ${css.body}`}>
         {title && <strong>{title}</strong>}
-        <span className={css.message}>{isOpen ? message : cut(message, SHORT)}</span>
+        <span className={css.message}>{isOpen ? message : cut(message, most)}</span>
         {note && <span className="dim">{note}</span>}
         {isOpen && <pre className="block">{pretty({ code: error.code, ...error.details })}</pre>}
         <div className="row wrap">

@@ -1,5 +1,6 @@
-// Text of any size, with search: drawn line by line when it is long, cut into pieces where a line
-// is endless.
+// Text of any size, with search: drawn row by row when it is long, a line that does not fit as
+// several rows.
+import { Switch } from "@mantine/core";
 import {
   type ReactNode,
   useDeferredValue,
@@ -8,10 +9,21 @@ import {
   useRef,
   useState,
 } from "react";
+import { usePreference } from "../state/remembered";
 import { type Language, spansOf, type Token, tokensOf } from "../values/highlight";
-import { findAll, lastNotAbove, MOST_FOUND, piecesOf, rowAt, rowStarts } from "../values/textRows";
+import {
+  findAll,
+  isContinued,
+  lastNotAbove,
+  MOST_FOUND,
+  piecesOf,
+  rowAt,
+  rowStarts,
+} from "../values/textRows";
+import { copyRows } from "./copyRows";
 import { FindBar, SHORTEST, stepped } from "./FindBar";
 import css from "./TextView.module.css";
+import { useColumns } from "./useColumns";
 import { useWindow } from "./useWindow";
 
 const ROW_PX = 18;
@@ -31,8 +43,9 @@ interface Props {
   language?: Language | null;
 }
 
-/** How the text is drawn: its tokens, and what was found in it. */
+/** How the text is drawn: wrapped or not, its tokens, and what was found in it. */
 interface Drawn {
+  isWrapped: boolean;
   tokens: Token[];
   found: Found;
 }
@@ -65,7 +78,7 @@ function Coloured({ text, start, end, tokens }: Part & { tokens: Token[] }) {
 }
 
 /** A part of the text, with what was found in it marked. */
-function Marked({ text, start, end, tokens, found }: Part & Drawn) {
+function Marked({ text, start, end, tokens, found }: Part & Omit<Drawn, "isWrapped">) {
   const pieces = piecesOf(text, start, end, found.places, found.length);
   return pieces.map((piece): ReactNode => {
     const of = { text, start: piece.start, end: piece.start + piece.text.length, tokens };
@@ -84,10 +97,20 @@ const showCurrent = (scroller: HTMLElement | null): void =>
     ?.querySelector("mark[data-current]")
     ?.scrollIntoView({ block: "nearest", inline: "nearest" });
 
-function Windowed({ text, label, most = 480, tokens, found }: Props & Drawn) {
-  const starts = useMemo(() => rowStarts(text), [text]);
+function Windowed({ text, label, most = 480, isWrapped, tokens, found }: Props & Drawn) {
+  const { box, columns } = useColumns(isWrapped);
+  const starts = useMemo(
+    () => (columns === null ? NOWHERE : rowStarts(text, columns)),
+    [text, columns],
+  );
   const window = useWindow(starts.length, ROW_PX, false);
   const { scroller } = window;
+  const topPlace = useRef(0);
+  // Wrapped anew, what was at the upper edge stays there.
+  useLayoutEffect(() => {
+    const row = lastNotAbove(starts, topPlace.current);
+    if (scroller.current && row >= 0) scroller.current.scrollTop = row * ROW_PX;
+  }, [starts, scroller]);
   const place = found.places[found.current];
   useLayoutEffect(() => {
     if (place === undefined) return;
@@ -110,25 +133,37 @@ function Windowed({ text, label, most = 480, tokens, found }: Props & Drawn) {
       ref={scroller}
       className={css.long}
       style={{ height: Math.min(most, window.height + 16) }}
-      onScroll={window.onScroll}
+      onScroll={({ currentTarget }) => {
+        topPlace.current = starts[Math.floor(currentTarget.scrollTop / ROW_PX)] ?? 0;
+        window.onScroll();
+      }}
+      onCopy={(event) => copyRows(event, text)}
       role="region"
       aria-label={label}
       tabIndex={0}
     >
-      <div style={{ height: window.height }}>
+      <div ref={box} style={{ height: window.height }}>
         <div style={{ transform: `translateY(${window.first * ROW_PX}px)` }}>
-          {rows.map((row) => (
-            <div key={row} className={css.line}>
-              <Marked text={text} {...rowAt(text, starts, row)} tokens={tokens} found={found} />
-            </div>
-          ))}
+          {rows.map((row) => {
+            const part = rowAt(text, starts, row);
+            return (
+              <div
+                key={row}
+                className={css.line}
+                data-start={part.start}
+                data-continued={isContinued(text, part.start) || undefined}
+              >
+                <Marked text={text} {...part} tokens={tokens} found={found} />
+              </div>
+            );
+          })}
         </div>
       </div>
     </div>
   );
 }
 
-function Whole({ text, label, most, tokens, found }: Props & Drawn) {
+function Whole({ text, label, most, isWrapped, tokens, found }: Props & Drawn) {
   const section = useRef<HTMLElement>(null);
   const { current, places } = found;
   useLayoutEffect(() => {
@@ -138,6 +173,7 @@ function Whole({ text, label, most, tokens, found }: Props & Drawn) {
     <section
       ref={section}
       className={css.text}
+      data-unwrapped={!isWrapped || undefined}
       style={{ maxHeight: most }}
       aria-label={label}
       tabIndex={0}
@@ -162,30 +198,41 @@ export function TextView(props: Props) {
     () => (needle.length >= SHORTEST ? findAll(text, needle) : NOWHERE),
     [text, needle],
   );
+  const [wrap, setWrap] = usePreference("text.wrap", true);
+  const hasTools = text.length > SEARCHED;
   const found: Found = {
     places,
     length: needle.length,
     current: Math.min(current, places.length - 1),
   };
+  const drawn: Drawn = { isWrapped: wrap || !hasTools, tokens, found };
   return (
     <div className={css.view}>
-      {text.length > SEARCHED && (
-        <FindBar
-          label="Search in the text"
-          text={wanted}
-          onText={(next) => {
-            setWanted(next);
-            setCurrent(0);
-          }}
-          found={counted(found)}
-          canStep={places.length > 0}
-          step={(by) => setCurrent(stepped(found.current, by, places.length))}
-        />
+      {hasTools && (
+        <div className={css.tools}>
+          <FindBar
+            label="Search in the text"
+            text={wanted}
+            onText={(next) => {
+              setWanted(next);
+              setCurrent(0);
+            }}
+            found={counted(found)}
+            canStep={places.length > 0}
+            step={(by) => setCurrent(stepped(found.current, by, places.length))}
+          />
+          <Switch
+            size="xs"
+            label="Wrap"
+            checked={wrap}
+            onChange={(event) => setWrap(event.currentTarget.checked)}
+          />
+        </div>
       )}
       {text.length > (tokens.length ? SMALL_COLOURED : SMALL) ? (
-        <Windowed {...props} tokens={tokens} found={found} />
+        <Windowed {...props} {...drawn} />
       ) : (
-        <Whole {...props} tokens={tokens} found={found} />
+        <Whole {...props} {...drawn} />
       )}
     </div>
   );

@@ -6,8 +6,7 @@ import { StateDot } from "../parts/StateDot";
 import { nameOf, pathTo } from "../state/selection";
 import { useInspector } from "../state/store";
 import { withoutAnsi } from "../values/ansi";
-import { clock, cut } from "../values/format";
-import { shownState, stateWords } from "../values/serverState";
+import { lostWords, shownState } from "../values/serverState";
 import css from "./LostNote.module.css";
 import { toggle } from "./toggle";
 import { isOnItsWay, Waiting } from "./Waiting";
@@ -29,21 +28,12 @@ export function LostServer({ serverId }: { serverId: string }) {
 
 export function LostNote({ server, isBrief = false }: Props) {
   if (server.state === "CONNECTED") return null;
-  const { exit } = server;
-  const ended = exit
-    ? exit.signal
-      ? `ended by ${exit.signal}`
-      : `ended with exit code ${exit.exit_code}`
-    : null;
-  const why = ended ?? (server.error ? cut(withoutAnsi(server.error.message), 140) : null);
   const said = server.stderr_tail.slice(-LINES);
   return (
     <div className={css.note}>
       <StateDot state={shownState(server)} />
       <span className={css.words} role="status">
-        {nameOf(server)}: {stateWords(server).toLowerCase()}
-        {` since ${clock(server.since, false)}`}
-        {why ? `, ${why}` : ""}. What you see is as it was.
+        {lostWords(server, nameOf(server))}. What you see is as it was.
       </span>
       {isOnItsWay(server) ? (
         <Waiting server={server} />
@@ -52,7 +42,7 @@ export function LostNote({ server, isBrief = false }: Props) {
           Connect again
         </Button>
       )}
-      {ended && !isBrief && said.length > 0 && (
+      {server.exit && !isBrief && said.length > 0 && (
         <details className={css.said} open>
           <summary>Last lines of stderr</summary>
           <pre className="block">{withoutAnsi(said.join("\n"))}</pre>

@@ -1,5 +1,6 @@
 // How a server stands, in words.
 import type { RetryView, ServerView, State } from "../api/types";
+import { clock, cut } from "./format";
 
 /** What is shown of a server: its state, or that somebody has to sign in. */
 export type Shown = State | "SIGN_IN";
@@ -49,3 +50,24 @@ export function failureWords(server: ServerView): string {
 /** What is being waited for. A step is told as "opening the transport", "waiting for …". */
 export const stepWords = ({ waiting_for: step }: ServerView): string =>
   step ? `Waiting for ${step.replace(/^(waiting for|opening) /, "")}` : "Connecting";
+
+function howItEnded({ exit, error, since }: ServerView): string {
+  const at = clock(exit?.at ?? since, false);
+  if (exit?.signal) return `was ended by ${exit.signal} at ${at}`;
+  if (exit) return `ended with exit code ${exit.exit_code} at ${at}`;
+  if (error) return `failed at ${at}: ${cut(error.message, 140)}`;
+  return `has not been connected since ${at}`;
+}
+
+/** What became of a server that is gone, as one sentence without its full stop. */
+export function lostWords(server: ServerView, name: string): string {
+  const isUnderWay = server.state === "CONNECTING" || isRetrying(server);
+  if (!isUnderWay) return `${name} ${howItEnded(server)}`;
+  const { retry } = server;
+  const attempt = retry ? `retry ${retryWords(retry)}` : "a new attempt";
+  const next = `${attempt} ${isRetrying(server) ? "follows" : "is under way"}`;
+  // Since when it is being connected is not when it ended.
+  return server.exit || isRetrying(server)
+    ? `${name} ${howItEnded(server)}; ${next}`
+    : `${name} is being connected`;
+}

@@ -1,6 +1,15 @@
 import { describe, expect, it } from "vitest";
 import { stepped } from "../parts/FindBar";
-import { findAll, lastNotAbove, piecesOf, rowAt, rowStarts, WIDEST } from "./textRows";
+import {
+  columnsIn,
+  findAll,
+  isContinued,
+  lastNotAbove,
+  piecesOf,
+  rowAt,
+  rowStarts,
+  WIDEST,
+} from "./textRows";
 
 describe("a long text", () => {
   const text = `one\n\n${"x".repeat(WIDEST + 5)}\nlast\n`;
@@ -13,6 +22,38 @@ describe("a long text", () => {
     });
     expect(rows).toEqual(["one", "", "x".repeat(WIDEST), "xxxxx", "last", ""]);
     expect(lastNotAbove(starts, text.indexOf("last"))).toBe(4);
+  });
+
+  const wrapped = (given: string, width: number): string[] => {
+    const starts = rowStarts(given, width);
+    return starts.map((_, row) => {
+      const { start, end } = rowAt(given, starts, row);
+      return `${isContinued(given, start) ? "+" : ""}${given.slice(start, end)}`;
+    });
+  };
+
+  it("is wrapped at the width of its box, and told where a row goes on", () => {
+    expect(wrapped("abcdefgh\n\nabcd\nabcde", 4)).toEqual([
+      "abcd",
+      "+efgh",
+      "",
+      "abcd",
+      "abcd",
+      "+e",
+    ]);
+    expect(wrapped("", 4)).toEqual([""]);
+  });
+
+  it("is wrapped by what is seen: tabs, wide characters, and no emoji cut in two", () => {
+    expect(wrapped("a\tbcd", 10)).toEqual(["a\tbc", "+d"]);
+    expect(wrapped("漢字漢字x", 5)).toEqual(["漢字", "+漢字x"]);
+    expect(wrapped("abc😀d", 4)).toEqual(["abc", "+😀d"]);
+  });
+
+  it("has rows for a box of any width", () => {
+    expect([columnsIn(566, 7.2), columnsIn(20, 7.2), columnsIn(0, 7.2), columnsIn(566, 0)]).toEqual(
+      [78, 10, WIDEST, WIDEST],
+    );
   });
 
   it("is searched in either case, and for what would be a pattern", () => {

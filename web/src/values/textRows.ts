@@ -1,24 +1,64 @@
 // A long text as rows, and what is found in it: as places in the text, so that nothing is copied.
 // Pure.
 
-// A line longer than this is shown in pieces.
+// A line longer than this is shown in pieces, however wide its box.
 export const WIDEST = 4000;
+// Narrower than this, a box holds no row that anybody could read.
+const NARROWEST = 10;
+// As the browser sets it.
+const TAB = 8;
 // More matches than anybody steps through.
 export const MOST_FOUND = 100_000;
 
+/** How many characters of this width fit the box; WIDEST where neither is known. */
+export const columnsIn = (box: number, character: number): number =>
+  box > 0 && character > 0
+    ? Math.min(WIDEST, Math.max(NARROWEST, Math.floor(box / character)))
+    : WIDEST;
+
+/** Whether a character of Chinese, Japanese or Korean takes the place of two; an emoji has two. */
+const isWide = (code: number): boolean =>
+  code >= 0x1100 &&
+  (code <= 0x115f ||
+    (code >= 0x2e80 && code <= 0xa4cf) ||
+    (code >= 0xac00 && code <= 0xd7a3) ||
+    (code >= 0xf900 && code <= 0xfaff) ||
+    (code >= 0xff01 && code <= 0xff60));
+
+const isSecondHalf = (code: number): boolean => code >= 0xdc00 && code <= 0xdfff;
+
+/** Where a row of this width that begins at `start` is full; `end` if it never is. */
+function fullAt(text: string, start: number, end: number, width: number): number {
+  let column = 0;
+  for (let at = start; at < end; at += 1) {
+    const code = text.charCodeAt(at);
+    column += code === 9 ? TAB - (column % TAB) : isWide(code) ? 2 : 1;
+    if (column > width && at > start) return isSecondHalf(code) ? at - 1 : at;
+  }
+  return end;
+}
+
 /** Where each row begins; each ends where the next begins, without its line break. */
-export function rowStarts(text: string): number[] {
+export function rowStarts(text: string, width = WIDEST): number[] {
   const starts: number[] = [];
   let at = 0;
   for (;;) {
     const end = text.indexOf("\n", at);
     const last = end < 0 ? text.length : end;
     starts.push(at);
-    for (let piece = at + WIDEST; piece < last; piece += WIDEST) starts.push(piece);
+    // A line that fits even if it were all tabs need not be looked at.
+    for (let piece = at; (last - piece) * TAB > width; ) {
+      piece = fullAt(text, piece, last, width);
+      if (piece < last) starts.push(piece);
+    }
     if (end < 0) return starts;
     at = end + 1;
   }
 }
+
+/** Whether the row that begins here goes on with the line of the row above. */
+export const isContinued = (text: string, start: number): boolean =>
+  start > 0 && text[start - 1] !== "\n";
 
 /** The text of a row, and where it begins. */
 export function rowAt(text: string, starts: number[], row: number): { start: number; end: number } {

@@ -100,6 +100,7 @@ function Failure({ server, onEdit }: { server: ServerView; onEdit(copy: boolean)
   return (
     <ErrorNote
       error={error}
+      isCard
       title={failureWords(server)}
       tone={state === "SIGN_IN" ? "wait" : "bad"}
       note={attemptsOf(server)}

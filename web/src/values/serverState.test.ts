@@ -1,0 +1,37 @@
+import { describe, expect, it } from "vitest";
+import { aServer } from "../testing/views";
+import { clock } from "./format";
+import { lostWords } from "./serverState";
+
+const AT = 1_700_000_000;
+const exit = { pid: 1, exit_code: null, signal: "SIGKILL", at: AT };
+const error = {
+  code: "CONNECTION_LOST",
+  message: "it broke off",
+  category: "transport",
+  retryable: true,
+  details: {},
+  helpUrl: "",
+} as const;
+
+describe("a server that is gone", () => {
+  const at = clock(AT, false);
+  const said = (given: Parameters<typeof aServer>[0]): string =>
+    lostWords(aServer({ since: AT, exit: null, error: null, retry: null, ...given }), "awk.py");
+
+  it("is told of in a sentence", () => {
+    const retry = { count: 1, most: 3, at: AT + 5 };
+    expect(said({ state: "ERROR", error, exit, retry })).toBe(
+      `awk.py was ended by SIGKILL at ${at}; retry 1 of 3 follows`,
+    );
+    expect(said({ state: "CONNECTING", exit, since: AT + 9, retry: { ...retry, at: null } })).toBe(
+      `awk.py was ended by SIGKILL at ${at}; retry 1 of 3 is under way`,
+    );
+    expect(said({ state: "ERROR", exit: { ...exit, signal: null, exit_code: 3 } })).toBe(
+      `awk.py ended with exit code 3 at ${at}`,
+    );
+    expect(said({ state: "ERROR", error })).toBe(`awk.py failed at ${at}: it broke off`);
+    expect(said({ state: "DISCONNECTED" })).toBe(`awk.py has not been connected since ${at}`);
+    expect(said({ state: "CONNECTING" })).toBe("awk.py is being connected");
+  });
+});
