@@ -115,7 +115,8 @@ def test_names_and_descriptions_keep_to_their_place(browser: Browser, named: Sit
         expect(more).to_have_attribute("aria-expanded", "false")
         form = page.get_by_role("tab", name="Call")
         closed = form.bounding_box()
-        assert closed is not None and closed["y"] < 350
+        assert closed is not None
+        assert closed["y"] < 350
         window.shoot("long description")
         assert window.axe() == []
         more.click()
