@@ -86,8 +86,11 @@ def test_a_server_that_dies_in_a_call_leaves_its_last_words_and_a_way_back(
     page.get_by_role("heading", name="broken-crash").wait_for()
     page.keyboard.press("Control+Enter")
     expect(page.get_by_text("ended with exit code 3")).to_be_visible()
-    expect(page.get_by_text("demo: crashing, as asked")).to_be_visible()
-    expect(page.get_by_label("Call of broken-crash")).to_contain_text("The call failed")
+    expect(page.locator("pre").get_by_text("demo: crashing, as asked")).to_be_visible()
+    # The call tells why too, and not only that its server ended.
+    failure = page.get_by_label("Call of broken-crash").get_by_role("alert")
+    expect(failure).to_contain_text("The call failed")
+    expect(failure).to_contain_text("demo: crashing, as asked")
     assert opened.axe() == []
     opened.shoot("died in a call")
 

@@ -92,10 +92,12 @@ function Marked({ text, start, end, tokens, found }: Part & Omit<Drawn, "isWrapp
   });
 }
 
-const showCurrent = (scroller: HTMLElement | null): void =>
-  scroller
-    ?.querySelector("mark[data-current]")
-    ?.scrollIntoView({ block: "nearest", inline: "nearest" });
+/** Scroll to the match that is looked at; whether it is drawn. */
+function showCurrent(scroller: HTMLElement | null): boolean {
+  const mark = scroller?.querySelector("mark[data-current]");
+  mark?.scrollIntoView({ block: "nearest", inline: "nearest" });
+  return mark != null;
+}
 
 function Windowed({ text, label, most = 480, isWrapped, tokens, found }: Props & Drawn) {
   const { box, columns } = useColumns(isWrapped);
@@ -112,18 +114,19 @@ function Windowed({ text, label, most = 480, isWrapped, tokens, found }: Props &
     if (scroller.current && row >= 0) scroller.current.scrollTop = row * ROW_PX;
   }, [starts, scroller]);
   const place = found.places[found.current];
+  const isSought = useRef(false);
   useLayoutEffect(() => {
     if (place === undefined) return;
     const element = scroller.current;
     if (!element) return;
     // In the middle, so that what is around it can be read too.
     element.scrollTop = lastNotAbove(starts, place) * ROW_PX - element.clientHeight / 2;
-    // The row is drawn once the scrolling has been noticed.
-    const frame = requestAnimationFrame(() =>
-      requestAnimationFrame(() => showCurrent(scroller.current)),
-    );
-    return () => cancelAnimationFrame(frame);
+    isSought.current = true;
   }, [place, starts, scroller]);
+  // Its row is drawn once the scrolling has been noticed, which may be some drawings later.
+  useLayoutEffect(() => {
+    if (isSought.current && showCurrent(scroller.current)) isSought.current = false;
+  });
   const rows = Array.from(
     { length: Math.max(0, window.last - window.first) },
     (_, index) => window.first + index,
