@@ -81,6 +81,7 @@ def test_the_bar_names_the_server_of_the_address_and_no_other(window: Watched) -
     page.get_by_role("button", name="Server: one, ").click()
     page.get_by_role("menuitem", name="two").click()
     expect(page).to_have_url(re.compile("/servers/two/roots$"))
+    expect(two).to_be_visible()
     window.goto("/s/gone/tools")
     expect(page.get_by_text("There is no such server")).to_be_visible()
     expect(page.get_by_role("button", name="No server")).to_be_visible()

@@ -64,6 +64,7 @@ def test_the_keyboard_goes_from_the_search_to_what_it_finds(window: Watched) -> 
     opened = page.url
     page.keyboard.press("ArrowDown")
     expect(page.get_by_role("listbox", name="Tools")).to_be_focused()
+    expect(rows(page, "Tools").first).to_have_attribute("aria-selected", "true")
     page.keyboard.press("ArrowDown")
     expect(page).not_to_have_url(opened)
     expect(rows(page, "Tools").nth(1)).to_have_attribute("aria-selected", "true")

@@ -1,5 +1,5 @@
 // Which server and screen the address names, and how addresses are made.
-import { useEffect, useMemo } from "react";
+import { useLayoutEffect, useMemo } from "react";
 import { useLocation, useNavigate } from "react-router";
 import type { CallView, QuestionView, ServerView } from "../api/types";
 import { useInspector } from "./store";
@@ -107,8 +107,9 @@ export function useNoteVisits(): void {
   const { pathname, search } = useLocation();
   const isKnown = useInspector((state) => state.servers.has(placeOf(pathname).server_id ?? ""));
   const runId = useInspector((state) => state.run_id);
+  // At once: whoever sees where one is may load another page.
   // biome-ignore lint/correctness/useExhaustiveDependencies: what was kept holds for one run
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (isKnown) noteVisit(placeOf(pathname), pathname + search);
   }, [isKnown, pathname, search, runId]);
 }
