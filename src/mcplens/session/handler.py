@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 import itertools
+from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Protocol, runtime_checkable
 
@@ -108,7 +109,7 @@ class _ByFunction:
         return await result if inspect.isawaitable(result) else result
 
 
-class Handler:
+class Handler(ABC):
     """The questions of one kind that wait, and the ways to answer them."""
 
     method: ClassVar[str]
@@ -335,14 +336,14 @@ class Handler:
         declared = session.client_capabilities.get(self.capability) if session else None
         return declared if isinstance(declared, dict) else {}
 
+    @abstractmethod
     def _check(self, request: ServerRequest) -> None:
         """Refuse what was not declared, or can have no right answer. Raises ServerError."""
-        raise NotImplementedError
 
     def _completed(self, pending: PendingRequest, result: Any) -> Any:
         """The answer with what goes without saying."""
         return result
 
+    @abstractmethod
     def _findings(self, pending: PendingRequest, result: Any) -> tuple[str, ...]:
         """What is wrong with an answer."""
-        raise NotImplementedError
