@@ -245,3 +245,20 @@ def test_a_row_that_was_cut_once_is_not_cut_again() -> None:
 def test_a_row_on_the_page_has_no_long_method_or_id_of_an_older_recording() -> None:
     row: Row = (1, 1.0, 1.0, "s", "FrameReceived", LONG, LONG, "request", None, b"{}")
     assert len(encoded(event_view("run", row))) < 1000
+
+
+@pytest.mark.parametrize(
+    ("result", "expected"),
+    [
+        (b'{"content":[],"isError" : true}', True),
+        (b'{"content":[{"type":"text","text":"\xff"}],"isError":true}', True),
+        (b'{"isError":false}', False),
+        (b'{"structuredContent":{"isError":true}}', False),
+        (b'{"content":[{"text":"\\"isError\\":true"}]}', False),
+        (b'{"isError":true', False),
+    ],
+)
+def test_a_row_on_the_page_says_whether_a_result_is_an_error(result: bytes, expected: bool) -> None:
+    data = b'{"jsonrpc":"2.0","id":1,"result":' + result + b"}"
+    row: Row = (1, 1.0, 1.0, "s", "FrameReceived", "tools/call", 1, "result", None, data)
+    assert event_view("run", row).is_error is expected

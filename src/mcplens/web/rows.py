@@ -5,6 +5,7 @@ One shape for what happens now and for what was recorded. Called by feed.py and 
 
 from __future__ import annotations
 
+import re
 from typing import Any, Final
 
 import msgspec
@@ -25,6 +26,8 @@ WHOLE_BYTES: Final = 1024 * 1024
 # So much of a message is looked through for bytes that are no text: quick, whatever comes.
 _LOOKED_AT_BYTES: Final = 1024 * 1024
 _FRAMES: Final = frozenset({"FrameSent", "FrameReceived"})
+
+_SAID: Final = re.compile(rb'"isError"\s*:\s*true')
 
 _encode: Final = msgspec.json.Encoder(enc_hook=str).encode
 
@@ -77,7 +80,29 @@ def event_view(run_id: str, row: Row, *, is_whole: bool = False) -> EventView:
         reason,
         detail,
         is_cut or (kind == "StderrLine" and len(head) == LOG_BYTES < len(data)),
+        status == "result" and _says_error(data),
     )
+
+
+class _Result(msgspec.Struct):
+    isError: bool = False
+
+
+class _Answer(msgspec.Struct):
+    result: _Result
+
+
+_read_answer: Final = msgspec.json.Decoder(_Answer).decode
+
+
+def _says_error(data: bytes) -> bool:
+    """Whether a message is a result with `isError`; seldom, so that few are read for it."""
+    if _SAID.search(data) is None:
+        return False
+    try:
+        return _read_answer(data).result.isError
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return False
 
 
 def _head(data: bytes, characters: int) -> str:

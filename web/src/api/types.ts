@@ -279,7 +279,7 @@ export interface EventPage {
  *
  * `kind` is the event's type (docs/reference/events.md). `head` is how the bytes of its message
  * or body begin, `detail` its other fields. `is_cut` says that `detail`, or the line of stderr,
- * lacks what was too large.
+ * lacks what was too large. `is_error` is said by a result: a tool that ran and failed.
  */
 export interface EventView {
   run_id: string;
@@ -296,6 +296,7 @@ export interface EventView {
   malformed: string | null;
   detail: Record<string, unknown>;
   is_cut: boolean;
+  is_error: boolean;
 }
 
 /**

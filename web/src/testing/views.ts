@@ -16,6 +16,7 @@ export function anEvent(part: Partial<EventView> & { seq: number }): EventView {
     malformed: null,
     detail: {},
     is_cut: false,
+    is_error: false,
     ...part,
   };
 }

@@ -14,7 +14,7 @@ class EventView(msgspec.Struct, frozen=True):
 
     `kind` is the event's type (docs/reference/events.md). `head` is how the bytes of its message
     or body begin, `detail` its other fields. `is_cut` says that `detail`, or the line of stderr,
-    lacks what was too large.
+    lacks what was too large. `is_error` is said by a result: a tool that ran and failed.
     """
 
     run_id: str
@@ -31,6 +31,7 @@ class EventView(msgspec.Struct, frozen=True):
     malformed: str | None
     detail: dict[str, Any]
     is_cut: bool
+    is_error: bool
 
 
 class EventPage(msgspec.Struct, frozen=True):

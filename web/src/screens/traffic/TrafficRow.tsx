@@ -154,7 +154,7 @@ const Cells = memo(function Cells(props: Drawn) {
 }, isSame);
 
 export function toneOf(event: EventView): string | undefined {
-  if (event.malformed || event.kind === "ReplyUnmatched") return "bad";
+  if (event.malformed || event.is_error || event.kind === "ReplyUnmatched") return "bad";
   if (event.status === "error" || (event.kind === "StateChanged" && event.detail.new === "ERROR"))
     return "bad";
   if (event.kind === "HttpResponseReceived" && Number(event.status) >= 400) return "bad";

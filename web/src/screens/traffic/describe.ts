@@ -58,7 +58,10 @@ export function describe(event: EventView): string {
     case "FrameReceived":
       if (status === "malformed") return "malformed message";
       if (status === "batch") return "batch";
-      if (status === "result" || status === "error") return method ? `${method} ${status}` : status;
+      if (status === "result" || status === "error") {
+        const what = event.is_error ? "isError" : status;
+        return method ? `${method} ${what}` : what;
+      }
       return method ?? text(status);
     case "HttpRequestSent":
       return `${method ?? "HTTP"} ${text(detail.url)}`;

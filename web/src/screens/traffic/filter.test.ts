@@ -19,6 +19,10 @@ describe("a filter", () => {
     expect(fits({ status: "4xx", layer: "http" }, refused)).toBe(true);
     expect(fits({ status: "5xx", layer: "http" }, refused)).toBe(false);
     expect(fits({ status: "errors", layer: "http" }, refused)).toBe(true);
+    const failed = { seq: 3, status: "result", is_error: true };
+    expect(fits({ status: "errors" }, failed)).toBe(true);
+    expect(fits({ status: "errors" }, { ...failed, is_error: false })).toBe(false);
+    expect(fits({ text: "isError" }, failed)).toBe(true);
   });
   it("is by time: the last minutes, or from one minute to another", () => {
     const at = (wall: number) => ({ seq: 1, wall });

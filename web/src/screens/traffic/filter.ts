@@ -57,6 +57,7 @@ export const activeCount = (filter: TrafficFilter): number =>
 
 const isFailed = (event: EventView): boolean =>
   event.status === "error" ||
+  event.is_error ||
   event.malformed !== null ||
   Number(event.status) >= 400 ||
   event.kind === "ReplyUnmatched" ||
