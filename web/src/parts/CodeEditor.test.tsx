@@ -1,8 +1,30 @@
-import { act, render, screen } from "@testing-library/react";
+import { act, fireEvent, render, screen } from "@testing-library/react";
 import { useLayoutEffect, useRef, useState } from "react";
 import { expect, it, vi } from "vitest";
 import { CodeEditor } from "./CodeEditor";
 import * as codeEditor from "./codeEditor";
+
+it("keeps the focus and the place in the text when the editor comes", async () => {
+  function Page() {
+    const [text, setText] = useState("");
+    return <CodeEditor label="It" value={text} onChange={setText} />;
+  }
+  render(<Page />);
+  const plain = screen.getByRole<HTMLTextAreaElement>("textbox", { name: "It" });
+  expect(plain.tagName).toBe("TEXTAREA");
+  plain.focus();
+  fireEvent.change(plain, { target: { value: "[1, 2]" } });
+  plain.setSelectionRange(1, 2);
+  const made = vi.spyOn(codeEditor, "makeEditor");
+  await vi.waitFor(() => expect(made).toHaveBeenCalled());
+  const view = made.mock.results[0]?.value as codeEditor.Editor;
+  await vi.waitFor(() => expect(screen.getAllByRole("textbox", { name: "It" })).toHaveLength(1));
+  expect(document.activeElement).toBe(view.contentDOM);
+  expect(view.state.doc.toString()).toBe("[1, 2]");
+  const { from, to } = view.state.selection.main;
+  expect([from, to]).toEqual([1, 2]);
+  made.mockRestore();
+});
 
 it("takes back no key that comes between the drawing of the last one and its effects", async () => {
   const made = vi.spyOn(codeEditor, "makeEditor");

@@ -1,5 +1,5 @@
 // An editor for JSON. CodeMirror comes with the first one; until then a plain field takes the text.
-import { useEffect, useLayoutEffect, useRef } from "react";
+import { useLayoutEffect, useRef, useState } from "react";
 import css from "./CodeEditor.module.css";
 import type { Editor } from "./codeEditor";
 import { lazyModule, useModule } from "./useModule";
@@ -14,15 +14,25 @@ interface Props {
   hint?: string;
 }
 
+/** Whoever types on while the editor comes must not type into nothing, or set off keys of the page. */
+function takeOver(plain: HTMLTextAreaElement | null, editor: Editor): void {
+  if (!plain || document.activeElement !== plain) return;
+  const { selectionStart: anchor, selectionEnd: head } = plain;
+  editor.dispatch({ selection: { anchor, head } });
+  editor.focus();
+}
+
 export function CodeEditor({ label, value, onChange, height = 200, hint = "" }: Props) {
   const parent = useRef<HTMLDivElement>(null);
+  const plain = useRef<HTMLTextAreaElement>(null);
   const editor = useRef<Editor | null>(null);
   const latest = useRef({ value, onChange });
   latest.current = { value, onChange };
   const module = useModule(codeMirror);
+  const [isMade, setMade] = useState(false);
   const isReadOnly = !onChange;
 
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (!module || !parent.current) return;
     const made = module.makeEditor({
       parent: parent.current,
@@ -33,6 +43,8 @@ export function CodeEditor({ label, value, onChange, height = 200, hint = "" }: 
       onChange: (text) => latest.current.onChange?.(text),
     });
     editor.current = made;
+    takeOver(plain.current, made);
+    setMade(true);
     return () => {
       editor.current = null;
       made.destroy();
@@ -47,8 +59,9 @@ export function CodeEditor({ label, value, onChange, height = 200, hint = "" }: 
 
   return (
     <div ref={parent} className={css.editor} style={{ height }}>
-      {!module && (
+      {!isMade && (
         <textarea
+          ref={plain}
           className={css.plain}
           aria-label={label}
           value={value}
