@@ -14,36 +14,31 @@ interface Props {
   hint?: string;
 }
 
-/** Whoever types on while the editor comes must not type into nothing, or set off keys of the page. */
-function takeOver(plain: HTMLTextAreaElement | null, editor: Editor): void {
-  if (!plain || document.activeElement !== plain) return;
-  const { selectionStart: anchor, selectionEnd: head } = plain;
-  editor.dispatch({ selection: { anchor, head } });
-  editor.focus();
-}
-
 export function CodeEditor({ label, value, onChange, height = 200, hint = "" }: Props) {
   const parent = useRef<HTMLDivElement>(null);
   const plain = useRef<HTMLTextAreaElement>(null);
   const editor = useRef<Editor | null>(null);
+  const [isMade, setMade] = useState(false);
   const latest = useRef({ value, onChange });
   latest.current = { value, onChange };
   const module = useModule(codeMirror);
-  const [isMade, setMade] = useState(false);
   const isReadOnly = !onChange;
 
   useLayoutEffect(() => {
     if (!module || !parent.current) return;
+    // Who types already goes on where the caret is.
+    const typing = plain.current === document.activeElement ? plain.current : null;
     const made = module.makeEditor({
       parent: parent.current,
       text: latest.current.value,
+      selection: { anchor: typing?.selectionStart ?? 0, head: typing?.selectionEnd ?? 0 },
       label,
       isReadOnly,
       hint,
       onChange: (text) => latest.current.onChange?.(text),
     });
     editor.current = made;
-    takeOver(plain.current, made);
+    if (typing) made.focus();
     setMade(true);
     return () => {
       editor.current = null;
