@@ -67,6 +67,8 @@ def test_a_form_sends_what_it_shows_and_nothing_else(window: Watched) -> None:
 def test_the_whole_request_is_shown_and_any_model_answers(browser: Browser, demo: Site) -> None:
     with watched(browser, demo, permissions=["clipboard-read", "clipboard-write"]) as window:
         page = window.enter("/s/demo/tools/sample")
+        # The defaults are there: what comes later would stand in what is typed.
+        page.get_by_role("textbox", name="prompt").wait_for()
         page.get_by_text("JSON", exact=True).first.click()
         retype(
             page.get_by_role("textbox", name="Arguments as JSON"),

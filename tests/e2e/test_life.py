@@ -89,6 +89,7 @@ def test_a_server_that_dies_in_a_call_leaves_its_last_words_and_a_way_back(
     expect(page.get_by_label("Found").get_by_role("option").first).to_contain_text("broken-crash")
     page.keyboard.press("Enter")
     page.get_by_role("heading", name="broken-crash").wait_for()
+    expect(page.get_by_role("dialog")).to_have_count(0)
     page.keyboard.press("Control+Enter")
     expect(page.get_by_text("ended with exit code 3")).to_be_visible()
     expect(page.locator("pre").get_by_text("demo: crashing, as asked")).to_be_visible()
