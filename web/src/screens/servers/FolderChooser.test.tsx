@@ -9,6 +9,7 @@ vi.mock("../../state/connection", () => ({ command }));
 
 const aFolder = (path: string): FolderView => ({
   path,
+  uri: `file://${path}`,
   parent: "/",
   folders: ["work"],
   is_cut: false,
