@@ -3,6 +3,7 @@ indented and in red."""
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -51,4 +52,6 @@ def call(page: Page, site: Site, tool: str, **arguments: str) -> None:
     if as_task.count():
         as_task.check()
     page.get_by_role("button", name="Run", exact=True).click()
+    # An earlier call may be shown until then.
+    expect(page).to_have_url(re.compile(r"\?call="))
     page.get_by_label(f"Call of {tool}").wait_for()

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from .browser import Watched, watched
+from .browser import Watched, flip, watched
 from .site import configure, site
 
 DEMO = {"command": sys.executable, "args": ["-m", "mcplens.demo"]}
@@ -46,7 +46,7 @@ SERVER_JSON = {
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder: Path = tmp_path_factory.mktemp("home")
-    configure(folder, {"mine": {**DEMO, "env": {"TOKEN": "s3cret"}}})
+    configure(folder, {"mine": {**DEMO, "env": {"TOKEN": "s3cret"}}, "plain": DEMO})
     for tool in (".cursor/mcp.json", ".codeium/windsurf/mcp_config.json"):
         path = folder / tool
         path.parent.mkdir(parents=True)
@@ -76,7 +76,7 @@ def assert_confirmed_first(page: Page, name: str, *words: str) -> None:
     """It is started only after its command was shown, whole."""
     expect(page.get_by_role("dialog")).to_have_count(0)
     expect(card(page, name)).to_contain_text("not confirmed yet")
-    card(page, name).get_by_role("switch").click(force=True)
+    flip(card(page, name).get_by_role("switch"))
     dialog = page.get_by_role("dialog", name=f"Start {name}?")
     expect(dialog.get_by_role("listitem")).to_have_text(list(words))
     dialog.get_by_role("button", name="Not now").click()
@@ -212,7 +212,7 @@ def test_two_tools_with_a_server_of_one_name_are_both_taken(opened: Watched, hom
     page.get_by_role("button", name="Add 2 servers").click()
     for name in ("github", "github-windsurf"):
         assert_confirmed_first(page, name, str(DEMO["command"]), *DEMO["args"])
-    card(page, "github").get_by_role("switch").click(force=True)
+    flip(card(page, "github").get_by_role("switch"))
     page.get_by_role("dialog").get_by_role("button", name="Start it").click()
     expect(page.get_by_role("alert").filter(has_text="Connected to github")).to_be_visible()
     expect(card(page, "github")).to_contain_text("Connected")
@@ -250,10 +250,11 @@ def test_servers_are_chosen_for_an_export(
     expect(dialog.get_by_role("checkbox", name="demo")).to_have_count(0)
     dialog.get_by_role("combobox", name="For").click()
     page.get_by_role("option", name=tool).click()
+    expect(dialog.get_by_role("checkbox", name="plain")).to_be_checked()
     for chosen in dialog.get_by_role("checkbox").all():
         chosen.uncheck()
     expect(dialog.get_by_role("button", name=f"Download {file}")).to_be_disabled()
-    dialog.get_by_role("checkbox", name="pasted").check()
+    dialog.get_by_role("checkbox", name="plain").check()
     assert opened.axe() == []
     opened.shoot("exporting")
     with page.expect_download() as download:
@@ -261,8 +262,8 @@ def test_servers_are_chosen_for_an_export(
     assert download.value.suggested_filename == file
     found = read(Path(download.value.path()).read_text())
     (servers,) = found.values()
-    assert list(servers) == ["pasted"]
-    assert servers["pasted"]["command"] == DEMO["command"]
+    assert list(servers) == ["plain"]
+    assert servers["plain"]["command"] == DEMO["command"]
     opened.assert_clean()
 
 
@@ -275,7 +276,7 @@ def test_a_copy_has_the_secrets_and_a_changed_server_asks_to_be_connected_again(
     page.get_by_role("button", name="Add", exact=True).click()
     expect(page.get_by_role("dialog")).to_have_count(0)
     copy = card(page, "mine-copy")
-    copy.get_by_role("switch").click(force=True)
+    flip(copy.get_by_role("switch"))
     expect(copy).to_contain_text("Connected")
     assert written(home)["mine-copy"] == written(home)["mine"]
 

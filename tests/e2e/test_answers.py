@@ -2,23 +2,31 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from .browser import Watched, retype, watched
+from .browser import Watched, copy_by, retype, watched
 from .site import Site
+
+
+def press_run(page: Page) -> None:
+    """Run the tool that is shown, and have its call in place of an earlier one."""
+    page.get_by_role("button", name="Run", exact=True).click()
+    expect(page).to_have_url(re.compile(r"\?call="))
 
 
 def run(window: Watched, tool: str) -> tuple[Page, Locator]:
     """The panel of the first question that a tool of the demo's asks."""
     page = window.enter(f"/s/demo/tools/{tool}")
-    page.get_by_role("button", name="Run", exact=True).click()
+    press_run(page)
     return page, page.get_by_label("Question: ").first
 
 
 def test_two_questions_survive_a_reload_with_what_was_half_typed(window: Watched) -> None:
     page = window.enter("/s/demo/tools/ask-everything")
-    page.get_by_role("button", name="Run", exact=True).click()
+    press_run(page)
     form = page.get_by_label("Question: elicitation/create")
     model = page.get_by_label("Question: sampling/createMessage")
     form.get_by_label("name").fill("Ada")
@@ -59,6 +67,8 @@ def test_a_form_sends_what_it_shows_and_nothing_else(window: Watched) -> None:
 def test_the_whole_request_is_shown_and_any_model_answers(browser: Browser, demo: Site) -> None:
     with watched(browser, demo, permissions=["clipboard-read", "clipboard-write"]) as window:
         page = window.enter("/s/demo/tools/sample")
+        # The defaults are there: what comes later would stand in what is typed.
+        page.get_by_role("textbox", name="prompt").wait_for()
         page.get_by_text("JSON", exact=True).first.click()
         retype(
             page.get_by_role("textbox", name="Arguments as JSON"),
@@ -67,7 +77,7 @@ def test_the_whole_request_is_shown_and_any_model_answers(browser: Browser, demo
         # Tab leads out of the editor.
         page.keyboard.press("Tab")
         expect(page.get_by_role("button", name="_meta, timeout")).to_be_focused()
-        page.get_by_role("button", name="Run", exact=True).click()
+        press_run(page)
         model = page.get_by_label("Question: sampling/createMessage")
         for words in (
             "You are the model behind the mcplens demo.",
@@ -82,10 +92,8 @@ def test_the_whole_request_is_shown_and_any_model_answers(browser: Browser, demo
         expect(request).to_contain_text("mcplens-demo")
         expect(request).to_contain_text("12345678901234567890")
         model.get_by_label("Response", exact=False).last.fill("A bent\npiece of glass.")
-        model.get_by_role("button", name="Copy the response").click()
-        page.wait_for_function(
-            "navigator.clipboard.readText().then((text) => text === 'A bent\\npiece of glass.')"
-        )
+        copy = model.get_by_role("button", name="Copy the response")
+        assert copy_by(page, copy) == "A bent\npiece of glass."
         # Refused, and then changed: what is sent is what stands there.
         reason = model.get_by_role("combobox", name="Stop reason")
         reason.fill("toolUse")
@@ -136,7 +144,7 @@ def test_a_tool_call_that_was_built_reaches_the_server(window: Watched) -> None:
 @pytest.mark.parametrize(("button", "word"), [("Decline", "decline"), ("Cancel", "cancel")])
 def test_a_form_is_declined_or_cancelled(window: Watched, button: str, word: str) -> None:
     page = window.enter("/s/demo/tools/elicit-form")
-    page.get_by_role("button", name="Run", exact=True).click()
+    press_run(page)
     form = page.get_by_label("Question: elicitation/create")
     form.get_by_role("button", name=button, exact=True).click()
     expect(page.get_by_label("Call of elicit-form")).to_contain_text(word)
@@ -145,7 +153,7 @@ def test_a_form_is_declined_or_cancelled(window: Watched, button: str, word: str
 
 def test_a_profile_answers_in_a_person_s_place(window: Watched) -> None:
     page = window.enter("/s/demo/tools/sample-with-tools")
-    page.get_by_role("button", name="Run", exact=True).click()
+    press_run(page)
     model = page.get_by_label("Question: sampling/createMessage")
     model.get_by_role("button", name="Auto-respond").click()
     model.get_by_text("tool_result", exact=False).first.wait_for()
@@ -156,7 +164,7 @@ def test_a_profile_answers_in_a_person_s_place(window: Watched) -> None:
 
 def test_a_page_to_visit_is_shown_with_its_host(window: Watched) -> None:
     page = window.enter("/s/demo/tools/elicit-url")
-    page.get_by_role("button", name="Run", exact=True).click()
+    press_run(page)
     question = page.get_by_label("Question: elicitation/create")
     expect(question).to_contain_text("this computer")
     question.get_by_role("button", name="Decline").click()
@@ -166,7 +174,7 @@ def test_a_page_to_visit_is_shown_with_its_host(window: Watched) -> None:
 
 def test_a_tool_runs_as_a_task_and_is_listed(window: Watched) -> None:
     page = window.enter("/s/demo/tools/task-report")
-    page.get_by_role("button", name="Run", exact=True).click()
+    press_run(page)
     expect(page.get_by_text("Done", exact=True)).to_be_visible()
     window.goto("/s/demo/tasks")
     expect(page.get_by_text("completed").first).to_be_visible()

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from .browser import Watched, retype, sent_by, watched
+from .browser import Watched, copy_by, retype, sent_by, watched
 from .site import Site, configure, site
 from .telling import telling
 from .test_questions import Asked
@@ -51,11 +51,29 @@ def entry_of(home: Path) -> dict[str, Any]:
     return found
 
 
-def run(window: Watched, tool: str) -> tuple[Page, Locator]:
-    """Run a tool of the demo's; the page, and the panel of its newest call."""
+def run(window: Watched, tool: str, **arguments: str) -> tuple[Page, Locator]:
+    """Run a tool of the demo's; the page, and the panel of this call."""
     page = window.enter(f"/s/demo/tools/{tool}")
+    for name, value in arguments.items():
+        page.get_by_label(name, exact=True).fill(value)
     page.get_by_role("button", name="Run", exact=True).click()
+    # An earlier call may be shown until then.
+    expect(page).to_have_url(re.compile(r"\?call="))
     return page, page.get_by_label(f"Call of {tool}")
+
+
+def find(page: Page, words: str) -> None:
+    """Go to what the palette, which is being opened, finds first."""
+    field = page.get_by_placeholder("Find a server, tool")
+    field.fill(words)
+    field.press("Enter")
+    expect(field).to_have_count(0)
+
+
+def open_question(page: Page, server: str = "demo") -> Locator:
+    """Wait for the screen of a question: the one that is left may show the same question."""
+    expect(page.get_by_role("heading", name=f"A question of {server}")).to_be_visible()
+    return page.get_by_label(ELICITATION)
 
 
 def switch(page: Page, name: str) -> Locator:
@@ -124,13 +142,12 @@ def test_a_page_to_visit_is_copied_accepted_and_waited_for(browser: Browser, dem
         page.get_by_label(ELICITATION).wait_for()
         page.get_by_role("button", name="1 question waits").click()
         page.get_by_role("menuitem", name="elicitation/create").click()
+        question = open_question(page)
         expect(page.get_by_role("link", name="elicit-url")).to_be_visible()
         expect(page.get_by_role("button", name="Cancel tool execution")).to_be_visible()
-        question = page.get_by_label(ELICITATION)
         expect(question).to_contain_text(re.compile("Server “.+” asks you to open 127.0.0.1"))
-        question.get_by_role("button", name="Copy").click()
         url = question.locator("pre").inner_text()
-        assert page.evaluate("navigator.clipboard.readText()") == url
+        assert copy_by(page, question.get_by_role("button", name="Copy")) == url
         question.get_by_role("button", name="Accept").click()
         expect(page.get_by_text("Waiting until it is done at 127.0.0.1")).to_be_visible()
         window.shoot("asking-waits-for-a-page")
@@ -155,7 +172,8 @@ def test_a_page_to_visit_is_opened_in_a_tab_of_its_own(window: Watched) -> None:
 def test_all_questions_are_on_a_screen_of_their_own(window: Watched) -> None:
     page, _ = run(window, "elicit-two")
     expect(page.get_by_label(ELICITATION)).to_have_count(2)
-    assert page.get_by_role("button", name="Cancel", exact=True).count() == 2  # one for each form
+    # One for each form.
+    expect(page.get_by_role("button", name="Cancel", exact=True)).to_have_count(2)
     page.get_by_role("button", name="2 questions wait").click()
     for which in ("first", "second"):
         told = page.get_by_role("menuitem", name=f"The name of the {which} person?")
@@ -171,8 +189,7 @@ def test_all_questions_are_on_a_screen_of_their_own(window: Watched) -> None:
     page.get_by_role("button", name="Cancel tool execution").click()
     expect(page.get_by_text("Cancelled", exact=True).first).to_be_visible()
     page.keyboard.press("Control+k")
-    page.keyboard.type("Questions")
-    page.keyboard.press("Enter")
+    find(page, "Questions")
     expect(page.get_by_role("heading", name="Questions")).to_be_visible()
     expect(waiting).to_have_count(0)
     window.assert_clean()
@@ -184,20 +201,21 @@ def test_a_question_of_one_of_two_calls_is_answered_beside_both_and_leads_on(
     page, _ = run(window, "elicit-steps")
     page.get_by_label(ELICITATION).wait_for()
     page.get_by_role("button", name="Cancel tool execution").wait_for()
-    run(window, "wait")
+    run(window, "wait", seconds="600")
     page, call = run(window, "elicit-form")
     expect(call.get_by_text("1 question waits that may belong to this call")).to_be_visible()
     expect(call.get_by_label(ELICITATION)).to_have_count(1)
     window.shoot("asking-may-belong")
     page.get_by_role("button", name="2 questions wait").click()
     page.get_by_role("menuitem", name="elicitation/create").last.click()
-    page.get_by_label(ELICITATION).get_by_role("button", name="Decline").click()
+    open_question(page).get_by_role("button", name="Decline").click()
     expect(page.get_by_text("This question no longer waits")).to_be_visible()
     expect(page.get_by_role("link", name="Call of elicit-form")).to_be_visible()
     assert window.axe() == []
     window.shoot("asking-onward")
     page.get_by_role("link", name="Next question: What is your name?").click()
     page.get_by_role("button", name="Cancel tool execution").click()
+    expect(page.get_by_text("Cancelled", exact=True).first).to_be_visible()
     window.goto("/s/demo/tools/wait")
     page.get_by_role("button", name="Cancel", exact=True).click()
     expect(page.get_by_text("Cancelled", exact=True).first).to_be_visible()
@@ -214,11 +232,11 @@ def test_questions_of_two_servers_wait_in_the_bell(window: Watched) -> None:
     for server, asks in (("demo", "Your name"), ("other", "What is your name?")):
         page.get_by_role("button", name="2 questions wait").click()
         page.get_by_role("menuitem", name="elicitation/create").filter(has_text=server).click()
-        expect(page.get_by_role("heading", name=f"A question of {server}")).to_be_visible()
-        expect(page.get_by_label(ELICITATION)).to_contain_text(asks)
+        expect(open_question(page, server)).to_contain_text(asks)
     page.get_by_role("button", name="Cancel tool execution").click()
     page.get_by_role("button", name="1 question waits").click()
     page.get_by_role("menuitem", name="elicitation/create").click()
+    expect(open_question(page)).to_be_visible()
     page.get_by_role("button", name="Cancel tool execution").click()
     expect(page.get_by_text("Cancelled", exact=True).first).to_be_visible()
     window.assert_clean()
@@ -254,6 +272,7 @@ def test_a_capability_is_switched_off_and_the_server_sees_it(window: Watched) ->
     expect(switch(page, "Sampling")).not_to_be_checked()
     expect(switch(page, "Sampling with tools")).to_be_disabled()
     switch(page, "Elicitation at a URL").click()
+    expect(switch(page, "Elicitation at a URL")).not_to_be_checked()
     window.shoot("asking-capabilities")
     page.get_by_role("button", name="Connect again").click()
     expect(page.get_by_role("button", name="Connect again")).to_have_count(0)
@@ -292,6 +311,7 @@ def test_roots_are_browsed_for_added_and_removed_and_the_server_is_told(
     chooser.get_by_role("button", name="project").click()
     expect(chooser).to_contain_text(str(home / "project"))
     chooser.get_by_role("button", name="Choose this folder").click()
+    expect(chooser).to_have_count(0)
     page.get_by_label("Name").fill("Work")
     page.get_by_role("button", name="Add", exact=True).click()
     uri = (home / "project").as_uri()
@@ -328,8 +348,11 @@ def test_an_experimental_capability_is_tried_and_advertised(window: Watched) -> 
     history.get_by_role("button", name="Load mcplens/shout").first.click()
     expect(editor).to_contain_text("mcplens/shout")
     page.get_by_role("checkbox", name="mcplens/shout").click()
-    page.get_by_label("Value of mcplens/shout").fill('{"loud": 2}')
-    page.get_by_label("Value of mcplens/shout").press("Enter")
+    value = page.get_by_label("Value of mcplens/shout")
+    value.fill('{"loud": 2}')
+    value.press("Enter")
+    # As mcplens has it now.
+    expect(value).to_have_value('{"loud":2}')
     page.get_by_role("button", name="Connect again").click()
     expect(page.get_by_role("button", name="Connect again")).to_have_count(0)
     assert window.axe() == []
@@ -350,8 +373,7 @@ def test_a_phone_reaches_the_monitor_and_the_keys_by_the_palette(
         monitor = page.get_by_role("complementary", name="Monitor")
         for shown in (1, 0):
             page.get_by_role("button", name="Find anything").click()
-            page.keyboard.type("monitor")
-            page.keyboard.press("Enter")
+            find(page, "monitor")
             expect(monitor).to_have_count(shown)
             if shown:
                 expect(monitor).to_be_in_viewport(ratio=1)
@@ -360,8 +382,7 @@ def test_a_phone_reaches_the_monitor_and_the_keys_by_the_palette(
                 window.shoot("monitor on a phone")
                 assert window.axe() == []
         page.get_by_role("button", name="Find anything").click()
-        page.keyboard.type("keyboard")
-        page.keyboard.press("Enter")
+        find(page, "keyboard")
         keys = page.get_by_role("dialog", name="Keyboard shortcuts")
         expect(keys).to_contain_text("Open or close the monitor")
         assert window.axe() == []

@@ -38,7 +38,8 @@ def work(window: Watched) -> Page:
     page.get_by_role("button", name="Send", exact=True).click()
     expect(page.get_by_label("Call of tools/call")).to_contain_text("a secret")
     # It is on the disk within a quarter of a second.
-    while '"mine"' not in page.request.get(f"{inside(page)}/api/export").text():
+    folder = inside(page)
+    while '"mine"' not in page.request.get(f"{folder}/api/export").text():
         page.wait_for_timeout(50)
     return page
 
@@ -89,6 +90,7 @@ def test_log_lines_are_shown_filtered_split_and_exported(
         detail = page.get_by_role("region", name="Log line")
         expect(detail.get_by_label("What the line says")).to_have_text(f"{SAID} alert")
         detail.get_by_role("link", name="Only this request").click()
+        expect(page.get_by_text("Only lines of the request with id")).to_be_visible()
         page.get_by_label("Filter logs").fill("")
         expect(page.get_by_role("option", name=SAID)).to_have_count(8)
         expect(lines).not_to_contain_text("starting up")
@@ -101,6 +103,7 @@ def test_log_lines_are_shown_filtered_split_and_exported(
         page.get_by_text("One stream", exact=True).click()
         page.set_viewport_size({"width": 390, "height": 844})
         expect(lines).to_be_visible()
+        window.settle()
         assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
         window.shoot("earlier-logs-390")
         page.get_by_role("combobox", name="Which run").click()

@@ -16,7 +16,7 @@ from playwright.sync_api import Browser, expect
 
 from tests.node_tools import everything_argv
 
-from .browser import Watched, watched
+from .browser import Watched, flip, watched
 from .site import START_S, configure, site
 
 
@@ -66,7 +66,7 @@ def window(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterat
 @pytest.mark.parametrize("server", ["stdio", "http"])
 def test_server_everything_is_called_and_answered(window: Watched, server: str) -> None:
     page = window.goto("/servers")
-    page.get_by_role("switch", name=f"Connect {server}").click(force=True)
+    flip(page.get_by_role("switch", name=f"Connect {server}"))
     expect(page.get_by_role("article", name=server)).to_contain_text("Connected")
 
     window.goto(f"/s/{server}/tools/echo")

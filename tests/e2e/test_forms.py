@@ -6,7 +6,7 @@ import json
 import re
 from typing import Any
 
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import Browser, Locator, Page, Route, expect
 
 from .browser import Watched, inside, watched
 from .site import Site
@@ -51,14 +51,16 @@ def run(page: Page) -> None:
 
 def got(page: Page) -> Any:
     """What the tool gave back: its arguments as the server understood them."""
-    before = page.url
+    # As the page itself has it: Playwright hears of it a moment later.
+    before = page.evaluate("location.href")
     request = page.get_by_label(re.compile("^Call of")).get_by_role("link", name=re.compile("^id "))
     shown = request.inner_text() if request.count() else "none"
     run(page)
     expect(page).not_to_have_url(before)
     expect(request).not_to_have_text(shown)
-    call = re.search(r"call=(\w+)", page.url)
-    assert call, page.url
+    address = page.evaluate("location.href")
+    call = re.search(r"call=(\w+)", address)
+    assert call, address
     path = f"{inside(page)}/api/calls/{call[1]}/result"
     expect(page.get_by_text("Done", exact=True)).to_be_visible()
     return json.loads(page.request.get(path).text())["structuredContent"]
@@ -104,11 +106,14 @@ def test_text_of_every_format(browser: Browser, demo: Site) -> None:
 def test_text_of_several_lines_is_typed_kept_and_sent(window: Watched) -> None:
     page = enter(window, "form-text")
     plain, one_line = field(page, "Plain text"), field(page, "website")
+    plain.wait_for()
+    window.settle()
     low = height(plain)
     assert low == height(one_line)
     plain.fill("select 1")
     plain.press("Enter")
     plain.press_sequentially("from a")
+    window.settle()
     assert height(plain) > low
     switch(page, "JSON")
     expect(page.get_by_label("Arguments as JSON")).to_contain_text(r"select 1\nfrom a")
@@ -118,6 +123,7 @@ def test_text_of_several_lines_is_typed_kept_and_sent(window: Watched) -> None:
     field(page, "needed").fill("x")
     window.shoot("forms lines")
     plain.press("Control+Enter")
+    expect(page).to_have_url(re.compile(r"\?call="))
     expect(page.get_by_text("Done", exact=True)).to_be_visible()
     expect(plain).to_have_value("select 1\nfrom a")
     assert got(page) == {
@@ -143,12 +149,12 @@ def test_numbers_and_a_checkbox(window: Watched) -> None:
     assert got(page) == {"count": 10, "ratio": 0.5, "even": 2, "sure": False}
     # What is no number yet is not left out in silence.
     field(page, "even").fill("12a")
-    before = page.url
+    before = page.evaluate("location.href")
     run(page)
     findings = page.get_by_label("What breaks the schema")
     expect(findings).to_have_text("even: “12a” is no value that the form can send. It is left out.")
     window.shoot("forms half typed")
-    assert page.url == before
+    expect(page).to_have_url(before)
     page.get_by_role("button", name="Send anyway").click()
     expect(page).not_to_have_url(before)
     expect(page.get_by_label("Call of form-numbers")).not_to_contain_text("even")
@@ -192,11 +198,14 @@ def test_objects_and_lists_that_grow(window: Watched) -> None:
     tags.get_by_role("button", name="Add an item").click()
     tags.get_by_role("textbox").nth(1).fill("first")
     tags.get_by_role("button", name="Move item 2 up").click()
+    expect(tags.get_by_role("textbox").first).to_have_value("first")
     people = page.get_by_role("group", name="people")
-    for name in ("Ada", "Bob"):
+    for at, name in enumerate(("Ada", "Bob")):
         people.get_by_role("button", name="Add an item").click()
-        field(page, "name").last.fill(name)
+        field(page, "name").nth(at).fill(name)
+    expect(field(page, "name")).to_have_count(2)
     people.get_by_role("button", name="Remove item 1").click()
+    expect(field(page, "name")).to_have_value("Bob")
     labels = page.get_by_role("group", name="labels")
     labels.get_by_role("button", name="Add a key").click()
     labels.get_by_role("textbox").first.fill("env")
@@ -239,7 +248,7 @@ def test_references_and_alternatives(window: Watched) -> None:
     # The example brings its own kind of value.
     page.get_by_role("button", name="Save as example").click()
     page.get_by_label("Name of the example").fill("named")
-    page.keyboard.press("Enter")
+    page.get_by_label("Name of the example").press("Enter")
     pick(page, "target", "object with id")
     field(page, "id").fill("1x")
     page.get_by_label("Examples").get_by_role("button", name="named", exact=True).click()
@@ -272,4 +281,21 @@ def test_any_arguments_are_json_and_keep_every_digit(window: Watched) -> None:
     write(page, "Arguments as JSON", '{"big": 123456789012345678901234567890, "100%": 1.0}')
     window.shoot("forms any")
     assert got(page) == {"big": 123456789012345678901234567890, "100%": 1.0}
+    window.assert_clean()
+
+
+def test_a_press_of_run_before_the_form_is_there_sends_its_defaults(window: Watched) -> None:
+    page = window.page
+    held: list[Route] = []
+    code = re.compile(r"/assets/SchemaForm-[^/]*\.js")
+    page.route(code, held.append)
+    with page.expect_request(code):
+        enter(window, "wait")
+    run(page)
+    expect(page.get_by_text("Not called yet")).to_be_visible()
+    held[0].continue_()
+    call = page.get_by_label("Call of wait")
+    expect(call.get_by_text("Arguments wait")).to_contain_text('{"seconds":10}')
+    call.get_by_role("button", name="Cancel", exact=True).click()
+    expect(call.get_by_text("Cancelled", exact=True).first).to_be_visible()
     window.assert_clean()

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from .browser import Watched, watched
+from .browser import Watched, copy_by, flip, watched
 from .site import site
 
 PROBE = Path(__file__).with_name("probe_server.py")
@@ -59,14 +59,14 @@ def test_what_a_form_says_reaches_the_server_and_what_the_server_says_is_shown(
     page.get_by_role("button", name="Add", exact=True).click()
     expect(page.get_by_role("dialog")).to_have_count(0)
     card = page.get_by_role("article", name="probe")
-    card.get_by_role("switch").click(force=True)
+    flip(card.get_by_role("switch"))
     expect(card).to_contain_text("2025-06-18")
     icon = card.locator("img")
     expect(icon).to_have_attribute("src", re.compile("^data:image/png"))
-    assert icon.evaluate("(image) => image.naturalWidth") > 0
-    card.get_by_role("button", name="Copy how probe is reached").click()
+    assert icon.evaluate("(image) => image.decode().then(() => image.naturalWidth)") > 0
+    copy = card.get_by_role("button", name="Copy how probe is reached")
+    assert copy_by(page, copy) == f"{sys.executable} {PROBE}"
     expect(page.get_by_text("Copied", exact=True)).to_be_visible()
-    assert page.evaluate("navigator.clipboard.readText()") == f"{sys.executable} {PROBE}"
 
     opened.switch("/s/probe/tools/seen")
     page.get_by_role("button", name="Run", exact=True).click()
@@ -102,6 +102,7 @@ def test_a_folder_is_chosen_from_near_to_what_was_typed_and_lasts_as_long_as_is_
     dialog = page.get_by_role("dialog", name="Choose a folder")
     expect(dialog.get_by_text(str(home), exact=True)).to_be_visible()
     dialog.get_by_role("button", name="work", exact=True).click()
+    # At once: it waits until that folder is there.
     dialog.get_by_role("button", name="Choose this folder").click()
     expect(path).to_have_value(str(home / "work"))
     expect(page.get_by_text("last until mcplens ends")).to_have_count(0)
@@ -114,6 +115,7 @@ def test_a_folder_is_chosen_from_near_to_what_was_typed_and_lasts_as_long_as_is_
     page.emulate_media(color_scheme="dark")
     opened.shoot("roots narrow")
     page.get_by_role("tab", name="Experimental").click()
+    expect(page.get_by_role("textbox", name="Message to send")).to_be_visible()
     expect(page.get_by_text("last until mcplens ends")).to_be_visible()
     opened.assert_clean()
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from .browser import Watched, watched
+from .browser import Watched, copy_by, watched
 from .pair import call
 from .site import Site, configure, site
 
@@ -21,6 +21,14 @@ _LOOKS = """() => [...document.querySelectorAll("[data-level]")].map((one) => {
   const { color, backgroundColor, borderColor } = getComputedStyle(one);
   return [one.textContent, `${color} ${backgroundColor} ${borderColor}`];
 })"""
+# Where a list comes to rest that was scrolled.
+_AT_REST = """async (list) => {
+  for (let last = -1; last !== list.scrollTop; ) {
+    last = list.scrollTop;
+    await new Promise((resolve) => setTimeout(resolve, 150));
+  }
+  return list.scrollTop;
+}"""
 _FROM_END = """(list) => list.scrollHeight - list.scrollTop - list.clientHeight"""
 
 
@@ -36,14 +44,17 @@ def logs(window: Watched) -> Page:
     call(window.page, window.site, "log-levels")
     expect(window.page.get_by_text("8 messages were written")).to_be_visible()
     page = window.goto("/s/one/logs")
-    expect(page.get_by_role("option", name=SAID).first).to_be_visible()
-    page.get_by_role("button", name="Clear").wait_for()
+    # The last of them; what was before comes in one go.
+    expect(page.get_by_role("option", name=f"{SAID} emergency").last).to_be_visible()
     return page
 
 
-def lines(page: Page, name: str = SAID) -> int:
-    """How many lines of the calls are shown; the list is short enough to be drawn whole."""
-    return page.get_by_role("option", name=name).count()
+def cleared(window: Watched) -> Page:
+    """The logs without a line of former calls."""
+    page = window.enter("/s/one/logs")
+    page.get_by_role("button", name="Clear", exact=True).click()
+    expect(page.get_by_role("option")).to_have_count(0)
+    return page
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
@@ -57,14 +68,14 @@ def test_each_level_has_a_look_of_its_own(browser: Browser, two: Site, theme: st
         window.shoot(f"logs-levels-{theme}")
         page.set_viewport_size({"width": 360, "height": 740})
         expect(page.get_by_role("option", name=SAID).last).to_be_visible()
+        window.settle()
         assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
         window.shoot(f"logs-levels-{theme}-360")
         window.assert_clean()
 
 
 def test_the_server_is_told_a_level_and_keeps_to_it(window: Watched) -> None:
-    page = logs(window)
-    page.get_by_role("button", name="Clear").click()
+    page = cleared(window)
     level = page.get_by_role("combobox", name="Level that the server logs from")
     level.click()
     page.get_by_role("option", name="critical").click()
@@ -72,18 +83,22 @@ def test_the_server_is_told_a_level_and_keeps_to_it(window: Watched) -> None:
     call(page, window.site, "log-levels")
     window.goto("/s/one/logs")
     expect(page.get_by_role("option", name="emergency")).to_be_visible()
-    assert lines(page) == 3
-    page.get_by_role("combobox", name="Level that the server logs from").click()
+    expect(page.get_by_role("option", name=SAID)).to_have_count(3)
+    level.click()
     page.get_by_role("option", name="debug", exact=True).click()
+    expect(level).to_have_value("debug")
     window.assert_clean()
 
 
 def test_lines_are_filtered_by_text_level_and_request(window: Watched) -> None:
-    page = logs(window)
-    logs(window)
-    both = lines(page)
+    page = cleared(window)
+    for _ in range(2):
+        call(page, window.site, "log-levels")
+        expect(page.get_by_text("8 messages were written")).to_be_visible()
+    window.goto("/s/one/logs")
+    expect(page.get_by_role("option", name=SAID)).to_have_count(16)
     page.get_by_label("Filter logs").fill("level warning")
-    expect(page.get_by_role("option", name=SAID)).to_have_count(both // 8)
+    expect(page.get_by_role("option", name=SAID)).to_have_count(2)
     page.get_by_role("option", name=SAID).last.click()
     line = page.get_by_role("region", name="Log line")
     expect(line.get_by_label("What the line says")).to_have_text(f"{SAID} warning")
@@ -108,7 +123,7 @@ def test_lines_are_filtered_by_text_level_and_request(window: Watched) -> None:
         box.check()
     page.keyboard.press("Escape")
     page.get_by_role("button", name="Show all").click()
-    expect(page.get_by_role("option", name=SAID)).to_have_count(both)
+    expect(page.get_by_role("option", name=SAID)).to_have_count(16)
     window.assert_clean()
 
 
@@ -122,8 +137,8 @@ def test_a_line_is_opened_and_closed_by_keyboard(window: Watched) -> None:
     expect(line).to_be_visible()
     assert window.axe() == []
     window.shoot("logs-line")
-    line.get_by_role("button", name="Copy the line").click()
-    assert page.evaluate("navigator.clipboard.readText()").endswith(f"{SAID} emergency")
+    copy = line.get_by_role("button", name="Copy the line")
+    assert copy_by(page, copy).endswith(f"{SAID} emergency")
     page.get_by_role("listbox", name="Log lines").focus()
     page.keyboard.press("Escape")
     expect(line).to_be_hidden()
@@ -152,8 +167,8 @@ def test_messages_and_stderr_are_one_stream_or_two(window: Watched) -> None:
     said.click()
     line = page.get_by_role("region", name="Log line")
     assert line.get_by_label("What the line says").text_content() == "  starting up"
-    line.get_by_role("button", name="Copy the line").click()
-    assert "\x1b[31mstarting" in page.evaluate("navigator.clipboard.readText()")
+    copy = line.get_by_role("button", name="Copy the line")
+    assert "\x1b[31mstarting" in copy_by(page, copy)
     line.get_by_role("button", name="Close the line").click()
     assert window.axe() == []
     window.shoot("logs-split")
@@ -170,10 +185,9 @@ def test_messages_and_stderr_are_one_stream_or_two(window: Watched) -> None:
 def test_what_is_shown_is_copied_exported_and_cleared(window: Watched, tmp_path: Path) -> None:
     page = logs(window)
     page.get_by_label("Filter logs").fill("level alert")
-    expect(page.get_by_role("option", name=f"{SAID} info")).to_have_count(0)
-    count = lines(page)
-    page.get_by_role("button", name="Copy", exact=True).click()
-    copied = page.evaluate("navigator.clipboard.readText()").splitlines()
+    expect(page.get_by_role("option", name=f"{SAID} emergency")).to_have_count(0)
+    count = page.get_by_role("option", name=SAID).count()
+    copied = copy_by(page, page.get_by_role("button", name="Copy", exact=True)).splitlines()
     assert len(copied) == count
     assert copied[0].endswith(f"one alert demo {SAID} alert")
     saved = []
@@ -199,18 +213,20 @@ def test_what_is_shown_is_copied_exported_and_cleared(window: Watched, tmp_path:
 def test_the_newest_line_is_followed_until_somebody_scrolls_up(browser: Browser, two: Site) -> None:
     with watched(browser, two, viewport={"width": 1440, "height": 320}) as window:
         page = logs(window)
+        count = page.get_by_text(re.compile(r"^\d+ lines$"))
+        before = int(count.inner_text().split()[0]) + 8
         caller = page.context.new_page()
         call(caller, two, "log-levels")
         listbox = page.get_by_role("listbox", name="Log lines")
         follow = page.get_by_role("button", name="Follow the newest")
+        expect(count).to_have_text(f"{before} lines")
         expect(follow).to_be_hidden()
+        window.settle()
         assert listbox.evaluate(_FROM_END) < 24
         listbox.hover()
         page.mouse.wheel(0, -120)
         expect(follow).to_be_visible()
-        place = listbox.evaluate("(list) => list.scrollTop")
-        count = page.get_by_text(re.compile(r"^\d+ lines$"))
-        before = int(count.inner_text().split()[0])
+        place = listbox.evaluate(_AT_REST)
         caller.get_by_role("button", name="Run", exact=True).click()
         expect(count).to_have_text(f"{before + 8} lines")
         assert listbox.evaluate("(list) => list.scrollTop") == place
@@ -253,9 +269,7 @@ def test_long_lines_are_found_and_copied_to_their_end(browser: Browser, wordy: S
         expect(page.get_by_text("1 line", exact=True)).to_be_visible()
         page.get_by_label("Filter logs").fill("xxx")
         expect(page.get_by_text("2 lines", exact=True)).to_be_visible()
-        page.get_by_role("button", name="Copy", exact=True).click()
-        expect(page.get_by_text("Copied")).to_be_visible()
-        copied = page.evaluate("navigator.clipboard.readText()").splitlines()
+        copied = copy_by(page, page.get_by_role("button", name="Copy", exact=True)).splitlines()
         assert copied[0].endswith("xxx ends")
         assert copied[1].endswith("xxx long")
         assert len(copied[1]) > 40_000
@@ -269,6 +283,7 @@ def test_a_reload_brings_back_older_lines_and_the_one_that_is_named(
     with watched(browser, wordy) as window:
         page = window.enter("/s/one/logs")
         page.get_by_role("option", name="begins").click()
+        expect(page).to_have_url(re.compile(r"\?line="))
         address = page.url
         call(page, wordy, "broken-flood", messages="3000")
         expect(page.get_by_label("Call of broken-flood")).to_contain_text("3000 messages were sent")

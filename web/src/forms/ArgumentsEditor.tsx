@@ -52,6 +52,10 @@ function initialText(module: typeof import("./SchemaForm"), drawing: Drawing): s
   }
 }
 
+/** What a form of this schema begins with, once its code is there. */
+export const filledIn = async (schema: unknown): Promise<string> =>
+  initialText(await formModule.load(), drawingOf(schema));
+
 function useDrawing(schema: unknown): [Drawing, (why: string) => void] {
   const [broken, setBroken] = useState<{ schema: unknown; why: string } | null>(null);
   const drawing = useMemo(() => drawingOf(schema), [schema]);

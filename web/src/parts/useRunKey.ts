@@ -1,13 +1,19 @@
-import { useHotkeys } from "@mantine/hooks";
+import { useLayoutEffect } from "react";
 
 /** Ctrl or Cmd with Enter, wherever the focus is: in a field, in an editor, or on nothing. */
 export function useRunKey(run: () => void): void {
-  const onKey = (event: KeyboardEvent): void => {
-    // Whoever has answered it already, or a dialog above the screen, keeps it.
-    const isAbove = event.target instanceof Element && event.target.closest("[aria-modal=true]");
-    if (event.defaultPrevented || isAbove) return;
-    event.preventDefault();
-    run();
-  };
-  useHotkeys([["mod+Enter", onKey, { preventDefault: false }]], [], true);
+  // At once: a key between the drawing and a later effect would run what was shown before.
+  useLayoutEffect(() => {
+    const onKey = (event: KeyboardEvent): void => {
+      if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
+      if (event.altKey || event.shiftKey) return;
+      // Whoever has answered it already, or a dialog above the screen, keeps it.
+      const isAbove = event.target instanceof Element && event.target.closest("[aria-modal=true]");
+      if (event.defaultPrevented || isAbove) return;
+      event.preventDefault();
+      run();
+    };
+    document.documentElement.addEventListener("keydown", onKey);
+    return () => document.documentElement.removeEventListener("keydown", onKey);
+  });
 }

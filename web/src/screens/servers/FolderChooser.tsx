@@ -3,6 +3,7 @@ import { Button, Modal } from "@mantine/core";
 import { useState } from "react";
 import type { FolderView } from "../../api/types";
 import { Icon } from "../../parts/icons";
+import { useBusy } from "../../parts/useBusy";
 import { telling } from "../../state/actions";
 import { command } from "../../state/connection";
 import css from "./FolderChooser.module.css";
@@ -30,23 +31,25 @@ interface Props {
 
 export function FolderChooser({ start, onChoose, onClose }: Props) {
   const [folder, setFolder] = useState(start);
-  const go = async (path: string): Promise<void> => {
-    const next = await telling("The folder cannot be read", command("BrowseFolder", { path }));
-    if (next) setFolder(next);
-  };
+  const { isBusy, run } = useBusy();
+  const go = (path: string): void =>
+    run(async () => {
+      const next = await telling("The folder cannot be read", command("BrowseFolder", { path }));
+      if (next) setFolder(next);
+    });
   return (
     <Modal opened onClose={onClose} title="Choose a folder" size="lg">
       <div className="stack">
         <span className={`mono ${css.path}`}>{folder.path}</span>
         <div className={css.folders}>
           {folder.parent !== null && (
-            <Folder name=".. (one up)" onOpen={() => void go(folder.parent ?? "/")} />
+            <Folder name=".. (one up)" onOpen={() => go(folder.parent ?? "/")} />
           )}
           {folder.folders.map((name) => (
             <Folder
               key={name}
               name={name}
-              onOpen={() => void go(`${folder.path.replace(/\/$/, "")}/${name}`)}
+              onOpen={() => go(`${folder.path.replace(/\/$/, "")}/${name}`)}
             />
           ))}
         </div>
@@ -55,7 +58,10 @@ export function FolderChooser({ start, onChoose, onClose }: Props) {
           <Button variant="default" onClick={onClose}>
             Cancel
           </Button>
-          <Button onClick={() => onChoose(folder.path)}>Choose this folder</Button>
+          {/* Which one this is shows only when the folder that was opened is there. */}
+          <Button loading={isBusy} onClick={() => onChoose(folder.path)}>
+            Choose this folder
+          </Button>
         </div>
       </div>
     </Modal>

@@ -1,7 +1,7 @@
 // Running a tool: what was typed, whether it fits, and sending it.
-import { useState } from "react";
+import { useEffect, useState } from "react";
 import type { ErrorView, ServerView } from "../../api/types";
-import { type Arguments, NO_ARGUMENTS } from "../../forms/ArgumentsEditor";
+import { type Arguments, filledIn, NO_ARGUMENTS } from "../../forms/ArgumentsEditor";
 import { useFindings } from "../../forms/useFindings";
 import type { Finding } from "../../forms/validate";
 import { viewOf } from "../../state/actions";
@@ -33,6 +33,8 @@ export function useRun(server: ServerView, tool: Tool, show: (callId: string) =>
   const [isTried, setTried] = useState(false);
   const [problem, setProblem] = useState<string | null>(null);
   const [error, setError] = useState<ErrorView | null>(null);
+  // How to run it once the defaults are filled in: who is quick presses Run before they are.
+  const [early, setEarly] = useState<{ isForced: boolean } | null>(null);
   const text = draft.text ?? "{}";
   const { parsed, findings } = useFindings(tool.inputSchema, draft);
 
@@ -61,12 +63,27 @@ export function useRun(server: ServerView, tool: Tool, show: (callId: string) =>
       setError(viewOf(thrown));
     }
   };
+  const startFilled = async (isForced: boolean): Promise<void> => {
+    setEarly({ isForced });
+    try {
+      setDraft({ ...draft, text: await filledIn(tool.inputSchema) });
+    } catch (thrown) {
+      setEarly(null);
+      setError(viewOf(thrown));
+    }
+  };
   const start = (isForced: boolean): void => {
-    setTried(true);
     setError(null);
+    if (draft.text === null) return void startFilled(isForced);
+    setTried(true);
     setProblem(parsed.ok ? null : `The arguments are not JSON: ${parsed.problem}`);
     if (parsed.ok && (isForced || findings.length === 0)) void send(text, isForced);
   };
+  useEffect(() => {
+    if (early === null || draft.text === null) return;
+    setEarly(null);
+    start(early.isForced);
+  });
   const canForce = error?.code === "INVALID_REQUEST" && "findings" in error.details;
   return {
     draft,
