@@ -1,8 +1,23 @@
-import { act, render, screen } from "@testing-library/react";
+import { act, cleanup, render, screen } from "@testing-library/react";
 import { useLayoutEffect, useRef, useState } from "react";
 import { expect, it, vi } from "vitest";
 import { CodeEditor } from "./CodeEditor";
 import * as codeEditor from "./codeEditor";
+
+it("leaves the caret where it is when the editor takes the place of the plain field", async () => {
+  const made = vi.spyOn(codeEditor, "makeEditor");
+  render(<CodeEditor label="First" value="typed" onChange={() => {}} />);
+  const plain = screen.getByRole<HTMLTextAreaElement>("textbox", { name: "First" });
+  expect(plain.tagName).toBe("TEXTAREA");
+  plain.focus();
+  plain.setSelectionRange(2, 4);
+  await vi.waitFor(() => expect(plain.isConnected).toBe(false));
+  const view = made.mock.results[0]?.value as codeEditor.Editor;
+  expect(document.activeElement).toBe(view.contentDOM);
+  expect(view.state.selection.main).toMatchObject({ from: 2, to: 4 });
+  made.mockRestore();
+  cleanup();
+});
 
 it("takes back no key that comes between the drawing of the last one and its effects", async () => {
   const made = vi.spyOn(codeEditor, "makeEditor");

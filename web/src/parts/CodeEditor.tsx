@@ -1,5 +1,5 @@
 // An editor for JSON. CodeMirror comes with the first one; until then a plain field takes the text.
-import { useEffect, useLayoutEffect, useRef } from "react";
+import { useLayoutEffect, useRef, useState } from "react";
 import css from "./CodeEditor.module.css";
 import type { Editor } from "./codeEditor";
 import { lazyModule, useModule } from "./useModule";
@@ -16,23 +16,30 @@ interface Props {
 
 export function CodeEditor({ label, value, onChange, height = 200, hint = "" }: Props) {
   const parent = useRef<HTMLDivElement>(null);
+  const plain = useRef<HTMLTextAreaElement>(null);
   const editor = useRef<Editor | null>(null);
+  const [isMade, setMade] = useState(false);
   const latest = useRef({ value, onChange });
   latest.current = { value, onChange };
   const module = useModule(codeMirror);
   const isReadOnly = !onChange;
 
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (!module || !parent.current) return;
+    // Who types already goes on where the caret is.
+    const typing = plain.current === document.activeElement ? plain.current : null;
     const made = module.makeEditor({
       parent: parent.current,
       text: latest.current.value,
+      selection: { anchor: typing?.selectionStart ?? 0, head: typing?.selectionEnd ?? 0 },
       label,
       isReadOnly,
       hint,
       onChange: (text) => latest.current.onChange?.(text),
     });
     editor.current = made;
+    if (typing) made.focus();
+    setMade(true);
     return () => {
       editor.current = null;
       made.destroy();
@@ -47,8 +54,9 @@ export function CodeEditor({ label, value, onChange, height = 200, hint = "" }: 
 
   return (
     <div ref={parent} className={css.editor} style={{ height }}>
-      {!module && (
+      {!isMade && (
         <textarea
+          ref={plain}
           className={css.plain}
           aria-label={label}
           value={value}

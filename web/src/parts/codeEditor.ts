@@ -43,6 +43,7 @@ const look = EditorView.theme({
 export interface EditorOptions {
   parent: HTMLElement;
   text: string;
+  selection: { anchor: number; head: number };
   label: string;
   isReadOnly: boolean;
   hint: string;
@@ -52,11 +53,12 @@ export interface EditorOptions {
 export type Editor = EditorView;
 
 export function makeEditor(options: EditorOptions): EditorView {
-  const { parent, text, label, isReadOnly, hint, onChange } = options;
+  const { parent, text, selection, label, isReadOnly, hint, onChange } = options;
   return new EditorView({
     parent,
     state: EditorState.create({
       doc: text,
+      selection,
       extensions: [
         EditorView.cspNonce.of(nonce),
         lineNumbers(),
