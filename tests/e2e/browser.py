@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from playwright.sync_api import Browser, BrowserContext, Locator, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect, sync_playwright
 
 from .site import Site
 
@@ -22,6 +22,9 @@ ROOT = Path(__file__).parents[2]
 AXE = ROOT / "web" / "node_modules" / "axe-core" / "axe.min.js"
 # Where screenshots go, if they are wanted.
 SHOTS = os.environ.get("MCPLENS_SHOTS")
+# A machine that runs all tests at once is slow; who finds a thing at once does not wait for it.
+PATIENCE_MS = 15_000
+expect.set_options(timeout=PATIENCE_MS)
 _PROGRAMS = ("chromium", "chromium-browser", "google-chrome")
 _ARGUMENTS = [
     "--no-sandbox", "--disable-background-networking", "--disable-component-update",
@@ -59,7 +62,7 @@ _AXE = """async (runOnly) =>
 
 def inside(page: Page) -> str:
     """Where all is that needs the cookie, as the page knows it."""
-    page.wait_for_function("localStorage.getItem('mcplens.folder')")
+    page.wait_for_function("() => localStorage.getItem('mcplens.folder')")
     return str(page.evaluate("location.origin + localStorage.getItem('mcplens.folder')"))
 
 
@@ -84,7 +87,7 @@ class Watched:
         self.faults: list[str] = []
         context.add_init_script(_WATCH)
         self.page: Page = context.new_page()
-        self.page.set_default_timeout(15_000)
+        self.page.set_default_timeout(PATIENCE_MS)
         self.page.on("request", self._note_request)
         self.page.on("pageerror", lambda error: self.faults.append(str(error)))
         self.page.on("console", self._note_console)

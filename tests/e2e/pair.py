@@ -10,6 +10,7 @@ from pathlib import Path
 
 from playwright.sync_api import Page, expect
 
+from .calls import run
 from .site import Site, configure, site
 
 LOUD = (
@@ -50,5 +51,5 @@ def call(page: Page, site: Site, tool: str, **arguments: str) -> None:
     as_task = page.get_by_role("switch", name="Run as a task")
     if as_task.count():
         as_task.check()
-    page.get_by_role("button", name="Run", exact=True).click()
+    run(page)
     page.get_by_label(f"Call of {tool}").wait_for()
