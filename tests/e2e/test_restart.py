@@ -186,8 +186,8 @@ def test_a_page_that_has_no_key_is_told_what_to_do(browser: Browser, home: Path)
         window.shoot("refused")
         # Signed in elsewhere in this browser, the page needs only a push.
         other = page.context.new_page()
-        other.goto(f"http://localhost:{first.port}/#token={second.token}")
-        other.get_by_role("navigation", name="Screens").wait_for()
+        other.goto(f"http://localhost:{first.port}/servers#token={second.token}")
+        other.get_by_role("article", name="mine").wait_for()
         page.get_by_role("button", name="Try again").click()
         expect(page.get_by_text("mcplens was restarted")).to_be_visible()
         assert window.axe() == []
