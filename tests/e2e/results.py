@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from .browser import Watched, retype, watched
+from .browser import Watched, retype, until, watched
 from .calls import run
 from .pair import connect
 from .site import configure, site
@@ -20,14 +20,6 @@ ODD = {"command": sys.executable, "args": [str(Path(__file__).with_name("odd_ser
 SECRET = "Bearer s3cret"
 # More digits than a number of JavaScript holds.
 LARGE = "12345678901234567890"
-_COPIED = """async () => {
-  for (let turn = 0; turn < 300; turn++) {
-    const text = await navigator.clipboard.readText();
-    if (text) return text;
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-  throw new Error("nothing was copied");
-}"""
 
 
 @contextmanager
@@ -88,8 +80,8 @@ def gives(window: Watched, result: str) -> Locator:
     return page.get_by_label("Call of give")
 
 
-def copied_by(page: Page, copy: Callable[[], None]) -> str:
-    """What `copy` puts on the clipboard, once it is there."""
+def copied_by_keys(page: Page, keys: str) -> str:
+    """What these copy; what was copied before does not count."""
     page.evaluate("navigator.clipboard.writeText('')")
-    copy()
-    return str(page.evaluate(_COPIED))
+    page.keyboard.press(keys)
+    return str(until(page, "navigator.clipboard.readText()"))

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from .browser import Watched, watched
+from .browser import Watched, until, watched
 from .calls import recorded
 from .pair import connect
 from .site import configure, site
@@ -146,7 +146,7 @@ def test_a_service_worker_of_who_had_the_port_does_not_stay(browser: Browser, ho
         running = open_things.enter_context(site(home, port=port))
         page.goto(running.url)
         expect(page.get_by_text("the worker's page")).to_be_visible()
-        page.wait_for_function("() => navigator.serviceWorker.controller === null")
+        until(page, "navigator.serviceWorker.controller === null")
         page.goto(f"{running.url}/servers#token={running.token}")
         page.get_by_role("article", name="mine").wait_for()
 

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, expect
 
-from .browser import Watched
+from .browser import Watched, copy_by, until
 from .calls import run
-from .results import LARGE, called, copied_by, gives, name_given, three_servers
+from .results import LARGE, called, copied_by_keys, gives, name_given, three_servers
 
 
 @pytest.fixture(scope="module")
@@ -53,7 +53,7 @@ def test_no_digit_and_no_key_is_lost(opened: Watched) -> None:
     expect(raw).to_contain_text('"twice": 2')
     page = opened.page
     copy = panel.get_by_role("button", name="Copy the result")
-    assert '"id": 12345678901234567890' in copied_by(page, copy.click)
+    assert '"id": 12345678901234567890' in copy_by(page, copy)
     with page.expect_download() as download:
         panel.get_by_role("button", name="Download the result").click()
     assert download.value.suggested_filename == "give.json"
@@ -121,7 +121,7 @@ def test_a_value_of_a_tree_is_chosen_and_copied_by_keys(opened: Watched) -> None
     page.keyboard.press("ArrowDown")
     page.keyboard.press("ArrowDown")
     expect(tree).to_have_attribute("aria-activedescendant", value.get_attribute("id") or "an id")
-    assert copied_by(page, lambda: page.keyboard.press("c")) == LARGE
+    assert copied_by_keys(page, "c") == LARGE
     page.keyboard.press("?")
     expect(page.get_by_text("Copy the chosen value of a JSON tree")).to_be_visible()
     opened.assert_clean()
@@ -218,7 +218,7 @@ def test_a_long_line_is_wrapped_and_copied_as_one(opened: Watched) -> None:
     spills = "(box) => box.scrollWidth > box.clientWidth"
 
     def wait_until(it: str) -> None:
-        page.wait_for_function(it, arg=text.element_handle())
+        until(page, it, text.element_handle())
 
     wait_until(fits)
     opened.settle()
@@ -239,8 +239,7 @@ def test_a_long_line_is_wrapped_and_copied_as_one(opened: Watched) -> None:
         getSelection().setBaseAndExtent(rows[0].firstChild, 4, rows[2].firstChild, 3);
     }""")
     text.focus()
-    copy = copied_by(page, lambda: page.keyboard.press("Control+C"))
-    assert copy == line[4 : 2 * second + 3]
+    assert copied_by_keys(page, "Control+C") == line[4 : 2 * second + 3]
     panel.get_by_label("Search in the text").fill("needle")
     expect(text.locator("mark[data-current]")).to_be_in_viewport()
     wrap = panel.get_by_role("switch", name="Wrap")
@@ -286,7 +285,7 @@ def test_the_picture_and_the_sound_of_a_question_are_shown(opened: Watched) -> N
     picture.evaluate("(image) => image.decode()")
     sound = question.locator("audio")
     expect(sound).to_be_visible()
-    page.wait_for_function("() => document.querySelector('audio').duration > 0")
+    until(page, "document.querySelector('audio').duration > 0")
     expect(question.get_by_role("link", name="Download")).to_have_count(2)
     assert opened.axe() == []
     opened.shoot("question with media")

@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from .browser import Watched, retype
+from .browser import Watched, copy_by, retype
 from .calls import run
-from .results import SECRET, called, copied_by, gives, name_given, three_servers
+from .results import SECRET, called, gives, name_given, three_servers
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +38,7 @@ def given(opened: Watched) -> str:
 def copied(page: Page, panel: Locator, name: str) -> str:
     """What `Copy as` puts on the clipboard."""
     panel.get_by_role("button", name="Copy as").click()
-    return copied_by(page, page.get_by_role("menuitem", name=name).click)
+    return copy_by(page, page.get_by_role("menuitem", name=name))
 
 
 def output_of(command: list[str], home: Path, **variables: str) -> str:
@@ -123,7 +123,7 @@ def test_an_error_reply_to_a_raw_message_is_shown_and_copied_whole(
     assert copied(page, panel, "JSON-RPC request") == message
     assert copied(page, panel, "mcplens command") == f"mcplens raw odd '{message}'"
     copy = panel.get_by_role("button", name="Copy the result")
-    assert "no such method" in copied_by(page, copy.click)
+    assert "no such method" in copy_by(page, copy)
     opened.assert_clean()
 
 
@@ -132,7 +132,7 @@ def test_the_messages_of_a_prompt_are_copied_as_text(opened: Watched, given: str
     page.get_by_role("textbox", name="name").fill("Ada")
     page.get_by_role("button", name="Get the messages").click()
     panel = page.get_by_label("Call of conversation")
-    text = copied_by(page, panel.get_by_role("button", name="Copy text").click)
+    text = copy_by(page, panel.get_by_role("button", name="Copy text"))
     assert "Ada" in text
     assert '"role"' not in text
     opened.assert_clean()
