@@ -1,4 +1,5 @@
-"""A server on stdio that gives any result or error as it is told, and asks with pictures."""
+"""A server on stdio that gives any result or error as it is told, also later, and asks with
+pictures."""
 
 from __future__ import annotations
 
@@ -44,8 +45,12 @@ TOOLS = [
     {"name": "give", "inputSchema": {"type": "object", "properties": {"json": {"type": "string"}}}},
     {"name": "fail", "inputSchema": {"type": "object", "properties": {"json": {"type": "string"}}}},
     {"name": "long", "inputSchema": {"type": "object"}},
+    {"name": "hold", "inputSchema": {"type": "object"}},
+    {"name": "drop", "inputSchema": {"type": "object"}},
     {"name": "ask", "inputSchema": {"type": "object"}},
 ]
+# The calls that fail as soon as another one says so.
+HELD: list[Any] = []
 
 
 def say(text: str) -> None:
@@ -54,6 +59,13 @@ def say(text: str) -> None:
 
 def answer(identity: Any, result: str) -> None:
     say(f'{{"jsonrpc":"2.0","id":{json.dumps(identity)},"result":{result}}}')
+
+
+def drop() -> None:
+    for identity in HELD:
+        error = {"code": -32000, "message": "dropped"}
+        say(json.dumps({"jsonrpc": "2.0", "id": identity, "error": error}))
+    HELD.clear()
 
 
 def call(identity: Any, params: dict[str, Any]) -> None:
@@ -65,6 +77,11 @@ def call(identity: Any, params: dict[str, Any]) -> None:
     elif params["name"] == "long":
         lines = [f"line {n}{' Needle' if n % 20_000 == 7 else ''}" for n in range(60_000)]
         answer(identity, json.dumps({"content": [{"type": "text", "text": "\n".join(lines)}]}))
+    elif params["name"] == "hold":
+        HELD.append(identity)
+    elif params["name"] == "drop":
+        drop()
+        answer(identity, '{"content": []}')
     else:
         asked = {"jsonrpc": "2.0", "id": "q", "method": "sampling/createMessage"}
         say(json.dumps({**asked, "params": QUESTION}))

@@ -10,7 +10,9 @@ from pathlib import Path
 
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from .browser import Watched, watched
+from .browser import Watched, retype, until, watched
+from .calls import run
+from .pair import connect
 from .site import configure, site
 
 ODD = {"command": sys.executable, "args": [str(Path(__file__).with_name("odd_server.py"))]}
@@ -47,8 +49,7 @@ def three_servers(browser: Browser, home: Path) -> Iterator[Watched]:
         ):
             page = window.enter("/servers")
             for name in ("odd", "wire"):
-                page.get_by_role("switch", name=f"Connect {name}").click(force=True)
-                expect(page.get_by_role("article", name=name)).to_contain_text("Connected")
+                connect(page, name)
             yield window
 
 
@@ -62,14 +63,12 @@ def name_given(window: Watched) -> str:
 
 
 def called(window: Watched, server: str, tool: str, arguments: str = "") -> Locator:
-    """The panel of a call that has ended, made with these arguments."""
+    """The panel of a call made with these arguments."""
     page = window.goto(f"/s/{server}/tools/{tool}")
     if arguments:
         page.get_by_text("JSON", exact=True).first.click()
-        page.get_by_label("Arguments as JSON").click()
-        page.keyboard.press("Control+A")
-        page.keyboard.insert_text(arguments)
-    page.get_by_role("button", name="Run", exact=True).click()
+        retype(page.get_by_label("Arguments as JSON"), arguments)
+    run(page)
     return page.get_by_label(f"Call of {tool}")
 
 
@@ -77,10 +76,12 @@ def gives(window: Watched, result: str) -> Locator:
     """The panel of a call that gave exactly this."""
     page = window.goto("/s/odd/tools/give")
     page.get_by_label("json", exact=True).fill(result)
-    page.get_by_role("button", name="Run", exact=True).click()
+    run(page)
     return page.get_by_label("Call of give")
 
 
-def clipboard(page: Page) -> str:
-    page.wait_for_function("navigator.clipboard.readText().then((text) => text !== '')")
-    return str(page.evaluate("navigator.clipboard.readText()"))
+def copied_by_keys(page: Page, keys: str) -> str:
+    """What these copy; what was copied before does not count."""
+    page.evaluate("navigator.clipboard.writeText('')")
+    page.keyboard.press(keys)
+    return str(until(page, "navigator.clipboard.readText()"))

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, WebSocketRoute, expect
 
-from .browser import Watched, watched
+from .browser import PATIENCE_S, Watched, watched
 from .site import Site
 
 CALL: dict[str, Any] = {
@@ -112,7 +112,7 @@ class Asked:
 
     def answer(self) -> dict[str, Any]:
         """The newest answer, without its number."""
-        for _ in range(100):
+        for _ in range(PATIENCE_S * 20):
             if self.answers:
                 return {key: value for key, value in self.answers[-1].items() if key != "id"}
             self.page.wait_for_timeout(50)
@@ -180,6 +180,7 @@ def test_a_question_fits_a_phone(
             page.get_by_role("combobox", name="Stop reason").fill("toolUse")
             page.keyboard.press("Escape")
             page.get_by_role("button", name="Add", exact=True).click()
+        window.settle()
         # A tree scrolls by itself.
         for one in panel.locator("textarea, button:not([role=tree] button)").all():
             box = one.bounding_box()

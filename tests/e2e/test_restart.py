@@ -13,7 +13,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from .browser import Watched, inside, watched
+from .browser import Watched, until, watched
+from .calls import recorded
+from .pair import connect
 from .site import configure, site
 from .wheel import PYTHON
 
@@ -29,26 +31,19 @@ def home(tmp_path: Path) -> Path:
 
 
 def typed(page: Page) -> Locator:
-    return page.get_by_label(re.compile("text|message", re.I)).first
+    return page.get_by_role("textbox", name=re.compile("^text", re.I))
 
 
 def worked(window: Watched) -> Page:
     """A page that has called a tool, and on which something is half typed."""
     page = window.enter("/servers")
-    page.get_by_role("switch", name="Connect mine").click(force=True)
-    expect(page.get_by_role("article", name="mine")).to_contain_text("Connected")
+    connect(page, "mine")
     window.goto("/s/mine/tools/echo")
     typed(page).fill("before the restart")
     page.keyboard.press("Control+Enter")
     expect(page.get_by_label("Call of echo")).to_contain_text("Done")
     typed(page).fill("half typ")
     return page
-
-
-def wait_until_recorded(page: Page) -> None:
-    """What was exchanged is on the disk within a quarter of a second."""
-    while "before the restart" not in page.request.get(f"{inside(page)}/api/export").text():
-        page.wait_for_timeout(50)
 
 
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL], ids=["Ctrl-C", "kill -9"])
@@ -59,7 +54,7 @@ def test_a_page_comes_back_by_itself_with_what_was_typed_and_what_was_exchanged(
         first = open_things.enter_context(site(home))
         window = open_things.enter_context(watched(browser, first))
         page = worked(window)
-        wait_until_recorded(page)
+        recorded(page, "before the restart")
         first.process.send_signal(how)
         first.process.wait(15)
         expect(page.get_by_text("mcplens does not answer")).to_be_visible()
@@ -151,7 +146,7 @@ def test_a_service_worker_of_who_had_the_port_does_not_stay(browser: Browser, ho
         running = open_things.enter_context(site(home, port=port))
         page.goto(running.url)
         expect(page.get_by_text("the worker's page")).to_be_visible()
-        page.wait_for_function("navigator.serviceWorker.controller === null")
+        until(page, "navigator.serviceWorker.controller === null")
         page.goto(f"{running.url}/servers#token={running.token}")
         page.get_by_role("article", name="mine").wait_for()
 
@@ -191,8 +186,8 @@ def test_a_page_that_has_no_key_is_told_what_to_do(browser: Browser, home: Path)
         window.shoot("refused")
         # Signed in elsewhere in this browser, the page needs only a push.
         other = page.context.new_page()
-        other.goto(f"http://localhost:{first.port}/#token={second.token}")
-        other.get_by_role("navigation", name="Screens").wait_for()
+        other.goto(f"http://localhost:{first.port}/servers#token={second.token}")
+        other.get_by_role("article", name="mine").wait_for()
         page.get_by_role("button", name="Try again").click()
         expect(page.get_by_text("mcplens was restarted")).to_be_visible()
         assert window.axe() == []

@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, expect
 
-from .browser import Watched
-from .results import LARGE, called, clipboard, gives, name_given, three_servers
+from .browser import Watched, copy_by, until
+from .calls import run
+from .results import LARGE, called, copied_by_keys, gives, name_given, three_servers
 
 
 @pytest.fixture(scope="module")
@@ -51,8 +52,8 @@ def test_no_digit_and_no_key_is_lost(opened: Watched) -> None:
     expect(raw).to_contain_text('"twice": 1,')
     expect(raw).to_contain_text('"twice": 2')
     page = opened.page
-    panel.get_by_role("button", name="Copy the result").click()
-    assert '"id": 12345678901234567890' in clipboard(page)
+    copy = panel.get_by_role("button", name="Copy the result")
+    assert '"id": 12345678901234567890' in copy_by(page, copy)
     with page.expect_download() as download:
         panel.get_by_role("button", name="Download the result").click()
     assert download.value.suggested_filename == "give.json"
@@ -103,7 +104,7 @@ def test_no_digit_of_the_meta_of_a_call_is_lost(opened: Watched) -> None:
     page.get_by_role("button", name="Run", exact=True).click()
     expect(page.get_by_text("_meta is not a JSON object")).to_be_visible()
     meta.fill(f'{{"trace": {LARGE}}}')
-    page.get_by_role("button", name="Run", exact=True).click()
+    run(page)
     panel = page.get_by_label("Call of give")
     panel.get_by_text("Arguments").click()
     expect(panel.get_by_role("tree", name="Arguments")).to_contain_text(f"trace{LARGE}")
@@ -115,13 +116,12 @@ def test_a_value_of_a_tree_is_chosen_and_copied_by_keys(opened: Watched) -> None
     panel = gives(opened, f'{{"content": [], "structuredContent": {{"id": {LARGE}}}}}')
     tree = panel.get_by_role("tree", name="Structured content")
     page = opened.page
-    page.evaluate("navigator.clipboard.writeText('')")
+    value = tree.get_by_role("treeitem").filter(has_text=LARGE)
     tree.focus()
-    for key in ("ArrowDown", "ArrowDown", "c"):
-        page.keyboard.press(key)
-    assert clipboard(page) == LARGE
-    chosen = tree.get_attribute("aria-activedescendant")
-    expect(page.locator(f'[id="{chosen}"]')).to_contain_text(LARGE)
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowDown")
+    expect(tree).to_have_attribute("aria-activedescendant", value.get_attribute("id") or "an id")
+    assert copied_by_keys(page, "c") == LARGE
     page.keyboard.press("?")
     expect(page.get_by_text("Copy the chosen value of a JSON tree")).to_be_visible()
     opened.assert_clean()
@@ -147,29 +147,34 @@ def test_a_program_and_a_page_have_colours(opened: Watched, scheme: str) -> None
     program, html = shown.all()
     expect(program).to_have_text(PROGRAM.strip(), use_inner_text=True)
     coloured = ["# How much it is.", "def", '"""The sum."""', "return", "1.19"]
-    assert program.locator("span").all_inner_texts()[: len(coloured)] == coloured
-    assert "class" in html.locator("span").all_inner_texts()
+    for at, words in enumerate(coloured):
+        expect(program.locator("span").nth(at)).to_have_text(words, use_inner_text=True)
+    expect(html.locator("span").get_by_text("class", exact=True)).to_be_visible()
     assert opened.axe() == []
     opened.shoot(f"coloured text {scheme}")
     opened.page.emulate_media(color_scheme="light")
     opened.assert_clean()
 
 
-def test_a_call_that_fails_out_of_sight_is_told_with_a_way_to_it(
-    opened: Watched, given: str
-) -> None:
-    page = opened.goto(f"/s/{given}/tools/wait")
-    page.get_by_role("button", name="_meta, timeout").click()
-    page.get_by_label("Timeout, seconds").fill("3")  # time to leave while it runs
-    page.get_by_role("button", name="Run", exact=True).click()
+def test_a_call_that_fails_out_of_sight_is_told_with_a_way_to_it(opened: Watched) -> None:
+    page = opened.goto("/s/odd/tools/hold")
+    # Lets the calls of the other page fail.
+    other = page.context.new_page()
+    other.goto(f"{opened.site.url}/s/odd/tools/drop")
     toast = page.get_by_role("alert").filter(has_text="Tool execution failed")
-    panel = page.get_by_label("Call of wait")
+    panel = page.get_by_label("Call of hold")
+    run(page)
+    run(other)
     expect(panel.get_by_text("The call failed")).to_be_visible()
-    expect(toast).to_have_count(0)
-    page.get_by_role("button", name="Run", exact=True).click()
+    run(page)
     expect(panel.get_by_text("Running", exact=True)).to_be_visible()
     page.get_by_role("link", name="Logs").click()
-    expect(toast).to_contain_text("wait")
+    expect(panel).to_be_hidden()
+    run(other)
+    toast.hover()  # so that it stays
+    expect(toast).to_have_count(1)
+    expect(toast).to_contain_text("hold")
+    other.close()
     expect(toast.get_by_role("link", name="View documentation")).to_be_visible()
     opened.shoot("a call failed out of sight")
     toast.get_by_role("link", name="Show the call").click()
@@ -209,14 +214,20 @@ def test_a_long_line_is_wrapped_and_copied_as_one(opened: Watched) -> None:
     text = panel.get_by_label("Text", exact=True)
     continued = text.locator("[data-continued]")
     expect(continued.first).to_be_visible()
-    fits = "box => box.scrollWidth <= box.clientWidth"
-    assert text.evaluate(fits)
+    fits = "(box) => box.scrollWidth <= box.clientWidth"
+    spills = "(box) => box.scrollWidth > box.clientWidth"
+
+    def wait_until(it: str) -> None:
+        until(page, it, text.element_handle())
+
+    wait_until(fits)
+    opened.settle()
     # Beside other things it is narrower, and so are its rows.
     second = int(continued.first.get_attribute("data-start") or 0)
     size = page.viewport_size
     page.set_viewport_size({"width": 390, "height": 800})
     expect(continued.first).not_to_have_attribute("data-start", str(second))
-    assert text.evaluate(fits)
+    wait_until(fits)
     opened.shoot("wrapped text, narrow")
     assert size is not None
     page.set_viewport_size(size)
@@ -228,17 +239,16 @@ def test_a_long_line_is_wrapped_and_copied_as_one(opened: Watched) -> None:
         getSelection().setBaseAndExtent(rows[0].firstChild, 4, rows[2].firstChild, 3);
     }""")
     text.focus()
-    page.keyboard.press("Control+C")
-    assert clipboard(page) == line[4 : 2 * second + 3]
+    assert copied_by_keys(page, "Control+C") == line[4 : 2 * second + 3]
     panel.get_by_label("Search in the text").fill("needle")
     expect(text.locator("mark[data-current]")).to_be_in_viewport()
     wrap = panel.get_by_role("switch", name="Wrap")
-    wrap.click(force=True)
-    assert not text.evaluate(fits)
+    wrap.press("Space")
+    wait_until(spills)
     expect(text.locator("mark[data-current]")).to_be_in_viewport()
-    wrap.click(force=True)
+    wrap.press("Space")
     expect(text.locator("mark[data-current]")).to_be_in_viewport()
-    assert text.evaluate(fits)
+    wait_until(fits)
     assert opened.axe() == []
     opened.assert_clean()
 
@@ -268,18 +278,19 @@ def test_an_example_is_saved_fills_the_form_and_is_deleted(opened: Watched, give
 
 def test_the_picture_and_the_sound_of_a_question_are_shown(opened: Watched) -> None:
     page = opened.goto("/s/odd/tools/ask")
-    page.get_by_role("button", name="Run", exact=True).click()
+    run(page)
     question = page.get_by_label("Question: sampling/createMessage")
     picture = question.get_by_alt_text("Content of type image/png")
     expect(picture).to_be_visible()
     picture.evaluate("(image) => image.decode()")
     sound = question.locator("audio")
     expect(sound).to_be_visible()
-    page.wait_for_function("document.querySelector('audio').duration > 0")
+    until(page, "document.querySelector('audio').duration > 0")
     expect(question.get_by_role("link", name="Download")).to_have_count(2)
     assert opened.axe() == []
     opened.shoot("question with media")
     page.get_by_role("button", name="Cancel tool execution").click()
+    expect(question).to_be_hidden()
     opened.assert_clean()
 
 
@@ -307,7 +318,9 @@ def test_a_result_is_told_to_fit_and_a_link_in_one_opens_the_resource(
     panel = called(opened, given, "add", '{"a": 1, "b": 2}')
     expect(panel.get_by_text("fits the output schema")).to_be_visible()
     panel = called(opened, given, "content-link")
-    panel.get_by_role("button", name="Open").last.click()
+    links = panel.get_by_role("button", name="Open")
+    expect(links).to_have_count(2)
+    links.last.click()
     expect(page.get_by_role("heading", name="demo://greeting/Ada")).to_be_visible()
     reading = page.get_by_label("Call of demo://greeting/Ada")
     expect(reading.get_by_text("Done", exact=True)).to_be_visible()
@@ -322,16 +335,14 @@ def test_calls_of_one_tool_run_beside_each_other_and_are_chosen_from(
     panel = page.get_by_label("Call of progress-steps")
     page.get_by_label("steps", exact=True).fill("1000")
     page.get_by_label("seconds", exact=True).fill("0.2")
-    run = page.get_by_role("button", name="Run", exact=True)
-    run.click()
+    run(page)
     expect(panel.get_by_text(re.compile(r"^step \d+ of 1000$"))).to_be_visible()
     expect(panel.get_by_text(re.compile(r"^\d+ %$"))).to_be_visible()
     chooser = page.get_by_role("combobox", name="Which call")
     expect(chooser).to_have_value(re.compile("Running"))
     top = panel.bounding_box()
     first = page.url
-    run.click()
-    expect(page).not_to_have_url(first)
+    run(page)
     expect(page.get_by_text("2 calls", exact=True)).to_be_visible()
     # Told aloud is how it stands, and no ticking clock.
     status = panel.get_by_role("status").first

@@ -13,8 +13,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from .browser import Watched
-from .results import SECRET, called, clipboard, gives, name_given, three_servers
+from .browser import Watched, copy_by, retype
+from .calls import run
+from .results import SECRET, called, gives, name_given, three_servers
 
 
 @pytest.fixture(scope="module")
@@ -36,10 +37,8 @@ def given(opened: Watched) -> str:
 
 def copied(page: Page, panel: Locator, name: str) -> str:
     """What `Copy as` puts on the clipboard."""
-    page.evaluate("navigator.clipboard.writeText('')")
     panel.get_by_role("button", name="Copy as").click()
-    page.get_by_role("menuitem", name=name).click()
-    return clipboard(page)
+    return copy_by(page, page.get_by_role("menuitem", name=name))
 
 
 def output_of(command: list[str], home: Path, **variables: str) -> str:
@@ -111,10 +110,8 @@ def test_an_error_reply_to_a_raw_message_is_shown_and_copied_whole(
     opened: Watched, home: Path
 ) -> None:
     page = opened.goto("/servers/odd/experimental")
-    page.get_by_label("Message to send").click()
-    page.keyboard.press("Control+A")
     message = '{"jsonrpc": "2.0", "id": 77, "method": "no/such"}'
-    page.keyboard.insert_text(message)
+    retype(page.get_by_label("Message to send"), message)
     page.get_by_role("button", name="Send", exact=True).click()
     panel = page.get_by_label("Call of no/such")
     expect(panel).to_contain_text("Error reply")
@@ -125,10 +122,8 @@ def test_an_error_reply_to_a_raw_message_is_shown_and_copied_whole(
     opened.shoot("error reply")
     assert copied(page, panel, "JSON-RPC request") == message
     assert copied(page, panel, "mcplens command") == f"mcplens raw odd '{message}'"
-    panel.get_by_role("button", name="Copy the result").click()
-    page.wait_for_function(
-        "navigator.clipboard.readText().then((text) => text.includes('no such method'))"
-    )
+    copy = panel.get_by_role("button", name="Copy the result")
+    assert "no such method" in copy_by(page, copy)
     opened.assert_clean()
 
 
@@ -137,9 +132,7 @@ def test_the_messages_of_a_prompt_are_copied_as_text(opened: Watched, given: str
     page.get_by_role("textbox", name="name").fill("Ada")
     page.get_by_role("button", name="Get the messages").click()
     panel = page.get_by_label("Call of conversation")
-    page.evaluate("navigator.clipboard.writeText('')")
-    panel.get_by_role("button", name="Copy text").click()
-    text = clipboard(page)
+    text = copy_by(page, panel.get_by_role("button", name="Copy text"))
     assert "Ada" in text
     assert '"role"' not in text
     opened.assert_clean()
@@ -154,8 +147,7 @@ def test_the_headers_and_the_timeout_of_a_call_count_and_are_copied(opened: Watc
     page.get_by_label("Value of header 1").fill("Bearer wrong")
     # No limit, which is not at once.
     page.get_by_label("Timeout, seconds").fill("0")
-    run = page.get_by_role("button", name="Run", exact=True)
-    run.click()
+    run(page)
     panel = page.get_by_label("Call of echo")
     note = panel.get_by_role("alert")
     expect(note).to_contain_text("401")
@@ -163,10 +155,10 @@ def test_the_headers_and_the_timeout_of_a_call_count_and_are_copied(opened: Watc
     assert command.endswith(' --timeout 0 -H "Authorization: $AUTHORIZATION"')
     assert "wrong" not in command
     page.get_by_label("Value of header 1").fill(SECRET)
-    run.click()
+    run(page)
     expect(panel.get_by_role("status").first).to_contain_text("Done")
     page.get_by_label("Timeout, seconds").fill("5")
-    run.click()
+    run(page)
     expect(page.get_by_text("3 calls", exact=True)).to_be_visible()
     expect(panel.get_by_role("status").first).to_contain_text("Done")
     assert " --max-time 5 " in copied(page, panel, "curl")

@@ -46,7 +46,7 @@ def named(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
         "gone": {"command": sys.executable, "args": ["-c", "raise SystemExit(3)"]},
     }
     configure(home, servers)
-    with site(home) as running:
+    with site(home, "named") as running:
         yield running
 
 
@@ -58,6 +58,7 @@ def test_the_keyboard_goes_from_the_search_to_what_it_finds(window: Watched) -> 
     page = window.enter("/s/demo/tools")
     expect(rows(page, "Tools").first).to_be_visible()
     page.keyboard.press("/")
+    expect(page.get_by_label("Search tools")).to_be_focused()
     page.keyboard.type("form-")
     page.keyboard.press("Enter")
     expect(page).to_have_url(re.compile("/tools/form-"))
@@ -71,6 +72,7 @@ def test_the_keyboard_goes_from_the_search_to_what_it_finds(window: Watched) -> 
     window.switch("/s/demo/resources")
     expect(rows(page, "Templates").first).to_be_visible()
     page.keyboard.press("/")
+    expect(page.get_by_label("Search resources")).to_be_focused()
     page.keyboard.type("greeting/{")
     page.keyboard.press("ArrowDown")
     expect(page.get_by_role("listbox", name="Templates")).to_be_focused()
@@ -85,10 +87,11 @@ def test_a_search_hides_nothing_that_is_opened_and_is_cleared_by_a_click(window:
     page = window.enter("/s/demo/tools")
     search = page.get_by_label("Search tools")
     search.fill("crash")
-    rows(page, "Tools").first.click()
+    rows(page, "Tools").filter(has_text="crash").first.click()
     expect(search).to_have_value("crash")
     page.keyboard.press("Control+k")
     page.get_by_placeholder("Find a server, tool").fill("form-nested")
+    expect(page.get_by_label("Found").get_by_role("option").first).to_contain_text("form-nested")
     page.keyboard.press("Enter")
     expect(page).to_have_url(re.compile("/tools/form-nested"))
     expect(search).to_have_value("")
@@ -109,12 +112,12 @@ def test_a_search_hides_nothing_that_is_opened_and_is_cleared_by_a_click(window:
 def test_names_and_descriptions_keep_to_their_place(browser: Browser, named: Site) -> None:
     with watched(browser, named) as window:
         page = window.enter("/s/named/tools")
-        page.get_by_role("button", name="Connect", exact=True).click()
         expect(rows(page, "Tools").filter(has_text="safe⟦U+202E⟧gnp")).to_be_visible()
         rows(page, "Tools").filter(has_text="long").click()
         more = page.get_by_role("button", name="More", exact=True)
         expect(more).to_have_attribute("aria-expanded", "false")
         form = page.get_by_role("tab", name="Call")
+        window.settle()
         closed = form.bounding_box()
         assert closed is not None
         assert closed["y"] < 350
@@ -131,6 +134,7 @@ def test_names_and_descriptions_keep_to_their_place(browser: Browser, named: Sit
             page.set_viewport_size({"width": width, "height": 844})
             window.switch("/s/named/resources/a%3Ab")
             expect(page.get_by_role("heading", name="wide")).to_be_visible()
+            window.settle()
             box = page.get_by_text(re.compile("^x{3000}$")).first.bounding_box()
             assert box is not None
             assert box["x"] + box["width"] <= width
@@ -147,25 +151,26 @@ def test_the_tabs_stay_where_they_are_whatever_a_server_does(browser: Browser, n
             window.switch("/servers")
             window.switch("/s/named/tools")
             expect(status).to_have_text("Connected")
-            before = places(page)
+            before = places(window)
             window.shoot(f"bar {width}")
             window.switch("/s/gone/tools")
             if width == 1440:
                 page.get_by_role("button", name="Connect", exact=True).click()
             expect(status).to_have_text(re.compile("Failed"))
             window.shoot(f"bar failed {width}")
-            assert places(page) == before
+            assert places(window) == before
             window.switch("/s/gone/prompts")
             expect(page.get_by_role("link", name="Prompts")).to_have_attribute(
                 "aria-current", "page"
             )
-            assert places(page) == before
+            assert places(window) == before
             assert page.evaluate("document.documentElement.scrollWidth") <= width
         window.assert_clean()
 
 
-def places(page: Page) -> object:
+def places(window: Watched) -> object:
     """Where each tab begins, from the first."""
-    return page.get_by_role("navigation", name="Screens").evaluate(
+    window.settle()
+    return window.page.get_by_role("navigation", name="Screens").evaluate(
         "nav => [...nav.children].map(tab => Math.round(tab.offsetLeft))"
     )

@@ -10,6 +10,7 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from .browser import Watched, watched
+from .pair import connect
 from .site import site
 
 
@@ -63,8 +64,7 @@ def test_a_setting_is_changed_and_put_back(opened: Watched, home: Path) -> None:
 
 def test_what_counts_from_the_next_connection_on_or_not_at_all_says_so(opened: Watched) -> None:
     page = opened.goto("/servers")
-    page.get_by_role("switch", name="Connect demo").click(force=True)
-    expect(page.get_by_role("article", name="demo")).to_contain_text("Connected")
+    connect(page, "demo")
     opened.switch("/settings")
     unused = row(page, "cacheTtlMs")
     expect(unused).to_contain_text("Not used by this version yet.")

@@ -14,7 +14,8 @@ from playwright.sync_api import Browser, Page, WebSocketRoute, expect
 
 from tests.servers.run import ROOT, argv
 
-from .browser import Watched, inside, watched
+from .browser import Watched, watched
+from .calls import recorded, run
 from .site import Site, configure, site
 
 
@@ -54,7 +55,7 @@ def echo(browser: Browser, demo: Site, text: str) -> None:
     with watched(browser, demo) as other:
         page = other.enter("/s/demo/tools/echo")
         page.get_by_role("textbox", name=re.compile("^text", re.I)).fill(text)
-        page.get_by_role("button", name="Run", exact=True).click()
+        run(page)
         expect(page.get_by_label("Call of echo")).to_contain_text(text)
 
 
@@ -63,21 +64,20 @@ def test_a_page_whose_socket_broke_catches_up_with_what_happened(
 ) -> None:
     wire = Wire(window.page)
     page = window.enter("/s/demo/traffic")
-    rows = page.get_by_role("option").filter(has_text="tools/call")
+    rows = page.get_by_role("option").filter(has_text="said meanwhile")
     page.get_by_role("option").first.wait_for()
     wire.cut()
     gone = page.get_by_text("mcplens does not answer")
     expect(gone).to_be_visible()
-    before = rows.count()
     echo(browser, window.site, "said meanwhile")
     wire.is_cut = False
     expect(gone).to_be_hidden(timeout=30_000)
-    expect(rows).to_have_count(before + 2)
+    expect(rows).to_have_count(2)
     expect(page.get_by_text("mcplens was restarted")).to_have_count(0)
     # The new socket carries commands as well.
     window.switch("/s/demo/tools/echo")
     page.get_by_role("textbox", name=re.compile("^text", re.I)).fill("and back")
-    page.get_by_role("button", name="Run", exact=True).click()
+    run(page)
     expect(page.get_by_label("Call of echo")).to_contain_text("and back")
     window.assert_clean()
 
@@ -88,22 +88,19 @@ def test_what_a_slow_page_was_not_sent_is_loaded_from_the_recording(
     wire = Wire(window.page)
     page = window.enter("/s/demo/traffic")
     page.get_by_role("option").first.wait_for()
-    rows = page.get_by_role("option").filter(has_text="tools/call")
-    before = rows.count()
+    rows = page.get_by_role("option").filter(has_text="never sent")
     wire.is_missing = True
     echo(browser, window.site, "never sent")
     missed = page.get_by_text(re.compile(r"\d+ events were not sent to this page"))
     expect(missed).to_be_visible()
-    assert rows.count() == before
+    expect(rows).to_have_count(0)
     assert window.axe() == []
     window.shoot("missed")
     wire.is_missing = False
 
-    # It is on the disk within a quarter of a second.
-    while "never sent" not in page.request.get(f"{inside(page)}/api/export").text():
-        page.wait_for_timeout(50)
+    recorded(page, "never sent")
     page.get_by_role("button", name="Load them from the recording").click()
-    expect(rows).to_have_count(before + 2)
+    expect(rows).to_have_count(2)
     expect(missed).to_be_hidden()
     window.assert_clean()
 
@@ -138,7 +135,7 @@ def test_a_server_by_websocket_is_connected_called_and_lost(
             expect(page.get_by_role("article", name="wire")).to_contain_text("Connected")
             window.switch("/s/wire/tools/echo")
             page.get_by_role("textbox", name="text").fill("over the wire")
-            page.get_by_role("button", name="Run", exact=True).click()
+            run(page)
             expect(page.get_by_label("Call of echo")).to_contain_text("over the wire")
             window.switch("/s/wire/traffic")
             expect(page.get_by_role("option", name="tools/call").first).to_be_visible()

@@ -10,8 +10,9 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from .browser import Watched, retype, watched
+from .calls import run
 from .site import Site, site
-from .traffic import echo, field, find, near_and_far, rows, run
+from .traffic import echo, field, find, near_and_far, rows
 
 
 @pytest.fixture(scope="module")
@@ -23,8 +24,7 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
 def test_a_word_deep_in_a_message_is_found_and_so_are_those_that_come(window: Watched) -> None:
     window.enter("/s/demo/tools")
     echo(window, f"{'long ' * 400}deep-needle")
-    page = find(window, "DEEP-needle")
-    expect(page.get_by_role("option")).to_have_count(2)
+    page = find(window, "DEEP-needle", 2)
     expect(rows(page, "tools/call")).to_have_count(2)
     page.get_by_label("Filter traffic").fill("deep-needle nowhere")
     expect(page.get_by_text("No row fits this filter")).to_be_visible()
@@ -37,7 +37,7 @@ def test_a_call_is_a_tree_of_what_it_caused_with_offsets_and_bars(window: Watche
     form = page.get_by_label("Question: elicitation/create")
     form.get_by_role("button", name="Decline", exact=True).click()
     expect(page.get_by_label("Call of elicit-form")).to_contain_text("decline")
-    page = find(window, "elicit-form")
+    page = find(window, "tools/call elicit-form", 2)
     page.get_by_role("switch", name="Tree").click()
     tree = page.get_by_role("tree", name="Traffic")
     call = tree.get_by_role("treeitem", level=1).filter(has_text="tools/call")
@@ -71,15 +71,14 @@ def test_a_call_is_a_tree_of_what_it_caused_with_offsets_and_bars(window: Watche
 def test_a_request_is_sent_again_as_it_was_and_edited(window: Watched) -> None:
     window.enter("/s/demo/tools")
     echo(window, "again-and-again")
-    page = find(window, "again-and-again")
+    page = find(window, "again-and-again", 2)
     rows(page, "→").filter(has_text="tools/call").first.click()
     page.get_by_role("button", name="Edit and send").click()
     expect(page).to_have_url(re.compile("/s/demo/tools/echo"))
     expect(field(page)).to_have_value("again-and-again")
     field(page).fill("other")
-    page = find(window, "again-and-again")
     # Looking and editing sent nothing.
-    expect(page.get_by_role("option")).to_have_count(2)
+    page = find(window, "again-and-again", 2)
     rows(page, "→").filter(has_text="tools/call").first.click()
     page.get_by_role("button", name="Send again").click()
     expect(page.get_by_text("tools/call was sent again.")).to_be_visible()
@@ -89,6 +88,7 @@ def test_a_request_is_sent_again_as_it_was_and_edited(window: Watched) -> None:
     expect(page.get_by_role("option")).to_have_count(2)
     page.get_by_role("button", name="Show all").click()
     page.get_by_label("Filter traffic").fill("tools/list")
+    expect(rows(page, "tools/call")).to_have_count(0)
     rows(page, "→").filter(has_text="tools/list").first.click()
     page.get_by_role("button", name="Edit and send").click()
     expect(page).to_have_url(re.compile("/servers/demo/experimental"))
@@ -103,7 +103,7 @@ def test_a_request_to_a_server_that_is_gone_is_sent_again_after_connecting(
     echo(window, "after-all")
     window.goto("/servers").get_by_role("switch", name="Disconnect demo").press("Space")
     expect(window.page.get_by_role("switch", name="Connect demo")).to_be_visible()
-    page = find(window, "after-all")
+    page = find(window, "after-all", 2)
     rows(page, "→").filter(has_text="tools/call").first.click()
     page.get_by_role("button", name="Connect and send again").click()
     expect(page.get_by_text("tools/call was sent again.")).to_be_visible()
@@ -126,8 +126,9 @@ def test_numbers_keep_their_digits_when_messages_are_edited_and_compared(window:
     page = window.enter("/servers/demo/experimental")
     send_raw(page, "12345678901234567890", 1)
     send_raw(page, "12345678901234567891", 2)
-    page = find(window, "demo/exact")
+    page = find(window, "demo/exact", 4)
     requests = rows(page, "→").filter(has_text="demo/exact")
+    expect(requests).to_have_count(2)
     requests.first.click()
     page.get_by_role("button", name="Compare", exact=True).click()
     requests.last.click()
@@ -167,7 +168,7 @@ def test_two_messages_are_compared(window: Watched) -> None:
     window.enter("/s/demo/tools")
     echo(window, "compare-one")
     echo(window, "compare-two")
-    page = find(window, "compare-")
+    page = find(window, "compare-", 4)
     requests = rows(page, "→").filter(has_text="tools/call")
     requests.first.click()
     page.get_by_role("button", name="Compare", exact=True).click()
@@ -189,7 +190,7 @@ def test_a_pin_and_its_label_are_there_after_a_restart(browser: Browser, tmp_pat
     with site(tmp_path, "demo") as first, watched(browser, first) as window:
         window.enter("/s/demo/tools")
         echo(window, "worth keeping")
-        page = find(window, "worth keeping")
+        page = find(window, "worth keeping", 2)
         rows(page, "tools/call").first.click()
         page.get_by_role("button", name="Pin", exact=True).click()
         page.get_by_label("Label").fill("look at this")
@@ -202,11 +203,12 @@ def test_a_pin_and_its_label_are_there_after_a_restart(browser: Browser, tmp_pat
     with site(tmp_path, "demo") as second, watched(browser, second) as window:
         page = window.enter("/s/demo/traffic")
         page.get_by_role("button", name="Pins 1").click()
-        page.get_by_role("list", name="Pins").get_by_text("look at this").wait_for()
-        page.wait_for_timeout(300)
+        pins = page.get_by_role("list", name="Pins")
+        pins.get_by_text("look at this").wait_for()
         assert window.axe() == []
         window.shoot("traffic-pins")
-        page.get_by_role("list", name="Pins").get_by_text("look at this").click()
+        pins.get_by_text("look at this").click()
+        expect(pins).to_be_hidden()
         expect(page.get_by_role("tree", name="Message")).to_contain_text("worth keeping")
         page.get_by_role("button", name="Pins 1").click()
         page.get_by_role("button", name="Unpin look at this").click()
@@ -262,19 +264,18 @@ def test_tree_details_and_differences_are_clean_in_each_theme_and_width(
         page.get_by_role("switch", name="Tree").click()
         calls = page.get_by_role("treeitem", level=1).filter(has_text="tools/call")
         calls.last.wait_for()
-        page.wait_for_timeout(300)
         assert window.axe() == []
         window.shoot(f"traffic-tree-{theme}-{width}")
         calls.last.click()
         page.get_by_role("button", name="Compare", exact=True).click()
         page.keyboard.press("ArrowUp")
+        expect(page).to_have_url(re.compile(r"/traffic/\d+"))
         window.shoot(f"traffic-detail-{theme}-{width}")
         assert window.axe() == []
         base = re.search(r"/traffic/(\d+)", page.url)
         assert base is not None
         window.goto(f"/s/demo/traffic/{int(base[1]) + 1}?compare={base[1]}")
         page.get_by_label("Differences", exact=True).wait_for()
-        page.wait_for_timeout(300)
         assert window.axe() == []
         window.shoot(f"traffic-diff-{theme}-{width}")
         wide = page.evaluate("document.documentElement.scrollWidth - innerWidth")

@@ -8,12 +8,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import ConsoleMessage, Locator, Page, expect
 
 from .browser import Watched, inside
+from .calls import recorded, run
 from .pair import connect
 from .site import Site
-from .traffic import echo, field, find, near_and_far, rows, run
+from .traffic import echo, field, find, near_and_far, rows
 
 
 @pytest.fixture(scope="module")
@@ -26,6 +27,10 @@ def count_of(page: Page) -> Locator:
     return page.locator(".toolbar [role=status]").first
 
 
+def is_fault(message: ConsoleMessage) -> bool:
+    return message.type == "error"
+
+
 def choose(page: Page, label: str, option: str) -> None:
     page.get_by_role("combobox", name=label, exact=True).click()
     page.get_by_role("option", name=option, exact=True).click()
@@ -35,11 +40,15 @@ def test_rows_are_filtered_by_method_status_server_and_time(window: Watched) -> 
     window.enter("/s/demo/tools")
     echo(window, "filtered")
     page = window.goto("/s/demo/traffic")
-    page.get_by_role("switch", name="Tree").click(force=True)
+    tree = page.get_by_role("switch", name="Tree")
+    tree.press("Space")
+    expect(tree).to_be_checked()
+    window.settle()
     bar = page.locator(".toolbar").first.bounding_box()
     assert bar is not None
     assert bar["height"] < 50  # one line
-    page.get_by_role("switch", name="Tree").click(force=True)
+    tree.press("Space")
+    expect(tree).not_to_be_checked()
     page.get_by_role("button", name="Filter", exact=True).click()
     choose(page, "Method", "tools/list")
     choose(page, "Status", "Requests")
@@ -50,7 +59,6 @@ def test_rows_are_filtered_by_method_status_server_and_time(window: Watched) -> 
     choose(page, "Time", "The last 5 minutes")
     choose(page, "Direction", "Received")
     expect(page.get_by_text("No row fits this filter")).to_be_visible()
-    page.wait_for_timeout(300)
     assert window.axe() == []
     window.shoot("traffic-filter")
     page.reload()
@@ -83,9 +91,10 @@ def test_bytes_that_are_no_message_are_flagged_with_the_reason_and_shown_in_hex(
     broken.click()
     expect(page.get_by_text("Malformed: not UTF-8")).to_contain_text("Hex shows every byte")
     page.route("**/bytes", lambda route: route.fulfill(status=404, json={"message": "Gone."}))
-    page.get_by_role("tab", name="Hex").click()
+    with page.expect_console_message(is_fault):  # the browser tells of the 404
+        page.get_by_role("tab", name="Hex").click()
     expect(page.get_by_text("The bytes could not be loaded: Gone.")).to_be_visible()
-    window.faults.clear()  # the browser tells of the 404
+    window.faults.clear()
     page.unroute("**/bytes")
     page.get_by_role("tab", name="Raw").click()
     page.get_by_role("tab", name="Hex").click()
@@ -101,8 +110,7 @@ def test_each_message_has_the_http_exchange_that_carried_it_with_its_whole_body(
     window: Watched,
 ) -> None:
     page = window.enter("/servers")
-    page.get_by_role("switch", name="Connect far").click(force=True)
-    expect(page.get_by_role("article", name="far")).to_contain_text("Connected")
+    connect(page, "far")
     window.goto("/s/far/tools/elicit-form")
     run(page)
     form = page.get_by_label("Question: elicitation/create")
@@ -120,7 +128,10 @@ def test_each_message_has_the_http_exchange_that_carried_it_with_its_whole_body(
     expect(details).to_contain_text(re.compile("authorization", re.I))
     assert "do-not-show-this" not in details.inner_text()
     window.shoot("traffic-http")
-    rows(page, "tools/list result").first.click()
+    # Another row begins with a tab of its own.
+    listed = rows(page, "tools/list result").first
+    listed.click()
+    expect(listed).to_have_attribute("aria-selected", "true")
     page.get_by_role("tab", name="HTTP").click()
     # Far behind what the row itself holds.
     expect(details.get_by_label("Response body").last).to_contain_text("nextCursor")
@@ -143,7 +154,8 @@ def test_a_reload_brings_back_what_is_older_and_so_does_a_link(window: Watched) 
     page.get_by_label("messages", exact=True).fill("3000")
     run(page)
     expect(page.get_by_label("Call of broken-flood")).to_contain_text("3000 messages were sent")
-    page = find(window, "server/discover")
+    page = window.goto("/s/demo/traffic")
+    page.get_by_label("Filter traffic").fill("server/discover")
     first = page.get_by_role("option").first
     expect(first).to_contain_text("server/discover")
     first.click()
@@ -161,10 +173,10 @@ def test_a_trace_is_imported_shown_and_compared_with_what_happens_now(
 ) -> None:
     window.enter("/s/demo/tools")
     echo(window, "of-this-run")
-    page = find(window, "of-this-run")
+    page = find(window, "of-this-run", 2)
     rows(page, "→").filter(has_text="tools/call").first.click()
     page.get_by_role("button", name="Compare", exact=True).click()
-    text = page.request.get(f"{inside(page)}/api/export?format=jsonl").text()
+    text = recorded(page, "of-this-run")
     run_id = page.request.get(f"{inside(page)}/api/history").json()["runs"][0]["run_id"]
     other = text.replace(run_id, "other-run").replace("of-this-run", "of-another-run")
     file = tmp_path / "trace.jsonl"
@@ -173,6 +185,7 @@ def test_a_trace_is_imported_shown_and_compared_with_what_happens_now(
     expect(page).to_have_url(re.compile("run=other-run"))
     expect(page.get_by_text("1 line was broken and left out")).to_be_visible()
     page.get_by_label("Filter traffic").fill("of-another-run")
+    expect(page.get_by_role("option")).to_have_count(2)
     rows(page, "→").filter(has_text="tools/call").first.click()
     differences = page.get_by_label("Differences", exact=True)
     expect(differences).to_contain_text("of-this-run")
@@ -186,10 +199,11 @@ def test_a_file_that_is_no_trace_is_refused_by_its_own_name(
     page = window.enter("/s/demo/traffic")
     file = tmp_path / "notes & more.jsonl"
     file.write_text("no trace")
-    page.locator("input[type=file]").set_input_files(file)
+    with page.expect_console_message(is_fault):  # the browser tells of the 409
+        page.locator("input[type=file]").set_input_files(file)
     told = page.get_by_text("notes & more.jsonl cannot be read as a trace")
     expect(told).to_be_visible()
-    window.faults.clear()  # the browser tells of the 409
+    window.faults.clear()
     window.assert_clean()
 
 
@@ -205,7 +219,6 @@ def test_clearing_asks_first_and_deletes_only_what_it_says(window: Watched) -> N
     page.get_by_role("button", name="Clear", exact=True).click()
     dialog = page.get_by_role("dialog", name="Clear the traffic?")
     expect(dialog).to_contain_text("It cannot be undone")
-    page.wait_for_timeout(300)
     assert window.axe() == []
     window.shoot("traffic-clear")
     dialog.get_by_role("button", name="Clear this view").click()
@@ -232,8 +245,7 @@ def test_a_run_is_exported_as_a_trace_and_as_an_http_archive(
     field(page).fill("to be exported")
     run(page)
     expect(page.get_by_label("Call of echo")).to_contain_text("to be exported")
-    while "to be exported" not in page.request.get(f"{inside(page)}/api/export").text():
-        page.wait_for_timeout(50)
+    recorded(page, "to be exported")
     window.goto("/s/far/traffic")
     saved = {}
     for name in ("Trace of far (JSON Lines)", "HTTP archive of far (HAR)"):
@@ -243,6 +255,7 @@ def test_a_run_is_exported_as_a_trace_and_as_an_http_archive(
         window.shoot("traffic-export")
         with page.expect_download() as download:
             page.get_by_role("menuitem", name=name).click()
+        expect(page.get_by_role("menu")).to_be_hidden()
         path = tmp_path / download.value.suggested_filename
         download.value.save_as(path)
         saved[path.name] = path.read_text()

@@ -12,6 +12,7 @@ from pathlib import Path
 from playwright.sync_api import Locator, Page, expect
 
 from .browser import Watched
+from .calls import run
 from .site import Site, configure, site
 
 
@@ -44,10 +45,6 @@ def near_and_far(home: Path) -> Iterator[Site]:
             yield running
 
 
-def run(page: Page) -> None:
-    page.get_by_role("button", name="Run", exact=True).click()
-
-
 def field(page: Page) -> Locator:
     return page.get_by_role("textbox", name=re.compile("^text", re.I))
 
@@ -64,7 +61,9 @@ def rows(page: Page, text: str) -> Locator:
     return page.get_by_role("option").filter(has_text=text)
 
 
-def find(window: Watched, text: str) -> Page:
+def find(window: Watched, text: str, count: int) -> Page:
+    """The traffic, once so many rows are all that is left of it."""
     page = window.goto("/s/demo/traffic")
     page.get_by_label("Filter traffic").fill(text)
+    expect(page.get_by_role("option")).to_have_count(count)
     return page

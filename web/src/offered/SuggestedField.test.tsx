@@ -94,6 +94,15 @@ describe("suggestions", () => {
       await type("");
     }
   });
+  it("are shown unless the only one is typed already", async () => {
+    asked.mockResolvedValue(reply(["anna"]));
+    render(<Field />);
+    const isHidden = () => screen.getByRole("option").closest("[data-hidden]") !== null;
+    await type("anna");
+    expect(isHidden()).toBe(true);
+    await type("ann");
+    expect(isHidden()).toBe(false);
+  });
   it("say how much more there is", () => {
     expect(moreOf(reply(["a"]))).toBeNull();
     expect(moreOf(reply(["a"], { total: 1 }))).toBeNull();

@@ -35,8 +35,9 @@ export function SuggestedField({
   const { name, values } = argument;
   const { found, ask } = useSuggestions(argument);
   const combobox = useCombobox({ onDropdownClose: () => combobox.resetSelectedOption() });
-  const isOpen = combobox.dropdownOpened && found.values.length > 0;
   const value = values[name] ?? "";
+  // What stands there already is no suggestion, and would only cover what comes below.
+  const isOpen = combobox.dropdownOpened && found.values.some((one) => one !== value);
   const field = {
     label: named(name, title),
     description,
