@@ -12,7 +12,7 @@ import msgspec
 
 from mcplens.errors import InspectorError
 from mcplens.events import ListRefreshed, Remark, ResourceRefreshed
-from mcplens.protocol.eras import Era, InvalidHeaderAnnotation, header_parameters
+from mcplens.protocol.eras import InvalidHeaderAnnotation, header_parameters
 from mcplens.protocol.frames import Frame
 from mcplens.protocol.shapes import (
     Item,
@@ -162,8 +162,7 @@ class Catalog:
 
     def _listen_for(self, kind: str) -> None:
         """Before the list is asked for, so that no change falls between the two."""
-        session = self._client.connection.session
-        if session is not None and session.era is Era.STATELESS:
+        if self._client.connection.is_stateless:
             self.listening.want_list("resources" if kind == "resource_templates" else kind)
 
     def _learn_tools(self, tools: list[Tool]) -> list[Tool]:
@@ -171,7 +170,7 @@ class Catalog:
         session = self._client.connection.session
         self._tools.update((tool.name, tool) for tool in reversed(tools))
         self.output_schemas.forget()
-        if session is None or session.era is not Era.STATELESS:
+        if session is None or not session.is_stateless:
             return tools
         usable = []
         for tool in tools:
@@ -217,7 +216,7 @@ class Catalog:
 
     async def subscribe(self, uri: str) -> None:
         session = self._client.connection.ready_session()
-        if session.era is Era.STATELESS:
+        if session.is_stateless:
             await self.listening.add(uri)
         else:
             await self._client.request("resources/subscribe", {"uri": uri})
@@ -225,7 +224,7 @@ class Catalog:
 
     async def unsubscribe(self, uri: str) -> None:
         session = self._client.connection.ready_session()
-        if session.era is Era.STATELESS:
+        if session.is_stateless:
             await self.listening.remove(uri)
         else:
             await self._client.request("resources/unsubscribe", {"uri": uri})
@@ -253,7 +252,7 @@ class Catalog:
 
     async def set_level(self, level: str) -> None:
         session = self._client.connection.ready_session()
-        if session.era is Era.STATELESS:
+        if session.is_stateless:
             session.set_log_level(level)
         else:
             await self._client.request("logging/setLevel", {"level": level})
@@ -266,7 +265,7 @@ class Catalog:
         session = self._client.connection.session
         if session is None:
             return
-        if session.era is Era.STATELESS:
+        if session.is_stateless:
             if self._level is not None:
                 session.set_log_level(self._level)
             self.listening.want_resources(self._subscribed)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Any, Final
 
-from mcplens.protocol.eras import Era
 from mcplens.web import commands as c
 from mcplens.web import views
 from mcplens.web.call_commands import started
@@ -18,9 +17,8 @@ from mcplens.workspace.workspace import Workspace
 async def list_tasks(workspace: Workspace, command: c.ListTasks) -> list[TaskView]:
     server = workspace.find(command.server_id)
     client = server.ready()
-    session = client.connection.session
     # 2026-07-28 has no list: whoever has no id of a task cannot ask for it.
-    if session is not None and session.era is not Era.STATELESS:
+    if not client.connection.is_stateless:
         server.ready("tasks/list")
         for task in await client.list_client_tasks():
             workspace.tasks.listed(server.server_id, task, workspace.clock.wall())

@@ -13,7 +13,6 @@ import msgspec
 
 from mcplens.errors import InspectorError, ProtocolError, ServerError
 from mcplens.protocol.deadlines import NEVER
-from mcplens.protocol.eras import Era
 from mcplens.protocol.frames import Frame, Kind, decode_value, parse, request_ids
 from mcplens.protocol.schema import SchemaProblem, Validator
 from mcplens.protocol.shapes import Tool
@@ -65,7 +64,7 @@ def call_tool(
     if not send_anyway:
         _check_arguments(client, name, given)
     if task_ttl_s is not None and not send_anyway:
-        if _is_stateless(client):
+        if client.connection.is_stateless:
             task_ttl_s = None  # the server alone decides
         else:
             _check_task(client, name)
@@ -112,11 +111,6 @@ def _findings(tool: Tool, given: dict[str, Any]) -> tuple[str, ...]:
         return Validator(tool.input_schema).findings(given)
     except SchemaProblem:
         return ()  # a schema that cannot be used says nothing against the arguments
-
-
-def _is_stateless(client: Client) -> bool:
-    session = client.connection.session
-    return session is not None and session.era is Era.STATELESS
 
 
 def _check_task(client: Client, name: str) -> None:

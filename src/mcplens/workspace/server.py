@@ -31,7 +31,7 @@ from mcplens.events import (
     StateChanged,
     StderrLine,
 )
-from mcplens.protocol.eras import Era, why_not_allowed
+from mcplens.protocol.eras import why_not_allowed
 from mcplens.protocol.lifecycle import ConnectionState
 from mcplens.session.capabilities import for_stateless
 from mcplens.session.client import Client
@@ -131,9 +131,8 @@ class Server:
         session = self.client.connection.session if self.client is not None else None
         if session is None or self.state is not ConnectionState.CONNECTED:
             return None
-        is_stateless = session.era is Era.STATELESS
         told = dict(session.client_capabilities)
-        return for_stateless(told) if is_stateless else told
+        return for_stateless(told) if session.is_stateless else told
 
     @property
     def needs_reconnect(self) -> bool:
