@@ -34,7 +34,8 @@ if TYPE_CHECKING:
 
 I = TypeVar("I", bound=Item)  # noqa: E741
 
-_METHODS: Final[dict[str, tuple[str, type[Item]]]] = {
+# The method that asks for each list, and what its items are.
+METHODS: Final[dict[str, tuple[str, type[Item]]]] = {
     "tools": ("tools/list", Tool),
     "resources": ("resources/list", Resource),
     "resource_templates": ("resources/templates/list", ResourceTemplate),
@@ -137,9 +138,9 @@ class Catalog:
 
     async def fetch_page(self, kind: str, cursor: str | None = None, **options: Any) -> ListPage:
         """One page of a list."""
-        if kind not in _METHODS:
+        if kind not in METHODS:
             raise InspectorError("INVALID_REQUEST", f"no list is called {kind!r}")
-        method, shape = _METHODS[kind]
+        method, shape = METHODS[kind]
         params: dict[str, Any] = {} if cursor is None else {"cursor": cursor}
         frame: Frame = await self._client._send_with(method, params, options)
         try:
@@ -206,7 +207,7 @@ class Catalog:
 
     async def _fetch_again(self, kind: str) -> None:
         try:
-            items = await self.fetch(kind, _METHODS[kind][1])
+            items = await self.fetch(kind, METHODS[kind][1])
         except InspectorError as error:
             self._publish(ListRefreshed, kind, 0, error.shortened().to_dict())
         else:

@@ -25,10 +25,7 @@ async def connect(workspace: Workspace, command: c.Connect) -> views.ServerView:
 
 
 async def disconnect(workspace: Workspace, command: c.Disconnect) -> views.ServerView:
-    server = workspace.find(command.server_id)
-    await server.disconnect()
-    workspace.changed("servers", server.server_id, server.server_id)
-    return server_view(workspace, server)
+    return server_view(workspace, await workspace.disconnect(command.server_id))
 
 
 async def show_what_starts(

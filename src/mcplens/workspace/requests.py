@@ -18,7 +18,8 @@ from mcplens.protocol.schema import SchemaProblem, Validator
 from mcplens.protocol.shapes import Tool
 from mcplens.session.client import Client
 from mcplens.session.client_tasks import has
-from mcplens.store.rows import to_json
+from mcplens.store.replaying import request_to_replay
+from mcplens.store.rows import Stored, to_json
 from mcplens.workspace.calls import Call, Calls, OnProgress, Outcome
 from mcplens.workspace.server import Server
 from mcplens.workspace.unmatched import replies_to
@@ -209,6 +210,24 @@ def request(
         return Outcome(reply.raw, findings=reply.findings)
 
     return calls.start(client, "request", method, method, params or b"{}", work)
+
+
+def replay(server: Server, calls: Calls, stored: Stored) -> Call:
+    """A recorded request, sent again with the secrets of today.
+
+    Raises:
+        InspectorError: the recording masked a secret that nobody knows now.
+    """
+    again = request_to_replay(stored, server.entry.secret_keys)
+    if again.missing:
+        raise InspectorError(
+            "INVALID_REQUEST",
+            f"the recording has no value of {', '.join(again.missing)}: edit the request and send "
+            "it, or write the value into the secretKeys of the server",
+            details={"missing": list(again.missing), "server_id": server.server_id},
+        )
+    params = None if again.params is None else to_json(again.params)
+    return request(server, calls, again.method, params, Options())
 
 
 def send_raw(server: Server, calls: Calls, data: bytes, options: Options, *, force: bool) -> Call:
