@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from types import TracebackType
 from typing import Any, Final, Literal, Self
 
@@ -261,7 +261,7 @@ class Workspace:
             self.server_changed(name)
         for name in list(self.servers):
             if name not in entries and not self.servers[name].is_given:
-                self._forget(name)
+                self.forget(name)
         # As after a restart: those of the command line, then as the files have them.
         given = {name: server for name, server in self.servers.items() if server.is_given}
         self.servers = given | {name: self.servers[name] for name in entries}
@@ -272,7 +272,8 @@ class Workspace:
         settings = self.configured.configuration.settings
         return {name for name, server in self.servers.items() if server.is_outdated(settings)}
 
-    def _forget(self, name: str) -> None:
+    def forget(self, name: str) -> None:
+        """Have this server no longer; whatever file it stands in is left alone."""
         server = self.servers.pop(name)
         self._background.start(server.disconnect(), f"forget {name}")
         self.server_changed(name)
@@ -332,20 +333,3 @@ class Workspace:
         self.confirmations.confirm(server.entry)
         self.server_changed(server_id)
         return server
-
-    def imported(self, names: Iterable[str]) -> None:
-        """These were brought in from elsewhere, and wait for somebody's yes."""
-        self.reload()
-        entries = [self.servers[name].entry for name in names if name in self.servers]
-        self.confirmations.imported(entries)
-        for entry in entries:
-            self.server_changed(entry.name)
-
-    def remove(self, server_id: str) -> None:
-        """Out of its file, or only out of the workspace where it stands in none."""
-        server = self.find(server_id)
-        if server.is_given:
-            self._forget(server_id)
-            return
-        self.configured.remove(server.entry)
-        self.reload()
