@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import weakref
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
@@ -80,22 +81,21 @@ class connect:
         secret_keys: Iterable[str] = (),
         **transport_options: Any,
     ) -> None:
-        config = ConnectionConfig(
-            connection_timeout_s=connection_timeout_s,
-            request_timeout_s=request_timeout_s,
-            progress_resets_timeout=progress_resets_timeout,
-            max_total_timeout_s=max_total_timeout_s,
-            ping_interval_s=ping_interval_s,
-            max_retries=max_retries,
-            retry_backoff_s=tuple(retry_backoff_s),
-        )
         make, name = transport_for(target, transport, **transport_options)
         self._client = create_mcp_client(
             make,
             client_info=client_info,
             capabilities=capabilities,
             meta=meta,
-            config=config,
+            config=ConnectionConfig(
+                connection_timeout_s=connection_timeout_s,
+                request_timeout_s=request_timeout_s,
+                progress_resets_timeout=progress_resets_timeout,
+                max_total_timeout_s=max_total_timeout_s,
+                ping_interval_s=ping_interval_s,
+                max_retries=max_retries,
+                retry_backoff_s=tuple(retry_backoff_s),
+            ),
             retry=retry,
             concurrency=concurrency,
             protocol_version=protocol_version,
@@ -112,9 +112,8 @@ class connect:
             clock=clock,
         )
         self._owned_bus = self._client._bus if bus is None else None
-        self._record = record
-        self._secret_keys = tuple(secret_keys)
-        self._clock = clock
+        keys = tuple(secret_keys)
+        self._start_recording = partial(_start_recording, self._client._bus, record, keys, clock)
         self._recorder: Recorder | None = None
         for method, answer in (request_handlers or {}).items():
             self._client.set_request_handler(method, answer)
@@ -127,9 +126,7 @@ class connect:
         return self._client
 
     async def __aenter__(self) -> Client:
-        self._recorder = _start_recording(
-            self._client._bus, self._record, self._secret_keys, self._clock
-        )
+        self._recorder = self._start_recording()
         try:
             await self._client.connect()
         except BaseException:

@@ -12,15 +12,9 @@ from mcplens.cli.completion import complete_target, remember_tools
 from mcplens.cli.running import run
 from mcplens.cli.state import State, shared_options
 from mcplens.protocol.shapes import Prompt, Resource, ResourceTemplate, Tool
+from mcplens.session.catalog import METHODS
 from mcplens.session.client import Client
 from mcplens.session.results import LIST_KEYS
-
-_METHODS = {
-    "tools": "tools/list",
-    "resources": "resources/list",
-    "resource_templates": "resources/templates/list",
-    "prompts": "prompts/list",
-}
 
 
 def list_command(name: str, kind: str, row: Callable[[Any], tuple[str, str]], doc: str) -> Any:
@@ -47,7 +41,7 @@ def list_command(name: str, kind: str, row: Callable[[Any], tuple[str, str]], do
                 names = [item.name for page in pages for item in page.items if item.name]
                 remember_tools(state, target, names)
             if state.is_json:
-                output.write_raw(_joined(pages, LIST_KEYS[_METHODS[kind]]))
+                output.write_raw(_joined(pages, LIST_KEYS[METHODS[kind][0]]))
             else:
                 _print([item for page in pages for item in page.items], row, kind)
 

@@ -12,7 +12,7 @@ import msgspec
 
 from mcplens.errors import InspectorError
 from mcplens.events import ListRefreshed, Remark, ResourceRefreshed
-from mcplens.protocol.eras import Era, InvalidHeaderAnnotation, header_parameters
+from mcplens.protocol.eras import InvalidHeaderAnnotation, header_parameters
 from mcplens.protocol.frames import Frame
 from mcplens.protocol.shapes import (
     Item,
@@ -34,7 +34,8 @@ if TYPE_CHECKING:
 
 I = TypeVar("I", bound=Item)  # noqa: E741
 
-_METHODS: Final[dict[str, tuple[str, type[Item]]]] = {
+# The method that asks for each list, and what its items are.
+METHODS: Final[dict[str, tuple[str, type[Item]]]] = {
     "tools": ("tools/list", Tool),
     "resources": ("resources/list", Resource),
     "resource_templates": ("resources/templates/list", ResourceTemplate),
@@ -137,9 +138,9 @@ class Catalog:
 
     async def fetch_page(self, kind: str, cursor: str | None = None, **options: Any) -> ListPage:
         """One page of a list."""
-        if kind not in _METHODS:
+        if kind not in METHODS:
             raise InspectorError("INVALID_REQUEST", f"no list is called {kind!r}")
-        method, shape = _METHODS[kind]
+        method, shape = METHODS[kind]
         params: dict[str, Any] = {} if cursor is None else {"cursor": cursor}
         frame: Frame = await self._client._send_with(method, params, options)
         try:
@@ -162,8 +163,7 @@ class Catalog:
 
     def _listen_for(self, kind: str) -> None:
         """Before the list is asked for, so that no change falls between the two."""
-        session = self._client.connection.session
-        if session is not None and session.era is Era.STATELESS:
+        if self._client.connection.is_stateless:
             self.listening.want_list("resources" if kind == "resource_templates" else kind)
 
     def _learn_tools(self, tools: list[Tool]) -> list[Tool]:
@@ -171,7 +171,7 @@ class Catalog:
         session = self._client.connection.session
         self._tools.update((tool.name, tool) for tool in reversed(tools))
         self.output_schemas.forget()
-        if session is None or session.era is not Era.STATELESS:
+        if session is None or not session.is_stateless:
             return tools
         usable = []
         for tool in tools:
@@ -207,7 +207,7 @@ class Catalog:
 
     async def _fetch_again(self, kind: str) -> None:
         try:
-            items = await self.fetch(kind, _METHODS[kind][1])
+            items = await self.fetch(kind, METHODS[kind][1])
         except InspectorError as error:
             self._publish(ListRefreshed, kind, 0, error.shortened().to_dict())
         else:
@@ -217,7 +217,7 @@ class Catalog:
 
     async def subscribe(self, uri: str) -> None:
         session = self._client.connection.ready_session()
-        if session.era is Era.STATELESS:
+        if session.is_stateless:
             await self.listening.add(uri)
         else:
             await self._client.request("resources/subscribe", {"uri": uri})
@@ -225,7 +225,7 @@ class Catalog:
 
     async def unsubscribe(self, uri: str) -> None:
         session = self._client.connection.ready_session()
-        if session.era is Era.STATELESS:
+        if session.is_stateless:
             await self.listening.remove(uri)
         else:
             await self._client.request("resources/unsubscribe", {"uri": uri})
@@ -253,7 +253,7 @@ class Catalog:
 
     async def set_level(self, level: str) -> None:
         session = self._client.connection.ready_session()
-        if session.era is Era.STATELESS:
+        if session.is_stateless:
             session.set_log_level(level)
         else:
             await self._client.request("logging/setLevel", {"level": level})
@@ -266,7 +266,7 @@ class Catalog:
         session = self._client.connection.session
         if session is None:
             return
-        if session.era is Era.STATELESS:
+        if session.is_stateless:
             if self._level is not None:
                 session.set_log_level(self._level)
             self.listening.want_resources(self._subscribed)

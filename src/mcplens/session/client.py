@@ -272,7 +272,7 @@ class Client(Operations):
             method,
             frame,
             value,
-            is_stateless=self._is_stateless,
+            is_stateless=self._connection.is_stateless,
             tool=self._catalog.tool(str((params or {}).get("name"))),
             schemas=self._catalog.output_schemas,
         )

@@ -15,7 +15,6 @@ import msgspec
 from mcplens.clock import Clock, within
 from mcplens.errors import CancelledRequest, InspectorError, classify
 from mcplens.events import ClientTaskChanged, ProgressReceived, Remark
-from mcplens.protocol.eras import Era
 from mcplens.protocol.frames import Frame, RequestId
 from mcplens.protocol.lifecycle import ConnectionState
 from mcplens.protocol.shapes import ShapeError, decode_page
@@ -212,8 +211,7 @@ class ClientTasks:
 
     @property
     def is_stateless(self) -> bool:
-        session = self._client.connection.session
-        return session is not None and session.era is Era.STATELESS
+        return self._client.connection.is_stateless
 
     async def until_connected(self) -> None:
         """Wait for a connection that is being opened again; giving up ends the follower."""

@@ -100,6 +100,11 @@ class Connection:
         return self._opening.step
 
     @property
+    def is_stateless(self) -> bool:
+        """Whether 2026-07-28 is spoken; not while there is no session."""
+        return self.session is not None and self.session.is_stateless
+
+    @property
     def clock(self) -> Clock:
         return self._clock
 

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Final
 
 from mcplens.errors import InspectorError, TransportError
 from mcplens.events import PingAnswered, PingUnanswered
-from mcplens.protocol.eras import Era
 
 if TYPE_CHECKING:
     from mcplens.session.connection import Connection
@@ -38,7 +37,7 @@ class Heartbeat:
     def start(self) -> None:
         session = self._connection.session
         interval_s = self._connection.config.ping_interval_s
-        if session is None or session.era is Era.STATELESS or interval_s <= 0:
+        if session is None or session.is_stateless or interval_s <= 0:
             return
         self._unanswered = self._silent = 0
         self._heard = -1

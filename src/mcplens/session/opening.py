@@ -11,7 +11,6 @@ from typing import Final
 from mcplens.bus import Publisher
 from mcplens.errors import HttpError, InspectorError
 from mcplens.events import Remark
-from mcplens.protocol.eras import Era
 from mcplens.session.handshake import Introduction, shake_hands
 from mcplens.session.session import Session
 from mcplens.transports.base import Transport
@@ -72,7 +71,7 @@ class Opening:
         if session.lost_by is not None:
             raise session.lost_by  # it answered and left at once
         session.speak(introduction.version)
-        if session.era is Era.STATELESS:
+        if session.is_stateless:
             transport.negotiated(introduction.version, is_stateless=True)
         return introduction
 

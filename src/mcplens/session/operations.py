@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import msgspec
 
 from mcplens.errors import ProtocolError, ServerError
-from mcplens.protocol.eras import HEADER_MISMATCH, Era
+from mcplens.protocol.eras import HEADER_MISMATCH
 from mcplens.protocol.frames import Frame, RequestId
 from mcplens.protocol.input_required import MAY_ASK
 from mcplens.protocol.shapes import (
@@ -97,7 +97,7 @@ class Operations(ABC):
             if lifetime is not None:
                 params["task"] = lifetime
         try:
-            if "task" in params and not self._is_stateless:
+            if "task" in params and not self._connection.is_stateless:
                 frame = await self._call_as_task(params, timeout_s, on_progress, headers)
             else:
                 kind, frame = await self._interact(
@@ -155,7 +155,7 @@ class Operations(ABC):
     async def ping(self, timeout_s: float | None = None) -> float:
         """How long the server takes to answer, in seconds; never waits in the queue."""
         session = self._connection.ready_session()
-        method = "server/discover" if session.era is Era.STATELESS else "ping"
+        method = "server/discover" if session.is_stateless else "ping"
         started = session.clock.monotonic()
         entry = session.direct(method, timeout_s=timeout_s, is_quiet=True)
         await self._settled(entry)
@@ -184,7 +184,7 @@ class Operations(ABC):
         """
         params = _call_params(name, arguments, meta)
         frame: Frame
-        if self._is_stateless:
+        if self._connection.is_stateless:
             kind, frame = await self._interact(
                 "tools/call", params, timeout_s, on_progress, headers
             )
@@ -258,11 +258,6 @@ class Operations(ABC):
         introduction = self._connection.introduction
         return introduction.capabilities if introduction is not None else {}
 
-    @property
-    def _is_stateless(self) -> bool:
-        session = self._connection.session
-        return session is not None and session.era is Era.STATELESS
-
     def _typed(self, frame: Frame, method: str, shape: type[S]) -> S:
         try:
             return typed(frame, method, shape)
@@ -309,7 +304,7 @@ class Operations(ABC):
                 return self._send(method, params, timeout_s, on_progress, headers)
 
             frame = await self._mended(method, error, send)
-        if not self._is_stateless:
+        if not self._connection.is_stateless:
             return "complete", frame
         kind = result_type(frame, method)
         if kind == "input_required":
@@ -328,7 +323,7 @@ class Operations(ABC):
         self, method: str, error: ServerError, send: Callable[[], Awaitable[Frame]]
     ) -> Frame:
         """Try again after an error that says how to; any other is raised."""
-        if self._is_stateless:
+        if self._connection.is_stateless:
             if error.rpc_code != HEADER_MISMATCH or method != "tools/call":
                 raise error
             # Our view of the tool's headers is old.

@@ -22,7 +22,6 @@ from mcplens.events import (
     ServerRequestEnded,
     ServerRequestReceived,
 )
-from mcplens.protocol.eras import Era
 from mcplens.protocol.frames import Frame, RequestId
 from mcplens.session.capabilities import declares_tasks
 from mcplens.session.handler import INTERNAL_ERROR, INVALID_PARAMS, ServerRequest
@@ -94,7 +93,7 @@ class Questions:
         session = connection.session
         if session is None or frame.id is None:
             return
-        if session.era is Era.STATELESS and session.version:
+        if session.is_stateless:
             text = f"the server sent a request ({frame.method}); {session.version} allows none"
             connection.publish(Remark, text)
             return

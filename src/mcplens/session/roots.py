@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from mcplens.errors import ConfigurationError
 from mcplens.events import RootsChanged
-from mcplens.protocol.eras import Era
 
 if TYPE_CHECKING:
     from mcplens.protocol.roots import Root
@@ -75,7 +74,7 @@ class Roots:
         connection = self._connection()
         connection.publish(RootsChanged, self._wire())
         session = connection.session
-        if session is None or session.is_lost or session.era is Era.STATELESS:
+        if session is None or session.is_lost or session.is_stateless:
             return
         declared = session.client_capabilities.get(self.capability)
         if isinstance(declared, dict) and declared.get("listChanged"):

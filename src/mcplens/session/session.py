@@ -78,7 +78,7 @@ class Session:
         self.client_info = client_info
         self.client_capabilities = client_capabilities
         self.version = ""
-        self.era = Era.HANDSHAKE
+        self.is_stateless = False
         self.header_parameters: dict[str, dict[str, HeaderPath]] = {}
         self.frames_received = 0
         self.is_lost = False
@@ -113,8 +113,8 @@ class Session:
     def speak(self, version: str) -> None:
         """From now on this revision is spoken."""
         self.version = version
-        self.era = era_of(version)
-        if self.era is Era.STATELESS:
+        self.is_stateless = era_of(version) is Era.STATELESS
+        if self.is_stateless:
             capabilities = for_stateless(self.client_capabilities)
             self._envelope = envelope_meta(version, capabilities, self.client_info)
 
@@ -153,7 +153,7 @@ class Session:
         params, headers = entry.params, entry.headers
         if entry.on_progress is not None or method == "tools/call":
             params = _with_meta(params, {"progressToken": identity})
-        if self.era is Era.STATELESS:
+        if self.is_stateless:
             params = _with_meta(params, self._envelope)
             if self.transport.exchange_per_request:
                 headers = self._stateless_headers(method, params, headers)
@@ -208,7 +208,7 @@ class Session:
         """Stop waiting for a request and tell the server, as its revision wants it."""
         if self._correlation.give_up(entry.id) is None or self.is_lost:
             return
-        stateless_http = self.era is Era.STATELESS and self.transport.exchange_per_request
+        stateless_http = self.is_stateless and self.transport.exchange_per_request
         # The specification forbids cancelling initialize, and what became a task like this.
         is_task = isinstance(entry.params, Mapping) and "task" in entry.params
         if entry.method != "initialize" and not is_task and not stateless_http:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import base64
 import binascii
 from collections.abc import Awaitable, Callable
@@ -11,9 +10,6 @@ from typing import Any, Final
 from msgspec import Raw
 
 from mcplens.errors import InspectorError
-from mcplens.protocol.lifecycle import ConnectionState
-from mcplens.store.replaying import request_to_replay
-from mcplens.store.rows import to_json
 from mcplens.web import commands as c
 from mcplens.web import views
 from mcplens.web.pictures import call_view, list_summary, list_view, server_view
@@ -21,48 +17,23 @@ from mcplens.web.recorded import recorded_request
 from mcplens.workspace import requests
 from mcplens.workspace.calls import Call
 from mcplens.workspace.requests import Options
-from mcplens.workspace.server import Subscription
 from mcplens.workspace.workspace import Workspace
-
-# A call that is called off ends at once; what does not is shown as it stands.
-_CANCEL_S: Final = 2.0
-
-_METHODS: Final[dict[str, str]] = {
-    "tools": "tools/list",
-    "resources": "resources/list",
-    "resource_templates": "resources/templates/list",
-    "prompts": "prompts/list",
-}
 
 
 async def list_items(workspace: Workspace, command: c.List) -> views.ListView:
     workspace.follower.catch_up()  # a list of a former connection is known as such by then
     server = workspace.find(command.server_id)
-    listing = server.listing(command.kind)
-    is_old = listing.is_stale and server.state is ConnectionState.CONNECTED
-    if command.refresh or (not listing.is_fetching and (is_old or not listing.fetched)):
-        client = server.ready(_METHODS[command.kind])
-        listing.fetch(client, one_page=command.one_page)
-    was_fetching = listing.is_fetching
+    listing = server.fetch_list(command.kind, refresh=command.refresh, one_page=command.one_page)
     if command.after is None:
         await listing.ended()
-    else:
-        await listing.beyond(command.after, command.of)
-    start = command.after or 0
-    if listing.fetched != command.of or start > len(listing.items):
-        start = 0
-    has_all = command.after is None or start >= len(listing.items)
-    if was_fetching and listing.failure is not None and has_all:
-        raise listing.failure.copy()
-    most = command.most if command.after is not None else len(listing.items)
-    return list_view(server, listing, start, most)
+        return list_view(server, listing, 0, len(listing.items))
+    start = await listing.beyond(command.after, command.of)
+    return list_view(server, listing, start, command.most)
 
 
 async def more_of_list(workspace: Workspace, command: c.MoreOfList) -> views.ListSummary:
     server = workspace.find(command.server_id)
-    listing = server.listing(command.kind)
-    listing.go_on(server.ready(_METHODS[command.kind]), one_page=command.one_page)
-    return list_summary(listing)
+    return list_summary(server.fetch_more(command.kind, one_page=command.one_page))
 
 
 async def stop_list(workspace: Workspace, command: c.StopList) -> views.ListSummary:
@@ -82,32 +53,24 @@ async def complete(workspace: Workspace, command: c.Complete) -> views.Completio
 
 async def subscribe(workspace: Workspace, command: c.Subscribe) -> views.ServerView:
     server = workspace.find(command.server_id)
-    await server.ready().subscribe(command.uri)
-    server.subscriptions.setdefault(command.uri, Subscription(command.uri))
-    workspace.changed("servers", server.server_id, server.server_id)
+    await server.subscribe(command.uri)
     return server_view(workspace, server)
 
 
 async def unsubscribe(workspace: Workspace, command: c.Unsubscribe) -> views.ServerView:
     server = workspace.find(command.server_id)
-    await server.ready().unsubscribe(command.uri)
-    server.subscriptions.pop(command.uri, None)
-    workspace.changed("servers", server.server_id, server.server_id)
+    await server.unsubscribe(command.uri)
     return server_view(workspace, server)
 
 
 async def set_level(workspace: Workspace, command: c.SetLevel) -> views.ServerView:
     server = workspace.find(command.server_id)
-    await server.ready().set_level(command.level)
-    workspace.changed("servers", server.server_id, server.server_id)
+    await server.set_level(command.level)
     return server_view(workspace, server)
 
 
 async def ping(workspace: Workspace, command: c.Ping) -> views.PingView:
-    server = workspace.find(command.server_id)
-    latency_s = await server.ready().ping()
-    workspace.changed("servers", server.server_id, server.server_id)
-    return views.PingView(latency_s)
+    return views.PingView(await workspace.find(command.server_id).ping())
 
 
 # -- calls -------------------------------------------------------------------------------------
@@ -169,34 +132,18 @@ async def send_raw(workspace: Workspace, command: c.SendRaw) -> views.CallView:
 async def replay(workspace: Workspace, command: c.ReplayCall) -> views.CallView:
     stored = await recorded_request(workspace, command.run_id or workspace.bus.run_id, command.seq)
     server = workspace.find(command.server_id or stored.event.server_id)
-    again = request_to_replay(stored, server.entry.secret_keys)
-    if again.missing:
-        raise InspectorError(
-            "INVALID_REQUEST",
-            f"the recording has no value of {', '.join(again.missing)}: edit the request and send "
-            "it, or write the value into the secretKeys of the server",
-            details={"missing": list(again.missing), "server_id": server.server_id},
-        )
-    params = None if again.params is None else to_json(again.params)
-    call = requests.request(server, workspace.calls, again.method, params, Options())
+    call = requests.replay(server, workspace.calls, stored)
     return await started(workspace, call, command)
 
 
 async def cancel(workspace: Workspace, command: c.CancelCall) -> views.CallView:
-    call = workspace.calls.cancel(command.call_id)
-    if call.running is not None:
-        await asyncio.wait([call.running], timeout=_CANCEL_S)
-    workspace.follower.catch_up()
-    workspace.replies.withdraw(call.call_id)
-    return call_view(workspace, call)
+    return call_view(workspace, await workspace.cancel_call(command.call_id))
 
 
 async def started(workspace: Workspace, call: Call, command: Any) -> views.CallView:
     """The call as it stands once its request is in the queue."""
     call.asked = command
-    await workspace.clock.sleep(0)
-    if call.is_running and call.kind != "raw":
-        call.note_requests()
+    await workspace.calls.queued(call)
     return call_view(workspace, call)
 
 

@@ -17,8 +17,7 @@ from mcplens.web import views
 from mcplens.web.folders import browse, nearest
 from mcplens.web.pictures import server_view
 from mcplens.web.recorded import beside
-from mcplens.workspace.answering import Answering, typed_root
-from mcplens.workspace.server import Server
+from mcplens.workspace import choosing
 from mcplens.workspace.steering import Steering
 from mcplens.workspace.workspace import Workspace
 
@@ -64,44 +63,27 @@ def _value(raw: Raw) -> Any:
 
 async def set_profile(workspace: Workspace, command: c.SetProfile) -> views.ServerView:
     server = workspace.find(command.server_id)
-    if command.profile is not None:
-        workspace.profiles.get(command.profile)  # before anything is changed
-    server.answering.profile = command.profile
-    if server.client is not None:
-        server.answering.use_profile(server.client, workspace.profiles)
-    for question in workspace.questions.waiting():
-        if question.server_id == server.server_id:
-            workspace.questions.note(question)
-    return _changed(workspace, server, command.save)
+    choosing.set_profile(workspace, server, command.profile, save=command.save)
+    return server_view(workspace, server)
 
 
 async def set_capabilities(workspace: Workspace, command: c.SetCapabilities) -> views.ServerView:
     server = workspace.find(command.server_id)
-    if command.reset:
-        server.answering = Answering(server.entry)
-        if server.client is not None:
-            server.answering.equip(server.client, workspace.profiles)
-    server.answering.choose(command.capabilities)
-    if server.client is not None:
-        server.answering.declare_to(server.client)
-    return _changed(workspace, server, command.save)
+    chosen, reset = command.capabilities, command.reset
+    choosing.set_capabilities(workspace, server, chosen, reset=reset, save=command.save)
+    return server_view(workspace, server)
 
 
 async def add_root(workspace: Workspace, command: c.AddRoot) -> views.ServerView:
     server = workspace.find(command.server_id)
-    root = typed_root(command.path, command.name, workspace.configured.here)
-    others = [one for one in server.answering.roots if one.uri != root.uri]
-    server.answering.set_roots([*others, root], server.client)
-    return _changed(workspace, server, command.save)
+    choosing.add_root(workspace, server, command.path, command.name, save=command.save)
+    return server_view(workspace, server)
 
 
 async def remove_root(workspace: Workspace, command: c.RemoveRoot) -> views.ServerView:
     server = workspace.find(command.server_id)
-    kept = [one for one in server.answering.roots if one.uri != command.uri]
-    if len(kept) == len(server.answering.roots):
-        raise InspectorError("INVALID_REQUEST", f"{command.uri} is no root of {server.server_id}")
-    server.answering.set_roots(kept, server.client)
-    return _changed(workspace, server, command.save)
+    choosing.remove_root(workspace, server, command.uri, save=command.save)
+    return server_view(workspace, server)
 
 
 async def browse_folder(workspace: Workspace, command: c.BrowseFolder) -> views.FolderView:
@@ -112,20 +94,6 @@ async def browse_folder(workspace: Workspace, command: c.BrowseFolder) -> views.
 def _browse(here: Surroundings, command: c.BrowseFolder) -> views.FolderView:
     path = command.path or here.home
     return browse(nearest(path, here) if command.is_start else path, here)
-
-
-def _changed(workspace: Workspace, server: Server, save: bool) -> views.ServerView:
-    """The server as it is now; written to its file if that is wanted.
-
-    Raises:
-        InspectorError: it could not be written; it counts all the same, until mcplens ends.
-    """
-    try:
-        if save:
-            workspace.save_answering(server)
-    finally:
-        workspace.changed("servers", server.server_id, server.server_id)
-    return server_view(workspace, server)
 
 
 CARRIERS: Final[dict[type, Callable[[Workspace, Any], Awaitable[Any]]]] = {

@@ -13,6 +13,7 @@ from mcplens.web import views
 from mcplens.web.confirming import confirmation_view
 from mcplens.web.pictures import found_view, found_views, server_view, settings_view, source_view
 from mcplens.web.recorded import beside
+from mcplens.workspace import editing
 from mcplens.workspace.masked import count_secrets, masked_raw
 from mcplens.workspace.reading import Found, found_on, parse_target, read_path, read_text
 from mcplens.workspace.workspace import Workspace
@@ -25,10 +26,7 @@ async def connect(workspace: Workspace, command: c.Connect) -> views.ServerView:
 
 
 async def disconnect(workspace: Workspace, command: c.Disconnect) -> views.ServerView:
-    server = workspace.find(command.server_id)
-    await server.disconnect()
-    workspace.changed("servers", server.server_id, server.server_id)
-    return server_view(workspace, server)
+    return server_view(workspace, await workspace.disconnect(command.server_id))
 
 
 async def show_what_starts(
@@ -51,34 +49,18 @@ async def show_entry(workspace: Workspace, command: c.ServerEntryOf) -> views.En
 
 
 async def add(workspace: Workspace, command: c.ServerAdd) -> views.WrittenView:
-    copied = workspace.find(command.copy_of).entry if command.copy_of is not None else None
-    is_unconfirmed = copied is not None and workspace.confirmations.is_needed(copied)
-    mark = workspace.confirmations.imported if is_unconfirmed else None
-    written = workspace.configured.add(command.name, command.raw, copied, mark)
-    _take_over(workspace, command.name, is_unconfirmed)
-    return _written(written, [command.name])
+    name = command.name
+    return _written(editing.add_server(workspace, name, command.raw, command.copy_of), [name])
 
 
 async def edit(workspace: Workspace, command: c.ServerEdit) -> views.WrittenView:
     entry = workspace.find(command.server_id).entry
-    is_unconfirmed = workspace.confirmations.is_needed(entry)
-    mark = workspace.confirmations.imported if is_unconfirmed else None
-    written = workspace.configured.edit(entry, command.raw, command.name, mark)
     name = command.name or entry.name
-    _take_over(workspace, name, is_unconfirmed)
-    return _written(written, [name])
-
-
-def _take_over(workspace: Workspace, name: str, is_unconfirmed: bool) -> None:
-    """A copy or another name of what nobody has confirmed needs to be confirmed as well."""
-    if is_unconfirmed:
-        workspace.imported([name])
-    else:
-        workspace.reload()
+    return _written(editing.edit_server(workspace, entry, command.raw, name), [name])
 
 
 async def remove(workspace: Workspace, command: c.ServerRemove) -> None:
-    workspace.remove(command.server_id)
+    editing.remove_server(workspace, command.server_id)
 
 
 async def find_others(workspace: Workspace, command: c.FoundServers) -> list[views.FoundView]:
@@ -99,11 +81,8 @@ async def read(workspace: Workspace, command: c.ServerRead) -> list[views.FoundV
 
 
 async def bring_in(workspace: Workspace, command: c.ServerImport) -> views.WrittenView:
-    # Marked first: another mcplens may see the file before we are done.
-    mark = workspace.confirmations.imported
     servers = workspace.offered.taken(command.servers, command.offers)
-    written = workspace.configured.bring_in(servers, replaces=command.replaces, mark=mark)
-    workspace.imported(command.servers)
+    written = editing.bring_in(workspace, servers, replaces=command.replaces)
     return _written(written, list(command.servers))
 
 
@@ -125,9 +104,7 @@ async def parse(workspace: Workspace, command: c.ParseTarget) -> views.FoundView
 
 
 async def set_setting(workspace: Workspace, command: c.SetSetting) -> views.SettingView:
-    workspace.configured.set(command.name, command.value)
-    workspace.reload()
-    workspace.changed("settings", command.name)
+    editing.set_setting(workspace, command.name, command.value)
     for setting in settings_view(workspace):
         if setting.name == command.name:
             return setting

@@ -5,40 +5,24 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Any, Final
 
-from mcplens.protocol.eras import Era
 from mcplens.web import commands as c
 from mcplens.web import views
 from mcplens.web.call_commands import started
 from mcplens.web.question_pictures import task_view
 from mcplens.web.question_views import TaskView
-from mcplens.workspace import requests
+from mcplens.workspace import requests, task_requests
 from mcplens.workspace.workspace import Workspace
 
 
 async def list_tasks(workspace: Workspace, command: c.ListTasks) -> list[TaskView]:
-    server = workspace.find(command.server_id)
-    client = server.ready()
-    session = client.connection.session
-    # 2026-07-28 has no list: whoever has no id of a task cannot ask for it.
-    if session is not None and session.era is not Era.STATELESS:
-        server.ready("tasks/list")
-        for task in await client.list_client_tasks():
-            workspace.tasks.listed(server.server_id, task, workspace.clock.wall())
-    workspace.follower.catch_up()
-    return [task_view(workspace, task) for task in workspace.tasks.of_server(server.server_id)]
+    tasks = await task_requests.list_tasks(workspace, workspace.find(command.server_id))
+    return [task_view(workspace, task) for task in tasks]
 
 
 async def cancel_task(workspace: Workspace, command: c.CancelTask) -> TaskView:
-    server_id, task_id = command.server_id, command.task_id
-    server = workspace.find(server_id)
-    if command.role == "receiver":
-        workspace.tasks.find(server_id, command.role, task_id)
-        server.ready().receiver_tasks.cancel_receiver_task(task_id)
-    else:
-        task = await server.ready("tasks/cancel").cancel_client_task(task_id)
-        workspace.tasks.listed(server_id, task, workspace.clock.wall())
-    workspace.follower.catch_up()
-    return task_view(workspace, workspace.tasks.find(server_id, command.role, task_id))
+    server = workspace.find(command.server_id)
+    task = await task_requests.cancel_task(workspace, server, command.role, command.task_id)
+    return task_view(workspace, task)
 
 
 async def get_result(workspace: Workspace, command: c.GetTaskResult) -> views.CallView:

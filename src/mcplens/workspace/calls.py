@@ -225,6 +225,12 @@ class Calls:
         self._call_changed(call)
         return call
 
+    async def queued(self, call: Call) -> None:
+        """Wait until the request of a call that was just started is in the queue."""
+        await self._clock.sleep(0)
+        if call.is_running and call.kind != "raw":
+            call.note_requests()
+
     def cancel(self, call_id: str) -> Call:
         """Call it off, on the server too; one that has ended stays as it is."""
         call = self.find(call_id)

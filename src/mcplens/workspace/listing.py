@@ -123,14 +123,35 @@ class Listing:
 
     # -- waiting -------------------------------------------------------------------------------
 
-    async def beyond(self, count: int, of: float) -> None:
-        """Wait until there is more than these items of that fetch, or no more is fetched."""
-        while self.is_fetching and self.fetched == of and len(self.items) <= count:
-            await self._news.wait()
-
     async def ended(self) -> None:
+        """Wait for the end of the fetch that is under way.
+
+        Raises:
+            InspectorError: it failed.
+        """
+        was_fetching = self.is_fetching
         while self.is_fetching:
             await self._news.wait()
+        self._check(was_fetching)
+
+    async def beyond(self, count: int, of: float) -> int:
+        """Wait until there is more than these items of that fetch, or no more is fetched.
+
+        Gives where to go on reading: the start, if it is another fetch by now.
+
+        Raises:
+            InspectorError: the fetch failed, and nothing is left to read.
+        """
+        was_fetching = self.is_fetching
+        while self.is_fetching and self.fetched == of and len(self.items) <= count:
+            await self._news.wait()
+        start = count if self.fetched == of and count <= len(self.items) else 0
+        self._check(was_fetching and start >= len(self.items))
+        return start
+
+    def _check(self, is_told: bool) -> None:
+        if is_told and self.failure is not None:
+            raise self.failure.copy()
 
     def _tell(self) -> None:
         self._news.set()

@@ -13,13 +13,13 @@ import msgspec
 
 from mcplens.errors import InspectorError, ProtocolError, ServerError
 from mcplens.protocol.deadlines import NEVER
-from mcplens.protocol.eras import Era
 from mcplens.protocol.frames import Frame, Kind, decode_value, parse, request_ids
 from mcplens.protocol.schema import SchemaProblem, Validator
 from mcplens.protocol.shapes import Tool
 from mcplens.session.client import Client
 from mcplens.session.client_tasks import has
-from mcplens.store.rows import to_json
+from mcplens.store.replaying import request_to_replay
+from mcplens.store.rows import Stored, to_json
 from mcplens.workspace.calls import Call, Calls, OnProgress, Outcome
 from mcplens.workspace.server import Server
 from mcplens.workspace.unmatched import replies_to
@@ -65,7 +65,7 @@ def call_tool(
     if not send_anyway:
         _check_arguments(client, name, given)
     if task_ttl_s is not None and not send_anyway:
-        if _is_stateless(client):
+        if client.connection.is_stateless:
             task_ttl_s = None  # the server alone decides
         else:
             _check_task(client, name)
@@ -112,11 +112,6 @@ def _findings(tool: Tool, given: dict[str, Any]) -> tuple[str, ...]:
         return Validator(tool.input_schema).findings(given)
     except SchemaProblem:
         return ()  # a schema that cannot be used says nothing against the arguments
-
-
-def _is_stateless(client: Client) -> bool:
-    session = client.connection.session
-    return session is not None and session.era is Era.STATELESS
 
 
 def _check_task(client: Client, name: str) -> None:
@@ -215,6 +210,24 @@ def request(
         return Outcome(reply.raw, findings=reply.findings)
 
     return calls.start(client, "request", method, method, params or b"{}", work)
+
+
+def replay(server: Server, calls: Calls, stored: Stored) -> Call:
+    """A recorded request, sent again with the secrets of today.
+
+    Raises:
+        InspectorError: the recording masked a secret that nobody knows now.
+    """
+    again = request_to_replay(stored, server.entry.secret_keys)
+    if again.missing:
+        raise InspectorError(
+            "INVALID_REQUEST",
+            f"the recording has no value of {', '.join(again.missing)}: edit the request and send "
+            "it, or write the value into the secretKeys of the server",
+            details={"missing": list(again.missing), "server_id": server.server_id},
+        )
+    params = None if again.params is None else to_json(again.params)
+    return request(server, calls, again.method, params, Options())
 
 
 def send_raw(server: Server, calls: Calls, data: bytes, options: Options, *, force: bool) -> Call:

@@ -31,9 +31,10 @@ from mcplens.events import (
     StateChanged,
     StderrLine,
 )
-from mcplens.protocol.eras import Era, why_not_allowed
+from mcplens.protocol.eras import why_not_allowed
 from mcplens.protocol.lifecycle import ConnectionState
 from mcplens.session.capabilities import for_stateless
+from mcplens.session.catalog import METHODS
 from mcplens.session.client import Client
 from mcplens.session.profiles import Profiles
 from mcplens.transports.base import Closing
@@ -85,7 +86,8 @@ class Server:
         *,
         bus: Bus,
         clock: Clock,
-        list_changed: Callable[[str, str], None] = lambda kind, server_id: None,
+        changed: Callable[[str], None],
+        list_changed: Callable[[str, str], None],
     ) -> None:
         self.entry = entry
         self.answering = Answering(entry)
@@ -102,6 +104,7 @@ class Server:
         self.subscriptions: dict[str, Subscription] = {}
         self._bus = bus
         self._clock = clock
+        self._changed = changed
         self._list_changed = list_changed
         self._made_of: tuple[Any, dict[str, Any]] | None = None
         self._work = Background()
@@ -131,9 +134,8 @@ class Server:
         session = self.client.connection.session if self.client is not None else None
         if session is None or self.state is not ConnectionState.CONNECTED:
             return None
-        is_stateless = session.era is Era.STATELESS
         told = dict(session.client_capabilities)
-        return for_stateless(told) if is_stateless else told
+        return for_stateless(told) if session.is_stateless else told
 
     @property
     def needs_reconnect(self) -> bool:
@@ -250,6 +252,51 @@ class Server:
                 raise InspectorError("CAPABILITY_NOT_SUPPORTED", why, details=details)
         return self.client
 
+    async def subscribe(self, uri: str) -> None:
+        """Follow a resource, on this connection and those that come after it."""
+        await self.ready().subscribe(uri)
+        self.subscriptions.setdefault(uri, Subscription(uri))
+        self._changed(self.server_id)
+
+    async def unsubscribe(self, uri: str) -> None:
+        await self.ready().unsubscribe(uri)
+        self.subscriptions.pop(uri, None)
+        self._changed(self.server_id)
+
+    async def set_level(self, level: str) -> None:
+        """Ask for logs from this level on."""
+        await self.ready().set_level(level)
+        self._changed(self.server_id)
+
+    async def ping(self) -> float:
+        """How long the server takes to answer, in seconds."""
+        latency_s = await self.ready().ping()
+        self._changed(self.server_id)
+        return latency_s
+
+    # -- lists ---------------------------------------------------------------------------------
+
+    def listing(self, kind: str) -> Listing:
+        """One of the four lists; empty before it was asked for."""
+        if kind not in self.lists:
+            changed = partial(self._list_changed, kind, self.server_id)
+            self.lists[kind] = Listing(kind, self._clock, changed)
+        return self.lists[kind]
+
+    def fetch_list(self, kind: str, *, refresh: bool, one_page: bool) -> Listing:
+        """A list that is fetched if it must be: on demand, at first, or for a new connection."""
+        listing = self.listing(kind)
+        is_old = listing.is_stale and self.state is ConnectionState.CONNECTED
+        if refresh or (not listing.is_fetching and (is_old or not listing.fetched)):
+            listing.fetch(self.ready(METHODS[kind][0]), one_page=one_page)
+        return listing
+
+    def fetch_more(self, kind: str, *, one_page: bool) -> Listing:
+        """A list whose fetch goes on from where it stopped."""
+        listing = self.listing(kind)
+        listing.go_on(self.ready(METHODS[kind][0]), one_page=one_page)
+        return listing
+
     # -- what happened -------------------------------------------------------------------------
 
     def heed(self, published: Published) -> bool:
@@ -298,13 +345,6 @@ class Server:
         # While it waits, the next attempt is what counts.
         count = retries + 1 if new == "ERROR" else retries
         self.attempt = Attempt(count, most, at) if is_trying else None
-
-    def listing(self, kind: str) -> Listing:
-        """One of the four lists; empty before it was asked for."""
-        if kind not in self.lists:
-            changed = partial(self._list_changed, kind, self.server_id)
-            self.lists[kind] = Listing(kind, self._clock, changed)
-        return self.lists[kind]
 
     def _list_refreshed(
         self, wall: float, kind: str, _count: int, error: dict[str, Any] | None = None

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from types import TracebackType
 from typing import Any, Final, Literal, Self
 
@@ -29,7 +29,7 @@ from mcplens.transports.base import Closing
 from mcplens.version import VERSION
 from mcplens.workspace import questions, tasks
 from mcplens.workspace.background import Background
-from mcplens.workspace.calls import Calls
+from mcplens.workspace.calls import Call, Calls
 from mcplens.workspace.configured import BUILT_IN, Configured
 from mcplens.workspace.confirmation import Confirmations
 from mcplens.workspace.examples import Examples
@@ -51,6 +51,8 @@ GIVEN: Final = "command line"
 _OF_CALLS: Final = frozenset({RequestStarted, RequestPaused, RequestResumed})
 # How long servers that are slow to leave are waited for before the watchdog sees them out.
 _CLOSE_S: Final = 3.0
+# A call that is called off ends at once; what does not is shown as it stands.
+_CANCEL_S: Final = 2.0
 
 
 class Workspace:
@@ -170,11 +172,20 @@ class Workspace:
         return lambda: self._listeners.remove(on_change)
 
     def _make(self, entry: ServerEntry) -> Server:
-        return Server(entry, bus=self.bus, clock=self.clock, list_changed=self._list_changed)
+        return Server(
+            entry,
+            bus=self.bus,
+            clock=self.clock,
+            changed=self.server_changed,
+            list_changed=self._list_changed,
+        )
 
     def changed(self, what: Thing, key: str, server_id: str = "") -> None:
         for listener in list(self._listeners):
             listener(what, key, server_id)
+
+    def server_changed(self, server_id: str) -> None:
+        self.changed("servers", server_id, server_id)
 
     def _list_changed(self, kind: str, server_id: str) -> None:
         self.changed("lists", f"{server_id}/{kind}", server_id)
@@ -183,7 +194,7 @@ class Workspace:
         self.changed("calls", call_id)
         call = self.calls.get(call_id)
         if call is not None and call.elapsed_s is not None:  # it counts among the server's requests
-            self.changed("servers", call.server_id, call.server_id)
+            self.server_changed(call.server_id)
 
     def _heed(self, batch: list[Published], missed: int) -> None:
         """Take note of what concerns a server or a call; a look at each: it may be a flood."""
@@ -207,9 +218,18 @@ class Workspace:
             self.relations.reconcile()
         self.relations.tell()
         for server_id in servers:
-            self.changed("servers", server_id, server_id)
+            self.server_changed(server_id)
         for server_id in calls:
             self.calls.started_on(server_id)
+
+    async def cancel_call(self, call_id: str) -> Call:
+        """Call it off, and with it what its server asked; it is given as it stands then."""
+        call = self.calls.cancel(call_id)
+        if call.running is not None:
+            await asyncio.wait([call.running], timeout=_CANCEL_S)
+        self.follower.catch_up()
+        self.replies.withdraw(call_id)
+        return call
 
     # -- servers -------------------------------------------------------------------------------
 
@@ -238,30 +258,31 @@ class Workspace:
             elif server.is_given or server.entry == entry:
                 continue
             server.use(entry)
-            self.changed("servers", name, name)
+            self.server_changed(name)
         for name in list(self.servers):
             if name not in entries and not self.servers[name].is_given:
-                self._forget(name)
+                self.forget(name)
         # As after a restart: those of the command line, then as the files have them.
         given = {name: server for name, server in self.servers.items() if server.is_given}
         self.servers = given | {name: self.servers[name] for name in entries}
         for name in outdated ^ self._outdated():
-            self.changed("servers", name, name)
+            self.server_changed(name)
 
     def _outdated(self) -> set[str]:
         settings = self.configured.configuration.settings
         return {name for name, server in self.servers.items() if server.is_outdated(settings)}
 
-    def _forget(self, name: str) -> None:
+    def forget(self, name: str) -> None:
+        """Have this server no longer; whatever file it stands in is left alone."""
         server = self.servers.pop(name)
         self._background.start(server.disconnect(), f"forget {name}")
-        self.changed("servers", name, name)
+        self.server_changed(name)
 
     def give(self, server: Server) -> None:
         """Add a server that stands in no file: one that the command line names."""
         self.secret_keys.add(server.entry)
         self.servers = {server.server_id: server, **self.servers}
-        self.changed("servers", server.server_id, server.server_id)
+        self.server_changed(server.server_id)
 
     def new_server(self, name: str, raw: dict[str, Any], overrides: dict[str, Any]) -> Server:
         """A server of the command line's, not yet added."""
@@ -292,7 +313,14 @@ class Workspace:
         try:
             server.connect(self.configured.configuration.settings, self.profiles)
         finally:
-            self.changed("servers", server_id, server_id)
+            self.server_changed(server_id)
+        return server
+
+    async def disconnect(self, server_id: str) -> Server:
+        """Disconnect, and wait until the server is gone."""
+        server = self.find(server_id)
+        await server.disconnect()
+        self.server_changed(server_id)
         return server
 
     @property
@@ -300,40 +328,8 @@ class Workspace:
         """The profiles that are configured now, and those that are built in."""
         return Profiles(self.configured.configuration.settings.profiles, self.clock)
 
-    def save_answering(self, server: Server) -> None:
-        """Write profile, roots and capabilities of a server into its own file.
-
-        Raises:
-            InspectorError: it is not ours to change, or was not confirmed yet.
-        """
-        entry = server.entry
-        if self.confirmations.is_needed(entry):
-            text = f"{server.server_id} was not confirmed yet: look at what it starts first"
-            raise InspectorError("INVALID_REQUEST", text, details={"needs_confirmation": True})
-        self.configured.edit(entry, server.answering.written_into(entry), None)
-        self.reload()
-        # What it starts is still what was confirmed.
-        self.confirmations.confirm(server.entry)
-
     def confirm(self, server_id: str) -> Server:
         server = self.find(server_id)
         self.confirmations.confirm(server.entry)
-        self.changed("servers", server_id, server_id)
+        self.server_changed(server_id)
         return server
-
-    def imported(self, names: Iterable[str]) -> None:
-        """These were brought in from elsewhere, and wait for somebody's yes."""
-        self.reload()
-        entries = [self.servers[name].entry for name in names if name in self.servers]
-        self.confirmations.imported(entries)
-        for entry in entries:
-            self.changed("servers", entry.name, entry.name)
-
-    def remove(self, server_id: str) -> None:
-        """Out of its file, or only out of the workspace where it stands in none."""
-        server = self.find(server_id)
-        if server.is_given:
-            self._forget(server_id)
-            return
-        self.configured.remove(server.entry)
-        self.reload()

@@ -1,0 +1,86 @@
+"""Servers and settings changed in their files, with the workspace in step at once.
+
+What nobody has confirmed stays so: under another name, as a copy, or brought in from elsewhere.
+How files are written is configured.py's. Called by the web UI.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from mcplens.config.files import Written
+from mcplens.config.model import ServerEntry
+from mcplens.workspace.configured import Mark
+from mcplens.workspace.workspace import Workspace
+
+
+def add_server(
+    workspace: Workspace, name: str, raw: Mapping[str, Any], copy_of: str | None = None
+) -> Written:
+    """Add a server to our file; raises as `Configured.add`."""
+    copied = workspace.find(copy_of).entry if copy_of is not None else None
+    mark = _mark_of(workspace, copied)
+    written = workspace.configured.add(name, raw, copied, mark)
+    _take_over(workspace, name, mark)
+    return written
+
+
+def edit_server(
+    workspace: Workspace, entry: ServerEntry, raw: dict[str, Any], name: str
+) -> Written:
+    """Replace a server in its own file, under this name; raises as `Configured.edit`."""
+    mark = _mark_of(workspace, entry)
+    written = workspace.configured.edit(entry, raw, name, mark)
+    _take_over(workspace, name, mark)
+    return written
+
+
+def _mark_of(workspace: Workspace, entry: ServerEntry | None) -> Mark | None:
+    """What is told of the new entry before it is written, if the old one was not confirmed."""
+    is_unconfirmed = entry is not None and workspace.confirmations.is_needed(entry)
+    return workspace.confirmations.imported if is_unconfirmed else None
+
+
+def _take_over(workspace: Workspace, name: str, mark: Mark | None) -> None:
+    if mark is not None:
+        _imported(workspace, [name])
+    else:
+        workspace.reload()
+
+
+def bring_in(
+    workspace: Workspace, servers: Mapping[str, Mapping[str, Any]], *, replaces: bool
+) -> Written:
+    """Add servers from elsewhere, all or none; raises as `Configured.bring_in`."""
+    # Marked first: another mcplens may see the file before we are done.
+    mark = workspace.confirmations.imported
+    written = workspace.configured.bring_in(servers, replaces=replaces, mark=mark)
+    _imported(workspace, servers)
+    return written
+
+
+def _imported(workspace: Workspace, names: Iterable[str]) -> None:
+    """These wait for somebody's yes."""
+    workspace.reload()
+    entries = [workspace.servers[name].entry for name in names if name in workspace.servers]
+    workspace.confirmations.imported(entries)
+    for entry in entries:
+        workspace.server_changed(entry.name)
+
+
+def remove_server(workspace: Workspace, server_id: str) -> None:
+    """Out of its file, or only out of the workspace where it stands in none."""
+    server = workspace.find(server_id)
+    if server.is_given:
+        workspace.forget(server_id)
+        return
+    workspace.configured.remove(server.entry)
+    workspace.reload()
+
+
+def set_setting(workspace: Workspace, name: str, value: Any) -> None:
+    """Write a setting into our file; raises as `Configured.set`."""
+    workspace.configured.set(name, value)
+    workspace.reload()
+    workspace.changed("settings", name)
