@@ -2,6 +2,7 @@
 import { ActionIcon, SegmentedControl, Tooltip } from "@mantine/core";
 import { useMemo, useState } from "react";
 import { parseShown } from "../values/exactJson";
+import { fileName } from "../values/fileName";
 import { languageOf } from "../values/highlight";
 import { Icon } from "./icons";
 import { JsonTree } from "./JsonTree";
@@ -40,7 +41,8 @@ export function RichText({ text, label, mime, uri }: { text: string; label: stri
   const [wanted, setWanted] = useState<Form | null>(null);
   const form = wanted && forms.includes(wanted) ? wanted : (forms[0] ?? "text");
   const language = forms[0] === "json" ? "json" : languageOf(mime, uri);
-  const name = `${label.toLowerCase()}.${ENDINGS[forms[0] ?? "text"]}`;
+  const download = (): void =>
+    save(text, fileName([label.toLowerCase()], ENDINGS[forms[0] ?? "text"]), "text/plain");
   const tools = (
     <div className={css.tools}>
       <Tooltip label="Copy this text">
@@ -49,7 +51,7 @@ export function RichText({ text, label, mime, uri }: { text: string; label: stri
         </ActionIcon>
       </Tooltip>
       <Tooltip label="Download this text">
-        <ActionIcon aria-label="Download this text" onClick={() => save(text, name, "text/plain")}>
+        <ActionIcon aria-label="Download this text" onClick={download}>
           <Icon name="download" size={14} />
         </ActionIcon>
       </Tooltip>
