@@ -27,13 +27,16 @@ export const pathToServer = (serverId: string, part?: (typeof PARTS)[number]): s
 export const pathToQuestion = (question: QuestionView): string =>
   `/questions/${encodeURIComponent(question.question_id)}`;
 
+/** Which thing of a list a call is of: several may have its name. */
+export const keyOfCalled = (call: CallView): string => call.listed_as || call.name;
+
 /** Where a call is looked at. */
 export function pathToCall(call: CallView): string {
   const { kind, server_id } = call;
   const query = `?call=${encodeURIComponent(call.call_id)}`;
-  if (kind === "tool") return pathTo(server_id, "tools", call.name) + query;
-  if (kind === "prompt") return pathTo(server_id, "prompts", call.name) + query;
-  if (kind === "resource") return pathTo(server_id, "resources", call.name) + query;
+  if (kind === "tool") return pathTo(server_id, "tools", keyOfCalled(call)) + query;
+  if (kind === "prompt") return pathTo(server_id, "prompts", keyOfCalled(call)) + query;
+  if (kind === "resource") return pathTo(server_id, "resources", keyOfCalled(call)) + query;
   if (kind === "raw") return pathToServer(server_id, "experimental") + query;
   const id = call.request_id === null ? "" : `?id=${encodeURIComponent(call.request_id)}`;
   return pathTo(server_id, "traffic") + id;

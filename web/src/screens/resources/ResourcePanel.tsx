@@ -110,15 +110,17 @@ function FollowSwitch({
 interface Props {
   server: ServerView;
   uri: string;
+  /** Tells it from others of its address. */
+  itemKey: string;
   resource: Resource | null;
   /** The definition as the server sent it; undefined if the list does not have it. */
   listed?: unknown;
   problem: string | null;
 }
 
-export function ResourcePanel({ server, uri, resource, listed, problem }: Props) {
+export function ResourcePanel({ server, uri, itemKey, resource, listed, problem }: Props) {
   const { server_id } = server;
-  const { calls, current, show, showNewest } = useCallsOf(server_id, "resource", uri);
+  const { calls, current, show, showNewest } = useCallsOf(server_id, "resource", itemKey);
   const [error, setError] = useState<ErrorView | null>(null);
   const followed = server.subscriptions.find((one) => one.uri === uri);
   const isConnected = server.state === "CONNECTED";
@@ -131,7 +133,7 @@ export function ResourcePanel({ server, uri, resource, listed, problem }: Props)
     setError(null);
     showNewest();
     try {
-      await startCall("ReadResource", { server_id, uri });
+      await startCall("ReadResource", { server_id, uri, listed_as: itemKey });
     } catch (thrown) {
       setError(viewOf(thrown));
     }
