@@ -4,6 +4,7 @@ import { useMemo, useState } from "react";
 import { parseShown } from "../values/exactJson";
 import { fileName } from "../values/fileName";
 import { languageOf } from "../values/highlight";
+import { visible } from "../values/visible";
 import { Icon } from "./icons";
 import { JsonTree } from "./JsonTree";
 import { looksLikeMarkdown, Markdown } from "./Markdown";
@@ -40,6 +41,7 @@ export function RichText({ text, label, mime, uri }: { text: string; label: stri
   const { forms, value } = useMemo(() => formsOf(text, { mime, uri }), [text, mime, uri]);
   const [wanted, setWanted] = useState<Form | null>(null);
   const form = wanted && forms.includes(wanted) ? wanted : (forms[0] ?? "text");
+  const told = useMemo(() => visible(text), [text]);
   const language = forms[0] === "json" ? "json" : languageOf(mime, uri);
   const download = (): void =>
     save(text, fileName([label.toLowerCase()], ENDINGS[forms[0] ?? "text"]), "text/plain");
@@ -57,11 +59,19 @@ export function RichText({ text, label, mime, uri }: { text: string; label: stri
       </Tooltip>
     </div>
   );
+  const hidden = told !== text && form === "text" && (
+    <span className="dim">
+      Characters that cannot be seen are shown as ⟦U+…⟧. Copy and download give the text as it is.
+    </span>
+  );
   if (forms.length === 1)
     return (
-      <div className={css.beside}>
-        <TextView text={text} label={label} most={560} language={language} />
-        {tools}
+      <div className="stack tight">
+        {hidden}
+        <div className={css.beside}>
+          <TextView text={told} label={label} most={560} language={language} />
+          {tools}
+        </div>
       </div>
     );
   return (
@@ -76,12 +86,13 @@ export function RichText({ text, label, mime, uri }: { text: string; label: stri
         <span className="grow" />
         {tools}
       </div>
+      {hidden}
       {form === "json" ? (
         <JsonTree value={value} label={label} most={480} />
       ) : form === "markdown" ? (
         <Markdown text={text} label={label} />
       ) : (
-        <TextView text={text} label={label} most={560} language={language} />
+        <TextView text={told} label={label} most={560} language={language} />
       )}
     </div>
   );

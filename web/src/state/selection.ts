@@ -2,6 +2,7 @@
 import { useLayoutEffect, useMemo } from "react";
 import { useLocation, useNavigate } from "react-router";
 import type { CallView, QuestionView, ServerView } from "../api/types";
+import { visible } from "../values/visible";
 import { useInspector } from "./store";
 import { lastPath, lastServerId, noteVisit } from "./visited";
 
@@ -43,7 +44,7 @@ export function pathToCall(call: CallView): string {
 }
 
 /** What a server is called on the screen. */
-export const nameOf = (server: ServerView): string => server.title ?? server.server_id;
+export const nameOf = (server: ServerView): string => visible(server.title ?? server.server_id);
 
 export interface Place {
   server_id: string | null;

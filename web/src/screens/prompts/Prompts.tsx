@@ -30,7 +30,7 @@ function draw({ value, key, problem }: Item<Prompt>) {
             <Name>{value.name}</Name>{" "}
           </span>
         )}
-        <bdi>{value.description ?? ""}</bdi>
+        <Name>{value.description ?? ""}</Name>
       </span>
     </>
   );

@@ -24,6 +24,7 @@ import { type Resource, titleOf } from "../../state/items";
 import { pathTo } from "../../state/selection";
 import { bytes, clock } from "../../values/format";
 import { fieldsOf } from "../../values/shape";
+import { visible } from "../../values/visible";
 
 // Longer than between two presses of an arrow key that is held down, or tapped through a list.
 const REST_MS = 300;
@@ -33,7 +34,7 @@ export function Facts({ resource }: { resource: Resource }) {
   if (!mimeType && size === undefined && annotations === undefined) return null;
   return (
     <div className="row wrap">
-      {mimeType && <Badge color="gray">{mimeType}</Badge>}
+      {mimeType && <Badge color="gray">{visible(mimeType)}</Badge>}
       {size !== undefined && <Badge color="gray">{bytes(size)}</Badge>}
       <Annotations value={annotations} />
     </div>
