@@ -22,6 +22,8 @@ from .site import Site
 ROOT = Path(__file__).parents[2]
 AXE = ROOT / "web" / "node_modules" / "axe-core" / "axe.min.js"
 # Where screenshots go, if they are wanted.
+# When a file was saved, as its name has it.
+TIME = r"\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d"
 SHOTS = os.environ.get("MCPLENS_SHOTS")
 _PROGRAMS = ("chromium", "chromium-browser", "google-chrome")
 _ARGUMENTS = [

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from .browser import Watched, copy_by, watched
+from .browser import TIME, Watched, copy_by, watched
 from .pair import call
 from .site import Site, configure, site
 
@@ -191,11 +191,12 @@ def test_what_is_shown_is_copied_exported_and_cleared(window: Watched, tmp_path:
     assert len(copied) == count
     assert copied[0].endswith(f"one alert demo {SAID} alert")
     saved = []
-    for name in ("As text", "As JSON Lines"):
+    for name, ending in (("As text", "log"), ("As JSON Lines", "jsonl")):
         page.get_by_role("button", name="Export").click()
         with page.expect_download() as download:
             page.get_by_role("menuitem", name=name).click()
         path = tmp_path / download.value.suggested_filename
+        assert re.fullmatch(rf"one-logs-{TIME}\.{ending}", path.name)
         download.value.save_as(path)
         saved.append(path.read_text().splitlines())
     assert saved[0] == copied

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, expect
 
-from .browser import Watched, copy_by, until
+from .browser import TIME, Watched, copy_by, until
 from .calls import run
 from .results import LARGE, called, copied_by_keys, gives, name_given, three_servers
 
@@ -56,7 +56,7 @@ def test_no_digit_and_no_key_is_lost(opened: Watched) -> None:
     assert '"id": 12345678901234567890' in copy_by(page, copy)
     with page.expect_download() as download:
         panel.get_by_role("button", name="Download the result").click()
-    assert download.value.suggested_filename == "give.json"
+    assert re.fullmatch(rf"\w+-give-{TIME}\.json", download.value.suggested_filename)
     saved = Path(download.value.path()).read_text()
     assert json.loads(saved)["structuredContent"]["id"] == int(LARGE)
     # How a result is shown is kept for the next one.

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import ConsoleMessage, Locator, Page, expect
 
-from .browser import Watched, inside
+from .browser import TIME, Watched, inside
 from .calls import recorded, run
 from .pair import connect
 from .site import Site
@@ -259,11 +259,13 @@ def test_a_run_is_exported_as_a_trace_and_as_an_http_archive(
         path = tmp_path / download.value.suggested_filename
         download.value.save_as(path)
         saved[path.name] = path.read_text()
-    assert set(saved) == {"mcplens.jsonl", "mcplens.har"}
-    _, _, *lines = (json.loads(line) for line in saved["mcplens.jsonl"].splitlines())
+    (trace_name, trace), (archive_name, archive) = saved.items()
+    assert re.fullmatch(rf"far-traffic-{TIME}\.jsonl", trace_name)
+    assert re.fullmatch(rf"far-traffic-{TIME}\.har", archive_name)
+    _, _, *lines = (json.loads(line) for line in trace.splitlines())
     assert {line["server_id"] for line in lines} == {"far"}
-    assert "to be exported" in saved["mcplens.jsonl"]
-    entries = json.loads(saved["mcplens.har"])["log"]["entries"]
+    assert "to be exported" in trace
+    entries = json.loads(archive)["log"]["entries"]
     bodies = [entry["request"].get("postData", {}).get("text", "") for entry in entries]
     assert any("to be exported" in body for body in bodies)
     assert not any("do-not-show-this" in text for text in saved.values())

@@ -143,7 +143,7 @@ async def test_a_call_is_repeated_as_it_was_made_by_another_connection(page: Pag
     await page.connected("demo")
     first = await page.call(
         "CallTool", server_id="demo", name="add", arguments={"a": 2, "b": 12345678901234567},
-        meta={"why": "test"}, timeout_s=7,
+        meta={"why": "test"}, timeout_s=7, listed_as="add #2",
     )  # fmt: skip
     raw = await page.call(
         "SendRaw", server_id="demo", text='{"jsonrpc":"2.0","id":"mine","method":"ping"}'
@@ -158,6 +158,7 @@ async def test_a_call_is_repeated_as_it_was_made_by_another_connection(page: Pag
     assert again["request"] == first["request"]
     assert again["request"]["_meta"]["why"] == "test"
     assert (again["headers"], again["timeout_s"]) == ({}, 7)
+    assert (first["listed_as"], again["listed_as"]) == ("add #2", "add #2")
     assert again["result"] == first["result"]
     raw_again = await page.call("RepeatCall", call_id=raw["call_id"])
     assert raw_again["result"]["id"] == "mine"

@@ -236,6 +236,22 @@ def test_what_may_hold_a_program_is_never_given_its_type(kind: str) -> None:
     assert "sandbox" in guard.INERT
 
 
+@pytest.mark.parametrize(
+    ("name", "header"),
+    [
+        (
+            "demo-traffic.jsonl",
+            "filename=\"demo-traffic.jsonl\"; filename*=UTF-8''demo-traffic.jsonl",
+        ),
+        ('../a"\r\nX-B: c', "filename=\"_a___X-B__c\"; filename*=UTF-8''_a___X-B__c"),
+        ("日本.har", "filename=\"__.har\"; filename*=UTF-8''%E6%97%A5%E6%9C%AC.har"),
+        ("..", "filename=\"content\"; filename*=UTF-8''content"),
+    ],
+)
+def test_a_file_is_saved_under_a_name_that_is_no_path_and_no_header(name: str, header: str) -> None:
+    assert blobs.saved_as(name) == {"Content-Disposition": f"attachment; {header}"}
+
+
 def test_a_machine_that_serves_others_is_called_by_its_name_or_an_address() -> None:
     async def nobody(*_: object) -> None:
         raise AssertionError

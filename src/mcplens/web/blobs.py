@@ -10,6 +10,7 @@ import base64
 import binascii
 import re
 from typing import Any, Final
+from urllib.parse import quote
 
 from starlette.responses import Response
 
@@ -45,9 +46,16 @@ def blob_response(value: Any, pointer: str) -> Response:
 
 def attachment(data: bytes, name: str) -> Response:
     """Bytes to be saved, never to be looked at in our origin."""
-    safe = re.sub(r"[^A-Za-z0-9._-]", "_", name)[:100] or "content"
-    headers = {"Content-Disposition": f'attachment; filename="{safe}"'}
-    return Response(data, media_type="application/octet-stream", headers=headers)
+    return Response(data, media_type="application/octet-stream", headers=saved_as(name))
+
+
+def saved_as(name: str) -> dict[str, str]:
+    """The header that makes a file of an answer; in ASCII too, for old readers (RFC 6266)."""
+    name = re.sub(r"[^\w.-]", "_", name)[:120].lstrip(".") or "content"
+    plain = re.sub(r"[^\x20-\x7e]", "_", name)
+    return {
+        "Content-Disposition": f"attachment; filename=\"{plain}\"; filename*=UTF-8''{quote(name)}"
+    }
 
 
 def _ending(kind: str) -> str:

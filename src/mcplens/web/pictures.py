@@ -298,6 +298,7 @@ def call_view(workspace: Workspace, call: Call, largest: int = LARGEST_RESULT) -
         kind=call.kind,
         method=call.method,
         name=call.name,
+        listed_as=getattr(call.asked, "listed_as", ""),
         request=NULL if is_large else raw_json(call.request),
         headers=_given_headers(workspace, call),
         timeout_s=getattr(call.asked, "timeout_s", None),

@@ -23,7 +23,7 @@ from mcplens.store.history import History, IsStopped
 from mcplens.store.rows import to_json
 from mcplens.store.transfer import Imported, export_trace, import_trace
 from mcplens.web import queries, recorded
-from mcplens.web.blobs import attachment, blob_response
+from mcplens.web.blobs import attachment, blob_response, saved_as
 from mcplens.web.guard import NONCE_PATH, OURS, RETURN_PATH, SESSION_PATH, Keys
 from mcplens.web.help import show_help
 from mcplens.web.long_work import LongWork
@@ -197,10 +197,10 @@ class Routes:
         except BaseException:
             file.close()
             raise
-        name = f"mcplens.{query.get('format', 'jsonl')}"
-        headers = {"Content-Disposition": f'attachment; filename="{name}"'}
+        # The page says how its files are called, those that it makes itself too.
+        name = query.get("name") or f"mcplens.{query.get('format', 'jsonl')}"
         return StreamingResponse(
-            _chunks(file), media_type="application/octet-stream", headers=headers
+            _chunks(file), media_type="application/octet-stream", headers=saved_as(name)
         )
 
     async def _import(self, request: Request) -> Response:

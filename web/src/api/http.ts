@@ -58,13 +58,14 @@ export const fetchMatches = async (
 ): Promise<MatchesView> =>
   (await ask(`/api/history/matches?${new URLSearchParams(query)}`, { signal })).json();
 
-/** What a run holds, of one server or of all. */
+/** What a run holds, of one server or of all, in a file of this name. */
 export const exportPath = (
   format: "jsonl" | "har",
   runId: string | null,
   serverId: string | null,
+  name: string,
 ): string => {
-  const query = new URLSearchParams({ format });
+  const query = new URLSearchParams({ format, name });
   if (runId !== null) query.set("run", runId);
   if (serverId !== null) query.set("server_id", serverId);
   return address(`/api/export?${query}`);

@@ -74,13 +74,15 @@ export interface BrowseFolder {
 /**
  * Call a tool. What breaks its input schema is refused (`details.findings`) unless
  * `send_anyway`; so is `as_task` where the server or the tool knows no tasks. In 2026-07-28 the
- * server alone decides what becomes a task.
+ * server alone decides what becomes a task. `listed_as` is which of the things of one name is
+ * meant, by what the page tells them apart; here it is only kept.
  */
 export interface CallTool {
   type: "CallTool";
   id: number;
   server_id: string;
   name: string;
+  listed_as?: string;
   arguments?: unknown;
   meta?: Record<string, unknown>;
   headers?: Record<string, string>;
@@ -97,7 +99,8 @@ export interface CallTool {
  * `elapsed_s` is how long it took, None while it runs. `question_ids` wait for the user, in
  * order; `awaiting` are the URLs that somebody agreed to open and that are not done yet.
  * `headers` are those that it was given, the value of a secret one empty; they and `timeout_s`
- * are for this call alone. A timeout of 0 is no limit.
+ * are for this call alone. A timeout of 0 is no limit. `listed_as` is what the page that made it
+ * lists the thing as, where several have its name.
  */
 export interface CallView {
   call_id: string;
@@ -105,6 +108,7 @@ export interface CallView {
   kind: "prompt" | "raw" | "request" | "resource" | "tool";
   method: string;
   name: string;
+  listed_as: string;
   request: unknown;
   headers: Record<string, string>;
   timeout_s: number | null;
@@ -405,6 +409,7 @@ export interface GetPrompt {
   id: number;
   server_id: string;
   name: string;
+  listed_as?: string;
   arguments?: Record<string, string>;
   meta?: Record<string, unknown>;
   timeout_s?: number | null;
@@ -720,6 +725,7 @@ export interface ReadResource {
   id: number;
   server_id: string;
   uri: string;
+  listed_as?: string;
   meta?: Record<string, unknown>;
   timeout_s?: number | null;
 }

@@ -3,6 +3,7 @@ import { useState } from "react";
 import type { CallView } from "../api/types";
 import { Callout } from "../parts/Callout";
 import { JsonTree } from "../parts/JsonTree";
+import { Name } from "../parts/Name";
 import { TextView } from "../parts/TextView";
 import { cut } from "../values/format";
 import { isObject } from "../values/shape";
@@ -35,7 +36,10 @@ export function Asked({ call }: { call: CallView }) {
   return (
     <details className={css.asked} onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary>
-        {label} <strong className="mono">{call.name || call.method}</strong>{" "}
+        {label}{" "}
+        <strong className="mono">
+          <Name>{call.name || call.method}</Name>
+        </strong>{" "}
         <span className="mono dim">{cut(brief, LONGEST)}</span>
       </summary>
       {problem && <Callout>{problem}</Callout>}

@@ -7,6 +7,7 @@ import { Icon } from "../parts/icons";
 import { copy, save } from "../parts/text";
 import { useInspector } from "../state/store";
 import { indented } from "../values/exactJson";
+import { fileName } from "../values/fileName";
 import { pretty } from "../values/json";
 import { asCommand, asCurl, asJsonRpc, asPython, canBeCommand, canCurl } from "./copyAs";
 import { ExampleButton } from "./ExampleButton";
@@ -62,7 +63,7 @@ function CopyAs({ call }: { call: CallView }) {
 export function CallActions({ call }: { call: CallView }) {
   const { value, text } = useResult(call);
   const json = (): string => (text === null ? pretty(value) : indented(text));
-  const name = `${call.name || call.method || "raw"}.json`.replaceAll("/", "-");
+  const name = (): string => fileName([call.server_id, call.name || call.method || "raw"], "json");
   return (
     <>
       {call.kind === "prompt" && (
@@ -88,7 +89,7 @@ export function CallActions({ call }: { call: CallView }) {
         <ActionIcon
           aria-label="Download the result"
           disabled={value === undefined}
-          onClick={() => save(json(), name, "application/json")}
+          onClick={() => save(json(), name(), "application/json")}
         >
           <Icon name="download" />
         </ActionIcon>

@@ -6,6 +6,7 @@ import { useNow } from "../parts/useNow";
 import { telling } from "../state/actions";
 import { command } from "../state/connection";
 import { duration } from "../values/format";
+import { visible } from "../values/visible";
 import css from "./CallPanel.module.css";
 
 // What the engine says where nothing more is to be said.
@@ -15,7 +16,7 @@ export const cancel = ({ call_id }: CallView): void =>
   void telling("It was not cancelled", command("CancelCall", { call_id }));
 
 const progressWords = ({ message, progress, total }: ProgressView): string =>
-  message ?? `Progress ${progress}${total ? ` of ${total}` : ""}`;
+  visible(message ?? `Progress ${progress}${total ? ` of ${total}` : ""}`);
 
 /** A call that was called off: no failure, and how far it had come. */
 export function Cancelled({ call, action }: { call: CallView; action: ReactNode }) {

@@ -9,6 +9,7 @@ import { Some } from "../content/Some";
 import { Callout } from "../parts/Callout";
 import { FirstLines } from "../parts/FirstLines";
 import { JsonTree } from "../parts/JsonTree";
+import { Name } from "../parts/Name";
 import { TextView } from "../parts/TextView";
 import { usePreference } from "../state/remembered";
 import { indented } from "../values/exactJson";
@@ -104,7 +105,11 @@ function Shown({ call, value, hasSchema }: { call: CallView; value: Fields; hasS
           The tool reports an error (isError)
         </div>
       )}
-      {typeof value.description === "string" && <p className="dim">{value.description}</p>}
+      {typeof value.description === "string" && (
+        <p className="dim">
+          <Name>{value.description}</Name>
+        </p>
+      )}
       <Listed
         of={value}
         name="content"

@@ -4,9 +4,11 @@ import { useNavigate } from "react-router";
 import { Guarded } from "../parts/Guarded";
 import { JsonTree } from "../parts/JsonTree";
 import { Media } from "../parts/Media";
+import { Name } from "../parts/Name";
 import { RichText } from "../parts/RichText";
 import { pathTo } from "../state/selection";
 import { type Fields, isObject } from "../values/shape";
+import { visible } from "../values/visible";
 import css from "./Content.module.css";
 import { Remark, wrong } from "./Remark";
 import { ToolResult, ToolUse } from "./ToolBlocks";
@@ -28,7 +30,7 @@ const text = (value: unknown): string | undefined =>
 
 /** Any value in a few words. */
 export const brief = (value: unknown): string =>
-  isObject(value) || Array.isArray(value) ? JSON.stringify(value) : String(value);
+  visible(isObject(value) || Array.isArray(value) ? JSON.stringify(value) : String(value));
 
 export function ResourceView({ resource, pointer, ...place }: Place & { resource: unknown }) {
   if (!isObject(resource))
@@ -62,6 +64,7 @@ export function ResourceView({ resource, pointer, ...place }: Place & { resource
 function Link({ block, serverId }: { block: Fields; serverId: string }) {
   const navigate = useNavigate();
   const uri = text(block.uri);
+  const description = text(block.description);
   if (uri === undefined)
     return (
       <Remark text={wrong("The uri", block.uri, "a string")} value={block} label="Broken content" />
@@ -69,11 +72,17 @@ function Link({ block, serverId }: { block: Fields; serverId: string }) {
   return (
     <div className={css.link}>
       <div className="grow">
-        <strong>{text(block.title) ?? text(block.name) ?? uri}</strong>
+        <strong>
+          <Name>{text(block.title) ?? text(block.name) ?? uri}</Name>
+        </strong>
         <div className="mono dim" style={{ overflowWrap: "anywhere" }}>
-          {uri}
+          <Name>{uri}</Name>
         </div>
-        {text(block.description) && <div>{text(block.description)}</div>}
+        {description && (
+          <div>
+            <Name>{description}</Name>
+          </div>
+        )}
       </div>
       <Button variant="default" onClick={() => void navigate(pathTo(serverId, "resources", uri))}>
         Open
@@ -90,7 +99,7 @@ export function Annotations({ value }: { value: unknown }) {
     <span className="row wrap">
       {Object.entries(value).map(([name, one]) => (
         <Badge key={name} color="gray">
-          {name}: {Array.isArray(one) ? one.map(brief).join(", ") : brief(one)}
+          {visible(name)}: {Array.isArray(one) ? one.map(brief).join(", ") : brief(one)}
         </Badge>
       ))}
     </span>
@@ -128,7 +137,9 @@ function Body({ block, pointer, serverId, ...place }: Place & { block: Fields; s
       return (
         <div className="stack tight">
           {isObject(block.resource) && (
-            <span className="mono dim">{text(block.resource.uri) ?? "no uri"}</span>
+            <span className="mono dim">
+              <Name>{text(block.resource.uri) ?? "no uri"}</Name>
+            </span>
           )}
           <ResourceView resource={block.resource} pointer={`${pointer}/resource`} {...place} />
         </div>

@@ -1,5 +1,6 @@
 // A message of a conversation: who says it, and its content of every kind.
 import { Badge } from "@mantine/core";
+import { visible } from "../values/visible";
 import { Content } from "./Content";
 import css from "./Message.module.css";
 import { Some } from "./Some";
@@ -19,7 +20,7 @@ export function Message({ role, content, pointer, ...place }: Props) {
   return (
     <div className={css.message} data-role={String(role)}>
       <Badge className={css.role} color={role === "assistant" ? "violet" : "blue"}>
-        {String(role ?? "no role")}
+        {visible(String(role ?? "no role"))}
       </Badge>
       <div className="stack tight grow">
         <Some

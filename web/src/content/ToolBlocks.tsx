@@ -2,12 +2,13 @@
 import { Badge } from "@mantine/core";
 import { JsonTree } from "../parts/JsonTree";
 import type { Fields } from "../values/shape";
+import { visible } from "../values/visible";
 import { Content } from "./Content";
 import { Some } from "./Some";
 import css from "./ToolBlocks.module.css";
 
 const word = (value: unknown): string =>
-  typeof value === "string" ? value : (JSON.stringify(value) ?? "none");
+  visible(typeof value === "string" ? value : (JSON.stringify(value) ?? "none"));
 
 export function ToolUse({ block }: { block: object }) {
   const { id, name, input } = block as Fields;

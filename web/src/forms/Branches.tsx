@@ -8,6 +8,7 @@ import {
   type RJSFSchema,
 } from "@rjsf/utils";
 import { useContext, useState } from "react";
+import { visible } from "../values/visible";
 import { DEFAULTS } from "./defaults";
 import { HalfTypedContext, pointerOf, useHalfTyped } from "./halfTyped";
 import css from "./SchemaForm.module.css";
@@ -69,12 +70,15 @@ export function Branches(props: FieldProps) {
     <div className={css.branches}>
       <Select
         id={`${fieldPathId.$id}__kind`}
-        label={label || "Kind of arguments"}
-        description={schema.description}
+        label={visible(label || "Kind of arguments")}
+        description={schema.description && visible(schema.description)}
         required={required ?? false}
         disabled={(props.disabled || props.readonly) ?? false}
         allowDeselect={false}
-        data={kinds.map((one, index) => ({ value: String(index), label: one.title ?? "value" }))}
+        data={kinds.map((one, index) => ({
+          value: String(index),
+          label: visible(one.title ?? "value"),
+        }))}
         value={String(chosen)}
         onChange={(next) => {
           const index = Number(next);

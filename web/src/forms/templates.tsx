@@ -13,6 +13,7 @@ import {
 } from "@rjsf/utils";
 import type { ReactNode } from "react";
 import { type IconName, Icon as Sign } from "../parts/icons";
+import { visible } from "../values/visible";
 import { isMultipleChoice } from "./drawing";
 import css from "./SchemaForm.module.css";
 import type { Schema } from "./schema";
@@ -49,14 +50,16 @@ interface FrameProps {
   children: ReactNode;
 }
 
+const told = (about: ReactNode): ReactNode => (typeof about === "string" ? visible(about) : about);
+
 function Frame({ id, title, required, description, children }: FrameProps) {
   return (
     <fieldset id={id} className={css.frame}>
       <legend className={css.name}>
-        {title}
+        {visible(title)}
         {required && <span className={css.required}> *</span>}
       </legend>
-      {description && <div className={css.about}>{description}</div>}
+      {description && <div className={css.about}>{told(description)}</div>}
       {children}
     </fieldset>
   );
@@ -203,7 +206,7 @@ function RemoveButton({ id, disabled, onClick }: IconButtonProps) {
 const Description = ({ id, description }: DescriptionFieldProps) =>
   description ? (
     <div id={id} className={css.about}>
-      {description}
+      {told(description)}
     </div>
   ) : null;
 

@@ -4,6 +4,7 @@ import { SchemaExamples } from "@rjsf/core";
 import { deepEquals, examplesId, type WidgetProps } from "@rjsf/utils";
 import type { ChangeEvent, ReactNode } from "react";
 import { cut } from "../values/format";
+import { visible } from "../values/visible";
 import { PICKERS, type Picker } from "./moments";
 import css from "./SchemaForm.module.css";
 import { EMPTIED, isSchema } from "./schema";
@@ -25,10 +26,10 @@ export function about({ id, label, schema, required, disabled, readonly, rawErro
   const lines = [schema.description, emptiedTo(schema) === null ? "Empty is sent as null." : ""];
   return {
     id,
-    label,
+    label: visible(label),
     // A name without letters to show is a name all the same.
     "aria-label": label ? undefined : "Field without a name",
-    description: lines.filter(Boolean).join("\n") || undefined,
+    description: visible(lines.filter(Boolean).join("\n")) || undefined,
     required: required ?? false,
     disabled: disabled ?? false,
     readOnly: readonly ?? false,
@@ -96,11 +97,11 @@ function Examples({ schema, label, disabled, readonly, onChange }: WidgetProps) 
           key={text}
           size="compact-xs"
           variant="default"
-          title={text}
+          title={visible(text)}
           aria-label={`Use as ${label || "text"}: ${text}`}
           onClick={() => onChange(text)}
         >
-          {cut(text, 40)}
+          {cut(visible(text), 40)}
         </Button>
       ))}
     </div>
@@ -197,7 +198,7 @@ function SelectWidget(props: WidgetProps) {
   const isLong = choices.length > MOST_CHOICES;
   const shared = {
     ...about(props),
-    data: choices.map(({ label }, index) => ({ value: String(index), label })),
+    data: choices.map(({ label }, index) => ({ value: String(index), label: visible(label) })),
     limit: MOST_CHOICES,
     searchable: true,
     clearable: true,

@@ -1,11 +1,13 @@
 // A text field that asks the server for suggestions, where it offers them.
 import { CloseButton, Combobox, Textarea, TextInput, useCombobox } from "@mantine/core";
 import type { ChangeEvent, KeyboardEvent, ReactNode } from "react";
+import { Name } from "../parts/Name";
+import { visible } from "../values/visible";
 import { type Argument, useSuggestions } from "./useSuggestions";
 
 interface Props extends Argument {
   title?: string;
-  description?: ReactNode;
+  description?: string;
   isRequired?: boolean;
   /** It takes line breaks. */
   isLong?: boolean;
@@ -17,10 +19,13 @@ interface Props extends Argument {
 const named = (name: string, title?: string): ReactNode =>
   title && title !== name ? (
     <>
-      {title} <span className="mono dim">{name}</span>
+      <Name>{title}</Name>{" "}
+      <span className="mono dim">
+        <Name>{name}</Name>
+      </span>
     </>
   ) : (
-    name
+    <Name>{name}</Name>
   );
 
 export function SuggestedField({
@@ -40,7 +45,7 @@ export function SuggestedField({
   const isOpen = combobox.dropdownOpened && found.values.some((one) => one !== value);
   const field = {
     label: named(name, title),
-    description,
+    description: description && visible(description),
     required: isRequired,
     value,
     onChange: (event: ChangeEvent<HTMLInputElement | HTMLTextAreaElement>) => {
@@ -89,7 +94,7 @@ export function SuggestedField({
           >
             {found.values.map((one) => (
               <Combobox.Option key={one} value={one}>
-                {one}
+                <Name>{one}</Name>
               </Combobox.Option>
             ))}
           </Combobox.Options>

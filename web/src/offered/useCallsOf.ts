@@ -1,6 +1,7 @@
 import { useCallback, useMemo } from "react";
 import { useSearchParams } from "react-router";
 import type { CallView } from "../api/types";
+import { keyOfCalled } from "../state/selection";
 import { useInspector } from "../state/store";
 
 interface Calls {
@@ -11,17 +12,19 @@ interface Calls {
   showNewest(): void;
 }
 
-/** The calls of one thing, newest first, and the one that the address names. */
-export function useCallsOf(serverId: string, kind: CallView["kind"], name: string): Calls {
+/** The calls of one thing of a list, newest first, and the one that the address names. */
+export function useCallsOf(serverId: string, kind: CallView["kind"], key: string): Calls {
   const all = useInspector((state) => state.calls);
   const [query, setQuery] = useSearchParams();
   const wanted = query.get("call");
   const calls = useMemo(
     () =>
       [...all.values()]
-        .filter((call) => call.server_id === serverId && call.kind === kind && call.name === name)
+        .filter(
+          (call) => call.server_id === serverId && call.kind === kind && keyOfCalled(call) === key,
+        )
         .sort((one, other) => other.started - one.started),
-    [all, serverId, kind, name],
+    [all, serverId, kind, key],
   );
   const current = calls.find((call) => call.call_id === wanted) ?? calls[0] ?? null;
   const show = useCallback(

@@ -1,6 +1,7 @@
 // What a server says of a thing of its own: the first lines, and the rest for who wants it.
 import { useElementSize } from "@mantine/hooks";
 import { useLayoutEffect, useState } from "react";
+import { visible } from "../values/visible";
 import css from "./Description.module.css";
 import { looksLikeMarkdown, Markdown } from "./Markdown";
 
@@ -20,7 +21,7 @@ export function Description({ text }: { text: string }) {
           {looksLikeMarkdown(text) ? (
             <Markdown text={text} />
           ) : (
-            <bdi className={css.plain}>{text}</bdi>
+            <bdi className={css.plain}>{visible(text)}</bdi>
           )}
         </div>
       </div>

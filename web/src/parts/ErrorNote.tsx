@@ -5,6 +5,7 @@ import type { ErrorView } from "../api/types";
 import { withoutAnsi } from "../values/ansi";
 import { cut } from "../values/format";
 import { pretty } from "../values/json";
+import { visible } from "../values/visible";
 import css from "./ErrorNote.module.css";
 import { Icon } from "./icons";
 import { copy } from "./text";
@@ -26,7 +27,7 @@ interface Props {
 
 export function ErrorNote({ error, title, note, action, isCard, tone = "bad" }: Props) {
   const [isOpen, setOpen] = useState(false);
-  const message = withoutAnsi(error.message);
+  const message = visible(withoutAnsi(error.message));
   const most = isCard ? SHORT : LONG;
   const hasMore = message.length > most || Object.keys(error.details).length > 0;
   return (

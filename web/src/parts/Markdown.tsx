@@ -1,5 +1,6 @@
 // Markdown as elements: what servers commonly write, and never HTML. Links open only http(s).
 import { createElement, Fragment, memo, type ReactNode } from "react";
+import { visible } from "../values/visible";
 import { Callout } from "./Callout";
 import css from "./Markdown.module.css";
 import { TextView } from "./TextView";
@@ -20,10 +21,10 @@ function inline(text: string): ReactNode[] {
   while (rest) {
     const found = INLINE.exec(rest);
     if (!found) {
-      parts.push(rest);
+      parts.push(visible(rest));
       break;
     }
-    if (found.index) parts.push(rest.slice(0, found.index));
+    if (found.index) parts.push(visible(rest.slice(0, found.index)));
     parts.push(<Fragment key={parts.length}>{piece(found[0])}</Fragment>);
     rest = rest.slice(found.index + found[0].length);
   }
@@ -31,14 +32,15 @@ function inline(text: string): ReactNode[] {
 }
 
 function piece(text: string): ReactNode {
-  if (text.startsWith("`")) return <code>{text.slice(1, -1)}</code>;
+  if (text.startsWith("`")) return <code>{visible(text.slice(1, -1))}</code>;
   if (text.startsWith("**") || text.startsWith("__"))
     return <strong>{inline(text.slice(2, -2))}</strong>;
   if (text.startsWith("*")) return <em>{inline(text.slice(1, -1))}</em>;
-  const [, label = "", url = ""] = LINK.exec(text) ?? [];
-  if (!isWebLink(url)) return <span title={url}>{label}</span>;
+  const [, name = "", url = ""] = LINK.exec(text) ?? [];
+  const label = visible(name);
+  if (!isWebLink(url)) return <span title={visible(url)}>{label}</span>;
   return (
-    <a href={url} target="_blank" rel="noreferrer noopener" title={url}>
+    <a href={url} target="_blank" rel="noreferrer noopener" title={visible(url)}>
       {label}
     </a>
   );
@@ -170,7 +172,7 @@ function Rendered({ text, label = "Text" }: { text: string; label?: string }) {
       {blocksOf(text).map((one, index) =>
         one.isCode ? (
           <pre key={index} className="block">
-            {one.lines.join("\n")}
+            {visible(one.lines.join("\n"))}
           </pre>
         ) : (
           block(one.lines, index)

@@ -1,4 +1,4 @@
 import { visible } from "../values/visible";
 
-/** A name or title that a server gave: it reads the way it runs, and hides nothing. */
+/** A name or another line that a server gave: it reads the way it runs, and hides nothing. */
 export const Name = ({ children }: { children: string }) => <bdi>{visible(children)}</bdi>;

@@ -2,7 +2,9 @@
 import { ActionIcon, SegmentedControl, Tooltip } from "@mantine/core";
 import { useMemo, useState } from "react";
 import { parseShown } from "../values/exactJson";
+import { fileName } from "../values/fileName";
 import { languageOf } from "../values/highlight";
+import { visible } from "../values/visible";
 import { Icon } from "./icons";
 import { JsonTree } from "./JsonTree";
 import { looksLikeMarkdown, Markdown } from "./Markdown";
@@ -39,8 +41,10 @@ export function RichText({ text, label, mime, uri }: { text: string; label: stri
   const { forms, value } = useMemo(() => formsOf(text, { mime, uri }), [text, mime, uri]);
   const [wanted, setWanted] = useState<Form | null>(null);
   const form = wanted && forms.includes(wanted) ? wanted : (forms[0] ?? "text");
+  const told = useMemo(() => visible(text), [text]);
   const language = forms[0] === "json" ? "json" : languageOf(mime, uri);
-  const name = `${label.toLowerCase()}.${ENDINGS[forms[0] ?? "text"]}`;
+  const download = (): void =>
+    save(text, fileName([label.toLowerCase()], ENDINGS[forms[0] ?? "text"]), "text/plain");
   const tools = (
     <div className={css.tools}>
       <Tooltip label="Copy this text">
@@ -49,17 +53,25 @@ export function RichText({ text, label, mime, uri }: { text: string; label: stri
         </ActionIcon>
       </Tooltip>
       <Tooltip label="Download this text">
-        <ActionIcon aria-label="Download this text" onClick={() => save(text, name, "text/plain")}>
+        <ActionIcon aria-label="Download this text" onClick={download}>
           <Icon name="download" size={14} />
         </ActionIcon>
       </Tooltip>
     </div>
   );
+  const hidden = told !== text && form === "text" && (
+    <span className="dim">
+      Characters that cannot be seen are shown as ⟦U+…⟧. Copy and download give the text as it is.
+    </span>
+  );
   if (forms.length === 1)
     return (
-      <div className={css.beside}>
-        <TextView text={text} label={label} most={560} language={language} />
-        {tools}
+      <div className="stack tight">
+        {hidden}
+        <div className={css.beside}>
+          <TextView text={told} label={label} most={560} language={language} />
+          {tools}
+        </div>
       </div>
     );
   return (
@@ -74,12 +86,13 @@ export function RichText({ text, label, mime, uri }: { text: string; label: stri
         <span className="grow" />
         {tools}
       </div>
+      {hidden}
       {form === "json" ? (
         <JsonTree value={value} label={label} most={480} />
       ) : form === "markdown" ? (
         <Markdown text={text} label={label} />
       ) : (
-        <TextView text={text} label={label} most={560} language={language} />
+        <TextView text={told} label={label} most={560} language={language} />
       )}
     </div>
   );

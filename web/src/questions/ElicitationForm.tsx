@@ -6,6 +6,7 @@ import { useFindings } from "../forms/useFindings";
 import { Callout } from "../parts/Callout";
 import { command } from "../state/connection";
 import { fieldsOf } from "../values/shape";
+import { visible } from "../values/visible";
 import { formOddity } from "./asked";
 import { useAnswerDraft } from "./drafts";
 import { WholeRequest } from "./Params";
@@ -56,7 +57,8 @@ export function ElicitationForm({ question, send, edited }: AnswerProps) {
       />
       {!parsed.ok && <Callout>The JSON is not complete: {parsed.problem}</Callout>}
       <Callout>
-        Server “{server_name || server_id}” asks for this data. Do not enter passwords or keys.
+        Server “{visible(server_name || server_id)}” asks for this data. Do not enter passwords or
+        keys.
       </Callout>
       <div className={css.buttons}>
         {isTried && findings.length > 0 && (

@@ -5,6 +5,7 @@ import { Callout } from "../parts/Callout";
 import { copy } from "../parts/text";
 import { command } from "../state/connection";
 import { fieldsOf } from "../values/shape";
+import { visible } from "../values/visible";
 import { shown } from "./asked";
 import { useAnswerDraft } from "./drafts";
 import { WholeRequest } from "./Params";
@@ -15,6 +16,7 @@ import { inspectUrl } from "./urlWarnings";
 
 export function ElicitationUrl({ question, send, edited }: AnswerProps) {
   const { question_id, link, server_id, server_name } = question;
+  const asker = visible(server_name || server_id);
   const params = fieldsOf(question.params);
   const isText = typeof params.url === "string";
   const url = link?.url || (isText ? String(params.url) : "");
@@ -32,7 +34,7 @@ export function ElicitationUrl({ question, send, edited }: AnswerProps) {
   return (
     <div className="stack">
       <Said message={params.message} />
-      {url && <pre className="block">{url}</pre>}
+      {url && <pre className="block">{visible(url)}</pre>}
       <WholeRequest question={question} isOdd={!url} />
       <div className="row" style={{ justifyContent: "flex-end" }}>
         <Button variant="default" disabled={!url} onClick={() => void copy(url)}>
@@ -50,17 +52,17 @@ export function ElicitationUrl({ question, send, edited }: AnswerProps) {
       </div>
       {params.elicitationId !== undefined && (
         <span className="dim">
-          Elicitation ID: <span className="mono">{shown(params.elicitationId)}</span>
+          Elicitation ID: <span className="mono">{visible(shown(params.elicitationId))}</span>
         </span>
       )}
       <Callout>
         {own.host ? (
           <>
-            Server “{server_name || server_id}” asks you to open{" "}
-            <strong className="mono">{own.host}</strong>. Verify the domain.
+            Server “{asker}” asks you to open <strong className="mono">{own.host}</strong>. Verify
+            the domain.
           </>
         ) : (
-          `Do not open what server “${server_name || server_id}” asks for.`
+          `Do not open what server “${asker}” asks for.`
         )}
         {warnings.map((warning) => (
           <div key={warning}>{warning}</div>

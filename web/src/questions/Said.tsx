@@ -1,8 +1,13 @@
+import { Name } from "../parts/Name";
 import { shown } from "./asked";
 import css from "./QuestionPanel.module.css";
 
 /** The message of an elicitation, which must be a text and may be anything. */
 export function Said({ message }: { message: unknown }) {
   if (message === undefined || message === "") return <p className="dim">It gives no message.</p>;
-  return <p className={css.message}>{shown(message)}</p>;
+  return (
+    <p className={css.message}>
+      <Name>{shown(message)}</Name>
+    </p>
+  );
 }

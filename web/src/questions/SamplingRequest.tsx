@@ -3,6 +3,8 @@ import { Badge, Checkbox } from "@mantine/core";
 import type { QuestionView } from "../api/types";
 import { Message } from "../content/Message";
 import { Callout } from "../parts/Callout";
+import { Name } from "../parts/Name";
+import { visible } from "../values/visible";
 import { type AskedSampling, shown } from "./asked";
 import { WholeRequest } from "./Params";
 
@@ -21,7 +23,7 @@ export function SamplingRequest({ asked, question }: Props) {
       {asked.systemPrompt !== undefined && (
         <div>
           <span className="section-title">System prompt</span>
-          <pre className="block">{shown(asked.systemPrompt)}</pre>
+          <pre className="block">{visible(shown(asked.systemPrompt))}</pre>
         </div>
       )}
       {asked.messages.map((message, index) => (
@@ -39,14 +41,14 @@ export function SamplingRequest({ asked, question }: Props) {
         <div className="row wrap">
           <span className="dim">Model hints:</span>
           {asked.hints.map((hint, index) => (
-            <Badge key={index}>{hint}</Badge>
+            <Badge key={index}>{visible(hint)}</Badge>
           ))}
         </div>
       )}
       <div className="row wrap">
         {asked.facts.map(([name, value]) => (
           <span key={name}>
-            <span className="dim">{name}:</span> {value}
+            <span className="dim">{name}:</span> <Name>{value}</Name>
           </span>
         ))}
       </div>

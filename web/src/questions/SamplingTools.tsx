@@ -2,13 +2,16 @@
 import { Badge, Select } from "@mantine/core";
 import { useState } from "react";
 import { JsonTree } from "../parts/JsonTree";
+import { visible } from "../values/visible";
 import { type AskedTool, TOOL_CHOICES } from "./asked";
 import css from "./QuestionPanel.module.css";
 import type { DraftProps } from "./samplingAnswer";
 
 function Tool({ tool }: { tool: AskedTool }) {
   const [isOpen, setOpen] = useState(false);
-  const { name, description, inputSchema } = tool;
+  const { inputSchema } = tool;
+  const name = visible(tool.name);
+  const description = visible(tool.description);
   return (
     <details className={css.details} onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary title={description} className={css.tool}>

@@ -1,12 +1,13 @@
 // A question in a few words, so that two of one method can be told apart.
 import type { CallView, QuestionView } from "../api/types";
+import { visible } from "../values/visible";
 import { fieldsOf, samplingOf, shown } from "./asked";
 
 /** What a question says: its message, or the last text among the messages to a model. */
 export function about(question: QuestionView): string {
   if (question.method !== "sampling/createMessage") {
     const { message } = fieldsOf(question.params);
-    return message === undefined ? "" : shown(message);
+    return message === undefined ? "" : visible(shown(message));
   }
   const blocks = samplingOf(question.params)
     .messages.flatMap(({ content }) =>
@@ -14,7 +15,7 @@ export function about(question: QuestionView): string {
     )
     .map(fieldsOf);
   const last = blocks.findLast((block) => typeof block.text === "string") ?? blocks.at(-1);
-  return shown(last?.text ?? last?.type ?? "");
+  return visible(shown(last?.text ?? last?.type ?? ""));
 }
 
 const MOST_CALLS = 3;

@@ -103,7 +103,13 @@ describe("a call that is sent again", () => {
   it("is shown in place of the one that the address named", async () => {
     know(aCall("c1"));
     const panel = (
-      <ResourcePanel server={aServer()} uri="demo://x" resource={null} problem={null} />
+      <ResourcePanel
+        server={aServer()}
+        uri="demo://x"
+        itemKey="demo://x"
+        resource={null}
+        problem={null}
+      />
     );
     render(within(panel, "/s/demo/resources/demo%3A%2F%2Fx?call=c1"));
     await again();
@@ -172,7 +178,13 @@ describe("a resource that is chosen while its server is away", () => {
     know();
     const panel = (state: "DISCONNECTED" | "CONNECTED") =>
       within(
-        <ResourcePanel server={aServer({ state })} uri="demo://x" resource={null} problem={null} />,
+        <ResourcePanel
+          server={aServer({ state })}
+          uri="demo://x"
+          itemKey="demo://x"
+          resource={null}
+          problem={null}
+        />,
         "/s/demo/resources/demo%3A%2F%2Fx",
       );
     const { rerender } = render(panel("DISCONNECTED"));
@@ -190,7 +202,16 @@ describe("a resource that is followed", () => {
   const followed = (updated: number | null, since = 0) =>
     aServer({ since, subscriptions: [{ uri: "demo://x", updated, updates: 1, error: null }] });
   const panel = (server: ServerView) =>
-    within(<ResourcePanel server={server} uri="demo://x" resource={null} problem={null} />, AT);
+    within(
+      <ResourcePanel
+        server={server}
+        uri="demo://x"
+        itemKey="demo://x"
+        resource={null}
+        problem={null}
+      />,
+      AT,
+    );
   const done: Partial<CallView> = { status: "completed", error: null, result_size_bytes: 0 };
   const running: Partial<CallView> = { status: "in_progress", error: null, elapsed_s: null };
   const came = (...calls: CallView[]): void => act(() => know(...calls));
@@ -244,7 +265,13 @@ describe("a resource that is passed by keyboard", () => {
     vi.useFakeTimers();
     know();
     const panel = (
-      <ResourcePanel server={aServer()} uri="demo://x" resource={null} problem={null} />
+      <ResourcePanel
+        server={aServer()}
+        uri="demo://x"
+        itemKey="demo://x"
+        resource={null}
+        problem={null}
+      />
     );
     const at = (isStep: boolean) => (
       <MantineProvider env="test">

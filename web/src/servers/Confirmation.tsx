@@ -4,9 +4,11 @@ import { modals } from "@mantine/modals";
 import { useState } from "react";
 import type { ConfirmationView, PairView, ServerView } from "../api/types";
 import { Callout } from "../parts/Callout";
+import { Name } from "../parts/Name";
 import { telling } from "../state/actions";
 import { command } from "../state/connection";
 import { nameOf } from "../state/selection";
+import { visible } from "../values/visible";
 import css from "./Confirmation.module.css";
 
 function Value({ pair }: { pair: PairView }) {
@@ -57,12 +59,12 @@ function WhatStarts({ server, what }: { server: ServerView; what: ConfirmationVi
         <ol className="mono" style={{ margin: 0, paddingLeft: 28 }} start={0}>
           {what.command.map((part, index) => (
             <li key={index} style={{ overflowWrap: "anywhere" }}>
-              {part}
+              <Name>{part}</Name>
             </li>
           ))}
         </ol>
       ) : (
-        <pre className="block">{what.url}</pre>
+        <pre className="block">{visible(what.url ?? "")}</pre>
       )}
       {what.cwd && <span className="dim">in the folder {what.cwd}</span>}
       <Values label="With these environment variables" pairs={what.env} />

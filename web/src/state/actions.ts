@@ -4,6 +4,7 @@ import { createElement } from "react";
 import { CommandError } from "../api/socket";
 import type { ErrorView } from "../api/types";
 import { words } from "../values/format";
+import { visible } from "../values/visible";
 
 /** Wait for something; if it fails, say what could not be done. */
 export async function telling<T>(title: string, work: Promise<T>): Promise<T | null> {
@@ -12,7 +13,7 @@ export async function telling<T>(title: string, work: Promise<T>): Promise<T | n
   } catch (thrown) {
     const link = { href: viewOf(thrown).helpUrl, target: "_blank", rel: "noreferrer" };
     const help = createElement("a", link, "View documentation");
-    const message = createElement("span", null, `${words(thrown)} `, help);
+    const message = createElement("span", null, `${visible(words(thrown))} `, help);
     notifications.show({ color: "red", title, message });
     return null;
   }

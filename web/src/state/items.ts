@@ -170,21 +170,29 @@ const THINGS: Record<ListKind, string> = {
   resource_templates: "template has this URI template",
 };
 
-/** Each with a key of its own: one that repeats another's gets a new one, and a problem. */
+/** A list and what comes after it, each with a key of its own: of those that have one in common all
+ * but the first get a new one, and all a problem. */
 export function apart(
   kind: ListKind,
   before: Item<unknown>[],
   items: Item<unknown>[],
 ): Item<unknown>[] {
-  const keys = new Set(before.map((item) => item.key));
-  return items.map((item) => {
+  const told = `another ${THINGS[kind]}.`;
+  const doubted = <T>(item: Item<T>): Item<T> =>
+    item.problem?.endsWith(told)
+      ? item
+      : { ...item, problem: [item.problem, told].filter(Boolean).join(" ") };
+  const all = [...before];
+  const places = new Map(all.map((item, place) => [item.key, place]));
+  for (const item of items) {
     let key = item.key;
-    for (let count = 2; keys.has(key); count++) key = `${item.key} #${count}`;
-    keys.add(key);
-    if (key === item.key) return item;
-    const problem = [item.problem, `another ${THINGS[kind]}.`].filter(Boolean).join(" ");
-    return { ...item, key, problem };
-  });
+    for (let count = 2; places.has(key); count++) key = `${item.key} #${count}`;
+    places.set(key, all.length);
+    const first = all[places.get(item.key) ?? -1];
+    if (first) all[places.get(item.key) ?? 0] = doubted(first);
+    all.push(first ? { ...doubted(item), key } : item);
+  }
+  return all;
 }
 
 /** What an item is called on the screen. */

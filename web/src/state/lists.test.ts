@@ -112,7 +112,7 @@ describe("a list that comes in parts", () => {
     const first = { ...none, ...taken(none, reply({ items: named("a", "a", "a #2") })) };
     expect(keys(first)).toEqual(["a", "a #2", "a #2 #2"]);
     expect(first.items.map((item) => item.problem)).toEqual([
-      null,
+      "another tool has this name.",
       "another tool has this name.",
       "another tool has this name.",
     ]);
@@ -122,6 +122,9 @@ describe("a list that comes in parts", () => {
     const resources = taken(none, reply({ kind: "resources", items: uris }));
     expect(resources.items?.[1]).toMatchObject({ key: "x://a #2", value: { uri: "x://a" } });
     expect(resources.items?.[1]?.problem).toBe("another resource has this URI.");
+    const late = { ...none, ...taken(none, reply({ items: named("c", "d") })) };
+    const marked = taken(late, reply({ start: 2, items: named("c") }));
+    expect(marked.items?.map((item) => item.problem === null)).toEqual([false, true, false]);
   });
   it("begins anew with another fetch", () => {
     const first = { ...none, ...taken(none, reply({ items: named("a", "b") })) };

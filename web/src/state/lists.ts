@@ -84,7 +84,7 @@ export function taken(held: Held, reply: ListView): Partial<Held> {
   if (isSame && held.items.length === start + dropped.length) return {};
   const kept = held.items.slice(0, start);
   const came = [...items, ...dropped].map((view, index) => itemOf(kind, view, start + index));
-  return { items: [...kept, ...apart(kind, kept, came)], count: start + items.length, fetched };
+  return { items: apart(kind, kept, came), count: start + items.length, fetched };
 }
 
 export interface List extends Held {

@@ -2,6 +2,7 @@
 import { useLayoutEffect, useMemo } from "react";
 import { useLocation, useNavigate } from "react-router";
 import type { CallView, QuestionView, ServerView } from "../api/types";
+import { visible } from "../values/visible";
 import { useInspector } from "./store";
 import { lastPath, lastServerId, noteVisit } from "./visited";
 
@@ -27,20 +28,23 @@ export const pathToServer = (serverId: string, part?: (typeof PARTS)[number]): s
 export const pathToQuestion = (question: QuestionView): string =>
   `/questions/${encodeURIComponent(question.question_id)}`;
 
+/** Which thing of a list a call is of: several may have its name. */
+export const keyOfCalled = (call: CallView): string => call.listed_as || call.name;
+
 /** Where a call is looked at. */
 export function pathToCall(call: CallView): string {
   const { kind, server_id } = call;
   const query = `?call=${encodeURIComponent(call.call_id)}`;
-  if (kind === "tool") return pathTo(server_id, "tools", call.name) + query;
-  if (kind === "prompt") return pathTo(server_id, "prompts", call.name) + query;
-  if (kind === "resource") return pathTo(server_id, "resources", call.name) + query;
+  if (kind === "tool") return pathTo(server_id, "tools", keyOfCalled(call)) + query;
+  if (kind === "prompt") return pathTo(server_id, "prompts", keyOfCalled(call)) + query;
+  if (kind === "resource") return pathTo(server_id, "resources", keyOfCalled(call)) + query;
   if (kind === "raw") return pathToServer(server_id, "experimental") + query;
   const id = call.request_id === null ? "" : `?id=${encodeURIComponent(call.request_id)}`;
   return pathTo(server_id, "traffic") + id;
 }
 
 /** What a server is called on the screen. */
-export const nameOf = (server: ServerView): string => server.title ?? server.server_id;
+export const nameOf = (server: ServerView): string => visible(server.title ?? server.server_id);
 
 export interface Place {
   server_id: string | null;

@@ -3,8 +3,10 @@
 import { notifications } from "@mantine/notifications";
 import { createElement, type ReactNode } from "react";
 import type { CallView, ServerView } from "../api/types";
+import { withoutAnsi } from "../values/ansi";
 import { counted, cut } from "../values/format";
 import { isRetrying, needsSignIn } from "../values/serverState";
+import { visible } from "../values/visible";
 import { isOnScreen } from "./onScreen";
 import { nameOf, pathToCall } from "./selection";
 import { useInspector } from "./store";
@@ -80,7 +82,7 @@ function tell({ connected, failed, lost }: Tidings): void {
       const title = isClosed
         ? `${nameOf(server)} needs a sign-in`
         : `Could not connect ${nameOf(server)}`;
-      const text = `${cut(server.error?.message ?? "", 100)} `;
+      const text = `${cut(visible(withoutAnsi(server.error?.message ?? "")), 100)} `;
       const color = isClosed ? "yellow" : "red";
       notifications.show({ color, title, message: help(server, text) });
     }
@@ -100,14 +102,16 @@ type Go = (path: string) => void;
 function tellOfCall(call: CallView, go: Go): void {
   const { error, kind } = call;
   const id = `call ${call.call_id}`;
-  const name = call.name || call.method || "raw";
+  const name = visible(call.name || call.method || "raw");
   const path = pathToCall(call);
   const onClick = (event: { preventDefault(): void }): void => {
     event.preventDefault();
     notifications.hide(id);
     go(path);
   };
-  const text = error ? `${name}: ${cut(error.message, 100)} ` : `${name} reports an error. `;
+  const text = error
+    ? `${name}: ${cut(visible(withoutAnsi(error.message)), 100)} `
+    : `${name} reports an error. `;
   const parts: ReactNode[] = [text, createElement("a", { href: path, onClick }, "Show the call")];
   if (error) {
     const help = { href: error.helpUrl, target: "_blank", rel: "noreferrer" };

@@ -120,6 +120,7 @@ export function aCall(part: Partial<CallView> = {}): CallView {
     kind: "tool",
     method: "tools/call",
     name: "add",
+    listed_as: "",
     request: null,
     headers: {},
     timeout_s: null,

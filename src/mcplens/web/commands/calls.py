@@ -12,10 +12,12 @@ from mcplens.web.commands.base import NOTHING, Command
 class CallTool(Command, frozen=True, kw_only=True):
     """Call a tool. What breaks its input schema is refused (`details.findings`) unless
     `send_anyway`; so is `as_task` where the server or the tool knows no tasks. In 2026-07-28 the
-    server alone decides what becomes a task."""
+    server alone decides what becomes a task. `listed_as` is which of the things of one name is
+    meant, by what the page tells them apart; here it is only kept."""
 
     server_id: str
     name: str
+    listed_as: str = ""
     arguments: Raw = NOTHING
     meta: dict[str, Any] = {}
     headers: dict[str, str] = {}
@@ -27,6 +29,7 @@ class CallTool(Command, frozen=True, kw_only=True):
 class ReadResource(Command, frozen=True, kw_only=True):
     server_id: str
     uri: str
+    listed_as: str = ""
     meta: dict[str, Any] = {}
     timeout_s: float | None = None
 
@@ -34,6 +37,7 @@ class ReadResource(Command, frozen=True, kw_only=True):
 class GetPrompt(Command, frozen=True, kw_only=True):
     server_id: str
     name: str
+    listed_as: str = ""
     arguments: dict[str, str] = {}
     meta: dict[str, Any] = {}
     timeout_s: float | None = None

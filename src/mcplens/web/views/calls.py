@@ -27,7 +27,8 @@ class CallView(msgspec.Struct, frozen=True, kw_only=True):
     `elapsed_s` is how long it took, None while it runs. `question_ids` wait for the user, in
     order; `awaiting` are the URLs that somebody agreed to open and that are not done yet.
     `headers` are those that it was given, the value of a secret one empty; they and `timeout_s`
-    are for this call alone. A timeout of 0 is no limit.
+    are for this call alone. A timeout of 0 is no limit. `listed_as` is what the page that made it
+    lists the thing as, where several have its name.
     """
 
     call_id: str
@@ -35,6 +36,7 @@ class CallView(msgspec.Struct, frozen=True, kw_only=True):
     kind: Literal["tool", "resource", "prompt", "request", "raw"]
     method: str
     name: str
+    listed_as: str
     request: Raw
     headers: dict[str, str]
     timeout_s: float | None

@@ -9,6 +9,7 @@ import { telling } from "../../state/actions";
 import { command } from "../../state/connection";
 import { useRing } from "../../state/events";
 import { useInspector } from "../../state/store";
+import { fileName } from "../../values/fileName";
 import { counted } from "../../values/format";
 import { asJsonLines, asText, LEVELS, SHOWN, type Spoken, spokenBy } from "./levels";
 import { type Lines, useCount, useIsEmpty } from "./useLines";
@@ -98,8 +99,15 @@ export function Count({ lines }: { lines: Lines }) {
   return <span className="dim">{counted(useCount(lines), "line")}</span>;
 }
 
+interface TakingProps {
+  lines: Lines;
+  /** Null where all servers are shown. */
+  serverId: string | null;
+  onClear(): void;
+}
+
 /** Copy, export and clear what is shown. */
-export const Taking = memo(({ lines, onClear }: { lines: Lines; onClear(): void }) => {
+export const Taking = memo(({ lines, serverId, onClear }: TakingProps) => {
   const ring = useRing();
   const isEmpty = useIsEmpty(lines);
   const [isBusy, setBusy] = useState(false);
@@ -117,9 +125,10 @@ export const Taking = memo(({ lines, onClear }: { lines: Lines; onClear(): void 
     await use(rows);
   };
   const copyThem = (rows: Spoken[]) => copy(asText(rows));
-  const saveText = (rows: Spoken[]) => save(asText(rows), "mcplens.log", "text/plain");
+  const name = (ending: string): string => fileName([serverId, "logs"], ending);
+  const saveText = (rows: Spoken[]) => save(asText(rows), name("log"), "text/plain");
   const saveJson = (rows: Spoken[]) =>
-    save(asJsonLines(rows, requestOf), "mcplens-logs.jsonl", "application/jsonl");
+    save(asJsonLines(rows, requestOf), name("jsonl"), "application/jsonl");
   return (
     <>
       <Button

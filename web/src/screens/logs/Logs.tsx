@@ -132,7 +132,7 @@ function LogScreen({ recorded }: { recorded: Recorded }) {
         <Runs />
         <span className="grow" />
         <Count lines={lines} />
-        <Taking lines={lines} onClear={hide} />
+        <Taking lines={lines} serverId={filter.server_id} onClear={hide} />
       </div>
       <ReadFrom recorded={recorded} />
       <Lacking runId={runId} older={older} />

@@ -1,5 +1,6 @@
 // Which log lines are wanted.
 import type { EventView } from "../../api/types";
+import { withoutAnsi } from "../../values/ansi";
 import { isLog, isStderr, levelOf, loggerOf, SHOWN, textOf } from "./levels";
 
 export interface LogFilter {
@@ -14,13 +15,14 @@ export interface LogFilter {
 
 export type Stream = "both" | "messages" | "stderr";
 
-// Made once a line, since every key that is typed looks at all lines; gone with the event.
+// As it is shown, without a terminal's colours. Made once a line, since every key that is typed looks at all lines; gone with the event.
 const searched = new WeakMap<EventView, string>();
 
 function searchedIn(event: EventView): string {
   let text = searched.get(event);
   if (text === undefined) {
-    text = `${event.server_id} ${levelOf(event)} ${loggerOf(event)} ${textOf(event)}`.toLowerCase();
+    const said = withoutAnsi(textOf(event));
+    text = `${event.server_id} ${levelOf(event)} ${loggerOf(event)} ${said}`.toLowerCase();
     searched.set(event, text);
   }
   return text;

@@ -42,6 +42,13 @@ describe("log lines", () => {
     expect(seqs({ request_id: "0" })).toEqual([2, 4]);
     expect(seqs({ after_seq: 3 })).toEqual([4, 5]);
   });
+  it("are searched as they are shown, without a terminal's colours", () => {
+    const esc = String.fromCharCode(27);
+    const coloured = stderr(7, `${esc}[31mWar${esc}[0mning`);
+    const finds = (text: string) => wantedLogs({ ...ALL, text }, "both", () => 1)(coloured);
+    expect(finds("warning")).toBe(true);
+    expect(finds("31")).toBe(false);
+  });
   it("are one stream or two", () => {
     expect(seqs({}, "messages")).toEqual([1, 2, 4, 5]);
     expect(seqs({}, "stderr")).toEqual([3]);

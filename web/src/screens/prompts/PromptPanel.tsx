@@ -26,6 +26,8 @@ import { pathTo } from "../../state/selection";
 interface Props {
   server: ServerView;
   prompt: Prompt;
+  /** Tells it from others of its name. */
+  itemKey: string;
   /** The definition as the server sent it; undefined if the list does not have it. */
   listed?: unknown;
   problem: string | null;
@@ -33,7 +35,7 @@ interface Props {
 
 type Values = Record<string, string>;
 
-function About({ server, prompt, listed, problem }: Props) {
+function About({ server, prompt, listed, problem }: Omit<Props, "itemKey">) {
   return (
     <>
       <Link to={pathTo(server.server_id, "prompts")} className="narrow-only">
@@ -101,18 +103,19 @@ function Arguments({
 }
 
 export function PromptPanel(props: Props) {
-  const { server, prompt } = props;
+  const { server, prompt, itemKey } = props;
   const isConnected = server.state === "CONNECTED";
   const name = prompt.name ?? "";
-  const [values, setValues] = useDraft<Values>(`prompt.${server.server_id}/${name}`, {});
+  const [values, setValues] = useDraft<Values>(`prompt.${server.server_id}/${itemKey}`, {});
   const [error, setError] = useState<ErrorView | null>(null);
-  const { calls, current, show } = useCallsOf(server.server_id, "prompt", name);
+  const { calls, current, show } = useCallsOf(server.server_id, "prompt", itemKey);
   const place = useInView(current?.call_id);
   const given = Object.fromEntries(Object.entries(values).filter(([, value]) => value !== ""));
   const missing = prompt.arguments.filter((one) => one.required && !given[one.name]);
   const get = (): void => {
     setError(null);
-    startCall("GetPrompt", { server_id: server.server_id, name, arguments: given }).then(
+    const asked = { server_id: server.server_id, name, listed_as: itemKey, arguments: given };
+    startCall("GetPrompt", asked).then(
       (call) => show(call.call_id),
       (thrown: unknown) => setError(viewOf(thrown)),
     );

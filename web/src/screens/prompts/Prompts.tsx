@@ -30,7 +30,7 @@ function draw({ value, key, problem }: Item<Prompt>) {
             <Name>{value.name}</Name>{" "}
           </span>
         )}
-        <bdi>{value.description ?? ""}</bdi>
+        <Name>{value.description ?? ""}</Name>
       </span>
     </>
   );
@@ -53,6 +53,7 @@ function Chosen({ server, item }: { server: ServerView; item: string | null }) {
       key={`${server_id} ${item}`}
       server={server}
       prompt={found?.value ?? { name: item, arguments: [] }}
+      itemKey={item}
       listed={found?.listed}
       problem={found?.problem ?? null}
     />

@@ -30,7 +30,11 @@ const draw = (item: Item<Resource>) => (
       <span className={`cut grow ${css.name}`}>
         <Name>{titleOf(item.value, item.key)}</Name>
       </span>
-      {item.value.mimeType && <bdi className="dim cut">{item.value.mimeType}</bdi>}
+      {item.value.mimeType && (
+        <span className="dim cut">
+          <Name>{item.value.mimeType}</Name>
+        </span>
+      )}
       {item.value.size !== undefined && <span className="dim">{bytes(item.value.size)}</span>}
     </div>
     <span className="cut dim mono">

@@ -24,6 +24,7 @@ import { type Resource, titleOf } from "../../state/items";
 import { pathTo } from "../../state/selection";
 import { bytes, clock } from "../../values/format";
 import { fieldsOf } from "../../values/shape";
+import { visible } from "../../values/visible";
 
 // Longer than between two presses of an arrow key that is held down, or tapped through a list.
 const REST_MS = 300;
@@ -33,7 +34,7 @@ export function Facts({ resource }: { resource: Resource }) {
   if (!mimeType && size === undefined && annotations === undefined) return null;
   return (
     <div className="row wrap">
-      {mimeType && <Badge color="gray">{mimeType}</Badge>}
+      {mimeType && <Badge color="gray">{visible(mimeType)}</Badge>}
       {size !== undefined && <Badge color="gray">{bytes(size)}</Badge>}
       <Annotations value={annotations} />
     </div>
@@ -110,15 +111,17 @@ function FollowSwitch({
 interface Props {
   server: ServerView;
   uri: string;
+  /** Tells it from others of its address. */
+  itemKey: string;
   resource: Resource | null;
   /** The definition as the server sent it; undefined if the list does not have it. */
   listed?: unknown;
   problem: string | null;
 }
 
-export function ResourcePanel({ server, uri, resource, listed, problem }: Props) {
+export function ResourcePanel({ server, uri, itemKey, resource, listed, problem }: Props) {
   const { server_id } = server;
-  const { calls, current, show, showNewest } = useCallsOf(server_id, "resource", uri);
+  const { calls, current, show, showNewest } = useCallsOf(server_id, "resource", itemKey);
   const [error, setError] = useState<ErrorView | null>(null);
   const followed = server.subscriptions.find((one) => one.uri === uri);
   const isConnected = server.state === "CONNECTED";
@@ -131,7 +134,7 @@ export function ResourcePanel({ server, uri, resource, listed, problem }: Props)
     setError(null);
     showNewest();
     try {
-      await startCall("ReadResource", { server_id, uri });
+      await startCall("ReadResource", { server_id, uri, listed_as: itemKey });
     } catch (thrown) {
       setError(viewOf(thrown));
     }

@@ -35,6 +35,7 @@ function Chosen({ server, place }: { server: ServerView; place: Place }) {
         server={server}
         // A second one of the same address has a key of its own.
         uri={found?.value.uri ?? item}
+        itemKey={item}
         resource={found?.value ?? null}
         listed={found?.listed}
         problem={found?.problem ?? null}
@@ -51,6 +52,7 @@ function Chosen({ server, place }: { server: ServerView; place: Place }) {
         key={`${server_id} ${template}`}
         server={server}
         template={found?.value ?? { uriTemplate: template }}
+        itemKey={template}
         listed={found?.listed}
         problem={found?.problem ?? null}
       />

@@ -14,18 +14,21 @@ import { expand, variablesOf } from "./uriTemplate";
 export function TemplatePanel({
   server,
   template,
+  itemKey,
   listed,
   problem,
 }: {
   server: ServerView;
   template: Resource;
+  /** Tells it from others of its address. */
+  itemKey: string;
   /** The definition as the server sent it; undefined if the list does not have it. */
   listed?: unknown;
   problem: string | null;
 }) {
   const text = template.uriTemplate ?? "";
   const [values, setValues] = useDraft<Record<string, string>>(
-    `template.${server.server_id}/${text}`,
+    `template.${server.server_id}/${itemKey}`,
     {},
   );
   const uri = expand(text, values);

@@ -18,6 +18,7 @@ import { useInspector } from "../../state/store";
 import { withoutAnsi } from "../../values/ansi";
 import { counted, duration, moment } from "../../values/format";
 import { shownState, stateWords } from "../../values/serverState";
+import { visible } from "../../values/visible";
 import { Declared, Keeping } from "./Declared";
 import { Experimental } from "./experimental/Experimental";
 import { Roots } from "./Roots";
@@ -27,8 +28,8 @@ function Facts({ server }: { server: ServerView }) {
   const info = server.server_info;
   const website = typeof info.websiteUrl === "string" ? info.websiteUrl : null;
   const facts: [string, React.ReactNode][] = [
-    ["Name", [info.title, info.name].filter(Boolean).map(String).join(" · ")],
-    ["Version", info.version === undefined ? "" : String(info.version)],
+    ["Name", visible([info.title, info.name].filter(Boolean).map(String).join(" · "))],
+    ["Version", info.version === undefined ? "" : visible(String(info.version))],
     [
       "Website",
       website && isWebLink(website) ? (

@@ -2,6 +2,7 @@
 import type { CallView, ServerView, TaskView } from "../../api/types";
 import { pathTo } from "../../state/selection";
 import { duration } from "../../values/format";
+import { visible } from "../../values/visible";
 
 // Tasks of 2026-07-28: the server decides what becomes one, and there is no list.
 const EXTENSION = "io.modelcontextprotocol/tasks";
@@ -42,7 +43,7 @@ export function progressOf(task: TaskView, call: CallView | undefined): Progress
   const count = told ? `${told.progress}${told.total ? ` of ${told.total}` : ""}` : "";
   return {
     share: told?.total ? Math.min(100, (100 * told.progress) / told.total) : null,
-    text: task.message ?? told?.message ?? count,
+    text: visible(task.message ?? told?.message ?? count),
   };
 }
 

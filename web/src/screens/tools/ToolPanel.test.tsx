@@ -30,7 +30,7 @@ it("draws the result once, whatever is typed beside it", () => {
   render(
     <MantineProvider env="test">
       <MemoryRouter>
-        <ToolPanel server={aServer()} tool={{ name: "add" }} problem={null} />
+        <ToolPanel server={aServer()} tool={{ name: "add" }} itemKey="add" problem={null} />
       </MemoryRouter>
     </MantineProvider>,
   );

@@ -29,6 +29,8 @@ import { type Run, useRun } from "./useRun";
 interface Props {
   server: ServerView;
   tool: Tool;
+  /** Tells it from others of its name. */
+  itemKey: string;
   /** The definition as the server sent it; undefined if the list does not have it. */
   listed?: unknown;
   problem: string | null;
@@ -157,9 +159,9 @@ function ToolFoot({ run, isConnected, whyNot, canForce }: FootProps) {
   );
 }
 
-export function ToolPanel({ server, tool, listed, problem }: Props) {
-  const { calls, current, show } = useCallsOf(server.server_id, "tool", tool.name ?? "");
-  const run = useRun(server, tool, show);
+export function ToolPanel({ server, tool, itemKey, listed, problem }: Props) {
+  const { calls, current, show } = useCallsOf(server.server_id, "tool", itemKey);
+  const run = useRun(server, tool, itemKey, show);
   const place = useInView(current?.call_id);
   const isConnected = server.state === "CONNECTED";
   const barred = whyBarred(server, tool);

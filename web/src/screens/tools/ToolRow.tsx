@@ -33,7 +33,7 @@ export function ToolRow({ item }: { item: Item<Tool> }) {
             <Name>{tool.name}</Name>{" "}
           </span>
         )}
-        <bdi>{tool.description?.split("\n", 1)[0] ?? ""}</bdi>
+        <Name>{tool.description?.split("\n", 1)[0] ?? ""}</Name>
       </div>
     </>
   );

@@ -33,6 +33,7 @@ function Chosen({ server, item }: { server: ServerView; item: string | null }) {
       key={`${server_id} ${item}`}
       server={server}
       tool={found?.value ?? { name: item }}
+      itemKey={item}
       listed={found?.listed}
       problem={found?.problem ?? null}
     />

@@ -26,8 +26,13 @@ export interface Run {
   start(isForced: boolean): void;
 }
 
-export function useRun(server: ServerView, tool: Tool, show: (callId: string) => void): Run {
-  const key = `${server.server_id}/${tool.name}`;
+export function useRun(
+  server: ServerView,
+  tool: Tool,
+  itemKey: string,
+  show: (callId: string) => void,
+): Run {
+  const key = `${server.server_id}/${itemKey}`;
   const [draft, setDraft] = useDraft<Arguments>(`tool.${key}`, NO_ARGUMENTS);
   const [options, setOptions] = useDraft<Options>(`tool.${key}.options`, NO_OPTIONS);
   const [isTried, setTried] = useState(false);
@@ -51,6 +56,7 @@ export function useRun(server: ServerView, tool: Tool, show: (callId: string) =>
         {
           server_id: server.server_id,
           name: tool.name ?? "",
+          listed_as: itemKey,
           headers: Object.fromEntries(options.headers.filter(([name]) => name.trim())),
           timeout_s: options.timeout_s === "" ? null : options.timeout_s,
           as_task: asTask,
