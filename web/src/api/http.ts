@@ -4,9 +4,15 @@ import { CommandError } from "./socket";
 import type { ErrorView, EventPage, ImportedView, MatchesView, RunPage, WholeEvent } from "./types";
 
 async function ask(path: string, init?: RequestInit): Promise<Response> {
-  const response = await fetch(address(path), init);
+  const response = await fetch(address(path), init).catch(unreached);
   if (response.ok) return response;
   throw new CommandError(await failure(response));
+}
+
+/** A browser says no more than "Failed to fetch". */
+function unreached(thrown: unknown): never {
+  if (thrown instanceof TypeError) throw new Error("mcplens does not answer.", { cause: thrown });
+  throw thrown;
 }
 
 async function failure(response: Response): Promise<ErrorView> {

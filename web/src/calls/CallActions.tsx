@@ -52,7 +52,7 @@ function CopyAs({ call }: { call: CallView }) {
         >
           curl
         </Menu.Item>
-        <Menu.Item disabled={!isReady} onClick={() => void copy(asJsonRpc(call, value))}>
+        <Menu.Item disabled={!isReady} onClick={() => void copy(asJsonRpc(call, value, server))}>
           JSON-RPC request
         </Menu.Item>
       </Menu.Dropdown>

@@ -222,10 +222,18 @@ describe("a call in other words", () => {
 
   it("gives a raw message as it was typed", () => {
     const raw = aCall({ kind: "raw", method: "", name: "" });
-    expect(asJsonRpc(raw, "no {json")).toBe("no {json");
+    expect(asJsonRpc(raw, "no {json", aServer())).toBe("no {json");
     expect(asCommand(raw, "no {json", aServer())).toBe("mcplens raw demo 'no {json'");
     expect(asPython(raw, "no {json", aServer())).toContain('client.send_raw("no {json".encode())');
     expect(asCurl(raw, "no {json", given)).toContain("--data-raw 'no {json'");
+  });
+
+  it("has in a message of 2026-07-28 what every request carries", () => {
+    const stateless = aServer({ protocol_version: "2026-07-28" });
+    const { params } = JSON.parse(asJsonRpc(aCall(), request, stateless));
+    expect(params._meta["io.modelcontextprotocol/protocolVersion"]).toBe("2026-07-28");
+    const older = JSON.parse(asJsonRpc(aCall(), request, aServer()));
+    expect(older.params._meta).toBeUndefined();
   });
 
   it("has in curl what the server wants to see, and no secret", () => {

@@ -179,23 +179,24 @@ function message(call: CallView, params: unknown): Fields {
   return { jsonrpc: "2.0", id: call.request_id ?? 1, method: call.method, params };
 }
 
-/** The message of a call; a raw one exactly as it was typed. */
-export function asJsonRpc(call: CallView, request: unknown): string {
-  return typeof request === "string" ? request : pretty(message(call, request ?? {}));
-}
-
 const STATELESS = "2026-07-28";
 const META = "io.modelcontextprotocol/";
 
-/** What every request of 2026-07-28 carries in its `_meta`. */
-function enveloped(params: unknown, server: ServerView): unknown {
-  if (!isObject(params)) return params;
+/** The params with what every request of 2026-07-28 carries in its `_meta`. */
+function enveloped(params: unknown, server: Known, client: string): unknown {
+  if (!isObject(params) || server?.protocol_version !== STATELESS) return params;
   const envelope = {
     [`${META}protocolVersion`]: STATELESS,
     [`${META}clientCapabilities`]: server.declared_capabilities ?? {},
-    [`${META}clientInfo`]: { name: "curl", version: "0" },
+    [`${META}clientInfo`]: { name: client, version: "0" },
   };
   return { ...params, _meta: { ...envelope, ...(isObject(params._meta) ? params._meta : {}) } };
+}
+
+/** The message of a call; a raw one exactly as it was typed. */
+export function asJsonRpc(call: CallView, request: unknown, server: Known): string {
+  if (typeof request === "string") return request;
+  return pretty(message(call, enveloped(request ?? {}, server, "mcplens")));
 }
 
 function headersOf(call: CallView, server: ServerView): string[] {
@@ -220,8 +221,8 @@ export const canCurl = (server: Known): boolean =>
 
 export function asCurl(call: CallView, request: unknown, server: Known): string {
   if (!server?.url) return "";
-  const params = server.protocol_version === STATELESS ? enveloped(request ?? {}, server) : request;
-  const body = typeof request === "string" ? request : JSON.stringify(message(call, params ?? {}));
+  const params = enveloped(request ?? {}, server, "curl");
+  const body = typeof request === "string" ? request : JSON.stringify(message(call, params));
   const headers = headersOf(call, server).map((line) => `  -H ${line} \\\n`);
   const limit = call.timeout_s ? ` --max-time ${call.timeout_s}` : "";
   return `curl -sS${limit} ${quoted(server.url)} \\\n${headers.join("")}  --data-raw ${quoted(body)}`;

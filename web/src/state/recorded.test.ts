@@ -1,7 +1,9 @@
 import { renderHook, waitFor } from "@testing-library/react";
+import { act } from "react";
 import { afterEach, expect, it, vi } from "vitest";
 import { anEvent } from "../testing/views";
 import { type Recorded, useRecorded } from "./recorded";
+import { useInspector } from "./store";
 
 afterEach(() => vi.unstubAllGlobals());
 
@@ -35,4 +37,16 @@ it("tells that a run goes on behind what there is room for", async () => {
   await waitFor(() => expect(result.current.isCut).toBe(true));
   expect(seqs(result.current)).toEqual([1, 2, 3, 4, 5, 6]);
   expect(result.current.isLoading).toBe(false);
+});
+
+it("is read again when mcplens, which did not answer, is back", async () => {
+  const link = { retryAt: null, attempts: 0, isTaken: false };
+  useInspector.setState({ link: { ...link, state: "waiting" } });
+  vi.stubGlobal("fetch", async () => Promise.reject(new TypeError("Failed to fetch")));
+  const { result } = renderHook(() => useRecorded("run"));
+  await waitFor(() => expect(result.current.problem).toBe("mcplens does not answer."));
+  record();
+  act(() => useInspector.setState({ link: { ...link, state: "open" } }));
+  await waitFor(() => expect(seqs(result.current)).toHaveLength(9));
+  expect(result.current.problem).toBeNull();
 });

@@ -3,6 +3,7 @@ import { useEffect, useState } from "react";
 import { fetchHistory } from "../api/http";
 import { words } from "../values/format";
 import { CAPACITY, EventRing, ring } from "./events";
+import { useInspector } from "./store";
 
 // As many as the backend gives at once: parsed within a frame, and few enough trips.
 const PAGE = 5000;
@@ -35,9 +36,17 @@ async function fill(into: EventRing, runId: string, isGone: () => boolean): Prom
   return false;
 }
 
-/** The events of a run; those of now if none is named. */
+/** The events of a run; those of now if none is named. Read again when mcplens is back. */
 export function useRecorded(runId: string | null, capacity = CAPACITY): Recorded {
   const [state, setState] = useState<Recorded>(LIVE);
+  const [attempt, setAttempt] = useState(0);
+  const isOpen = useInspector(({ link }) => link.state === "open");
+  const isFailed = state.problem !== null;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only once it is open again
+  useEffect(() => {
+    if (isOpen && isFailed) setAttempt(attempt + 1);
+  }, [isOpen]);
+  // biome-ignore lint/correctness/useExhaustiveDependencies(attempt): it asks for the same again
   useEffect(() => {
     if (runId === null) return setState(LIVE);
     let isGone = false;
@@ -55,6 +64,6 @@ export function useRecorded(runId: string | null, capacity = CAPACITY): Recorded
     return () => {
       isGone = true;
     };
-  }, [runId, capacity]);
+  }, [runId, capacity, attempt]);
   return state;
 }

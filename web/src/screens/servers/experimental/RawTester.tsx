@@ -25,11 +25,11 @@ interface Props {
 }
 
 /** Puts what was sent before into the editor; `missing` names what the recording masked of it. */
-function useLoading(message: RawMessage) {
+function useLoading(server: ServerView, message: RawMessage) {
   const [missing, setMissing] = useState<{ text: string; keys: string[] } | null>(null);
   const load = async (call: CallView): Promise<void> => {
     const request = parseExactly(await fetchRequest(call.call_id)).value;
-    message.place(asJsonRpc(call, request), headersAgain(call.headers, message.headers));
+    message.place(asJsonRpc(call, request, server), headersAgain(call.headers, message.headers));
   };
   const loadEvent = async ({ run_id, seq }: EventView): Promise<void> => {
     const { text, text_is_cut, masked } = await fetchEvent(run_id, seq);
@@ -68,7 +68,7 @@ export function RawTester({ server, message }: Props) {
   const { server_id, url } = server;
   const { calls, raw, current, show } = useRawCalls(server_id);
   const { error, send } = useRawSending(server, message, show);
-  const { load, loadEvent, missing } = useLoading(message);
+  const { load, loadEvent, missing } = useLoading(server, message);
   const isConnected = server.state === "CONNECTED";
   useRunKey(() => isConnected && send(false));
   const linesNote = aboutLines(message.text, url === null);
