@@ -58,6 +58,7 @@ def test_a_page_comes_back_by_itself_with_what_was_typed_and_what_was_exchanged(
         first.process.send_signal(how)
         first.process.wait(15)
         expect(page.get_by_text("mcplens does not answer")).to_be_visible()
+        expect(page.get_by_role("banner").get_by_role("status")).to_have_text("Not known now")
         window.shoot("gone")
         open_things.enter_context(site(home, port=first.port))
 

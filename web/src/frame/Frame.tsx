@@ -32,7 +32,7 @@ export function Frame() {
       <a className={css.skip} href="#screen">
         Skip to the screen
       </a>
-      <TopBar isDockOpen={isDockOpen} onDock={toggleDock} onHelp={help.open} />
+      <TopBar isDockOpen={isDockOpen} side={side} onDock={toggleDock} onHelp={help.open} />
       <LinkBanner />
       <div className={css.work}>
         <Split

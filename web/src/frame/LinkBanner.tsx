@@ -1,6 +1,6 @@
 // Says so when the page has lost its backend, or was never let in.
 import { Button } from "@mantine/core";
-import { type ReactNode, useEffect, useState } from "react";
+import type { ReactNode } from "react";
 import { Link as RouterLink } from "react-router";
 import type { Link } from "../api/socket";
 import { Icon, type IconName } from "../parts/icons";
@@ -8,9 +8,7 @@ import { useNow } from "../parts/useNow";
 import { socket } from "../state/connection";
 import { useInspector } from "../state/store";
 import css from "./LinkBanner.module.css";
-
-// A reconnect that is quicker than this is not worth a word.
-const PATIENCE_MS = 600;
+import { useIsDown } from "./useIsDown";
 
 /** A live region is there before its words are, else they are not read out. */
 export function LinkBanner() {
@@ -36,15 +34,9 @@ function State({ link }: { link: Link }) {
   const earlierRunId = useInspector((state) => state.earlier_run_id);
   const firstServerId = useInspector((state) => state.first_server_id);
   const recordingProblem = useInspector((state) => state.recording_problem);
-  const [isSlow, setSlow] = useState(false);
-  const isDown = link.state === "waiting" || (link.state === "connecting" && link.attempts > 0);
+  const isDown = useIsDown();
   const now = useNow(isDown, 500);
-  useEffect(() => {
-    if (!isDown) return setSlow(false);
-    const timer = setTimeout(() => setSlow(true), PATIENCE_MS);
-    return () => clearTimeout(timer);
-  }, [isDown]);
-  if (isDown && isSlow) {
+  if (isDown) {
     const left = link.retryAt === null ? 0 : Math.max(0, Math.ceil(link.retryAt / 1000 - now));
     return (
       <Banner tone="wait" icon="alert" action="Try now" onAction={() => socket.retry()}>

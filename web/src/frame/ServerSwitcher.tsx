@@ -10,6 +10,7 @@ import { useInspector } from "../state/store";
 import { duration } from "../values/format";
 import { shownState, stateWords } from "../values/serverState";
 import css from "./ServerSwitcher.module.css";
+import { useIsDown } from "./useIsDown";
 
 /** How it stands, how fast it answers, what it speaks: a narrow bar has no room for all of it. */
 const standing = (server: ServerView): string =>
@@ -23,6 +24,7 @@ const standing = (server: ServerView): string =>
 
 export function ServerSwitcher({ server }: { server: ServerView | null }) {
   const servers = useInspector((state) => state.servers);
+  const isDown = useIsDown();
   const switchTo = useSwitchServer();
   const navigate = useNavigate();
   return (
@@ -30,9 +32,17 @@ export function ServerSwitcher({ server }: { server: ServerView | null }) {
       <Menu.Target>
         <UnstyledButton
           className={css.switch}
-          aria-label={server ? `Server: ${nameOf(server)}, ${stateWords(server)}` : "No server"}
+          aria-label={
+            server
+              ? `Server: ${nameOf(server)}, ${isDown ? "not known now" : stateWords(server)}`
+              : "No server"
+          }
         >
-          {server ? <StateDot state={shownState(server)} /> : <Icon name="servers" />}
+          {server ? (
+            <StateDot state={isDown ? "DISCONNECTED" : shownState(server)} />
+          ) : (
+            <Icon name="servers" />
+          )}
           <span className="cut grow">
             <Name>{server ? nameOf(server) : "No server"}</Name>
           </span>
@@ -44,6 +54,7 @@ export function ServerSwitcher({ server }: { server: ServerView | null }) {
           <Menu.Item
             key={one.server_id}
             leftSection={<StateDot state={shownState(one)} />}
+            rightSection={one.server_id === server?.server_id && <Icon name="check" size={14} />}
             aria-current={one.server_id === server?.server_id || undefined}
             onClick={() => switchTo(one.server_id)}
           >

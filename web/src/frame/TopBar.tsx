@@ -1,5 +1,6 @@
 // The bar that is always there: which server, how it stands, where to go, what waits.
 import { ActionIcon, Indicator, Menu, Tooltip, useMantineColorScheme } from "@mantine/core";
+import { useColorScheme } from "@mantine/hooks";
 import { useEffect, useRef } from "react";
 import { Link, useNavigate } from "react-router";
 import type { ServerView } from "../api/types";
@@ -22,6 +23,7 @@ import { stateWords } from "../values/serverState";
 import { openPalette } from "./paletteStore";
 import { ServerSwitcher } from "./ServerSwitcher";
 import css from "./TopBar.module.css";
+import { useIsDown } from "./useIsDown";
 
 interface Tab {
   label: string;
@@ -62,13 +64,15 @@ const ping = (serverId: string): void =>
   void telling("The ping was not answered", command("Ping", { server_id: serverId }));
 
 function Status({ server }: { server: ServerView }) {
+  const isDown = useIsDown();
+  const words = isDown ? "Not known now" : stateWords(server);
   return (
     <span className={css.status}>
-      <span role="status" className="cut" title={stateWords(server)}>
-        {stateWords(server)}
+      <span role="status" className="cut" title={words}>
+        {words}
       </span>
       <span className={css.measured}>
-        {server.state === "CONNECTED" && (
+        {!isDown && server.state === "CONNECTED" && (
           <Tooltip label="Time that the last ping took. Click to ping now">
             <button
               type="button"
@@ -92,13 +96,17 @@ function Status({ server }: { server: ServerView }) {
 
 function ThemeToggle() {
   const { colorScheme, setColorScheme } = useMantineColorScheme();
-  const next = { auto: "light", light: "dark", dark: "auto" } as const;
+  const system = useColorScheme();
+  const other = system === "dark" ? "light" : "dark";
+  // The first click changes what is seen.
+  const order = ["auto", other, system] as const;
+  const next = order[(order.indexOf(colorScheme) + 1) % 3] ?? "auto";
   const names = { auto: "system", light: "light", dark: "dark" } as const;
   const icons: Record<string, IconName> = { auto: "system", light: "sun", dark: "moon" };
-  const label = `Theme: ${names[colorScheme]}. Change to ${names[next[colorScheme]]}`;
+  const label = `Theme: ${names[colorScheme]}. Change to ${names[next]}`;
   return (
     <Tooltip label={label}>
-      <ActionIcon aria-label={label} onClick={() => setColorScheme(next[colorScheme])}>
+      <ActionIcon aria-label={label} onClick={() => setColorScheme(next)}>
         <Icon name={icons[colorScheme] ?? "system"} />
       </ActionIcon>
     </Tooltip>
@@ -135,6 +143,7 @@ function Bell() {
         {waiting.map((question) => (
           <Menu.Item
             key={question.question_id}
+            classNames={{ itemLabel: css.asked }}
             onClick={() => void navigate(pathToQuestion(question))}
           >
             <span className="mono">{question.method}</span>
@@ -153,11 +162,13 @@ function Bell() {
 
 interface BarProps {
   isDockOpen: boolean;
+  /** Where the monitor is, or would be. */
+  side: "right" | "bottom";
   onDock(): void;
   onHelp(): void;
 }
 
-export function TopBar({ isDockOpen, onDock, onHelp }: BarProps) {
+export function TopBar({ isDockOpen, side, onDock, onHelp }: BarProps) {
   const server = useCurrentServer();
   const place = usePlace();
   const tabs = useRef<HTMLElement>(null);
@@ -213,7 +224,7 @@ export function TopBar({ isDockOpen, onDock, onHelp }: BarProps) {
             aria-pressed={isDockOpen}
             onClick={onDock}
           >
-            <Icon name="dockRight" />
+            <Icon name={side === "right" ? "dockRight" : "dockBottom"} />
           </ActionIcon>
         </Tooltip>
         <ThemeToggle />

@@ -25,7 +25,7 @@ export function Waiting({ server }: { server: ServerView }) {
         ) : (
           <>
             {stepWords(server)}
-            <span className="dim"> · since {duration(Math.max(0, now - server.since))}</span>
+            <span className="dim"> · for {duration(Math.max(0, now - server.since))}</span>
           </>
         )}
       </span>
