@@ -11,6 +11,7 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from .browser import Watched, watched
+from .pair import connect
 from .site import Site, configure, site
 
 NAMED = """
@@ -44,6 +45,8 @@ def named(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     servers: dict[str, object] = {
         "named": {"command": sys.executable, "args": [str(program)]},
         "gone": {"command": sys.executable, "args": ["-c", "raise SystemExit(3)"]},
+        # So many that they are searched.
+        **{f"spare-{n}": {"command": sys.executable} for n in range(6)},
     }
     configure(home, servers)
     with site(home, "named") as running:
@@ -174,3 +177,56 @@ def places(window: Watched) -> object:
     return window.page.get_by_role("navigation", name="Screens").evaluate(
         "nav => [...nav.children].map(tab => Math.round(tab.offsetLeft))"
     )
+
+
+def test_a_filter_that_leaves_nothing_says_what_it_is_and_is_cleared_by_a_click(
+    browser: Browser, named: Site
+) -> None:
+    with watched(browser, named) as window:
+        page = window.enter("/servers")
+        show_all = page.get_by_role("button", name="Show all", exact=True)
+        for path, label, shown in (
+            ("/servers", "Filter servers", page.get_by_role("article", name="spare-5")),
+            ("/settings", "Filter settings", page.get_by_role("row", name="requestTimeout").first),
+        ):
+            window.switch(path)
+            page.get_by_label(label).fill("no such thing ")
+            expect(page.get_by_text("Nothing matches “no such thing”")).to_be_visible()
+            window.shoot(f"nothing {label}")
+            show_all.click()
+            expect(page.get_by_label(label)).to_have_value("")
+            expect(shown).to_be_visible()
+        page.keyboard.press("Control+k")
+        find = page.get_by_placeholder("Find a server, tool")
+        find.fill("no such thing")
+        expect(page.get_by_text("Nothing matches “no such thing”")).to_be_visible()
+        window.shoot("nothing palette")
+        assert window.axe() == []
+        show_all.click()
+        expect(find).to_be_focused()
+        expect(page.get_by_role("option", name="Settings")).to_be_visible()
+        page.keyboard.press("Escape")
+        window.switch("/servers")
+        connect(page, "named")
+        window.switch("/s/named/traffic")
+        page.get_by_text("HTTP", exact=True).click()
+        page.get_by_label("Filter traffic").fill("nowhere")
+        expect(page.get_by_text("No row fits this filter")).to_be_visible()
+        expect(page.get_by_text("“nowhere” · HTTP")).to_be_visible()
+        window.shoot("nothing traffic")
+        assert window.axe() == []
+        show_all.click()
+        expect(rows(page, "Traffic").first).to_be_visible()
+        expect(page.get_by_label("Filter traffic")).to_have_value("")
+        window.switch("/s/spare-1/traffic")
+        expect(page.get_by_text("No messages of spare-1 yet")).to_be_visible()
+        page.get_by_role("button", name="Show all servers").click()
+        expect(rows(page, "Traffic").first).to_be_visible()
+        window.switch("/s/named/logs")
+        page.get_by_label("Filter logs").fill("nowhere")
+        expect(page.get_by_text("No line fits this filter")).to_be_visible()
+        expect(page.get_by_text("“nowhere”", exact=True)).to_be_visible()
+        show_all.click()
+        expect(page.get_by_label("Filter logs")).to_have_value("")
+        expect(page.get_by_text("No log lines")).to_be_visible()
+        window.assert_clean()

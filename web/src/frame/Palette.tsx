@@ -1,11 +1,12 @@
 // Ctrl-K: any server, tool, resource, template, prompt, screen or recent call by a few letters, and
 // what a narrow bar has no room for.
 import { Modal, TextInput } from "@mantine/core";
-import { useDeferredValue, useMemo, useState } from "react";
+import { useDeferredValue, useMemo, useRef, useState } from "react";
 import { useNavigate } from "react-router";
 import type { ListKind } from "../api/types";
 import { Icon, type IconName } from "../parts/icons";
 import { Name } from "../parts/Name";
+import { NoHits } from "../parts/NoHits";
 import { VirtualList } from "../parts/VirtualList";
 import { type Item, type Tool, titleOf } from "../state/items";
 import { useAllItems, useLoadAll } from "../state/lists";
@@ -150,6 +151,11 @@ function Content(actions: Actions) {
   const [at, setAt] = useState(0);
   const wanted = useDeferredValue(text);
   const found = useMemo(() => matching(entries, wanted), [entries, wanted]);
+  const field = useRef<HTMLInputElement>(null);
+  const clear = (): void => {
+    setText("");
+    field.current?.focus();
+  };
   const go = (entry: Entry | undefined): void => {
     if (!entry) return;
     closePalette();
@@ -159,6 +165,7 @@ function Content(actions: Actions) {
   return (
     <>
       <TextInput
+        ref={field}
         data-autofocus
         role="combobox"
         aria-expanded
@@ -208,7 +215,7 @@ function Content(actions: Actions) {
             </div>
           )}
         />
-        {found.length === 0 && <p className={`dim ${css.none}`}>Nothing has all of these words.</p>}
+        {found.length === 0 && <NoHits text={wanted} onClear={clear} />}
       </div>
     </>
   );

@@ -1,17 +1,34 @@
 import { Button } from "@mantine/core";
+import type { ReactNode } from "react";
+import { visible } from "../values/visible";
 import { Empty } from "./Empty";
 
-/** In place of a list that a search leaves nothing of. */
-export function NoHits({ text, onClear }: { text: string; onClear(): void }) {
+interface Props {
+  title: string;
+  /** What the filter is, where its title does not say it. */
+  children?: ReactNode;
+  action?: string;
+  onClear(): void;
+}
+
+/** In place of a list that a filter leaves nothing of. */
+export function NoFit({ title, children, action = "Show all", onClear }: Props) {
   return (
     <Empty
       icon="search"
-      title={`Nothing matches “${text.trim()}”`}
+      title={title}
       action={
         <Button variant="default" size="compact-sm" onClick={onClear}>
-          Show all
+          {action}
         </Button>
       }
-    />
+    >
+      {children}
+    </Empty>
   );
 }
+
+/** In place of a list that a search leaves nothing of. */
+export const NoHits = ({ text, onClear }: { text: string; onClear(): void }) => (
+  <NoFit title={`Nothing matches “${visible(text.trim())}”`} onClear={onClear} />
+);

@@ -2,12 +2,15 @@
 import { memo, useCallback, useMemo } from "react";
 import type { EventView } from "../../api/types";
 import { Empty } from "../../parts/Empty";
+import { NoFit } from "../../parts/NoHits";
 import { RowList } from "../../parts/RowList";
 import { Split } from "../../parts/Split";
 import { useRing } from "../../state/events";
+import { visible } from "../../values/visible";
 import { type LogFilter, type Stream, wantedLogs } from "./filter";
 import { Count } from "./LogBar";
 import { LogRow } from "./LogRow";
+import { SHOWN } from "./levels";
 import { type Lines, useLines, useRows } from "./useLines";
 
 const NAMES: Record<Stream, string> = {
@@ -21,13 +24,23 @@ const NONE: Record<Stream, string> = {
   stderr: "What a server that runs on this computer writes to stderr appears here.",
 };
 
+/** What a filter leaves out of a stream, in words; empty where it leaves out nothing. */
+export function filterWords({ levels, text, request_id }: LogFilter, stream: Stream): string {
+  const isWanted = (level: string): boolean =>
+    stream === "both" || (level === "stderr") === (stream === "stderr");
+  const [shown, hidden] = [levels, SHOWN.filter((level) => !levels.includes(level))].map((some) =>
+    some.filter(isWanted),
+  );
+  const words = [
+    text.trim() && `“${text.trim()}”`,
+    request_id && `id ${request_id}`,
+    hidden?.length && (shown?.length ? shown.join(", ") : "All levels are hidden"),
+  ];
+  return words.filter(Boolean).join(" · ");
+}
+
 /** Why there are no lines, now or in a run that is over. */
 export function whyNone(filter: LogFilter, stream: Stream, isLive = true): string {
-  const { levels, text, request_id } = filter;
-  if (levels.length === 0) return "All levels are hidden; choose some above.";
-  const isHidden = stream === "stderr" && !levels.includes("stderr");
-  if (isHidden) return "stderr is hidden; choose it among the levels above.";
-  if (text || request_id) return "No line fits this filter.";
   if (isLive) return NONE[stream];
   return filter.server_id === null
     ? "This run has none."
@@ -51,23 +64,33 @@ interface ListProps {
   isLive: boolean;
   chosen: number | null;
   onChoose(event: EventView): void;
+  /** Shows what the filter leaves out. */
+  onAll(): void;
 }
 
-export const LogList = memo(({ lines, filter, stream, isLive, chosen, onChoose }: ListProps) => {
+export const LogList = memo((props: ListProps) => {
+  const { lines, filter, stream, isLive, chosen, onChoose, onAll } = props;
   const rows = useRows(lines);
   const withServer = filter.server_id === null;
   const draw = useCallback(
     (event: EventView) => <LogRow event={event} withServer={withServer} />,
     [withServer],
   );
-  if (rows.length === 0)
+  if (rows.length > 0)
     return (
-      <Empty icon="logs" title={stream === "stderr" ? "Nothing on stderr" : "No log lines"}>
-        {whyNone(filter, stream, isLive)}
-      </Empty>
+      <RowList label={NAMES[stream]} rows={rows} chosen={chosen} onChoose={onChoose} draw={draw} />
+    );
+  const words = filterWords(filter, stream);
+  if (words)
+    return (
+      <NoFit title="No line fits this filter" onClear={onAll}>
+        {visible(words)}
+      </NoFit>
     );
   return (
-    <RowList label={NAMES[stream]} rows={rows} chosen={chosen} onChoose={onChoose} draw={draw} />
+    <Empty icon="logs" title={stream === "stderr" ? "Nothing on stderr" : "No log lines"}>
+      {whyNone(filter, stream, isLive)}
+    </Empty>
   );
 });
 LogList.displayName = "LogList";

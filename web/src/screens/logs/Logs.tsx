@@ -75,7 +75,11 @@ function useLogFilter(server: string | undefined, runId: string | null, requestI
     (seq: number) => setCleared({ run_id: runId ?? "", seq }),
     [setCleared, runId],
   );
-  return { filter, text, setText, levels, setLevels, setAll, clear };
+  const showAll = useCallback(() => {
+    setText("");
+    setLevels([...SHOWN]);
+  }, [setLevels]);
+  return { filter, text, setText, levels, setLevels, setAll, clear, showAll };
 }
 
 /** The logs of now, or of the run that the address names. */
@@ -110,7 +114,12 @@ function LogScreen({ recorded }: { recorded: Recorded }) {
   };
   useEscape(chosen !== undefined, close);
   const hide = useCallback(() => clear(ring.lastSeq ?? 0), [clear, ring]);
-  const shown = { filter, isLive, chosen: line, onChoose: choose };
+  const { showAll } = wanted;
+  const all = useCallback(() => {
+    showAll();
+    change("id", null);
+  }, [showAll, change]);
+  const shown = { filter, isLive, chosen: line, onChoose: choose, onAll: all };
   return (
     <div className="pane">
       <h1 className="sr">Logs</h1>

@@ -2,7 +2,7 @@ import { describe, expect, it, vi } from "vitest";
 import type { EventView } from "../../api/types";
 import { anEvent } from "../../testing/views";
 import { type LogFilter, wantedLogs } from "./filter";
-import { whyNone } from "./LogLists";
+import { filterWords, whyNone } from "./LogLists";
 import { asJsonLines, asText, SHOWN, spokenBy, textOf } from "./levels";
 import { calmly } from "./useLines";
 
@@ -58,9 +58,12 @@ describe("log lines", () => {
     expect(textOf({ ...stderr(1, "how it begins"), is_cut: true })).toBe("how it begins…");
   });
   it("say why there are none", () => {
-    expect(whyNone({ ...ALL, levels: [] }, "both")).toMatch("All levels are hidden");
-    expect(whyNone({ ...ALL, levels: ["info"] }, "stderr")).toMatch("stderr is hidden");
-    expect(whyNone({ ...ALL, text: "x" }, "both")).toBe("No line fits this filter.");
+    expect(filterWords(ALL, "both")).toBe("");
+    expect(filterWords({ ...ALL, levels: [] }, "both")).toBe("All levels are hidden");
+    expect(filterWords({ ...ALL, levels: ["info"] }, "stderr")).toBe("All levels are hidden");
+    expect(filterWords({ ...ALL, levels: ["stderr"] }, "stderr")).toBe("");
+    const some = { text: " x ", levels: ["info", "error", "stderr"], request_id: "5" };
+    expect(filterWords({ ...ALL, ...some }, "messages")).toBe("“x” · id 5 · info, error");
     expect(whyNone(ALL, "stderr")).toMatch("appears here");
     expect(whyNone(ALL, "both", false)).toBe("This run has none.");
     expect(whyNone({ ...ALL, server_id: "demo" }, "both", false)).toMatch("all servers");

@@ -5,6 +5,7 @@ import { useSearchParams } from "react-router";
 import { Empty } from "../../parts/Empty";
 import { Icon } from "../../parts/icons";
 import { Loading } from "../../parts/Loading";
+import { NoHits } from "../../parts/NoHits";
 import { SearchField } from "../../parts/SearchField";
 import { lazyModule, useLoadProblem, useModule } from "../../parts/useModule";
 import { useInspector } from "../../state/store";
@@ -47,7 +48,7 @@ export function Servers() {
   const edited = editedIn(query);
   const isShown = edited ? servers.has(edited.server_id) : query.has("add");
   const add = (): void => setQuery({ add: "" });
-  const needle = text.toLowerCase();
+  const needle = text.trim().toLowerCase();
   const shown = [...servers.values()].filter((server) =>
     `${server.server_id} ${server.title ?? ""} ${server.shown}`.toLowerCase().includes(needle),
   );
@@ -78,6 +79,8 @@ export function Servers() {
             Paste a command line or a URL, import the configuration of another tool, or start
             mcplens with a server: <code>mcplens demo</code>.
           </Empty>
+        ) : servers.size > 0 && shown.length === 0 ? (
+          <NoHits text={text} onClear={() => setText("")} />
         ) : (
           <div className={css.grid}>
             {shown.map((server) => (

@@ -3,6 +3,7 @@ import { Button } from "@mantine/core";
 import { useState } from "react";
 import { Link } from "react-router";
 import type { SettingView } from "../../api/types";
+import { NoHits } from "../../parts/NoHits";
 import { SearchField } from "../../parts/SearchField";
 import { nameOf, pathToServer, useCurrentServer } from "../../state/selection";
 import { useInspector } from "../../state/store";
@@ -51,12 +52,35 @@ function Row({ setting }: { setting: SettingView }) {
   );
 }
 
+function Table({ settings }: { settings: SettingView[] }) {
+  return (
+    <table className="plain stacking">
+      <thead>
+        <tr>
+          <th>Setting</th>
+          <th>Value</th>
+          <th>From</th>
+          <th>Default</th>
+          <th>
+            <span className="sr">Reset</span>
+          </th>
+        </tr>
+      </thead>
+      <tbody>
+        {settings.map((setting) => (
+          <Row key={setting.name} setting={setting} />
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
 export function Settings() {
   const settings = useInspector((state) => state.settings);
   const version = useInspector((state) => state.version);
   const server = useCurrentServer();
   const [text, setText] = useState("");
-  const needle = text.toLowerCase();
+  const needle = text.trim().toLowerCase();
   const shown = [...settings.values()].filter(({ name, description }) =>
     `${name} ${description}`.toLowerCase().includes(needle),
   );
@@ -79,24 +103,11 @@ export function Settings() {
               .
             </p>
           )}
-          <table className="plain stacking">
-            <thead>
-              <tr>
-                <th>Setting</th>
-                <th>Value</th>
-                <th>From</th>
-                <th>Default</th>
-                <th>
-                  <span className="sr">Reset</span>
-                </th>
-              </tr>
-            </thead>
-            <tbody>
-              {shown.map((setting) => (
-                <Row key={setting.name} setting={setting} />
-              ))}
-            </tbody>
-          </table>
+          {shown.length > 0 || settings.size === 0 ? (
+            <Table settings={shown} />
+          ) : (
+            <NoHits text={text} onClear={() => setText("")} />
+          )}
         </div>
       </div>
     </div>

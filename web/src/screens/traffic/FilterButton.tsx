@@ -4,47 +4,9 @@ import { useMemo } from "react";
 import { Icon } from "../../parts/icons";
 import { useRing } from "../../state/events";
 import { useInspector } from "../../state/store";
+import { STATUSES, TIMES, WAYS } from "./choices";
 import { ALL, activeCount, EVERYTHING, type Status, type Time, type TrafficFilter } from "./filter";
 
-const WAYS = [
-  { value: "both", label: "Both ways" },
-  { value: "out", label: "Sent" },
-  { value: "in", label: "Received" },
-];
-const STATUSES: { group: string; items: { value: Status; label: string }[] }[] = [
-  {
-    group: "All layers",
-    items: [
-      { value: "any", label: "Any" },
-      { value: "errors", label: "All that failed" },
-    ],
-  },
-  {
-    group: "Messages",
-    items: [
-      { value: "request", label: "Requests" },
-      { value: "result", label: "Results" },
-      { value: "error", label: "Errors" },
-      { value: "notification", label: "Notifications" },
-      { value: "malformed", label: "Malformed" },
-    ],
-  },
-  {
-    group: "HTTP",
-    items: [
-      { value: "2xx", label: "2xx, done" },
-      { value: "3xx", label: "3xx, elsewhere" },
-      { value: "4xx", label: "4xx, refused" },
-      { value: "5xx", label: "5xx, failed" },
-    ],
-  },
-];
-const TIMES = [
-  { value: "any", label: "Any time" },
-  { value: "1", label: "The last minute" },
-  { value: "5", label: "The last 5 minutes" },
-  { value: "between", label: "From … to …" },
-];
 // Inside a popover that closes on a click elsewhere, the list must not be elsewhere.
 const inside = { withinPortal: false } as const;
 

@@ -15,6 +15,7 @@ import { usePreference } from "../../state/remembered";
 import { pathTo } from "../../state/selection";
 import { ClearModal } from "./ClearModal";
 import { EventDetail } from "./EventDetail";
+import { NoRows } from "./NoRows";
 import { Notices } from "./Notices";
 import { TrafficBar } from "./TrafficBar";
 import { TrafficList } from "./TrafficList";
@@ -157,6 +158,7 @@ function Rows({ recorded }: { recorded: Recorded }) {
   const older = useOlder(runId, isLive);
   const { chosen, base, ...named } = useNamed(ring, runId, item, query.get("compare"));
   const choose = useCallback((event: EventView) => go(event.seq), [go]);
+  const allIds = (): void => change("id", null);
   const rows = tree?.rows ?? shown.rows;
   const { place, close, enter } = useClosing(chosen !== undefined, go);
   return (
@@ -184,7 +186,7 @@ function Rows({ recorded }: { recorded: Recorded }) {
         recorded={recorded}
         older={older}
         requestId={query.get("id")}
-        onAllIds={() => change("id", null)}
+        onAllIds={allIds}
         base={base}
         isOnlyBase={named.isOnlyBase}
         onStopComparing={() => change("compare", null)}
@@ -210,6 +212,7 @@ function Rows({ recorded }: { recorded: Recorded }) {
               chosen={named.seq}
               onChoose={choose}
               withServer={shown.serverId === null}
+              none={<NoRows shown={shown} requestId={query.get("id")} onAllIds={allIds} />}
             />
           </div>
         }

@@ -6,6 +6,7 @@ import { RunChooser } from "../../events/RunChooser";
 import { Icon } from "../../parts/icons";
 import { SearchField } from "../../parts/SearchField";
 import { counted } from "../../values/format";
+import { LAYERS } from "./choices";
 import type { Layer } from "./describe";
 import { ExportMenu } from "./ExportMenu";
 import { FilterButton } from "./FilterButton";
@@ -13,12 +14,6 @@ import type { TrafficFilter } from "./filter";
 import { ImportButton } from "./ImportButton";
 import { PinList } from "./PinList";
 
-const LAYERS = [
-  { value: "messages", label: "Messages" },
-  { value: "http", label: "HTTP" },
-  { value: "connection", label: "Connection" },
-  { value: "everything", label: "All events" },
-];
 interface Props {
   filter: TrafficFilter;
   onFilter(filter: TrafficFilter): void;

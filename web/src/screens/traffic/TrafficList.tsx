@@ -1,7 +1,6 @@
 // The rows, as a list or as a tree with a column of durations.
-import { useCallback, useMemo } from "react";
+import { type ReactNode, useCallback, useMemo } from "react";
 import type { EventView } from "../../api/types";
-import { Empty } from "../../parts/Empty";
 import { RowList } from "../../parts/RowList";
 import { useRing } from "../../state/events";
 import css from "./Traffic.module.css";
@@ -17,10 +16,12 @@ interface Props {
   chosen: number | null;
   onChoose(event: EventView): void;
   withServer: boolean;
+  /** What stands in place of the rows, where there are none. */
+  none: ReactNode;
 }
 
 export function TrafficList(props: Props) {
-  const { rows, version, tree, toggle, chosen, onChoose, withServer } = props;
+  const { rows, version, tree, toggle, chosen, onChoose, withServer, none } = props;
   const ring = useRing();
   const axis = useAxis(ring, tree);
   const draw = useCallback(
@@ -52,15 +53,5 @@ export function TrafficList(props: Props) {
     ),
     [rows, rows.length, version, chosen, onChoose, tree, toggle, draw],
   );
-  if (rows.length > 0) return <div className={`pane ${css.rows}`}>{list}</div>;
-  const isAny = ring.items.length > 0;
-  return (
-    <div className={`pane ${css.rows}`}>
-      <Empty icon="traffic" title={isAny ? "No row fits this filter" : "No traffic yet"}>
-        {isAny
-          ? "Change the filter, or show all servers."
-          : "Connect a server: every message it sends or gets is listed here as it happens."}
-      </Empty>
-    </div>
-  );
+  return <div className={`pane ${css.rows}`}>{rows.length > 0 ? list : none}</div>;
 }

@@ -1,8 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { EventRing } from "../../state/events";
 import { anEvent } from "../../testing/views";
+import { filterWords } from "./choices";
 import { exchangeOf } from "./exchange";
-import { activeCount, EVERYTHING, type TrafficFilter, wantedBy } from "./filter";
+import { ALL, activeCount, EVERYTHING, type TrafficFilter, wantedBy } from "./filter";
 import { toldOf } from "./ImportButton";
 
 const fits = (part: Partial<TrafficFilter>, event: Parameters<typeof anEvent>[0], now?: number) =>
@@ -100,5 +101,29 @@ describe("an import", () => {
     expect(toldOf({ ...done, known_count: 3, broken, broken_count: 4000 })).toBe(
       "1 event of 1 run added to the recording. 3 events were there already. 4,000 lines were broken and left out: line 2: no JSON; line 3: no JSON; line 4: no JSON; …",
     );
+  });
+});
+
+describe("a filter in words", () => {
+  const words = (part: Partial<TrafficFilter>, id: string | null = null) =>
+    filterWords({ ...EVERYTHING, ...part }, id);
+  it("tells what it leaves out", () => {
+    expect(words({})).toEqual([]);
+    expect(words({ layer: "everything", server: ALL, text: " " })).toEqual([]);
+    expect(words({ text: "x y ", layer: "http", direction: "in", status: "4xx" })).toEqual([
+      "“x y”",
+      "HTTP",
+      "Received",
+      "4xx, refused",
+    ]);
+    expect(words({ method: "ping", server: "far", time: "1" }, "7")).toEqual([
+      "ping",
+      "server far",
+      "The last minute",
+      "id 7",
+    ]);
+    expect(words({ time: "between", from: "2026-11-16T04:30" })).toEqual([
+      "from 2026-11-16 04:30:00",
+    ]);
   });
 });

@@ -1,0 +1,47 @@
+// In place of the rows, where there are none: what leaves them out, and how to see more.
+import { Empty } from "../../parts/Empty";
+import { NoFit } from "../../parts/NoHits";
+import { useRing } from "../../state/events";
+import { visible } from "../../values/visible";
+import { filterWords } from "./choices";
+import { ALL, EVERYTHING } from "./filter";
+import type { Shown } from "./useShown";
+
+interface Props {
+  shown: Shown;
+  requestId: string | null;
+  onAllIds(): void;
+}
+
+export function NoRows({ shown, requestId, onAllIds }: Props) {
+  const { filter, setFilter, serverId } = shown;
+  const ring = useRing();
+  const words = filterWords(filter, requestId);
+  const showAll = (): void => {
+    setFilter(EVERYTHING);
+    if (requestId !== null) onAllIds();
+  };
+  if (shown.isSearching) return <Empty icon="traffic" title="Searching…" />;
+  if (ring.items.length === 0)
+    return (
+      <Empty icon="traffic" title="No traffic yet">
+        Connect a server: every message it sends or gets is listed here as it happens.
+      </Empty>
+    );
+  if (words.length > 0)
+    return (
+      <NoFit title="No row fits this filter" onClear={showAll}>
+        {visible(words.join(" · "))}
+      </NoFit>
+    );
+  if (shown.cleared !== null)
+    return <Empty icon="traffic" title="No traffic since it was cleared" />;
+  if (serverId === null) return <Empty icon="traffic" title="No messages yet" />;
+  return (
+    <NoFit
+      title={`No messages of ${visible(serverId)} yet`}
+      action="Show all servers"
+      onClear={() => setFilter({ ...filter, server: ALL })}
+    />
+  );
+}

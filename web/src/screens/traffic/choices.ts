@@ -1,0 +1,76 @@
+// What can be chosen of the traffic, and what is chosen in words.
+import { moment } from "../../values/format";
+import { ALL, EVERYTHING, type Status, spanOf, type TrafficFilter } from "./filter";
+
+export const LAYERS = [
+  { value: "messages", label: "Messages" },
+  { value: "http", label: "HTTP" },
+  { value: "connection", label: "Connection" },
+  { value: "everything", label: "All events" },
+];
+export const WAYS = [
+  { value: "both", label: "Both ways" },
+  { value: "out", label: "Sent" },
+  { value: "in", label: "Received" },
+];
+export const STATUSES: { group: string; items: { value: Status; label: string }[] }[] = [
+  {
+    group: "All layers",
+    items: [
+      { value: "any", label: "Any" },
+      { value: "errors", label: "All that failed" },
+    ],
+  },
+  {
+    group: "Messages",
+    items: [
+      { value: "request", label: "Requests" },
+      { value: "result", label: "Results" },
+      { value: "error", label: "Errors" },
+      { value: "notification", label: "Notifications" },
+      { value: "malformed", label: "Malformed" },
+    ],
+  },
+  {
+    group: "HTTP",
+    items: [
+      { value: "2xx", label: "2xx, done" },
+      { value: "3xx", label: "3xx, elsewhere" },
+      { value: "4xx", label: "4xx, refused" },
+      { value: "5xx", label: "5xx, failed" },
+    ],
+  },
+];
+export const TIMES = [
+  { value: "any", label: "Any time" },
+  { value: "1", label: "The last minute" },
+  { value: "5", label: "The last 5 minutes" },
+  { value: "between", label: "From … to …" },
+];
+
+const labelOf = (choices: { value: string; label: string }[], value: string): string =>
+  choices.find((one) => one.value === value)?.label ?? value;
+
+function timeWords(filter: TrafficFilter): string {
+  if (filter.time !== "between") return labelOf(TIMES, filter.time);
+  const [since, until] = spanOf(filter, 0);
+  const from = Number.isFinite(since) ? `from ${moment(since)}` : "";
+  return [from, Number.isFinite(until) ? `to ${moment(until)}` : ""].filter(Boolean).join(" ");
+}
+
+/** What a filter leaves out, each choice in words; none where it leaves out nothing. */
+export function filterWords(filter: TrafficFilter, requestId: string | null): string[] {
+  const isChosen = (name: keyof TrafficFilter): boolean => filter[name] !== EVERYTHING[name];
+  const statuses = STATUSES.flatMap((group) => group.items);
+  const words = [
+    filter.text.trim() && `“${filter.text.trim()}”`,
+    isChosen("layer") && filter.layer !== "everything" && labelOf(LAYERS, filter.layer),
+    isChosen("direction") && labelOf(WAYS, filter.direction),
+    isChosen("status") && labelOf(statuses, filter.status),
+    filter.method,
+    isChosen("server") && filter.server !== ALL && `server ${filter.server}`,
+    isChosen("time") && timeWords(filter),
+    requestId && `id ${requestId}`,
+  ];
+  return words.filter((word): word is string => Boolean(word));
+}
