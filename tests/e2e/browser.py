@@ -125,6 +125,7 @@ class Watched:
         """Sign in by the token, as the printed address does, at this path."""
         self.page.goto(f"{self.site.url}{path}#token={self.site.token}")
         self.page.get_by_role("navigation", name="Screens").wait_for()
+        inside(self.page)  # who leaves before is not signed in
         return self.page
 
     def goto(self, path: str) -> Page:
