@@ -288,7 +288,7 @@ def test_a_press_of_run_before_the_form_is_there_sends_its_defaults(window: Watc
     page = window.page
     held: list[Route] = []
     code = re.compile(r"/assets/SchemaForm-[^/]*\.js")
-    page.route(code, held.append)
+    page.route(code, lambda route: held.append(route))
     with page.expect_request(code):
         enter(window, "wait")
     run(page)
