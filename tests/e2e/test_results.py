@@ -170,7 +170,7 @@ def test_a_call_that_fails_out_of_sight_is_told_with_a_way_to_it(opened: Watched
     expect(panel.get_by_text("Running", exact=True)).to_be_visible()
     page.get_by_role("link", name="Logs").click()
     expect(panel).to_be_hidden()
-    run(other)
+    other.get_by_role("button", name="Run", exact=True).click()
     toast.hover()  # so that it stays
     expect(toast).to_have_count(1)
     expect(toast).to_contain_text("hold")
