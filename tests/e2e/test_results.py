@@ -170,7 +170,7 @@ def test_a_call_that_fails_out_of_sight_is_told_with_a_way_to_it(opened: Watched
     expect(panel.get_by_text("Running", exact=True)).to_be_visible()
     page.get_by_role("link", name="Logs").click()
     expect(panel).to_be_hidden()
-    run(other)
+    other.get_by_role("button", name="Run", exact=True).click()
     toast.hover()  # so that it stays
     expect(toast).to_have_count(1)
     expect(toast).to_contain_text("hold")
@@ -340,6 +340,7 @@ def test_calls_of_one_tool_run_beside_each_other_and_are_chosen_from(
     expect(panel.get_by_text(re.compile(r"^\d+ %$"))).to_be_visible()
     chooser = page.get_by_role("combobox", name="Which call")
     expect(chooser).to_have_value(re.compile("Running"))
+    opened.settle()
     top = panel.bounding_box()
     first = page.url
     run(page)
@@ -347,6 +348,7 @@ def test_calls_of_one_tool_run_beside_each_other_and_are_chosen_from(
     # Told aloud is how it stands, and no ticking clock.
     status = panel.get_by_role("status").first
     expect(status).to_have_text("Running")
+    opened.settle()
     assert panel.bounding_box() == top
     assert panel.locator("[aria-live]:not([aria-live=off])").count() == 0
     opened.shoot("two calls")

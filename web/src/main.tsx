@@ -20,6 +20,9 @@ watchConnections();
 void loadAhead();
 watchCalls((path) => void router.navigate(path));
 
+// Time to read what failed and to follow its link; what is read at a glance says so itself.
+const TOAST_MS = 8000;
+
 const root = document.getElementById("root");
 if (root) {
   createRoot(root).render(
@@ -30,7 +33,7 @@ if (root) {
       getStyleNonce={() => nonce}
     >
       <ModalsProvider>
-        <Notifications position="bottom-right" limit={4} />
+        <Notifications position="bottom-right" limit={4} autoClose={TOAST_MS} />
         <RouterProvider router={router} />
       </ModalsProvider>
     </MantineProvider>,
