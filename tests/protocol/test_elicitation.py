@@ -19,6 +19,7 @@ from mcplens.protocol.elicitation import (
     value_findings,
     with_defaults,
 )
+from tests.protocol.values import JSON
 
 CONSTS = [{"const": "s", "title": "Small"}, {"const": "l", "title": "Large"}]
 # SEP-1034 and SEP-1330: every kind of field, with a default.
@@ -265,13 +266,6 @@ def test_the_names_of_forms_and_links_are_here_too() -> None:
     assert elicitation.host_of is links.host_of
 
 
-JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
-    lambda inner: (
-        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3)
-    ),
-    max_leaves=10,
-)
 WORDS = st.sampled_from(
     ["type", "properties", "required", "enum", "enumNames", "oneOf", "anyOf", "allOf", "items",
      "const", "title", "default", "$ref", "$defs", "format", "minimum", "minLength", "pattern"]

@@ -11,14 +11,8 @@ from hypothesis import strategies as st
 
 from mcplens.protocol.examples import example_object, example_of
 from mcplens.protocol.schema import Validator
+from tests.protocol.values import JSON
 
-JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
-    lambda inner: (
-        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3)
-    ),
-    max_leaves=10,
-)
 KEYWORDS = st.sampled_from(
     ["type", "properties", "required", "items", "prefixItems", "minItems", "uniqueItems", "enum",
      "const", "default", "examples", "anyOf", "oneOf", "allOf", "$ref", "$defs", "minimum",

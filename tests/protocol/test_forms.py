@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mcplens.protocol.forms import Field, fields_of, from_text
+from tests.protocol.values import JSON
 
 
 def field(schema: Any, *, root: Any = None) -> Field:
@@ -185,13 +186,6 @@ def test_what_means_nothing_is_refused_in_plain_words(schema: Any, text: str, me
         from_text(field(schema), text)
 
 
-JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
-    lambda inner: (
-        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3)
-    ),
-    max_leaves=10,
-)
 WORDS = st.sampled_from(
     ["type", "properties", "required", "enum", "enumNames", "oneOf", "anyOf", "allOf", "items",
      "const", "title", "default", "$ref", "format", "minimum", "minLength"]

@@ -19,14 +19,8 @@ from mcplens.protocol.sampling import (
     text_answer,
     tool_use_answer,
 )
+from tests.protocol.values import JSON
 
-JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
-    lambda inner: (
-        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3)
-    ),
-    max_leaves=10,
-)
 WORDS = st.sampled_from(
     ["messages", "role", "content", "type", "id", "name", "input", "toolUseId", "tools", "data",
      "toolChoice", "mode", "maxTokens", "modelPreferences", "hints", "text", "stopReason", "model"]

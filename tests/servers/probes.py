@@ -45,6 +45,15 @@ async def ask(probe: Probe, frame: bytes) -> bytes:
     return await probe.read_until(b'"id":%d,' % json.loads(frame)["id"])
 
 
+async def read_lines(reader: asyncio.StreamReader, marker: bytes) -> bytes:
+    received = bytearray()
+    while line := await reader.readline():
+        received += line
+        if marker in line:
+            break
+    return bytes(received)
+
+
 class PipeProbe:
     """A stdio server, or anything else that is one stream of bytes."""
 
@@ -58,12 +67,7 @@ class PipeProbe:
         self.writer.write(frame + b"\n")
 
     async def read_until(self, marker: bytes) -> bytes:
-        received = bytearray()
-        while line := await self.reader.readline():
-            received += line
-            if marker in line:
-                break
-        return bytes(received)
+        return await read_lines(self.reader, marker)
 
 
 class HttpProbe:
@@ -104,12 +108,7 @@ class SseProbe:
         self.posts.append(await probe.read_until(b""))
 
     async def read_until(self, marker: bytes) -> bytes:
-        received = bytearray()
-        while line := await self.reader.readline():
-            received += line
-            if marker in line:
-                break
-        return bytes(received)
+        return await read_lines(self.reader, marker)
 
 
 class WsProbe:

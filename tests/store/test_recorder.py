@@ -144,9 +144,9 @@ def test_bytes_that_are_no_utf8_are_kept(bus: Bus, path: Path) -> None:
     assert BROKEN in data
 
 
-def test_what_comes_too_fast_is_left_out_and_the_recording_says_so(
-    path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture
+def is_free(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
+    """A disk that answers nobody until this is set."""
     is_free = threading.Event()
     open_to_write = schema.open_to_write
 
@@ -155,6 +155,12 @@ def test_what_comes_too_fast_is_left_out_and_the_recording_says_so(
         return open_to_write(path)
 
     monkeypatch.setattr(database, "open_to_write", slow_disk)
+    return is_free
+
+
+def test_what_comes_too_fast_is_left_out_and_the_recording_says_so(
+    path: Path, is_free: threading.Event
+) -> None:
     bus = Bus(SystemClock(), max_events=10)
     recording = Recorder(bus, path)
     publish_frames(bus, 25)
@@ -171,16 +177,8 @@ def test_what_comes_too_fast_is_left_out_and_the_recording_says_so(
 
 
 def test_what_was_left_out_at_the_very_end_is_told_too(
-    path: Path, monkeypatch: pytest.MonkeyPatch
+    path: Path, is_free: threading.Event
 ) -> None:
-    is_free = threading.Event()
-    open_to_write = schema.open_to_write
-
-    def slow_disk(path: str) -> sqlite3.Connection:
-        is_free.wait(BOUND_S)
-        return open_to_write(path)
-
-    monkeypatch.setattr(database, "open_to_write", slow_disk)
     bus = Bus(SystemClock(), max_events=10)
     recording = Recorder(bus, path)
     publish_frames(bus, 12)
@@ -194,16 +192,8 @@ def test_what_was_left_out_at_the_very_end_is_told_too(
 
 
 def test_what_waits_is_bounded_in_bytes_but_one_message_always_fits(
-    path: Path, monkeypatch: pytest.MonkeyPatch
+    path: Path, is_free: threading.Event
 ) -> None:
-    is_free = threading.Event()
-    open_to_write = schema.open_to_write
-
-    def slow_disk(path: str) -> sqlite3.Connection:
-        is_free.wait(BOUND_S)
-        return open_to_write(path)
-
-    monkeypatch.setattr(database, "open_to_write", slow_disk)
     bus = Bus(SystemClock(), max_bytes=1000)
     recording = Recorder(bus, path)
     data = encode_result(1, "x" * 5000)
@@ -217,16 +207,8 @@ def test_what_waits_is_bounded_in_bytes_but_one_message_always_fits(
 
 
 def test_publishing_never_waits_for_a_disk_that_does_not_answer(
-    bus: Bus, path: Path, monkeypatch: pytest.MonkeyPatch
+    bus: Bus, path: Path, is_free: threading.Event
 ) -> None:
-    is_free = threading.Event()
-    open_to_write = schema.open_to_write
-
-    def stuck_disk(path: str) -> sqlite3.Connection:
-        is_free.wait(BOUND_S)
-        return open_to_write(path)
-
-    monkeypatch.setattr(database, "open_to_write", stuck_disk)
     said: list[str] = []
     recording = Recorder(bus, path, warn=said.append)
     for _ in range(100):
@@ -239,16 +221,8 @@ def test_publishing_never_waits_for_a_disk_that_does_not_answer(
 
 
 async def test_the_loop_goes_on_while_a_run_is_ended(
-    bus: Bus, path: Path, monkeypatch: pytest.MonkeyPatch
+    bus: Bus, path: Path, is_free: threading.Event
 ) -> None:
-    is_free = threading.Event()
-    open_to_write = schema.open_to_write
-
-    def slow_disk(path: str) -> sqlite3.Connection:
-        is_free.wait(BOUND_S)
-        return open_to_write(path)
-
-    monkeypatch.setattr(database, "open_to_write", slow_disk)
     recording = Recorder(bus, path)
     publish_frames(bus, 3)
     asyncio.get_running_loop().call_soon(is_free.set)  # comes only if the loop goes on

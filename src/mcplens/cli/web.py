@@ -80,7 +80,7 @@ def show(state: State, target: str | None, *, host: str, port: int | None, no_op
 async def _serve(
     state: State, target: str | None, host: str, port: int | None, no_open: bool
 ) -> None:
-    from mcplens.inbound.gate import is_loopback
+    from mcplens.transports.network import is_loopback
     from mcplens.web.server import open_web
     from mcplens.workspace.workspace import Workspace
 

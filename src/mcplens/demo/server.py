@@ -14,6 +14,7 @@ from collections import deque
 from collections.abc import Callable, Coroutine
 from typing import Any, Final
 
+from mcplens.background import Background
 from mcplens.clock import Clock, SystemClock
 from mcplens.demo import features, roots
 from mcplens.demo.asking import InputRequired
@@ -56,25 +57,20 @@ class Demo:
         self.pages: dict[str, Page] = {}  # that clients were sent to, by client and tool
         # What was called off; the tool cancelled-calls shows it.
         self.cancelled: deque[Json] = deque(maxlen=100)
-        self._work: set[asyncio.Task[Any]] = set()
+        self._work = Background()
 
     def __repr__(self) -> str:
         return f"<Demo {len(self.clients)} clients, {len(self._work)} things under way>"
 
     def spawn(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         """Do something that may outlast the request that began it."""
-        task = asyncio.get_running_loop().create_task(work)
-        self._work.add(task)
-        task.add_done_callback(self._work.discard)
-        return task
+        return self._work.start(work, "demo")
 
     async def close(self) -> None:
         """Stop all work."""
         for page in self.pages.values():
             page.close()
-        for task in self._work:
-            task.cancel()
-        await asyncio.gather(*self._work, return_exceptions=True)
+        await self._work.end()
 
     # -- Handler -------------------------------------------------------------------------------
 

@@ -8,12 +8,12 @@ from __future__ import annotations
 import hashlib
 import hmac
 from collections.abc import Iterable
-from ipaddress import ip_address
 from typing import Final
 from urllib.parse import urlsplit
 
 from mcplens.inbound.refusal import HTTP_REFUSAL, Refusal
 from mcplens.inbound.rules import Headers
+from mcplens.transports.network import is_loopback
 
 ANY_HOST: Final = "*"
 
@@ -86,13 +86,3 @@ def _host_name(host: str) -> str:
         return (urlsplit(f"//{host}").hostname or "").lower()
     except ValueError:
         return ""
-
-
-def is_loopback(host: str) -> bool:
-    """Whether a name means this machine alone."""
-    if host == "localhost" or host.endswith(".localhost"):
-        return True
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return False

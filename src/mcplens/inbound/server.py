@@ -15,9 +15,9 @@ import msgspec
 
 from mcplens.errors import ConfigurationError, ConnectError, classify
 from mcplens.inbound.connections import bounded
-from mcplens.inbound.gate import is_loopback
 from mcplens.inbound.limits import Limits
 from mcplens.inbound.site import Site
+from mcplens.transports.network import is_loopback
 
 if TYPE_CHECKING:
     from uvicorn import Server

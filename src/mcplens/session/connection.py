@@ -12,6 +12,7 @@ from typing import Any, Final
 
 import msgspec
 
+from mcplens.background import Background
 from mcplens.bus import Publisher
 from mcplens.clock import Clock, within
 from mcplens.errors import CancelledRequest, InspectorError, TimeoutExpired, classify
@@ -85,7 +86,7 @@ class Connection:
         self._on_ended = on_ended
         self._heartbeat = Heartbeat(self)
         self._owner: asyncio.Task[None] | None = None
-        self._closings: set[asyncio.Task[None]] = set()
+        self._closings = Background()
 
     def __repr__(self) -> str:
         return f"<Connection {self._publish.server_id} {self.state.value}>"
@@ -129,8 +130,7 @@ class Connection:
         if owner is not None and owner is not asyncio.current_task():
             owner.cancel()
             await asyncio.gather(owner, return_exceptions=True)
-        if self._closings:
-            await asyncio.gather(*self._closings, return_exceptions=True)
+        await self._closings.ended()
         if self.state in (ConnectionState.CONNECTING, ConnectionState.ERROR):
             # The owner was called off before it began, so nothing has been cleaned up.
             await self._tear_down(CancelledRequest("disconnected"), closing, keep_queue=True)
@@ -350,10 +350,7 @@ class Connection:
         session.transport.closing = closing
         # Whoever is cancelled meanwhile, the transport is closed to the end.
         work = session.transport.__aexit__(None, None, None)
-        task = asyncio.get_running_loop().create_task(work, name=f"close {session!r}")
-        self._closings.add(task)
-        task.add_done_callback(self._closings.discard)
-        await asyncio.shield(task)
+        await asyncio.shield(self._closings.start(work, f"close {session!r}"))
 
     def _fail_everything(self, session: Session, error: InspectorError) -> None:
         """Reject what runs and what waits; nothing that waits may start meanwhile."""

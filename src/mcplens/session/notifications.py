@@ -11,6 +11,7 @@ import inspect
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final, TypeGuard
 
+from mcplens.background import Background
 from mcplens.errors import InspectorError, classify
 from mcplens.events import LogReceived, NotificationReceived, ProgressReceived, Remark
 from mcplens.protocol.frames import ABSENT, Frame, RequestId
@@ -93,7 +94,7 @@ class Notifications:
         self._task_notified = task_notified
         self._task_progressed = task_progressed
         self._handlers: dict[str, NotificationHandler] = {}
-        self._running: set[asyncio.Task[None]] = set()
+        self._running = Background()
 
     def __repr__(self) -> str:
         return f"<Notifications {sorted(self._handlers)}>"
@@ -192,9 +193,7 @@ class Notifications:
             if inspect.iscoroutine(result):
                 result.close()
             return
-        task = asyncio.get_running_loop().create_task(self._await(result, method))
-        self._running.add(task)
-        task.add_done_callback(self._running.discard)
+        self._running.start(self._await(result, method), f"handle {method}")
 
     async def _await(self, result: Awaitable[None], method: str) -> None:
         try:
@@ -207,10 +206,7 @@ class Notifications:
         self._connection().publish(Remark, f"the handler of {method} failed: {error.message}")
 
     async def end(self) -> None:
-        tasks = list(self._running)
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        await self._running.end()
 
 
 def _report(fields: dict[str, Any]) -> Progress:

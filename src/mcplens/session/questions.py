@@ -14,6 +14,7 @@ import inspect
 from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
+from mcplens.background import Background
 from mcplens.errors import CancelledRequest, ServerError
 from mcplens.events import (
     Remark,
@@ -61,7 +62,7 @@ class Questions:
         self._tasks = tasks
         self._handlers: dict[str, RequestHandler | None] = {}
         self._open: dict[RequestId, asyncio.Task[None]] = {}
-        self._asked: set[asyncio.Task[Any]] = set()
+        self._asked = Background()
 
     def __repr__(self) -> str:
         return f"<Questions {len(self._open)} open>"
@@ -151,11 +152,8 @@ class Questions:
         session = self._connection().session
         # The request that a task of ours belongs to is in flight; one that wants input is not.
         paused = self._pause(session, request) if session and request.origin == "task" else []
-        task = asyncio.get_running_loop().create_task(_handled(handler, request))
-        self._asked.add(task)
-        task.add_done_callback(self._asked.discard)
         try:
-            return await task
+            return await self._asked.start(_handled(handler, request), f"answer {request.method}")
         except asyncio.CancelledError:
             caller = asyncio.current_task()
             if caller is not None and caller.cancelling():
@@ -174,13 +172,15 @@ class Questions:
 
     async def end_all(self) -> None:
         """The connection is over: nothing is left waiting."""
-        tasks = [*self._open.values(), *self._asked]
+        tasks = list(self._open.values())
         self.drop_all()
         await asyncio.gather(*tasks, return_exceptions=True)
+        await self._asked.ended()
 
     def drop_all(self) -> None:
-        for task in (*self._open.values(), *self._asked):
+        for task in self._open.values():
             task.cancel()
+        self._asked.cancel()
 
     async def _answer(
         self, session: Session, handler: RequestHandler, request: ServerRequest

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 from msgspec import UNSET, UnsetType
 
+from mcplens.background import Background
 from mcplens.clock import Timer
 from mcplens.errors import CancelledRequest, InspectorError, ServerError, classify
 from mcplens.events import ReceiverTaskChanged, Remark
@@ -114,7 +115,7 @@ class ReceiverTasks:
         self._most_tasks = most_tasks
         self.completes_on_decline = completes_on_decline
         self._records: dict[str, ReceiverTaskRecord] = {}
-        self._works: set[asyncio.Task[None]] = set()
+        self._works = Background()
         self._last_number = 0
         self._cursor_prefix = os.urandom(6).hex() + "."  # tells our cursors from guesses
 
@@ -144,11 +145,9 @@ class ReceiverTasks:
         asked = msgspec.structs.replace(
             request, origin="task", task_id=task.task_id, expires_in_s=expires_in_s
         )
-        name = f"task for {request.method}"
-        work = asyncio.get_running_loop().create_task(self._run(record, asked, ask), name=name)
+        work = self._works.start(self._run(record, asked, ask), f"task for {request.method}")
         record.work = work
-        self._works.add(work)
-        work.add_done_callback(lambda done: self._work_ended(record, done))
+        work.add_done_callback(lambda _: self._work_ended(record))
         return {"task": to_wire(task)}
 
     async def _run(self, record: ReceiverTaskRecord, request: ServerRequest, ask: Ask) -> None:
@@ -176,8 +175,7 @@ class ReceiverTasks:
             record.reject_payload(error.copy())  # without the traceback, which holds the request
             self._move(record, "failed", error.rpc_message)
 
-    def _work_ended(self, record: ReceiverTaskRecord, work: asyncio.Task[None]) -> None:
-        self._works.discard(work)
+    def _work_ended(self, record: ReceiverTaskRecord) -> None:
         record.work = None
         # Called off by others than us: the server must not wait until the TTL is over.
         self._fail(record, ServerError(INTERNAL_ERROR, "the question was withdrawn"))
@@ -290,7 +288,7 @@ class ReceiverTasks:
     async def end(self) -> None:
         """Drop all tasks, and wait until nothing works on them."""
         self.clear()
-        await asyncio.gather(*self._works, return_exceptions=True)
+        await self._works.ended()
 
     # -- what the server asks about them -----------------------------------------------------------
 

@@ -6,15 +6,15 @@ The session gives it a Receiver, sends without blocking, and hears of everything
 
 from __future__ import annotations
 
-import asyncio
 from abc import ABC, abstractmethod
-from collections.abc import Coroutine, Generator, Mapping
+from collections.abc import Generator, Mapping
 from enum import Enum
 from types import TracebackType, coroutine
 from typing import Any, Final, Protocol, Self
 
 import msgspec
 
+from mcplens.background import Background
 from mcplens.bus import Publisher
 from mcplens.clock import Clock
 from mcplens.errors import InspectorError
@@ -88,7 +88,7 @@ class Transport(ABC):
     def __init__(self, *, max_message_bytes: int = DEFAULT_MAX_MESSAGE_BYTES) -> None:
         self.max_message_bytes = max_message_bytes
         self.closing = Closing.GRACEFUL
-        self._tasks: set[asyncio.Task[Any]] = set()
+        self._work = Background()  # it ends with the transport
         self._receiver: Receiver
         self._publish: Publisher
         self._clock: Clock
@@ -112,7 +112,7 @@ class Transport(ABC):
         try:
             await self._close(self.closing)
         finally:
-            await self._end_tasks()
+            await self._work.end()
 
     @property
     @abstractmethod
@@ -167,17 +167,3 @@ class Transport(ABC):
 
     def _remark(self, text: str) -> None:
         self._publish(Remark, text)
-
-    def _spawn(self, work: Coroutine[Any, Any, None], name: str) -> asyncio.Task[None]:
-        """Run work that belongs to this transport and ends with it."""
-        task = asyncio.get_running_loop().create_task(work, name=name)
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
-        return task
-
-    async def _end_tasks(self) -> None:
-        tasks = [task for task in self._tasks if task is not asyncio.current_task()]
-        for task in tasks:
-            task.cancel()
-        if tasks:
-            await asyncio.gather(*tasks, return_exceptions=True)

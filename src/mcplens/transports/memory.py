@@ -65,7 +65,7 @@ class MemoryTransport(Transport):
     async def _open(self) -> None:
         peer = self._peer = MemoryPeer()
         peer._transport = self
-        self._spawn(self._run(peer), "memory server")
+        self._work.start(self._run(peer), "memory server")
 
     async def _run(self, peer: MemoryPeer) -> None:
         try:

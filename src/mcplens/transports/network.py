@@ -102,7 +102,7 @@ def proxy_for(scheme: str, host: str, port: int | None) -> str | None:
     """The proxy that the environment names for this server; never one for this machine itself."""
     from urllib import request
 
-    if _is_loopback(host):
+    if is_loopback(host):
         return None
     proxies = request.getproxies_environment()
     proxy = proxies.get({"ws": "http", "wss": "https"}.get(scheme, scheme)) or proxies.get("all")
@@ -117,7 +117,8 @@ def proxy_for(scheme: str, host: str, port: int | None) -> str | None:
     return proxy
 
 
-def _is_loopback(host: str) -> bool:
+def is_loopback(host: str) -> bool:
+    """Whether a name means this machine alone."""
     from ipaddress import ip_address
 
     if host == "localhost" or host.endswith(".localhost"):

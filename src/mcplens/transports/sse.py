@@ -77,7 +77,7 @@ class SseTransport(Transport):
         self._is_open = True
         self._build_headers()
         self._endpoint = asyncio.get_running_loop().create_future()
-        self._spawn(self._read(self._endpoint), "GET")
+        self._work.start(self._read(self._endpoint), "GET")
         try:
             await self._endpoint
         except BaseException:
@@ -94,14 +94,14 @@ class SseTransport(Transport):
                 with contextlib.suppress(TimeoutError):
                     await within(self._clock, limit_s, self._finish_posts())
         finally:
-            await self._end_tasks()
+            await self._work.end()
             await self._client.close()
 
     async def _finish_posts(self) -> None:
         await asyncio.gather(*self._posts, return_exceptions=True)
 
     def _write(self, out: Outgoing) -> None:
-        task = self._spawn(self._post(out), "POST")
+        task = self._work.start(self._post(out), "POST")
         self._posts.add(task)
         task.add_done_callback(self._posts.discard)
 

@@ -168,7 +168,7 @@ class StdioTransport(Transport):
         """Its output ended or it exited: the other will follow, and then the connection is lost."""
         if not self._is_closing and not self._is_winding_up:
             self._is_winding_up = True
-            self._spawn(self._wind_up(), "stdio wind-up")
+            self._work.start(self._wind_up(), "stdio wind-up")
 
     async def _wind_up(self) -> None:
         child = self._child

@@ -107,11 +107,11 @@ class StreamableHttpTransport(Transport):
                 with contextlib.suppress(TimeoutError):
                     await within(self._clock, limit_s, self._say_goodbye())
         finally:
-            await self._end_tasks()
+            await self._work.end()
             await self._client.close()
 
     def _write(self, out: Outgoing) -> None:
-        task = self._spawn(self._converse(out), "POST")
+        task = self._work.start(self._converse(out), "POST")
         if out.is_request and out.id is not None:
             self._calls[out.id] = task
         else:
@@ -130,7 +130,7 @@ class StreamableHttpTransport(Transport):
             self._session_id = None
         self._build_headers()
         if not is_stateless and self._listener is None and self._is_open:
-            self._listener = self._spawn(self._listen(), "GET")
+            self._listener = self._work.start(self._listen(), "GET")
 
     def fallback(self) -> Transport | None:
         if not self._sse_fallback:

@@ -110,8 +110,8 @@ class WebSocketTransport(Transport):
         self._publish_handshake(socket.response, started)
         if socket.subprotocol != SUBPROTOCOL:
             self._remark(f"the server did not accept the subprotocol {SUBPROTOCOL!r}")
-        self._spawn(self._read(socket), "WebSocket reader")
-        self._writer = self._spawn(self._send_all(socket), "WebSocket writer")
+        self._work.start(self._read(socket), "WebSocket reader")
+        self._writer = self._work.start(self._send_all(socket), "WebSocket writer")
 
     async def _close(self, how: Closing) -> None:
         socket, self._socket = self._socket, None
@@ -124,7 +124,7 @@ class WebSocketTransport(Transport):
                     await within(self._clock, limit_s, self._say_goodbye(socket))
         finally:
             socket.transport.abort()
-            await self._end_tasks()
+            await self._work.end()
 
     def _write(self, out: Outgoing) -> None:
         size = len(out.data)

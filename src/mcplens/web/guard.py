@@ -21,7 +21,7 @@ from starlette.requests import HTTPConnection
 from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from mcplens.inbound.gate import is_loopback
+from mcplens.transports.network import is_loopback
 
 # Pages of ours have a Content-Security-Policy of their own; everything else may do nothing.
 INERT: Final = "default-src 'none'; frame-ancestors 'none'; sandbox"

@@ -14,6 +14,7 @@ from typing import Any, Final
 import msgspec
 from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 
+from mcplens.background import Background
 from mcplens.errors import InspectorError, classify
 from mcplens.version import VERSION
 from mcplens.web.carrying_out import carry_out
@@ -30,7 +31,6 @@ from mcplens.web.pictures import (
 )
 from mcplens.web.plain import plain
 from mcplens.web.question_pictures import profile_views, question_view, task_view
-from mcplens.workspace.background import Background
 from mcplens.workspace.workspace import Workspace
 
 # Commands of one page that may be under way.

@@ -14,12 +14,12 @@ from typing import Any, Final, Literal
 
 import msgspec
 
+from mcplens.background import Background
 from mcplens.clock import Clock
 from mcplens.errors import CancelledRequest, InspectorError, classify
 from mcplens.protocol.frames import RequestId
 from mcplens.session.client import Client
 from mcplens.session.queue import Progress, QueueEntry, RequestStatus
-from mcplens.workspace.background import Background
 
 # A long session's worth; the recording keeps what falls out.
 MOST_KEPT: Final = 500

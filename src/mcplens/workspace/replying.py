@@ -11,11 +11,11 @@ import contextlib
 from collections.abc import Callable
 from typing import Any
 
+from mcplens.background import Background
 from mcplens.errors import InspectorError, ServerError, classify
 from mcplens.session.client import Client
 from mcplens.session.handler import REJECTED, Forced, Handler
 from mcplens.session.profiles import Profiles
-from mcplens.workspace.background import Background
 from mcplens.workspace.questions import Question, Questions, handler_of
 from mcplens.workspace.steering import Steering, answer_steered, profile_called
 

@@ -15,6 +15,7 @@ from typing import Any, Final
 import msgspec
 
 from mcplens.app import connect
+from mcplens.background import Background
 from mcplens.bus import Bus, Published
 from mcplens.clock import Clock
 from mcplens.config.model import ServerEntry, Settings
@@ -39,7 +40,6 @@ from mcplens.session.client import Client
 from mcplens.session.profiles import Profiles
 from mcplens.transports.base import Closing
 from mcplens.workspace.answering import CLIENT_OPTIONS, Answering
-from mcplens.workspace.background import Background
 from mcplens.workspace.listing import Listing
 
 # Enough to see why a server died; the recording has all of it.

@@ -16,6 +16,7 @@ from typing import Any, Final, Literal, Self
 import msgspec
 
 from mcplens.app import Record
+from mcplens.background import Background
 from mcplens.bus import Bus, Published
 from mcplens.clock import Clock, SystemClock
 from mcplens.config.model import ServerEntry, Source
@@ -28,7 +29,6 @@ from mcplens.store.recorder import Recorder
 from mcplens.transports.base import Closing
 from mcplens.version import VERSION
 from mcplens.workspace import questions, tasks
-from mcplens.workspace.background import Background
 from mcplens.workspace.calls import Call, Calls
 from mcplens.workspace.configured import BUILT_IN, Configured
 from mcplens.workspace.confirmation import Confirmations
