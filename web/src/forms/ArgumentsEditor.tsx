@@ -10,6 +10,7 @@ import { Findings } from "./Findings";
 import { FormBoundary } from "./FormBoundary";
 import { type HalfTyped, HalfTypedContext } from "./halfTyped";
 import { lossyNumber } from "./numbers";
+import { PlacingContext, put } from "./placing";
 import { type Drawing, drawingOf, namesWithoutField } from "./prepare";
 import { isSchema } from "./schema";
 import type { Finding } from "./validate";
@@ -159,16 +160,23 @@ function FormOf({ name, value, findings, onChange, drawing }: Props & { drawing:
       </>
     );
   if (!module || value.text === null) return <Loading loader={formModule} what="the form" />;
+  const placing = {
+    value: data,
+    put: (path: readonly (string | number)[], next: unknown) =>
+      change({ text: pretty(put(data, path, next)) }),
+  };
   return (
     <HalfTypedContext value={{ half: value.half ?? {}, keep }}>
-      <module.SchemaForm
-        key={written.current.version}
-        name={name.replace(/\W/g, "_")}
-        schema={drawing.schema}
-        value={data}
-        findings={findings}
-        onChange={(next) => change({ text: pretty(next ?? {}) })}
-      />
+      <PlacingContext value={placing}>
+        <module.SchemaForm
+          key={written.current.version}
+          name={name.replace(/\W/g, "_")}
+          schema={drawing.schema}
+          value={data}
+          findings={findings}
+          onChange={(next) => change({ text: pretty(next ?? {}) })}
+        />
+      </PlacingContext>
       {unseen}
     </HalfTypedContext>
   );

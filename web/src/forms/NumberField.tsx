@@ -4,6 +4,7 @@ import type { FieldProps } from "@rjsf/utils";
 import { useState } from "react";
 import { useHalfTyped } from "./halfTyped";
 import { readNumber } from "./numbers";
+import { Emptied } from "./SentAs";
 import { EMPTIED } from "./schema";
 import { about } from "./widgets";
 
@@ -33,21 +34,28 @@ export function NumberField(props: FieldProps) {
   };
   const size = typeof schema.multipleOf === "number" ? schema.multipleOf : 1;
   return (
-    <TextInput
-      {...about({
-        ...{ id: fieldPathId.$id, schema, required, disabled, readonly, options: {} },
-        label: props.title ?? schema.title ?? name,
-        rawErrors: problem ?? [],
-      })}
-      inputMode={schema.type === "integer" ? "numeric" : "decimal"}
-      autoComplete="off"
-      value={text}
-      onChange={(event) => take(event.currentTarget.value)}
-      onKeyDown={(event) => {
-        if (readonly || (event.key !== "ArrowUp" && event.key !== "ArrowDown")) return;
-        event.preventDefault();
-        step(event.key === "ArrowUp" ? size : -size);
-      }}
-    />
+    <Emptied
+      {...{ id: fieldPathId.$id, schema, value: formData as unknown, required }}
+      isOff={disabled || readonly}
+      isFilled={half !== null}
+      onChange={(value) => onChange(value, [...fieldPathId.path])}
+    >
+      <TextInput
+        {...about({
+          ...{ id: fieldPathId.$id, schema, required, disabled, readonly, options: {} },
+          label: props.title ?? schema.title ?? name,
+          rawErrors: problem ?? [],
+        })}
+        inputMode={schema.type === "integer" ? "numeric" : "decimal"}
+        autoComplete="off"
+        value={text}
+        onChange={(event) => take(event.currentTarget.value)}
+        onKeyDown={(event) => {
+          if (readonly || (event.key !== "ArrowUp" && event.key !== "ArrowDown")) return;
+          event.preventDefault();
+          step(event.key === "ArrowUp" ? size : -size);
+        }}
+      />
+    </Emptied>
   );
 }

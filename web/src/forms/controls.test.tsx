@@ -236,8 +236,13 @@ describe("null", () => {
     await type("x");
     expect(page.sent()).toEqual({ o: { it: "x" } });
   });
-  it("is left out where the field is not required", async () => {
-    expect((await show(one({ type: ["string", "null"], default: null }))).sent()).toEqual({});
+  it("is left out where the field is not required, unless it is the default", async () => {
+    const page = await show(one({ type: ["string", "null"] }));
+    expect(page.sent()).toEqual({});
+    page.unmount();
+    sessionStorage.clear();
+    const other = await show(one({ type: ["string", "null"], default: null }));
+    expect(other.sent()).toEqual({ it: null });
   });
 });
 

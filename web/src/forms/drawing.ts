@@ -84,18 +84,16 @@ export function isMultipleChoice(schema: Schema): boolean {
 
 /** `["string", "null"]` and `anyOf` with null as the type beside null. */
 export function withoutNull(schema: Schema): { schema: Schema; isNullable: boolean } {
-  const { default: initial, ...rest } = schema;
-  const kept = initial == null ? rest : schema;
   if (Array.isArray(schema.type) && schema.type.length > 0) {
     const types = schema.type.filter((type) => type !== "null");
     const isNullable = types.length < schema.type.length;
-    if (types.length === 1) return nullable({ ...kept, type: types[0] }, isNullable);
+    if (types.length === 1) return nullable({ ...schema, type: types[0] }, isNullable);
   }
   for (const key of ["anyOf", "oneOf"]) {
     const branches = schema[key];
     if (!Array.isArray(branches) || isChoices(branches) || !branches.some(isNull)) continue;
     const others = branches.filter((branch) => !isNull(branch));
-    const { [key]: _, ...beside } = kept;
+    const { [key]: _, ...beside } = schema;
     if (others.length === 1 && isSchema(others[0]))
       return nullable({ ...others[0], ...beside }, true);
     if (others.length > 1) return nullable({ ...beside, [key]: others }, true);
@@ -125,8 +123,12 @@ export function withNull(drawn: Schema): Schema {
   const branches = drawn[key];
   if (Array.isArray(branches) && drawn.properties === undefined)
     return { ...drawn, [key]: [...branches, branch] };
-  const { title, description, ...rest } = drawn;
+  const { title, description, default: initial, ...rest } = drawn;
   const shown = { ...rest, title: String(drawn.type ?? "value") };
   const about = { ...(title ? { title } : {}), ...(description ? { description } : {}) };
-  return { ...about, anyOf: [shown, branch] };
+  return {
+    ...about,
+    ...(initial === undefined ? {} : { default: initial }),
+    anyOf: [shown, branch],
+  };
 }

@@ -35,7 +35,12 @@ describe("prepare", () => {
   it("takes null away, whichever way it is said", () => {
     expect(property({ type: ["string", "null"] })).toMatchObject({ type: "string" });
     const optional = { anyOf: [{ type: "integer" }, { type: "null" }], default: null, title: "N" };
-    expect(property(optional)).toEqual({ type: "integer", title: "N", [NULLABLE]: true });
+    expect(property(optional)).toEqual({
+      type: "integer",
+      title: "N",
+      default: null,
+      [NULLABLE]: true,
+    });
   });
   it("sends null for a required field that is empty and may be null", () => {
     const required = { required: ["it"] };

@@ -13,7 +13,16 @@ import {
   withoutSingle,
 } from "./drawing";
 import { lookUp, writtenOut } from "./references";
-import { CHOICES, EMPTIED, isChoices, isSchema, JSON_FIELD, NULLABLE, type Schema } from "./schema";
+import {
+  CHOICES,
+  EMPTIED,
+  isChoices,
+  isSchema,
+  JSON_FIELD,
+  NULLABLE,
+  PLACED,
+  type Schema,
+} from "./schema";
 
 // A schema that writes out to more than this is no form that anybody fills in.
 const MOST_NODES = 3000;
@@ -123,14 +132,16 @@ class Preparation {
     return Object.fromEntries(
       Object.entries(given).map(([name, child]) => {
         const drawn = this.prepare(child, place);
-        return [name, isRequired(name) && !place.isPart ? whenRequired(drawn) : drawn];
+        const isNeeded = isRequired(name) && !place.isPart;
+        return [name, isNeeded ? whenRequired(drawn) : whenOptional(drawn)];
       }),
     );
   }
 
   /** An item of a list is there, so an empty text is a text. */
   private item(given: unknown, place: Place): Schema {
-    const drawn = whenRequired(this.prepare(given, { ...place, isPart: false }));
+    const prepared = whenRequired(this.prepare(given, { ...place, isPart: false }));
+    const drawn = prepared.$id === JSON_FIELD ? prepared : { ...prepared, [PLACED]: true };
     const isPlainText = drawn.type === "string" && !drawn[CHOICES] && !(EMPTIED in drawn);
     return isPlainText && !("const" in drawn) ? { default: "", ...drawn, [EMPTIED]: "" } : drawn;
   }
@@ -187,12 +198,17 @@ function finished(next: Schema, isPart: boolean): Schema {
 
 /**
  * What a required field sends when nobody touches it: false for a checkbox that is not ticked, and
- * null where null is allowed. So an empty field that may be null sends null if it is required, and
- * is left out if it is not.
+ * null where null is allowed.
  */
 function whenRequired(drawn: Schema): Schema {
   if (drawn[NULLABLE]) return withNull(drawn);
   return drawn.type === "boolean" && !("const" in drawn) ? { default: false, ...drawn } : drawn;
+}
+
+/** Where a kind of value is chosen, null is one of the kinds. */
+function whenOptional(drawn: Schema): Schema {
+  const isBranches = drawn.properties === undefined && (drawn.anyOf ?? drawn.oneOf) !== undefined;
+  return drawn[NULLABLE] && isBranches && !drawn[CHOICES] ? withNull(drawn) : drawn;
 }
 
 /** A branch that can be told from the others by its name. */

@@ -8,6 +8,8 @@ export const JSON_FIELD = "mcplens-json-field";
 export const NULLABLE = "mcplens-nullable";
 /** What an emptied field sends; without this mark it is left out. */
 export const EMPTIED = "mcplens-emptied";
+/** An item of a list, or of an object of free keys: it is there, so it cannot be left out. */
+export const PLACED = "mcplens-placed";
 /** Drawn as a list of choices; its type says nothing about their values. */
 export const CHOICES = "mcplens-choices";
 
@@ -20,6 +22,8 @@ export const isChoices = (value: unknown): value is Schema[] =>
 export const isNull = (value: unknown): boolean =>
   isSchema(value) && (value.type === "null" || ("const" in value && value.const === null));
 
+const MARKS = [NULLABLE, EMPTIED, PLACED, CHOICES];
+
 /** Without the marks of prepare(), which are no schema. */
 export function unmarked(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(unmarked);
@@ -28,9 +32,7 @@ export function unmarked(schema: unknown): unknown {
     ([key, value]) =>
       !(key === "$id" && value === JSON_FIELD) &&
       !(key === "type" && schema[CHOICES]) &&
-      key !== NULLABLE &&
-      key !== EMPTIED &&
-      key !== CHOICES,
+      !MARKS.includes(key),
   );
   return Object.fromEntries(entries.map(([key, value]) => [key, unmarked(value)]));
 }

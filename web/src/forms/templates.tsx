@@ -15,7 +15,9 @@ import type { ReactNode } from "react";
 import { type IconName, Icon as Sign } from "../parts/icons";
 import { visible } from "../values/visible";
 import { isMultipleChoice } from "./drawing";
+import { useAt } from "./placing";
 import css from "./SchemaForm.module.css";
+import { SentAs } from "./SentAs";
 import type { Schema } from "./schema";
 
 function Add({ id, label, onClick, isOff }: AddProps) {
@@ -55,7 +57,7 @@ const told = (about: ReactNode): ReactNode => (typeof about === "string" ? visib
 function Frame({ id, title, required, description, children }: FrameProps) {
   return (
     <fieldset id={id} className={css.frame}>
-      <legend className={css.name}>
+      <legend id={`${id}-label`} className={css.name}>
         {visible(title)}
         {required && <span className={css.required}> *</span>}
       </legend>
@@ -67,6 +69,7 @@ function Frame({ id, title, required, description, children }: FrameProps) {
 
 function List(props: ArrayFieldTemplateProps) {
   const { items, canAdd, onAddClick, fieldPathId, title, required, schema } = props;
+  const [value, put] = useAt(fieldPathId.path);
   return (
     <Frame
       id={fieldPathId.$id}
@@ -74,7 +77,16 @@ function List(props: ArrayFieldTemplateProps) {
       required={required}
       description={schema.description ?? null}
     >
-      {items.length === 0 && <span className="dim">No items.</span>}
+      {items.length === 0 && (
+        <div className={css.none}>
+          <span className="dim">No items.</span>
+          <SentAs
+            {...{ id: fieldPathId.$id, schema, value, required }}
+            isOff={props.disabled || props.readonly}
+            onChange={put}
+          />
+        </div>
+      )}
       {items}
       {canAdd && (
         <Add
@@ -160,6 +172,7 @@ function ListItem({
 
 function Fields(props: ObjectFieldTemplateProps) {
   const { properties, schema, uiSchema, formData, fieldPathId, title, required } = props;
+  const [value, put] = useAt(fieldPathId.path);
   const fields = (
     <div className={css.fields}>
       {properties.filter((one) => !one.hidden).map((one) => one.content)}
@@ -185,6 +198,11 @@ function Fields(props: ObjectFieldTemplateProps) {
       description={props.description ?? null}
     >
       {fields}
+      <SentAs
+        {...{ id: fieldPathId.$id, schema, value, required }}
+        isOff={props.disabled || props.readonly}
+        onChange={put}
+      />
     </Frame>
   );
 }

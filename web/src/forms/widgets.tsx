@@ -7,6 +7,7 @@ import { cut } from "../values/format";
 import { visible } from "../values/visible";
 import { PICKERS, type Picker } from "./moments";
 import css from "./SchemaForm.module.css";
+import { Emptied } from "./SentAs";
 import { EMPTIED, isSchema } from "./schema";
 
 // More choices than this are found by typing; a browser is slow to lay out thousands.
@@ -23,19 +24,29 @@ type About = Pick<
 
 /** What every control says about itself. */
 export function about({ id, label, schema, required, disabled, readonly, rawErrors }: About) {
-  const lines = [schema.description, emptiedTo(schema) === null ? "Empty is sent as null." : ""];
   return {
     id,
     label: visible(label),
     // A name without letters to show is a name all the same.
     "aria-label": label ? undefined : "Field without a name",
-    description: visible(lines.filter(Boolean).join("\n")) || undefined,
+    description: visible(schema.description ?? "") || undefined,
     required: required ?? false,
     disabled: disabled ?? false,
     readOnly: readonly ?? false,
     error: rawErrors?.length ? rawErrors.join("\n") : undefined,
   };
 }
+
+/** What a control says about its value, for the choice of what it sends while it is empty. */
+export const emptied = (props: WidgetProps) => ({
+  id: props.id,
+  schema: props.schema,
+  value: props.value as unknown,
+  required: props.required,
+  isOff: props.disabled || props.readonly,
+  rawErrors: props.rawErrors,
+  onChange: props.onChange,
+});
 
 const emptiedTo = (schema: object): unknown => (schema as Record<string, unknown>)[EMPTIED];
 
@@ -61,25 +72,25 @@ export function TextField(props: WidgetProps) {
   // A field of one line drops the line breaks of what it is given.
   if (schema.format === undefined || text.includes("\n"))
     return (
-      <div>
+      <Emptied {...emptied(props)}>
         <Textarea
           {...shared}
           rows={Math.min(text.split("\n").length, MOST_LINES)}
           classNames={{ input: css.text }}
         />
         <Examples {...props} />
-      </div>
+      </Emptied>
     );
   const hasExamples = Array.isArray(schema.examples);
   return (
-    <>
+    <Emptied {...emptied(props)}>
       <TextInput
         {...shared}
         type={type ?? "text"}
         list={hasExamples ? examplesId(id) : undefined}
       />
       {hasExamples && <SchemaExamples id={id} schema={schema} />}
-    </>
+    </Emptied>
   );
 }
 
@@ -117,17 +128,19 @@ function Moment({ picker, ...props }: WidgetProps & { picker: Picker }) {
   const { description, ...rest } = about(props);
   const sent = text && picker.type !== "date" ? `Sent as ${text}` : "";
   return (
-    <TextInput
-      {...rest}
-      type={picker.type}
-      step={picker.type === "date" ? undefined : 1}
-      description={[description, sent].filter(Boolean).join("\n") || undefined}
-      value={shown}
-      onChange={(event) => {
-        const next = event.currentTarget.value;
-        onChange(next ? picker.picked(next) : emptiedTo(schema));
-      }}
-    />
+    <Emptied {...emptied(props)}>
+      <TextInput
+        {...rest}
+        type={picker.type}
+        step={picker.type === "date" ? undefined : 1}
+        description={[description, sent].filter(Boolean).join("\n") || undefined}
+        value={shown}
+        onChange={(event) => {
+          const next = event.currentTarget.value;
+          onChange(next ? picker.picked(next) : emptiedTo(schema));
+        }}
+      />
+    </Emptied>
   );
 }
 
@@ -135,13 +148,13 @@ function CheckboxWidget(props: WidgetProps) {
   const { value, onChange, schema } = props;
   const { description, required, label, readOnly, ...rest } = about(props);
   const name: ReactNode = (
-    <>
+    <span id={`${props.id}-label`}>
       {label}
       {required && <span className={css.required}> *</span>}
-    </>
+    </span>
   );
   return (
-    <div>
+    <Emptied {...emptied(props)}>
       {schema.description && (
         <Input.Description id={`${props.id}-about`} size="xs" mb={4}>
           {description}
@@ -155,7 +168,7 @@ function CheckboxWidget(props: WidgetProps) {
         aria-describedby={schema.description ? `${props.id}-about` : undefined}
         onChange={(event) => onChange(event.currentTarget.checked)}
       />
-    </div>
+    </Emptied>
   );
 }
 
@@ -207,19 +220,23 @@ function SelectWidget(props: WidgetProps) {
   };
   if (multiple)
     return (
-      <MultiSelect
-        {...shared}
-        value={Array.isArray(value) ? value.map(keyOf) : []}
-        onChange={(keys) => onChange(keys.map(choiceAt))}
-      />
+      <Emptied {...emptied(props)}>
+        <MultiSelect
+          {...shared}
+          value={Array.isArray(value) ? value.map(keyOf) : []}
+          onChange={(keys) => onChange(keys.map(choiceAt))}
+        />
+      </Emptied>
     );
   const key = value === undefined ? "-1" : keyOf(value);
   return (
-    <Select
-      {...shared}
-      value={key === "-1" ? null : key}
-      onChange={(next) => onChange(next === null ? emptiedTo(schema) : choiceAt(next))}
-    />
+    <Emptied {...emptied(props)} isFilled={key !== "-1"}>
+      <Select
+        {...shared}
+        value={key === "-1" ? null : key}
+        onChange={(next) => onChange(next === null ? emptiedTo(schema) : choiceAt(next))}
+      />
+    </Emptied>
   );
 }
 
