@@ -11,6 +11,7 @@ import { StateDot } from "../../parts/StateDot";
 import { copy } from "../../parts/text";
 import { useBusy } from "../../parts/useBusy";
 import { connectAnew, restart, restartWord } from "../../servers/connectAnew";
+import { TrustButton } from "../../servers/TrustButton";
 import { toggle } from "../../servers/toggle";
 import { isOnItsWay, Waiting } from "../../servers/Waiting";
 import { telling } from "../../state/actions";
@@ -124,6 +125,7 @@ function Failure({ server, onEdit }: { server: ServerView; onEdit(copy: boolean)
               How to sign in
             </Button>
           )}
+          <TrustButton server={server} />
           {server.is_editable && (
             <Button size="compact-xs" variant="default" onClick={() => onEdit(false)}>
               Edit
