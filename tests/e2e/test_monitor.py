@@ -110,8 +110,8 @@ def test_the_bar_tells_of_both_servers_and_works_by_keyboard(
         switcher.focus()
         page.keyboard.press("Enter")
         menu = page.get_by_role("menu")
-        # Both, the built-in demo, and a way to add one.
-        expect(menu.get_by_role("menuitem")).to_have_count(4)
+        # Both, the built-in demo, and ways to restart this one and to add another.
+        expect(menu.get_by_role("menuitem")).to_have_count(5)
         expect(menu.get_by_role("menuitem", name="two")).to_contain_text("Connected")
         expect(menu.get_by_role("menuitem", name="one")).to_contain_text("2025-11-25")
         expect(menu).to_be_in_viewport(ratio=1)

@@ -210,3 +210,19 @@ async def test_what_was_masked_is_sent_again_with_todays_value_or_not_at_all(
         call = await page.call("ReplayCall", **asked)
         assert call["result"]["content"][0]["text"] == "today's"
         assert "_meta" not in call["request"]
+
+
+async def test_values_of_secret_keys_are_masked_in_the_form_and_kept_by_it(tmp_path: Path) -> None:
+    keys = {"pin": SECRET, "code": "${CODE:-}", "other": None}
+    configure(
+        tmp_path, {"calc": {**DEMO, "secretKeys": keys}, "plain": {**DEMO, "secretKeys": ["a"]}}
+    )
+    async with site(tmp_path) as web, web.page() as page:
+        shown = (await page.ask("ServerEntryOf", server_id="calc"))["raw"]
+        assert SECRET not in json.dumps(shown)
+        assert list(shown["secretKeys"]) == list(keys)
+        await page.ask("ServerEdit", server_id="calc", raw={**shown, "requestTimeout": 5})
+        kept = json.loads(user_config(tmp_path).read_text())["mcpServers"]["calc"]
+        assert kept["secretKeys"] == keys
+        plain = (await page.ask("ServerEntryOf", server_id="plain"))["raw"]
+        assert plain["secretKeys"] == ["a"]

@@ -16,7 +16,7 @@ from mcplens.config.placeholders import variables_of
 from mcplens.protocol.masking import is_secret_name, mask, mask_url
 from mcplens.store.masks import mask_argv, plain
 
-_SECRET_KEYS: Final = ("env", "headers", "auth")
+_SECRET_KEYS: Final = ("env", "headers", "auth", "secretKeys")
 # What `mask` makes, with any length in it.
 _MASK: Final = re.compile(re.escape(mask("")).replace("0", r"\d+"))
 

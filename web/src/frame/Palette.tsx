@@ -3,11 +3,12 @@
 import { Modal, TextInput } from "@mantine/core";
 import { useDeferredValue, useMemo, useRef, useState } from "react";
 import { useNavigate } from "react-router";
-import type { ListKind } from "../api/types";
+import type { ListKind, ServerView } from "../api/types";
 import { Icon, type IconName } from "../parts/icons";
 import { Name } from "../parts/Name";
 import { NoHits } from "../parts/NoHits";
 import { VirtualList } from "../parts/VirtualList";
+import { restart, restartWord } from "../servers/connectAnew";
 import { type Item, type Tool, titleOf } from "../state/items";
 import { useAllItems, useLoadAll } from "../state/lists";
 import { nameOf, pathTo, pathToCall, useCurrentServer, usePlace } from "../state/selection";
@@ -77,6 +78,14 @@ const actionEntries = ({ onDock, onHelp }: Actions): Entry[] => [
   { key: "keys", icon: "keyboard", label: "Keyboard shortcuts", about: "the list · ?", to: onHelp },
 ];
 
+const restartEntry = (server: ServerView): Entry => ({
+  key: "restart",
+  icon: "refresh",
+  label: `${restartWord(server)} ${nameOf(server)}`,
+  about: server.transport === "stdio" ? "its process · r" : "a new connection · r",
+  to: () => restart(server),
+});
+
 function useEntries({ onDock, onHelp }: Actions): Entry[] {
   const server = useCurrentServer();
   const place = usePlace();
@@ -114,7 +123,9 @@ function useEntries({ onDock, onHelp }: Actions): Entry[] {
         to: pathToCall(call),
       }),
     );
-    return [...screens, QUESTIONS, ...actionEntries({ onDock, onHelp }), ...listed, ...called];
+    const actions = actionEntries({ onDock, onHelp });
+    if (server) actions.unshift(restartEntry(server));
+    return [...screens, QUESTIONS, ...actions, ...listed, ...called];
   }, [server, place, listed, calls, onDock, onHelp]);
 }
 

@@ -1,10 +1,11 @@
 // Which server the work screens show, and how all the others stand.
-import { Menu, UnstyledButton } from "@mantine/core";
+import { Kbd, Menu, UnstyledButton } from "@mantine/core";
 import { useNavigate } from "react-router";
 import type { ServerView } from "../api/types";
 import { Icon } from "../parts/icons";
 import { Name } from "../parts/Name";
 import { StateDot } from "../parts/StateDot";
+import { restart, restartWord } from "../servers/connectAnew";
 import { nameOf, useSwitchServer } from "../state/selection";
 import { useInspector } from "../state/store";
 import { duration } from "../values/format";
@@ -65,6 +66,15 @@ export function ServerSwitcher({ server }: { server: ServerView | null }) {
           </Menu.Item>
         ))}
         {servers.size > 0 && <Menu.Divider />}
+        {server && (
+          <Menu.Item
+            leftSection={<Icon name="refresh" size={14} />}
+            rightSection={<Kbd size="xs">r</Kbd>}
+            onClick={() => restart(server)}
+          >
+            {restartWord(server)} this server
+          </Menu.Item>
+        )}
         <Menu.Item
           leftSection={<Icon name="add" size={14} />}
           onClick={() => void navigate("/servers?add")}

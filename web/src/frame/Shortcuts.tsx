@@ -2,6 +2,7 @@
 import { Kbd, Modal, Switch } from "@mantine/core";
 import { useHotkeys } from "@mantine/hooks";
 import { useNavigate } from "react-router";
+import { restart } from "../servers/connectAnew";
 import { useCurrentServer, usePlace } from "../state/selection";
 import { openPalette } from "./paletteStore";
 import { TABS, tabPath } from "./TopBar";
@@ -15,6 +16,7 @@ const KEYS: [string, string][] = [
   ["c", "Copy the chosen value of a JSON tree"],
   ["1 – 9", "Go to a screen, in the order of the bar"],
   ["m", "Open or close the monitor"],
+  ["r", "Restart or reconnect the server that is shown"],
   ["?", "This list"],
 ];
 
@@ -24,7 +26,8 @@ function focusSearch(): void {
 
 /** A dialog above the screen keeps the keys to itself. */
 const unlessCovered = (act: () => void) => (event: KeyboardEvent) => {
-  if (document.querySelector('[aria-modal="true"]')) return;
+  // A key that is held down is pressed once.
+  if (event.repeat || document.querySelector('[aria-modal="true"]')) return;
   event.preventDefault();
   act();
 };
@@ -40,6 +43,7 @@ export function useShortcuts(isSingle: boolean, onHelp: () => void, onDock: () =
     ["?", onHelp],
     ["shift+?", onHelp],
     ["m", onDock],
+    ["r", () => server && restart(server)],
     ...TABS.map((tab, index): [string, () => void] => [
       String(index + 1),
       () => void navigate(tabPath(tab, server, place)),
@@ -76,7 +80,7 @@ export function ShortcutList({ isOpen, isSingle, onSingle, onClose }: ListProps)
       <Switch
         mt="lg"
         label="Single-key shortcuts"
-        description="Keys without Ctrl: / 1 – 9 m ?"
+        description="Keys without Ctrl: / 1 – 9 m r ?"
         checked={isSingle}
         onChange={(event) => onSingle(event.currentTarget.checked)}
       />

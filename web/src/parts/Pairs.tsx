@@ -5,11 +5,12 @@ import { Icon } from "./icons";
 interface Props {
   label: string;
   noun: string;
+  hint?: string;
   value: [string, string][];
   onChange(value: [string, string][]): void;
 }
 
-export function Pairs({ label, noun, value, onChange }: Props) {
+export function Pairs({ label, noun, hint, value, onChange }: Props) {
   const put = (at: number, pair: [string, string]): void =>
     onChange(value.map((one, index) => (index === at ? pair : one)));
   return (
@@ -17,6 +18,7 @@ export function Pairs({ label, noun, value, onChange }: Props) {
       <legend className="section-title" style={{ padding: 0, marginBottom: 4 }}>
         {label}
       </legend>
+      {hint && <span className="dim">{hint}</span>}
       {value.map(([name, text], index) => (
         <div key={index} className="row wrap">
           <TextInput

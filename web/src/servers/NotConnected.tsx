@@ -8,6 +8,7 @@ import type { IconName } from "../parts/icons";
 import { nameOf, pathToServer } from "../state/selection";
 import { useInspector } from "../state/store";
 import { failureWords, stateWords } from "../values/serverState";
+import { TrustButton } from "./TrustButton";
 import { toggle } from "./toggle";
 import { isOnItsWay, Waiting } from "./Waiting";
 
@@ -46,7 +47,13 @@ export function NotConnected({ server, icon }: { server: ServerView | undefined;
     >
       {error || isWaiting ? (
         <div className="stack" style={{ textAlign: "left" }}>
-          {error && <ErrorNote error={error} title={failureWords(server)} />}
+          {error && (
+            <ErrorNote
+              error={error}
+              title={failureWords(server)}
+              action={<TrustButton server={server} />}
+            />
+          )}
           {isWaiting && <Waiting server={server} />}
         </div>
       ) : (

@@ -1,11 +1,39 @@
+// A server is left, whatever it was doing, and connected again: its code or its entry has changed.
 import type { ServerView } from "../api/types";
+import { telling } from "../state/actions";
 import { command } from "../state/connection";
 import { connect } from "../state/reconnect";
+import { nameOf } from "../state/selection";
 import { askToConfirm } from "./Confirmation";
 
-/** Have a changed entry or other capabilities take effect: disconnect, and connect again. */
+// By server, who left it last: who was overtaken meanwhile leaves the rest to the other.
+const newest = new Map<string, symbol>();
+
+/** Disconnect; whether it is now ours to connect. */
+async function left(server_id: string): Promise<boolean> {
+  const mine = Symbol(server_id);
+  newest.set(server_id, mine);
+  const server = await command("Disconnect", { server_id });
+  if (newest.get(server_id) !== mine) return false;
+  if (server.needs_confirmation) askToConfirm(server);
+  return !server.needs_confirmation;
+}
+
+/** Have a changed entry or other capabilities take effect; rejects if it is not connected then. */
 export async function connectAnew({ server_id }: ServerView): Promise<void> {
-  const left = await command("Disconnect", { server_id });
-  if (left.needs_confirmation) askToConfirm(left);
-  else await connect(server_id);
+  if (await left(server_id)) await connect(server_id);
+}
+
+/** What `restart` amounts to: only a server of ours has a process that we can start. */
+export const restartWord = ({ transport }: ServerView): string =>
+  transport === "stdio" ? "Restart" : "Reconnect";
+
+async function beginAnew(server_id: string): Promise<void> {
+  if (await left(server_id)) await command("Connect", { server_id });
+}
+
+/** From any state; what comes of it is told as of any connection. */
+export function restart(server: ServerView): void {
+  const verb = restartWord(server).toLowerCase();
+  void telling(`Could not ${verb} ${nameOf(server)}`, beginAnew(server.server_id));
 }

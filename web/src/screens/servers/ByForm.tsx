@@ -16,6 +16,8 @@ import { problemOfName } from "./found";
 export interface Edited {
   server_id: string;
   isCopy: boolean;
+  /** To have its certificate trusted. */
+  isTrusting?: boolean;
 }
 
 function written(edited: Edited | null, form: EntryForm): Promise<WrittenView> {
@@ -71,7 +73,12 @@ export function ByForm({ edited, form, onForm, onDone }: Props) {
         if (!isOff) void save(isNew);
       }}
     >
-      <EntryFields form={form} nameProblem={nameProblem} onChange={onForm} />
+      <EntryFields
+        form={form}
+        nameProblem={nameProblem}
+        isTrusting={edited?.isTrusting ?? false}
+        onChange={onForm}
+      />
       {error && <ErrorNote error={error} />}
       <div className="row wrap" style={{ justifyContent: "flex-end" }}>
         {problem && <span className="dim grow">{problem}</span>}

@@ -1,7 +1,6 @@
 // The form of one server's entry.
 import {
   Collapse,
-  NumberInput,
   SegmentedControl,
   Select,
   Textarea,
@@ -11,7 +10,7 @@ import {
 import { useDisclosure } from "@mantine/hooks";
 import { Icon } from "../../parts/icons";
 import { Pairs } from "../../parts/Pairs";
-import css from "./EntryFields.module.css";
+import { AdvancedFields } from "./AdvancedFields";
 import type { EntryForm } from "./entry";
 
 const TRANSPORTS = [
@@ -20,20 +19,6 @@ const TRANSPORTS = [
   { value: "sse", label: "HTTP + SSE (older)" },
   { value: "websocket", label: "WebSocket" },
 ];
-const REVISIONS = [
-  { value: "", label: "Automatic" },
-  ...["2026-07-28", "2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"].map((value) => ({
-    value,
-    label: value,
-  })),
-];
-
-const ANSWERS = [
-  { value: "", label: "Not said (yes)" },
-  { value: "true", label: "Yes" },
-  { value: "false", label: "No" },
-];
-
 interface Props {
   form: EntryForm;
   onChange(form: EntryForm): void;
@@ -42,87 +27,12 @@ interface Props {
 interface EntryProps extends Props {
   /** Why the server cannot be called so. */
   nameProblem: string | null;
+  /** Whether somebody came to have a certificate trusted. */
+  isTrusting: boolean;
 }
 
-type NumberKey =
-  | "connectionTimeout"
-  | "requestTimeout"
-  | "maxTotalTimeout"
-  | "pingInterval"
-  | "maxRetries";
-
-function NumberField({
-  form,
-  onChange,
-  name,
-  label,
-  hint,
-}: Props & { name: NumberKey; label: string; hint: string }) {
-  return (
-    <NumberInput
-      label={label}
-      description={hint}
-      value={form[name]}
-      min={0}
-      onChange={(value) => onChange({ ...form, [name]: typeof value === "number" ? value : "" })}
-    />
-  );
-}
-
-function Advanced({ form, onChange }: Props) {
-  const set = (part: Partial<EntryForm>): void => onChange({ ...form, ...part });
-  const number = (name: NumberKey, label: string, hint: string) => (
-    <NumberField form={form} onChange={onChange} name={name} label={label} hint={hint} />
-  );
-  return (
-    <div className="stack">
-      <div className={css.times}>
-        <Select
-          label="Protocol revision"
-          description="To speak with this server"
-          data={REVISIONS}
-          allowDeselect={false}
-          value={form.protocolVersion}
-          onChange={(value) => set({ protocolVersion: value ?? "" })}
-        />
-        {number("connectionTimeout", "Connecting, ms", "For one attempt; 0: no limit")}
-        {number("requestTimeout", "Request, ms", "For an answer; 0: no limit")}
-        <Select
-          label="Progress restarts the clock"
-          description="Of a request that reports it"
-          data={ANSWERS}
-          allowDeselect={false}
-          value={form.progressResetsTimeout}
-          onChange={(value) =>
-            set({ progressResetsTimeout: value === "true" || value === "false" ? value : "" })
-          }
-        />
-        {number("maxTotalTimeout", "Request in all, ms", "With progress; 0: no limit")}
-        {number("pingInterval", "Ping, ms", "Between pings; 0: none")}
-        {number("maxRetries", "Retries", "After a failed attempt")}
-        <TextInput
-          label="Waits between retries, ms"
-          description="One for each of them"
-          placeholder="1000, 2000, 4000"
-          value={form.retryBackoff}
-          onChange={(event) => set({ retryBackoff: event.currentTarget.value })}
-        />
-      </div>
-      <Textarea
-        label="_meta for every call"
-        description="A JSON object"
-        autosize
-        minRows={2}
-        value={form.meta}
-        onChange={(event) => set({ meta: event.currentTarget.value })}
-        styles={{ input: { fontFamily: "var(--mono)" } }}
-      />
-    </div>
-  );
-}
-
-export function EntryFields({ form, nameProblem, onChange }: EntryProps) {
-  const [isOpen, { toggle }] = useDisclosure(false);
+export function EntryFields({ form, nameProblem, isTrusting, onChange }: EntryProps) {
+  const [isOpen, { toggle }] = useDisclosure(isTrusting);
   const set = (part: Partial<EntryForm>): void => onChange({ ...form, ...part });
   return (
     <div className="stack">
@@ -198,10 +108,10 @@ export function EntryFields({ form, nameProblem, onChange }: EntryProps) {
         </>
       )}
       <UnstyledButton onClick={toggle} aria-expanded={isOpen} className="disclosure">
-        <Icon name={isOpen ? "down" : "chevron"} size={12} /> Timeouts, revision and more
+        <Icon name={isOpen ? "down" : "chevron"} size={12} /> Advanced: timeouts, revision and more
       </UnstyledButton>
       <Collapse expanded={isOpen}>
-        <Advanced form={form} onChange={onChange} />
+        <AdvancedFields form={form} isTrusting={isTrusting} onChange={onChange} />
       </Collapse>
     </div>
   );

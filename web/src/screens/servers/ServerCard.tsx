@@ -10,7 +10,8 @@ import { ServerIcon } from "../../parts/ServerIcon";
 import { StateDot } from "../../parts/StateDot";
 import { copy } from "../../parts/text";
 import { useBusy } from "../../parts/useBusy";
-import { connectAnew } from "../../servers/connectAnew";
+import { connectAnew, restart, restartWord } from "../../servers/connectAnew";
+import { TrustButton } from "../../servers/TrustButton";
 import { toggle } from "../../servers/toggle";
 import { isOnItsWay, Waiting } from "../../servers/Waiting";
 import { telling } from "../../state/actions";
@@ -61,6 +62,9 @@ function More({ server, onEdit }: { server: ServerView; onEdit(copy: boolean): v
             {server.source.kind === "built-in" ? "This server is built in." : `From ${place}`}
           </Menu.Label>
         )}
+        <Menu.Item leftSection={<Icon name="refresh" size={14} />} onClick={() => restart(server)}>
+          {restartWord(server)}
+        </Menu.Item>
         <Menu.Item
           leftSection={<Icon name="edit" size={14} />}
           onClick={() => onEdit(false)}
@@ -121,6 +125,7 @@ function Failure({ server, onEdit }: { server: ServerView; onEdit(copy: boolean)
               How to sign in
             </Button>
           )}
+          <TrustButton server={server} />
           {server.is_editable && (
             <Button size="compact-xs" variant="default" onClick={() => onEdit(false)}>
               Edit

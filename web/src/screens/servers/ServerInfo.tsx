@@ -10,6 +10,7 @@ import { ServerIcon } from "../../parts/ServerIcon";
 import { StateDot } from "../../parts/StateDot";
 import { useNow } from "../../parts/useNow";
 import { NotConnected } from "../../servers/NotConnected";
+import { TrustButton } from "../../servers/TrustButton";
 import { toggle } from "../../servers/toggle";
 import { telling } from "../../state/actions";
 import { command } from "../../state/connection";
@@ -124,7 +125,9 @@ function Overview({ server }: { server: ServerView }) {
     .join(", ");
   return (
     <div className="stack">
-      {error && server.state !== "CONNECTED" && <ErrorNote error={error} />}
+      {error && server.state !== "CONNECTED" && (
+        <ErrorNote error={error} action={<TrustButton server={server} />} />
+      )}
       <Facts server={server} />
       {server.remarks.map((remark) => (
         <p key={remark} className="dim" style={{ margin: 0 }}>

@@ -36,7 +36,8 @@ function Dialog({ edited, onClose }: { edited: Edited | null; onClose(): void })
 function editedIn(query: URLSearchParams): Edited | null {
   const copied = query.get("copy");
   const server_id = copied ?? query.get("edit");
-  return server_id === null ? null : { server_id, isCopy: copied !== null };
+  if (server_id === null) return null;
+  return { server_id, isCopy: copied !== null, isTrusting: query.has("trust") };
 }
 
 export function Servers() {

@@ -2,7 +2,29 @@
 
 export type Raw = Record<string, unknown>;
 
-export interface EntryForm {
+/** Times, counts and sizes; what else stands there, a placeholder perhaps, stays as it is. */
+const NUMBERS = [
+  "connectionTimeout",
+  "requestTimeout",
+  "maxTotalTimeout",
+  "pingInterval",
+  "maxRetries",
+  "maxConcurrency",
+  "maxMessageBytes",
+] as const;
+export type NumberKey = (typeof NUMBERS)[number];
+
+/** What each is where the file says nothing. */
+const FLAGS = { enabled: true, inheritEnv: false, insecure: false };
+export type FlagKey = keyof typeof FLAGS;
+
+/** Texts, by their keys in the file. */
+const TEXTS = { title: "name", envFile: "envFile", caFile: "caFile" };
+export type TextKey = keyof typeof TEXTS;
+
+type Fields = Record<NumberKey, number | ""> & Record<FlagKey, boolean> & Record<TextKey, string>;
+
+export interface EntryForm extends Fields {
   name: string;
   kind: "command" | "url";
   command: string;
@@ -13,14 +35,11 @@ export interface EntryForm {
   headers: [string, string][];
   cwd: string;
   protocolVersion: string;
-  connectionTimeout: number | "";
-  requestTimeout: number | "";
   progressResetsTimeout: "" | "true" | "false";
-  maxTotalTimeout: number | "";
-  pingInterval: number | "";
-  maxRetries: number | "";
   retryBackoff: string;
   meta: string;
+  secretKeys: [string, string][];
+  /** What the file says that the form has no field for. */
   rest: Raw;
 }
 
@@ -38,25 +57,33 @@ const KNOWN = [
   "protocolVersion",
   "meta",
 ];
-/** Times and counts; what else stands there, a placeholder perhaps, stays as it is. */
-const NUMBERS = [
-  "connectionTimeout",
-  "requestTimeout",
-  "maxTotalTimeout",
-  "pingInterval",
-  "maxRetries",
-] as const;
 const text = (value: unknown): string =>
   value === undefined || value === null ? "" : String(value);
 const pairs = (value: unknown): [string, string][] =>
   typeof value === "object" && value !== null
     ? Object.entries(value).map(([name, one]) => [name, text(one)])
     : [];
+const string = (value: unknown): string => (typeof value === "string" ? value : "");
 const number = (value: unknown): number | "" => (typeof value === "number" ? value : "");
 const isDelays = (value: unknown): value is number[] =>
   Array.isArray(value) && value.every((one) => typeof one === "number");
 
+/** Names, or names with texts. */
+const isSecrets = (value: unknown): value is string[] | Record<string, string | null> =>
+  typeof value === "object" &&
+  value !== null &&
+  Object.values(value).every(
+    (one) => typeof one === "string" || (one === null && !Array.isArray(value)),
+  );
+const secrets = (value: unknown): [string, string][] => {
+  if (!isSecrets(value)) return [];
+  return Array.isArray(value) ? value.map((name) => [name, ""]) : pairs(value);
+};
+
 function isKnown(key: string, value: unknown): boolean {
+  if (Object.values(TEXTS).includes(key)) return typeof value === "string";
+  if (key in FLAGS) return typeof value === "boolean" && value !== FLAGS[key as FlagKey];
+  if (key === "secretKeys") return isSecrets(value);
   if ((NUMBERS as readonly string[]).includes(key)) return typeof value === "number";
   if (key === "progressResetsTimeout") return typeof value === "boolean";
   return key === "retryBackoff" ? isDelays(value) : KNOWN.includes(key);
@@ -92,6 +119,15 @@ export function formOf(name: string, raw: Raw): EntryForm {
     maxTotalTimeout: number(raw.maxTotalTimeout),
     pingInterval: number(raw.pingInterval),
     maxRetries: number(raw.maxRetries),
+    maxConcurrency: number(raw.maxConcurrency),
+    maxMessageBytes: number(raw.maxMessageBytes),
+    enabled: raw.enabled !== false,
+    inheritEnv: raw.inheritEnv === true,
+    insecure: raw.insecure === true,
+    title: string(raw.name),
+    envFile: string(raw.envFile),
+    caFile: string(raw.caFile),
+    secretKeys: secrets(raw.secretKeys),
     retryBackoff: isDelays(raw.retryBackoff) ? raw.retryBackoff.join(", ") : "",
     meta: raw.meta === undefined ? "" : JSON.stringify(raw.meta, null, 2),
     rest: Object.fromEntries(Object.entries(raw).filter(([key, value]) => !isKnown(key, value))),
@@ -100,20 +136,33 @@ export function formOf(name: string, raw: Raw): EntryForm {
 
 type Pair = [string, string];
 
+const LISTS = ["env", "headers", "secretKeys"] as const;
+
 /** What may be kept of a form. Values of variables and headers may be secrets: in place of each is
  * the name that has it in the entry, if one has. */
 export function withoutValues(form: EntryForm, entry: EntryForm): EntryForm {
   const named = (pairs: Pair[], from: Pair[]): Pair[] =>
     pairs.map(([name, value]) => [name, from.find((one) => one[1] === value)?.[0] ?? ""]);
-  return { ...form, env: named(form.env, entry.env), headers: named(form.headers, entry.headers) };
+  const kept = { ...form };
+  for (const key of LISTS) kept[key] = named(form[key], entry[key]);
+  return kept;
 }
 
 /** What was kept of a form, with the values that its entry has now. */
 export function broughtBack(kept: EntryForm, entry: EntryForm): EntryForm {
   const filled = (pairs: Pair[], from: Pair[]): Pair[] =>
     pairs.map(([name, whose]) => [name, from.find((one) => one[0] === whose)?.[1] ?? ""]);
-  const env = filled(kept.env, entry.env);
-  return { ...kept, env, headers: filled(kept.headers, entry.headers), rest: entry.rest };
+  // Kept by an older page, it may lack a field.
+  const form = { ...entry, ...kept, rest: entry.rest };
+  for (const key of LISTS) if (kept[key]) form[key] = filled(kept[key], entry[key]);
+  return form;
+}
+
+function namesOrValues(pairs: Pair[]): string[] | Record<string, string | null> | undefined {
+  const named = pairs.filter(([name]) => name.trim());
+  if (!named.length) return undefined;
+  if (named.every(([, value]) => value === "")) return named.map(([name]) => name);
+  return Object.fromEntries(named.map(([name, value]) => [name, value || null]));
 }
 
 /** The entry to write; one argument per line, so that blanks need no quotes. */
@@ -122,6 +171,7 @@ export function rawOf(form: EntryForm): Raw {
   const put = (key: string, value: unknown): void => {
     if (value !== "" && value !== undefined) raw[key] = value;
   };
+  const putFlag = (key: FlagKey): void => put(key, form[key] === FLAGS[key] ? "" : form[key]);
   const filled = (list: [string, string][]): Raw | undefined => {
     const named = list.filter(([name]) => name.trim());
     return named.length ? Object.fromEntries(named) : undefined;
@@ -132,11 +182,18 @@ export function rawOf(form: EntryForm): Raw {
     if (args.length) raw.args = args;
     put("env", filled(form.env));
     put("cwd", form.cwd.trim());
+    put("envFile", form.envFile.trim());
+    putFlag("inheritEnv");
   } else {
     put("url", form.url.trim());
     put("transport", form.transport);
     put("headers", filled(form.headers));
+    put("caFile", form.caFile.trim());
+    putFlag("insecure");
   }
+  put("name", form.title.trim());
+  putFlag("enabled");
+  put("secretKeys", namesOrValues(form.secretKeys));
   put("protocolVersion", form.protocolVersion);
   for (const key of NUMBERS) put(key, form[key]);
   if (form.progressResetsTimeout) raw.progressResetsTimeout = form.progressResetsTimeout === "true";

@@ -1,0 +1,195 @@
+// What few servers need of an entry: times, limits, TLS, secrets.
+import { NumberInput, Select, Switch, Textarea, TextInput } from "@mantine/core";
+import { useEffect, useRef } from "react";
+import { Pairs } from "../../parts/Pairs";
+import css from "./AdvancedFields.module.css";
+import type { EntryForm, FlagKey, NumberKey, TextKey } from "./entry";
+
+const REVISIONS = [
+  { value: "", label: "Automatic" },
+  ...["2026-07-28", "2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"].map((value) => ({
+    value,
+    label: value,
+  })),
+];
+
+const ANSWERS = [
+  { value: "", label: "Not said (yes)" },
+  { value: "true", label: "Yes" },
+  { value: "false", label: "No" },
+];
+
+interface Props {
+  form: EntryForm;
+  onChange(form: EntryForm): void;
+}
+
+interface FieldProps<Key> extends Props {
+  name: Key;
+  label: string;
+  hint: string;
+}
+
+interface NumberProps extends FieldProps<NumberKey> {
+  min?: number;
+}
+
+function NumberField({ form, onChange, name, label, hint, min = 0 }: NumberProps) {
+  return (
+    <NumberInput
+      label={label}
+      description={hint}
+      value={form[name]}
+      min={min}
+      onChange={(value) => onChange({ ...form, [name]: typeof value === "number" ? value : "" })}
+    />
+  );
+}
+
+function FlagField({ form, onChange, name, label, hint }: FieldProps<FlagKey>) {
+  return (
+    <Switch
+      label={label}
+      description={hint}
+      checked={form[name]}
+      onChange={(event) => onChange({ ...form, [name]: event.currentTarget.checked })}
+    />
+  );
+}
+
+interface TextProps extends FieldProps<TextKey> {
+  isFocused?: boolean;
+}
+
+function TextField({ form, onChange, name, label, hint, isFocused = false }: TextProps) {
+  const field = useRef<HTMLInputElement>(null);
+  useEffect(() => {
+    if (isFocused) field.current?.focus();
+  }, [isFocused]);
+  return (
+    <TextInput
+      ref={field}
+      label={label}
+      description={hint}
+      value={form[name]}
+      onChange={(event) => onChange({ ...form, [name]: event.currentTarget.value })}
+    />
+  );
+}
+
+function Times(props: Props) {
+  const { form, onChange } = props;
+  const set = (part: Partial<EntryForm>): void => onChange({ ...form, ...part });
+  const number = (name: NumberKey, label: string, hint: string, min = 0) => (
+    <NumberField {...props} name={name} label={label} hint={hint} min={min} />
+  );
+  return (
+    <div className={css.times}>
+      <Select
+        label="Protocol revision"
+        description="To speak with this server"
+        data={REVISIONS}
+        allowDeselect={false}
+        value={form.protocolVersion}
+        onChange={(value) => set({ protocolVersion: value ?? "" })}
+      />
+      {number("connectionTimeout", "Connecting, ms", "For one attempt; 0: no limit")}
+      {number("requestTimeout", "Request, ms", "For an answer; 0: no limit")}
+      <Select
+        label="Progress restarts the clock"
+        description="Of a request that reports it"
+        data={ANSWERS}
+        allowDeselect={false}
+        value={form.progressResetsTimeout}
+        onChange={(value) =>
+          set({ progressResetsTimeout: value === "true" || value === "false" ? value : "" })
+        }
+      />
+      {number("maxTotalTimeout", "Request in all, ms", "With progress; 0: no limit")}
+      {number("pingInterval", "Ping, ms", "Between pings; 0: none")}
+      {number("maxRetries", "Retries", "After a failed attempt")}
+      <TextInput
+        label="Waits between retries, ms"
+        description="One for each of them"
+        placeholder="1000, 2000, 4000"
+        value={form.retryBackoff}
+        onChange={(event) => set({ retryBackoff: event.currentTarget.value })}
+      />
+      {number("maxConcurrency", "Requests at once", "In flight; 16 if empty", 1)}
+      {number("maxMessageBytes", "Largest message, bytes", "That is taken; 64 MiB if empty", 1)}
+    </div>
+  );
+}
+
+function Surroundings(props: Props) {
+  return (
+    <>
+      <TextField
+        {...props}
+        name="envFile"
+        label="Environment file"
+        hint="Lines of NAME=value; what is under Environment wins"
+      />
+      <FlagField
+        {...props}
+        name="inheritEnv"
+        label="Give it our whole environment"
+        hint="Off: only what programs need to run, such as HOME and PATH, and the variables above"
+      />
+    </>
+  );
+}
+
+function Trust({ isTrusting, ...props }: Props & { isTrusting: boolean }) {
+  return (
+    <>
+      <TextField
+        {...props}
+        name="caFile"
+        label="Certificates to trust"
+        hint="A PEM file of certificate authorities, beside those of the system"
+        isFocused={isTrusting}
+      />
+      <FlagField
+        {...props}
+        name="insecure"
+        label="Accept any certificate"
+        hint="For tests only: whoever is in between can read and change everything, tokens included"
+      />
+    </>
+  );
+}
+
+export function AdvancedFields(props: Props & { isTrusting: boolean }) {
+  const { form, onChange } = props;
+  const set = (part: Partial<EntryForm>): void => onChange({ ...form, ...part });
+  return (
+    <div className="stack">
+      {form.kind === "command" ? <Surroundings {...props} /> : <Trust {...props} />}
+      <Times {...props} />
+      <Textarea
+        label="_meta for every call"
+        description="A JSON object"
+        autosize
+        minRows={2}
+        value={form.meta}
+        onChange={(event) => set({ meta: event.currentTarget.value })}
+        styles={{ input: { fontFamily: "var(--mono)" } }}
+      />
+      <Pairs
+        label="Secret keys"
+        hint="JSON members, headers and options that are never recorded. A value is needed only to send a recorded call again."
+        noun="secret key"
+        value={form.secretKeys}
+        onChange={(secretKeys) => set({ secretKeys })}
+      />
+      <TextField {...props} name="title" label="Title" hint="Shown in place of the name" />
+      <FlagField
+        {...props}
+        name="enabled"
+        label="Enabled"
+        hint="Off: the command line does not use it"
+      />
+    </div>
+  );
+}
