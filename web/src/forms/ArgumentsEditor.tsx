@@ -76,7 +76,7 @@ export function ArgumentsEditor(props: Props) {
   }, [value, module, drawing, onChange]);
   const isJson = value.mode === "json" || drawing.kind === "json";
   return (
-    <div className="stack">
+    <div className="stack" data-form>
       <div className="row wrap">
         <h3 className="section-title grow">{title}</h3>
         <SegmentedControl

@@ -17,17 +17,22 @@ import { visible } from "../values/visible";
 import { isMultipleChoice } from "./drawing";
 import css from "./SchemaForm.module.css";
 import type { Schema } from "./schema";
+import { useFocusNew } from "./useFocusNew";
 
 function Add({ id, label, onClick, isOff }: AddProps) {
+  const { place, begin } = useFocusNew();
   return (
-    <div>
+    <div ref={place}>
       <Button
         id={id}
         size="compact-xs"
         variant="default"
         leftSection={<Sign name="add" size={12} />}
         disabled={isOff}
-        onClick={onClick}
+        onClick={() => {
+          begin();
+          onClick();
+        }}
       >
         {label}
       </Button>

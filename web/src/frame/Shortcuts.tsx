@@ -22,9 +22,12 @@ function focusSearch(): void {
   document.querySelector<HTMLInputElement>("main input[data-search]")?.focus();
 }
 
-/** A dialog above the screen keeps the keys to itself. */
-const unlessCovered = (act: () => void) => (event: KeyboardEvent) => {
+/** A dialog above the screen keeps the keys to itself; so does a form, where they may be meant for a
+ * field that the focus has not reached. */
+const unlessTaken = (act: () => void) => (event: KeyboardEvent) => {
   if (document.querySelector('[aria-modal="true"]')) return;
+  if (event.target instanceof Element && event.target.closest("form, fieldset, [data-form]"))
+    return;
   event.preventDefault();
   act();
 };
@@ -47,7 +50,7 @@ export function useShortcuts(isSingle: boolean, onHelp: () => void, onDock: () =
   ];
   useHotkeys(
     isSingle
-      ? single.map(([key, act]) => [key, unlessCovered(act), { preventDefault: false }])
+      ? single.map(([key, act]) => [key, unlessTaken(act), { preventDefault: false }])
       : [],
   );
   useHotkeys([["mod+K", openPalette]], [], true);

@@ -97,7 +97,7 @@ function ToolForm({ server, tool, run }: { server: ServerView; tool: Tool; run: 
   const name = tool.name ?? "";
   const { server_id } = server;
   return (
-    <div className="stack">
+    <div className="stack" data-form>
       <ExampleList
         serverId={server_id}
         tool={name}
