@@ -75,6 +75,7 @@ export function ArgumentsEditor(props: Props) {
     if (value.text === null && module) onChange({ ...value, text: initialText(module, drawing) });
   }, [value, module, drawing, onChange]);
   const isJson = value.mode === "json" || drawing.kind === "json";
+  const isComing = drawing.kind === "form" && !isJson && (!module || value.text === null);
   return (
     <div className="stack" data-form>
       <div className="row wrap">
@@ -94,18 +95,20 @@ export function ArgumentsEditor(props: Props) {
           {drawing.note}
         </p>
       )}
-      {isJson ? (
-        <CodeEditor
-          label="Arguments as JSON"
-          height={260}
-          value={value.text ?? "{}"}
-          onChange={(text) => onChange({ ...value, text })}
-        />
-      ) : (
-        <FormBoundary key={props.name} onError={setBroken}>
-          <FormOf {...props} drawing={drawing} />
-        </FormBoundary>
-      )}
+      <div className="stack" data-fields={isComing ? "coming" : "there"}>
+        {isJson ? (
+          <CodeEditor
+            label="Arguments as JSON"
+            height={260}
+            value={value.text ?? "{}"}
+            onChange={(text) => onChange({ ...value, text })}
+          />
+        ) : (
+          <FormBoundary key={props.name} onError={setBroken}>
+            <FormOf {...props} drawing={drawing} />
+          </FormBoundary>
+        )}
+      </div>
       <Findings findings={findings} />
     </div>
   );

@@ -2,8 +2,9 @@
 const FIELDS =
   'input:not([type="hidden"]), textarea, select, [contenteditable="true"], [role="textbox"]';
 
-const isFree = (field: HTMLElement): boolean =>
-  !field.matches(":disabled") && (field.checkVisibility?.() ?? true);
+export const isVisible = (element: Element): boolean => element.checkVisibility?.() ?? true;
+
+const isFree = (field: HTMLElement): boolean => !field.matches(":disabled") && isVisible(field);
 
 /** The fields within an element that can be filled in, in order. */
 export const fieldsIn = (within: Element | null | undefined): HTMLElement[] =>

@@ -147,6 +147,7 @@ function ToolFoot({ run, isConnected, whyNot, canForce }: FootProps) {
       )}
       <Tooltip label={whyNot ?? "Ctrl Enter"}>
         <Button
+          data-run
           leftSection={<Icon name="play" size={13} />}
           data-disabled={whyNot !== null || undefined}
           aria-disabled={whyNot !== null}
