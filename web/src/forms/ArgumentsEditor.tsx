@@ -12,6 +12,7 @@ import { type HalfTyped, HalfTypedContext } from "./halfTyped";
 import { lossyNumber } from "./numbers";
 import { type Drawing, drawingOf, namesWithoutField } from "./prepare";
 import { isSchema } from "./schema";
+import { useFocusBad } from "./useFocusBad";
 import type { Finding } from "./validate";
 
 export const formModule = lazyModule(() => import("./SchemaForm"));
@@ -32,6 +33,8 @@ interface Props {
   schema: unknown;
   value: Arguments;
   findings: Finding[];
+  /** How often they were refused for what is wrong with them. */
+  refused?: number;
   onChange(value: Arguments): void;
 }
 
@@ -67,7 +70,8 @@ function useDrawing(schema: unknown): [Drawing, (why: string) => void] {
 }
 
 export function ArgumentsEditor(props: Props) {
-  const { title = "Arguments", schema, value, findings, onChange } = props;
+  const { title = "Arguments", schema, value, findings, refused = 0, onChange } = props;
+  const place = useFocusBad(refused);
   const module = useModule(formModule);
   const [drawing, setBroken] = useDrawing(schema);
   // The defaults are filled in as soon as the form's code is there, whichever way is shown.
@@ -77,7 +81,7 @@ export function ArgumentsEditor(props: Props) {
   const isJson = value.mode === "json" || drawing.kind === "json";
   const isComing = drawing.kind === "form" && !isJson && (!module || value.text === null);
   return (
-    <div className="stack" data-form>
+    <div className="stack" data-form ref={place}>
       <div className="row wrap">
         <h3 className="section-title grow">{title}</h3>
         <SegmentedControl

@@ -108,6 +108,7 @@ function ToolForm({ server, tool, run }: { server: ServerView; tool: Tool; run: 
         schema={tool.inputSchema ?? {}}
         value={run.draft}
         findings={run.isTried ? run.findings : []}
+        refused={run.refused}
         onChange={run.setDraft}
       />
       <CallOptions
@@ -136,7 +137,7 @@ function ToolFoot({ run, isConnected, whyNot, canForce }: FootProps) {
   return (
     <div className={css.foot}>
       {breaches > 0 && (
-        <span className="dim grow" role="status">
+        <span className="bad grow" role="status">
           {breaches === 1 ? "1 argument breaks" : `${breaches} arguments break`} the schema
         </span>
       )}
