@@ -13,6 +13,7 @@ import { lossyNumber } from "./numbers";
 import { PlacingContext, put } from "./placing";
 import { type Drawing, drawingOf, namesWithoutField } from "./prepare";
 import { isSchema } from "./schema";
+import { useFocusBad } from "./useFocusBad";
 import type { Finding } from "./validate";
 
 export const formModule = lazyModule(() => import("./SchemaForm"));
@@ -33,6 +34,8 @@ interface Props {
   schema: unknown;
   value: Arguments;
   findings: Finding[];
+  /** How often they were refused for what is wrong with them. */
+  refused?: number;
   onChange(value: Arguments): void;
 }
 
@@ -68,7 +71,8 @@ function useDrawing(schema: unknown): [Drawing, (why: string) => void] {
 }
 
 export function ArgumentsEditor(props: Props) {
-  const { title = "Arguments", schema, value, findings, onChange } = props;
+  const { title = "Arguments", schema, value, findings, refused = 0, onChange } = props;
+  const place = useFocusBad(refused);
   const module = useModule(formModule);
   const [drawing, setBroken] = useDrawing(schema);
   // The defaults are filled in as soon as the form's code is there, whichever way is shown.
@@ -76,8 +80,9 @@ export function ArgumentsEditor(props: Props) {
     if (value.text === null && module) onChange({ ...value, text: initialText(module, drawing) });
   }, [value, module, drawing, onChange]);
   const isJson = value.mode === "json" || drawing.kind === "json";
+  const isComing = drawing.kind === "form" && !isJson && (!module || value.text === null);
   return (
-    <div className="stack">
+    <div className="stack" data-form ref={place}>
       <div className="row wrap">
         <h3 className="section-title grow">{title}</h3>
         <SegmentedControl
@@ -95,18 +100,20 @@ export function ArgumentsEditor(props: Props) {
           {drawing.note}
         </p>
       )}
-      {isJson ? (
-        <CodeEditor
-          label="Arguments as JSON"
-          height={260}
-          value={value.text ?? "{}"}
-          onChange={(text) => onChange({ ...value, text })}
-        />
-      ) : (
-        <FormBoundary key={props.name} onError={setBroken}>
-          <FormOf {...props} drawing={drawing} />
-        </FormBoundary>
-      )}
+      <div className="stack" data-fields={isComing ? "coming" : "there"}>
+        {isJson ? (
+          <CodeEditor
+            label="Arguments as JSON"
+            height={260}
+            value={value.text ?? "{}"}
+            onChange={(text) => onChange({ ...value, text })}
+          />
+        ) : (
+          <FormBoundary key={props.name} onError={setBroken}>
+            <FormOf {...props} drawing={drawing} />
+          </FormBoundary>
+        )}
+      </div>
       <Findings findings={findings} />
     </div>
   );

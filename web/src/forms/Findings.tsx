@@ -12,10 +12,12 @@ const lineOf = (finding: Finding) => (
 export function Findings({ findings }: { findings: Finding[] }) {
   if (findings.length === 0) return null;
   return (
-    <FirstLines
-      label="What breaks the schema"
-      className={css.findings}
-      lines={findings.map(lineOf)}
-    />
+    <div data-findings>
+      <FirstLines
+        label="What breaks the schema"
+        className={css.findings}
+        lines={findings.map(lineOf)}
+      />
+    </div>
   );
 }

@@ -251,12 +251,25 @@ describe("lists and objects", () => {
     const page = await show(one({ type: "array", items: { type: "string" }, default: ["a"] }));
     await userEvent.click(screen.getByRole("button", { name: "Add an item" }));
     expect(page.sent()).toEqual({ it: ["a", ""] });
-    await userEvent.type(screen.getAllByRole("textbox")[1] as HTMLElement, "b");
+    // What was added has the focus.
+    await userEvent.keyboard("b");
     expect(page.sent()).toEqual({ it: ["a", "b"] });
     await userEvent.click(screen.getByRole("button", { name: "Move item 2 up" }));
     expect(page.sent()).toEqual({ it: ["b", "a"] });
     await userEvent.click(screen.getByRole("button", { name: "Remove item 1" }));
     expect(page.sent()).toEqual({ it: ["a"] });
+  });
+  it("take what is typed into what was added, however deep it is", async () => {
+    const people = { type: "object", properties: { name: { type: "string" } } };
+    const page = await show(one({ type: "array", items: people }));
+    await userEvent.click(screen.getByRole("button", { name: "Add an item" }));
+    await userEvent.keyboard("3m");
+    expect(page.sent()).toEqual({ it: [{ name: "3m" }] });
+    page.unmount();
+    sessionStorage.clear();
+    await show(one({ type: "object", additionalProperties: { type: "string" } }));
+    await userEvent.click(screen.getByRole("button", { name: "Add a key" }));
+    expect(document.activeElement?.tagName).toMatch(/INPUT|TEXTAREA/);
   });
   it("tell what is wrong with themselves", async () => {
     const list = { type: "array", items: { type: "string" }, minItems: 1 };
@@ -321,6 +334,7 @@ describe("a JSON field", () => {
     const page = await show(one({ type: "array", items: { type: ["string", "integer"] } }));
     await userEvent.click(screen.getByRole("button", { name: "Add an item" }));
     const editor = field("it-1 as JSON");
+    expect(document.activeElement).toBe(editor);
     await userEvent.clear(editor);
     expect(editor).toHaveProperty("value", "");
     await userEvent.type(editor, "12");

@@ -19,17 +19,22 @@ import { useAt } from "./placing";
 import css from "./SchemaForm.module.css";
 import { SentAs } from "./SentAs";
 import type { Schema } from "./schema";
+import { useFocusNew } from "./useFocusNew";
 
 function Add({ id, label, onClick, isOff }: AddProps) {
+  const { place, begin } = useFocusNew();
   return (
-    <div>
+    <div ref={place}>
       <Button
         id={id}
         size="compact-xs"
         variant="default"
         leftSection={<Sign name="add" size={12} />}
         disabled={isOff}
-        onClick={onClick}
+        onClick={() => {
+          begin();
+          onClick();
+        }}
       >
         {label}
       </Button>

@@ -8,6 +8,7 @@ import { useNoteVisits } from "../state/selection";
 import { Dock } from "./Dock";
 import css from "./Frame.module.css";
 import { LinkBanner } from "./LinkBanner";
+import { useLanding } from "./landing";
 import { Palette } from "./Palette";
 import { ShortcutList, useShortcuts } from "./Shortcuts";
 import { TopBar } from "./TopBar";
@@ -22,6 +23,7 @@ export function Frame() {
   useShortcuts(isSingle, help.open, toggleDock);
   useNoteVisits();
   useTitle();
+  useLanding();
   const main = (
     <main className={css.main} id="screen">
       <Outlet />

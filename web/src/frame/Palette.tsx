@@ -13,6 +13,7 @@ import { type Item, type Tool, titleOf } from "../state/items";
 import { useAllItems, useLoadAll } from "../state/lists";
 import { nameOf, pathTo, pathToCall, useCurrentServer, usePlace } from "../state/selection";
 import { useInspector } from "../state/store";
+import type { Landing } from "./landing";
 import css from "./Palette.module.css";
 import { closePalette, usePalette } from "./paletteStore";
 import { TABS, tabPath } from "./TopBar";
@@ -24,6 +25,8 @@ interface Entry {
   about: string;
   /** Where it leads, or what it does. */
   to: string | (() => void);
+  /** What the focus goes to: to what was chosen on a screen, or to the screen. */
+  landing?: Landing;
 }
 
 interface Actions {
@@ -64,6 +67,7 @@ function entryOf(serverId: string, kind: ListKind, icon: IconName, item: Item<un
     label: titleOf(item.value as Tool, item.key),
     about: `${item.key} · ${serverId}`,
     to: pathToItem(serverId, kind, item.key),
+    landing: "item",
   };
 }
 
@@ -121,6 +125,7 @@ function useEntries({ onDock, onHelp }: Actions): Entry[] {
         label: `${call.method} ${call.name}`,
         about: `call · ${call.server_id} · ${call.status}`,
         to: pathToCall(call),
+        landing: "item",
       }),
     );
     const actions = actionEntries({ onDock, onHelp });
@@ -169,9 +174,10 @@ function Content(actions: Actions) {
   };
   const go = (entry: Entry | undefined): void => {
     if (!entry) return;
-    closePalette();
-    if (typeof entry.to === "string") void navigate(entry.to);
-    else entry.to();
+    const { to, landing = "screen" } = entry;
+    closePalette(typeof to === "string");
+    if (typeof to === "string") void navigate(to, { state: { landing } });
+    else to();
   };
   return (
     <>
@@ -200,6 +206,8 @@ function Content(actions: Actions) {
             event.preventDefault();
             setAt(Math.min(found.length - 1, Math.max(0, at + step)));
           } else if (event.key === "Enter") {
+            // What has the focus next must not take it too.
+            event.preventDefault();
             // Enter may come before what was typed last is drawn.
             go((wanted === text ? found : matching(entries, text))[at]);
           }
@@ -233,11 +241,12 @@ function Content(actions: Actions) {
 }
 
 export function Palette(actions: Actions) {
-  const { isOpen } = usePalette();
+  const { isOpen, hasLed } = usePalette();
   return (
     <Modal
       opened={isOpen}
-      onClose={closePalette}
+      onClose={() => closePalette()}
+      returnFocus={!hasLed}
       withCloseButton={false}
       padding={0}
       size={620}

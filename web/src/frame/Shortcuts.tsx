@@ -16,7 +16,7 @@ const KEYS: [string, string][] = [
   ["c", "Copy the chosen value of a JSON tree"],
   ["1 – 9", "Go to a screen, in the order of the bar"],
   ["m", "Open or close the monitor"],
-  ["r", "Restart or reconnect the server that is shown"],
+  ["Shift R", "Restart or reconnect the server that is shown"],
   ["?", "This list"],
 ];
 
@@ -24,10 +24,13 @@ function focusSearch(): void {
   document.querySelector<HTMLInputElement>("main input[data-search]")?.focus();
 }
 
-/** A dialog above the screen keeps the keys to itself. */
-const unlessCovered = (act: () => void) => (event: KeyboardEvent) => {
+/** A dialog above the screen keeps the keys to itself; so does a form, where they may be meant for a
+ * field that the focus has not reached. */
+const unlessTaken = (act: () => void) => (event: KeyboardEvent) => {
   // A key that is held down is pressed once.
   if (event.repeat || document.querySelector('[aria-modal="true"]')) return;
+  if (event.target instanceof Element && event.target.closest("form, fieldset, [data-form]"))
+    return;
   event.preventDefault();
   act();
 };
@@ -43,7 +46,7 @@ export function useShortcuts(isSingle: boolean, onHelp: () => void, onDock: () =
     ["?", onHelp],
     ["shift+?", onHelp],
     ["m", onDock],
-    ["r", () => server && restart(server)],
+    ["shift+R", () => server && restart(server)],
     ...TABS.map((tab, index): [string, () => void] => [
       String(index + 1),
       () => void navigate(tabPath(tab, server, place)),
@@ -51,7 +54,7 @@ export function useShortcuts(isSingle: boolean, onHelp: () => void, onDock: () =
   ];
   useHotkeys(
     isSingle
-      ? single.map(([key, act]) => [key, unlessCovered(act), { preventDefault: false }])
+      ? single.map(([key, act]) => [key, unlessTaken(act), { preventDefault: false }])
       : [],
   );
   useHotkeys([["mod+K", openPalette]], [], true);

@@ -1,5 +1,5 @@
 import { MantineProvider } from "@mantine/core";
-import { render, screen } from "@testing-library/react";
+import { fireEvent, render, screen, waitFor } from "@testing-library/react";
 import { beforeAll, expect, it, vi } from "vitest";
 import type { QuestionView } from "../api/types";
 import { formModule } from "../forms/ArgumentsEditor";
@@ -33,4 +33,21 @@ it.each([
   );
   expect(screen.getByText("Your answer")).toBeTruthy();
   expect(screen.getByRole("button", { name: "Submit" })).toBeTruthy();
+});
+
+it.each([
+  ["textbox", { type: "string" }],
+  ["combobox", { type: "string", enum: ["a", "b"] }],
+])("an answer that does not fit leads to the first bad field, a %s", async (role, bad) => {
+  const properties = { good: { type: "string" }, bad, worse: { type: "integer" } };
+  render(
+    <MantineProvider env="test">
+      <QuestionPanel
+        question={asking({ type: "object", properties, required: ["bad", "worse"] })}
+      />
+    </MantineProvider>,
+  );
+  fireEvent.click(screen.getByRole("button", { name: "Submit" }));
+  const field = screen.getByRole(role, { name: /^bad/ });
+  await waitFor(() => expect(document.activeElement).toBe(field));
 });

@@ -23,13 +23,14 @@ export function ElicitationForm({ question, send, edited }: AnswerProps) {
   const first = failure ? AS_JSON : NO_ARGUMENTS;
   const [draft, setDraft] = useAnswerDraft(question, first, edited);
   const [isTried, setTried] = useState(false);
+  const [refused, setRefused] = useState(0);
   const { parsed, findings } = useFindings(requestedSchema, draft);
   const text = draft.text ?? "{}";
   // Without a text the defaults are still to be filled in.
   const isReady = parsed.ok && draft.text !== null;
   const submit = (isForced: boolean): void => {
     setTried(true);
-    if (!isReady || (findings.length && !isForced)) return;
+    if (!isReady || (findings.length && !isForced)) return setRefused(refused + 1);
     send((force) =>
       command(
         "AnswerElicitation",
@@ -53,6 +54,7 @@ export function ElicitationForm({ question, send, edited }: AnswerProps) {
         schema={requestedSchema ?? {}}
         value={draft}
         findings={isTried ? findings : []}
+        refused={refused}
         onChange={setDraft}
       />
       {!parsed.ok && <Callout>The JSON is not complete: {parsed.problem}</Callout>}

@@ -105,6 +105,7 @@ function Panel({ question }: { question: QuestionView }) {
   return (
     <section
       className={css.panel}
+      data-form
       id={question.question_id}
       aria-label={`Question: ${question.method}`}
       onKeyDown={answerByKey}

@@ -80,7 +80,7 @@ function Arguments({
     onChange(rest);
   };
   return (
-    <>
+    <div className="stack" data-form data-fields="there">
       {prompt.arguments.map((one) => (
         <SuggestedField
           key={one.name}
@@ -98,7 +98,7 @@ function Arguments({
           onRemove={() => remove(name)}
         />
       ))}
-    </>
+    </div>
   );
 }
 
@@ -136,6 +136,7 @@ export function PromptPanel(props: Props) {
             {error && <ErrorNote error={error} />}
             <div className="row">
               <Button
+                data-run
                 leftSection={<Icon name="play" size={13} />}
                 onClick={get}
                 disabled={!isConnected}

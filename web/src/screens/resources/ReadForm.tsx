@@ -24,6 +24,7 @@ export function ReadForm({ server, title, uri, children }: Props) {
     <div className="scroll pad" style={{ height: "100%" }}>
       <form
         className="stack"
+        data-fields="there"
         style={{ maxWidth: 560 }}
         onSubmit={(event) => {
           event.preventDefault();
@@ -39,7 +40,7 @@ export function ReadForm({ server, title, uri, children }: Props) {
         {children}
         {error && <ErrorNote error={error} title="It was not read" />}
         <div>
-          <Button type="submit" disabled={!isConnected}>
+          <Button type="submit" data-run disabled={!isConnected}>
             Read it
           </Button>
         </div>

@@ -153,6 +153,7 @@ export function ResourcePanel({ server, uri, itemKey, resource, listed, problem 
           </h2>
           <FollowSwitch server={server} uri={uri} followed={followed} />
           <Button
+            data-run
             variant="default"
             leftSection={<Icon name="refresh" size={13} />}
             disabled={!isConnected}

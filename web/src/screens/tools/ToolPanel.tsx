@@ -97,7 +97,7 @@ function ToolForm({ server, tool, run }: { server: ServerView; tool: Tool; run: 
   const name = tool.name ?? "";
   const { server_id } = server;
   return (
-    <div className="stack">
+    <div className="stack" data-form>
       <ExampleList
         serverId={server_id}
         tool={name}
@@ -108,6 +108,7 @@ function ToolForm({ server, tool, run }: { server: ServerView; tool: Tool; run: 
         schema={tool.inputSchema ?? {}}
         value={run.draft}
         findings={run.isTried ? run.findings : []}
+        refused={run.refused}
         onChange={run.setDraft}
       />
       <CallOptions
@@ -136,7 +137,7 @@ function ToolFoot({ run, isConnected, whyNot, canForce }: FootProps) {
   return (
     <div className={css.foot}>
       {breaches > 0 && (
-        <span className="dim grow" role="status">
+        <span className="bad grow" role="status">
           {breaches === 1 ? "1 argument breaks" : `${breaches} arguments break`} the schema
         </span>
       )}
@@ -147,6 +148,7 @@ function ToolFoot({ run, isConnected, whyNot, canForce }: FootProps) {
       )}
       <Tooltip label={whyNot ?? "Ctrl Enter"}>
         <Button
+          data-run
           leftSection={<Icon name="play" size={13} />}
           data-disabled={whyNot !== null || undefined}
           aria-disabled={whyNot !== null}

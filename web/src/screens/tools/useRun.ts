@@ -19,6 +19,8 @@ export interface Run {
   setOptions(options: Options): void;
   findings: Finding[];
   isTried: boolean;
+  /** How often it was not run for what is wrong with the arguments. */
+  refused: number;
   problem: string | null;
   error: ErrorView | null;
   /** The backend refused the arguments by the schema. */
@@ -36,6 +38,7 @@ export function useRun(
   const [draft, setDraft] = useDraft<Arguments>(`tool.${key}`, NO_ARGUMENTS);
   const [options, setOptions] = useDraft<Options>(`tool.${key}.options`, NO_OPTIONS);
   const [isTried, setTried] = useState(false);
+  const [refused, setRefused] = useState(0);
   const [problem, setProblem] = useState<string | null>(null);
   const [error, setError] = useState<ErrorView | null>(null);
   // How to run it once the defaults are filled in: who is quick presses Run before they are.
@@ -84,6 +87,7 @@ export function useRun(
     setTried(true);
     setProblem(parsed.ok ? null : `The arguments are not JSON: ${parsed.problem}`);
     if (parsed.ok && (isForced || findings.length === 0)) void send(text, isForced);
+    else setRefused(refused + 1);
   };
   useEffect(() => {
     if (early === null || draft.text === null) return;
@@ -98,6 +102,7 @@ export function useRun(
     setOptions,
     findings,
     isTried,
+    refused,
     problem,
     error,
     canForce,

@@ -1,0 +1,28 @@
+import { type RefObject, useEffect, useRef } from "react";
+import { fieldsIn } from "../parts/fields";
+
+const WRONG = '[aria-invalid="true"], .mantine-InputWrapper-error, .mantine-Checkbox-error';
+
+function focusBad(within: HTMLElement | null): void {
+  const wrong = within?.querySelector<HTMLElement>(WRONG);
+  const place = wrong?.closest(".rjsf-field");
+  const field = wrong?.matches('[aria-invalid="true"]') ? wrong : fieldsIn(place)[0];
+  const target = field ?? place?.querySelector("button");
+  target?.focus({ preventScroll: true });
+  // With its name above it and what is wrong below it.
+  (place ?? within?.querySelector("[data-findings]"))?.scrollIntoView?.({ block: "center" });
+}
+
+/** For an element around a form: each attempt that was refused leads to the first bad field. */
+export function useFocusBad(refused: number): RefObject<HTMLDivElement | null> {
+  const place = useRef<HTMLDivElement>(null);
+  const former = useRef(refused);
+  useEffect(() => {
+    if (former.current === refused) return;
+    former.current = refused;
+    // The form marks its fields after it is drawn.
+    const frame = requestAnimationFrame(() => focusBad(place.current));
+    return () => cancelAnimationFrame(frame);
+  }, [refused]);
+  return place;
+}

@@ -1,0 +1,30 @@
+import { type RefObject, useEffect, useRef } from "react";
+import { fieldsIn } from "../parts/fields";
+
+interface FocusNew {
+  /** Around the button that adds, beside what it adds. */
+  place: RefObject<HTMLDivElement | null>;
+  /** Something is about to be added. */
+  begin(): void;
+}
+
+/** Who adds an item goes on typing in it. */
+export function useFocusNew(): FocusNew {
+  const place = useRef<HTMLDivElement>(null);
+  const former = useRef<Set<Element> | null>(null);
+  const fields = (): HTMLElement[] => fieldsIn(place.current?.parentElement);
+  useEffect(() => {
+    if (former.current === null) return;
+    const { activeElement } = document;
+    const hasStayed = activeElement === document.body || place.current?.contains(activeElement);
+    const added = fields().find((field) => !former.current?.has(field));
+    if (added && hasStayed) added.focus();
+    if (added || !hasStayed) former.current = null;
+  });
+  return {
+    place,
+    begin: () => {
+      former.current = new Set(fields());
+    },
+  };
+}
