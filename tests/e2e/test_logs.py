@@ -77,6 +77,9 @@ def test_each_level_has_a_look_of_its_own(browser: Browser, two: Site, theme: st
 def test_the_server_is_told_a_level_and_keeps_to_it(window: Watched) -> None:
     page = cleared(window)
     level = page.get_by_role("combobox", name="Level that the server logs from")
+    window.shoot("logs-none")
+    page.get_by_role("button", name="Ask for everything, from debug up").click()
+    expect(level).to_have_value("debug")
     level.click()
     page.get_by_role("option", name="critical").click()
     expect(level).to_have_value("critical")

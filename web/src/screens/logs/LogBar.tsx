@@ -14,20 +14,37 @@ import { counted } from "../../values/format";
 import { asJsonLines, asText, LEVELS, SHOWN, type Spoken, spokenBy } from "./levels";
 import { type Lines, useCount, useIsEmpty } from "./useLines";
 
-/** The level from which on the server sends log messages. */
-export const ServerLevel = memo(({ serverId }: { serverId: string }) => {
-  const level = useInspector((state) => state.servers.get(serverId)?.log_level ?? null);
+/** The level from which on the server was asked to log, and whether it can be asked. */
+function useLevel(serverId: string | null) {
+  const level = useInspector((state) => state.servers.get(serverId ?? "")?.log_level ?? null);
   const isOffered = useInspector((state) => {
-    const server = state.servers.get(serverId);
+    const server = state.servers.get(serverId ?? "");
     return server?.state === "CONNECTED" && "logging" in server.capabilities;
   });
   const set = (next: string | null): void => {
     if (next)
       void telling(
         "The level was not set",
-        command("SetLevel", { server_id: serverId, level: next }),
+        command("SetLevel", { server_id: serverId ?? "", level: next }),
       );
   };
+  return { level, isOffered, set };
+}
+
+/** Where nothing has come yet, from a server that may wait to be asked. */
+export function AskForAll({ serverId }: { serverId: string | null }) {
+  const { level, isOffered, set } = useLevel(serverId);
+  if (!isOffered || level !== null) return null;
+  return (
+    <Button variant="default" onClick={() => set("debug")}>
+      Ask for everything, from debug up
+    </Button>
+  );
+}
+
+/** The level from which on the server sends log messages. */
+export const ServerLevel = memo(({ serverId }: { serverId: string }) => {
+  const { level, isOffered, set } = useLevel(serverId);
   return (
     <Select
       aria-label="Level that the server logs from"

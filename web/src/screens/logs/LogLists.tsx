@@ -8,7 +8,7 @@ import { Split } from "../../parts/Split";
 import { useRing } from "../../state/events";
 import { visible } from "../../values/visible";
 import { type LogFilter, type Stream, wantedLogs } from "./filter";
-import { Count } from "./LogBar";
+import { AskForAll, Count } from "./LogBar";
 import { LogRow } from "./LogRow";
 import { SHOWN } from "./levels";
 import { type Lines, useLines, useRows } from "./useLines";
@@ -88,7 +88,11 @@ export const LogList = memo((props: ListProps) => {
       </NoFit>
     );
   return (
-    <Empty icon="logs" title={stream === "stderr" ? "Nothing on stderr" : "No log lines"}>
+    <Empty
+      icon="logs"
+      title={stream === "stderr" ? "Nothing on stderr" : "No log lines"}
+      action={isLive && stream !== "stderr" && <AskForAll serverId={filter.server_id} />}
+    >
       {whyNone(filter, stream, isLive)}
     </Empty>
   );

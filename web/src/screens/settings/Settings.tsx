@@ -84,6 +84,8 @@ export function Settings() {
   const shown = [...settings.values()].filter(({ name, description }) =>
     `${name} ${description}`.toLowerCase().includes(needle),
   );
+  const used = shown.filter((setting) => setting.is_used);
+  const unused = shown.filter((setting) => !setting.is_used);
   return (
     <div className="pane">
       <div className="toolbar">
@@ -103,9 +105,14 @@ export function Settings() {
               .
             </p>
           )}
-          {shown.length > 0 || settings.size === 0 ? (
-            <Table settings={shown} />
-          ) : (
+          {(used.length > 0 || settings.size === 0) && <Table settings={used} />}
+          {unused.length > 0 && (
+            <details open={needle !== ""}>
+              <summary className="dim">Not used by this version yet: {unused.length}</summary>
+              <Table settings={unused} />
+            </details>
+          )}
+          {shown.length === 0 && settings.size > 0 && (
             <NoHits text={text} onClear={() => setText("")} />
           )}
         </div>

@@ -1,5 +1,5 @@
 // What rows are wanted besides their text: way, status, method, server, time.
-import { Button, Popover, Select, TextInput } from "@mantine/core";
+import { Button, MultiSelect, Popover, Select, TextInput } from "@mantine/core";
 import { useMemo } from "react";
 import { Icon } from "../../parts/icons";
 import { useRing } from "../../state/events";
@@ -83,6 +83,18 @@ function KindFields({
         nothingFoundMessage="No such method was seen"
         value={filter.method || null}
         onChange={(method) => set({ method: method ?? "" })}
+      />
+      <MultiSelect
+        label="Leave out"
+        comboboxProps={inside}
+        placeholder={filter.hidden.length ? undefined : "No method"}
+        data={[...new Set([...methods, ...filter.hidden])]}
+        searchable
+        clearable
+        clearButtonProps={{ "aria-label": "Leave out no method" }}
+        nothingFoundMessage="No such method was seen"
+        value={filter.hidden}
+        onChange={(hidden) => set({ hidden })}
       />
     </>
   );

@@ -68,6 +68,7 @@ export function filterWords(filter: TrafficFilter, requestId: string | null): st
     isChosen("direction") && labelOf(WAYS, filter.direction),
     isChosen("status") && labelOf(statuses, filter.status),
     filter.method,
+    filter.hidden.length > 0 && `without ${filter.hidden.join(", ")}`,
     isChosen("server") && filter.server !== ALL && `server ${filter.server}`,
     isChosen("time") && timeWords(filter),
     requestId && `id ${requestId}`,

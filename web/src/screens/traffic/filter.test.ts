@@ -16,6 +16,8 @@ describe("a filter", () => {
     expect(fits({ method: "tools/list" }, call)).toBe(false);
     expect(fits({ status: "request" }, call)).toBe(true);
     expect(fits({ status: "notification" }, call)).toBe(false);
+    expect(fits({ hidden: ["ping", "tools/call"] }, call)).toBe(false);
+    expect(fits({ hidden: ["ping"] }, call)).toBe(true);
     const refused = { seq: 2, kind: "HttpResponseReceived", status: 404 };
     expect(fits({ status: "4xx", layer: "http" }, refused)).toBe(true);
     expect(fits({ status: "5xx", layer: "http" }, refused)).toBe(false);
@@ -45,6 +47,7 @@ describe("a filter", () => {
   });
   it("counts the choices that are made", () => {
     expect(activeCount(EVERYTHING)).toBe(0);
+    expect(activeCount({ ...EVERYTHING, hidden: ["ping"] })).toBe(1);
     expect(activeCount({ ...EVERYTHING, text: "x", server: "*", time: "1" })).toBe(2);
   });
 });

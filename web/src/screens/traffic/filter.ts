@@ -23,6 +23,8 @@ export interface TrafficFilter {
   status: Status;
   /** A method by its whole name; empty for all. */
   method: string;
+  /** Methods that are left out, with their answers. */
+  hidden: string[];
   /** A server's id, ALL, or empty for the one that the address names. */
   server: string;
   /** The last so many minutes, or from one moment to another. */
@@ -42,6 +44,7 @@ export const EVERYTHING: TrafficFilter = {
   direction: "both",
   status: "any",
   method: "",
+  hidden: [],
   server: "",
   time: "any",
   from: "",
@@ -53,7 +56,7 @@ export const EVERYTHING: TrafficFilter = {
 export const activeCount = (filter: TrafficFilter): number =>
   (["direction", "status", "method", "server", "time"] as const).filter(
     (name) => filter[name] !== EVERYTHING[name],
-  ).length;
+  ).length + (filter.hidden.length > 0 ? 1 : 0);
 
 const isFailed = (event: EventView): boolean =>
   event.status === "error" ||
@@ -105,6 +108,7 @@ export function wantedBy(
   { found, now = Date.now() / 1000, after = 0 }: Aim = {},
 ): (event: EventView) => boolean {
   const { layer, direction, status, method, request_id } = filter;
+  const hidden = new Set(filter.hidden);
   const [since, until] = spanOf(filter, now);
   // Looked for without making lower case text of every event.
   const words = wordsOf(filter.text.toLowerCase()).map((word) => ({
@@ -116,6 +120,7 @@ export function wantedBy(
     if (event.seq <= after || event.wall < since || event.wall > until) return false;
     if (!isOf(event, layer)) return false;
     if (method && event.method !== method) return false;
+    if (event.method !== null && hidden.has(event.method)) return false;
     if (request_id && String(event.request_id) !== request_id) return false;
     if (direction !== "both" && directionOf(event) !== direction) return false;
     if (status !== "any" && !hasStatus(event, status)) return false;
