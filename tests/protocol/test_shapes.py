@@ -105,11 +105,31 @@ def test_a_page_has_its_items_raw_and_its_cursor() -> None:
 
 @pytest.mark.parametrize(
     "broken",
-    [{}, {"tools": {}}, {"tools": None}, {"tools": [], "nextCursor": 5}, [], None, "tools", 7],
+    [{}, {"tools": {}}, {"tools": None}, [], None, "tools", 7],
 )
 def test_a_result_that_is_no_page_says_so(broken: Any) -> None:
     with pytest.raises(ShapeError):
         decode_page(raw(broken), "tools")
+
+
+def test_a_cursor_of_a_wrong_type_does_not_take_the_items_away() -> None:
+    page = decode_page(raw({"tools": [1], "nextCursor": {"a": 1}}), "tools")
+    assert [bytes(item) for item in page.items] == [b"1"]
+    assert page.next_cursor is None
+    assert page.problem is not None
+    assert page.problem.startswith("nextCursor: Expected `str | null`")
+
+
+@pytest.mark.parametrize("half", [rb"\ud83d", rb"\uDC00", rb"\\\ud83d", rb"\ud83d\ud83d\ude00"])
+def test_half_an_emoji_does_not_take_a_page_away(half: bytes) -> None:
+    first, second = b'{"name":"\\ud83d\\ude00 \\\\ud83d"}', b'{"name":"cut ' + half + b'"}'
+    body = b'{"a":"' + half + b'","tools":[' + first + b", " + second + b'],"nextCursor":"c"}'
+    page = decode_page(msgspec.Raw(body), "tools")
+    assert [bytes(item) for item in page.items] == [first, second]
+    assert page.next_cursor == "c"
+    kept = decode_item(page.items[1], Tool)
+    assert kept.name.startswith("cut ")
+    assert kept.raw == second
 
 
 def test_a_tool_result_has_content_structure_and_its_bytes() -> None:

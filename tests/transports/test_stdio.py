@@ -35,6 +35,7 @@ for line in sys.stdin:
         if name == "die":
             sys.stderr.write("\\x1b[1;31mI am dying\\x1b[0m\\n"); sys.stderr.flush(); os._exit(5)
         if name == "killed": os.kill(os.getpid(), signal.SIGKILL)
+        if name == "half": sys.stdout.write('{{"jsonrpc": "2.0", "id": '); continue
         if name == "deaf": os.close(0); time.sleep(60)
         result = {{"content": [{{"type": "text", "text": text}}]}}
     else:
@@ -128,6 +129,27 @@ async def test_stderr_comes_line_by_line_as_events(server: Any) -> None:
                         break
     assert lines[0] == b"one"
     assert lines[1].endswith(b"\xfe"), "a byte that is no UTF-8 is kept"
+
+
+async def test_a_prompt_on_stderr_is_shown_though_its_line_has_no_end(server: Any) -> None:
+    async with mcplens.connect(server('sys.stderr.write("Password: ")')) as client:
+        shown = await until(client, StderrLine)
+    assert shown.data == b"Password: "
+
+
+async def test_a_timeout_tells_of_a_message_that_came_in_part(server: Any) -> None:
+    async with mcplens.connect(server(), protocol_version="2025-11-25") as client:
+        with pytest.raises(mcplens.InspectorError) as caught:
+            await client.call_tool("half", {}, timeout_s=0.5)
+    assert 'a message has come whose end is missing: \'{"jsonrpc": ' in caught.value.message
+    silent = server("sys.stdout.write('Loading...'); time.sleep(60)")
+    with pytest.raises(mcplens.InspectorError) as caught:
+        async with mcplens.connect(
+            silent, protocol_version="2025-11-25", connection_timeout_s=2, max_retries=0
+        ):
+            pass
+    assert caught.value.code == "CONNECTION_TIMEOUT"
+    assert caught.value.message.endswith("whose end is missing: 'Loading...'")
 
 
 async def test_an_exit_in_a_call_reports_code_and_last_words(server: Any) -> None:

@@ -39,6 +39,11 @@ class LineSplitter:
         if start < len(chunk):
             self._keep(chunk[start:] if start else chunk)
 
+    @property
+    def unfinished(self) -> bytes:
+        """How the line begins whose end has not come, as far as it came at once; b"" if none."""
+        return self._parts[0] if self._parts else b""
+
     def flush(self) -> bytes | Malformed | None:
         """What is left when the stream ends in the middle of a line."""
         return self._take() if self._size else None

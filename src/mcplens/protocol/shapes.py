@@ -6,6 +6,7 @@ One broken item of a list never hides the others: it becomes an item with `probl
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, TypeVar
 
 import msgspec
@@ -244,10 +245,11 @@ def decode_tool_result(raw: Raw) -> ToolResult:
 
 
 class Page(msgspec.Struct):
-    """One page of a list, items still raw."""
+    """One page of a list, items still raw; `problem` is what is wrong with its cursor."""
 
     items: list[Raw]
     next_cursor: str | None
+    problem: str | None = None
 
 
 def decode_page(raw: Raw, key: str) -> Page:
@@ -256,15 +258,49 @@ def decode_page(raw: Raw, key: str) -> Page:
     Raises:
         ShapeError: it is no object with a list under `key`.
     """
+    try:
+        return _decode_page(raw, key)
+    except ShapeError:
+        data = bytes(raw)
+        readable = _without_lone_surrogates(data)
+        if readable == data:
+            raise
+    page = _decode_page(Raw(readable), key)
+    page.items = list(_same_places(page.items, readable, data))
+    return page
+
+
+def _decode_page(raw: Raw, key: str) -> Page:
     fields = decode_result(raw, dict[str, Raw])
     if key not in fields:
         raise ShapeError(f"the result has no {key!r}")
     try:
         items = msgspec.json.decode(fields[key], type=list[Raw])
-        cursor = msgspec.json.decode(fields.get("nextCursor", Raw(b"null")), type=str | None)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as problem:
         raise ShapeError(f"{key}: {_explain(problem)}") from None
+    try:
+        cursor = msgspec.json.decode(fields.get("nextCursor", Raw(b"null")), type=str | None)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as problem:
+        return Page(items, None, f"nextCursor: {_explain(problem)}")
     return Page(items, cursor)
+
+
+def _without_lone_surrogates(data: bytes) -> bytes:
+    """As long, with another character for half a pair, which msgspec does not even skip over."""
+    import re  # only broken lists pay for it
+
+    pair = rb"u[dD][89abAB]..\\u[dD][c-fC-F].."
+    escape = re.compile(rb"\\(?:" + pair + rb"|(u[dD][89a-fA-F]..)|.)", re.DOTALL)
+    return escape.sub(lambda match: rb"\ufffd" if match[1] else match[0], data)
+
+
+def _same_places(items: list[Raw], readable: bytes, data: bytes) -> Iterator[Raw]:
+    """What stands in the data where the items were found."""
+    at = 0
+    for item in map(bytes, items):
+        at = readable.index(item, at)
+        yield Raw(data[at : at + len(item)])
+        at += len(item)
 
 
 def decode_item(raw: Raw, shape: type[I]) -> I:

@@ -147,6 +147,8 @@ class Catalog:
             page = decode_page(frame.body, LIST_KEYS[method])
         except ShapeError as problem:
             raise invalid(method, str(problem), frame) from None
+        if page.problem is not None:
+            self._remark(f"{kind}: {page.problem}; there may be more than this page")
         items: list[Any] = [decode_item(raw, shape) for raw in page.items]
         if kind == "tools":
             items = self._learn_tools(items)

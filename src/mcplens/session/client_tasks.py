@@ -133,6 +133,8 @@ class ClientTasks:
                 page = decode_page(frame.body, "tasks")
             except ShapeError as problem:
                 raise invalid("tasks/list", str(problem), frame) from None
+            if page.problem is not None:
+                self.remark(f"tasks: {page.problem}; there may be more than this page")
             for raw in page.items:
                 try:
                     found.append(read_task(msgspec.json.decode(raw)))

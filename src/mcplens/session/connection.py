@@ -24,6 +24,7 @@ from mcplens.protocol.lifecycle import ConnectionState, IllegalTransition, Lifec
 from mcplens.session.config import ClientOptions, ConnectionConfig, RetryConfig
 from mcplens.session.handshake import Introduction
 from mcplens.session.heartbeat import Heartbeat
+from mcplens.session.misfits import begun_with
 from mcplens.session.opening import Opening
 from mcplens.session.patience import Patience
 from mcplens.session.queue import QueueEntry, RequestQueue
@@ -205,6 +206,8 @@ class Connection:
             await within(self._clock, timeout_s, self._open())
         except TimeoutError:
             message = f"not connected within {timeout_s:g} s, while {self.step}"
+            if self.session is not None:
+                message += begun_with(self.session.transport.unfinished)
             return await self._failed(TimeoutExpired("CONNECTION_TIMEOUT", message))
         except InspectorError as error:
             return await self._failed(error)

@@ -94,11 +94,11 @@ class Misfits:
             self._publish(LateReply, late.id, late.method, frame)
             return
         if frame.raw in self._answered:
-            self._publish(ReplyUnmatched, frame, f"request {frame.id!r} was answered twice")
+            self._publish(ReplyUnmatched, frame, f"request {quote_id(frame.id)} was answered twice")
             return
         meant = self._correlation.near_miss(frame.id)
         hint = f"; request {meant!r} is waiting" if meant is not None else ""
-        reason = f"no request with the id {frame.id!r} is waiting{hint}"
+        reason = f"no request with the id {quote_id(frame.id)} is waiting{hint}"
         self.unattributed(frame, meant if channel is None else channel, reason)
 
     def unattributed(
@@ -151,6 +151,17 @@ def _keep_late(entry: QueueEntry, message: Frame | Malformed) -> None:
 def _malformed_error(message: Malformed) -> ProtocolError:
     text = f"the server's answer is malformed: {message.reason}; it came as {quote(message.raw)}"
     return ProtocolError("INVALID_RESPONSE", text, raw=message.raw)
+
+
+def quote_id(identity: RequestId) -> str:
+    """An id that a server made up, which may be of any length."""
+    text = repr(identity)
+    return text if len(text) <= _QUOTE_BYTES else f"{text[:_QUOTE_BYTES]}…"
+
+
+def begun_with(unfinished: bytes) -> str:
+    """What a timeout says of a message that came in part; nothing if none did."""
+    return f"; a message has come whose end is missing: {quote(unfinished)}" if unfinished else ""
 
 
 def quote(raw: bytes) -> str:

@@ -187,7 +187,8 @@ def check_reply(
         return ()
     try:
         if method in LIST_KEYS:
-            decode_page(frame.body, LIST_KEYS[method])
+            page = decode_page(frame.body, LIST_KEYS[method])
+            return () if page.problem is None else (page.problem,)
         elif method == "tools/call":
             result = decode_tool_result(frame.body)
             return schemas.judge(tool, result) + result.findings

@@ -46,7 +46,7 @@ from mcplens.protocol.frames import (
 from mcplens.session.capabilities import for_stateless
 from mcplens.session.config import ConnectionConfig
 from mcplens.session.expiry import Expiry
-from mcplens.session.misfits import Misfits, quote
+from mcplens.session.misfits import Misfits, begun_with, quote
 from mcplens.session.queue import QueueEntry, RequestStatus
 from mcplens.transports.base import Outgoing, Transport
 
@@ -345,6 +345,7 @@ class Session:
         if entry.evidence:
             shown = ", ".join(quote(raw) for raw in entry.evidence)
             message += f"; what came meanwhile is no valid message: {shown}"
+        message += begun_with(self.transport.unfinished)
         self.give_up(entry, "timed out")
         self.end(entry, TimeoutExpired("REQUEST_TIMEOUT", message))
 

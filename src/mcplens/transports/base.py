@@ -119,6 +119,11 @@ class Transport(ABC):
     def identity(self) -> str:
         """What tells this server from others in this process: its command or its URL."""
 
+    @property
+    def unfinished(self) -> bytes:
+        """How the message begins that has come in part; b"" where there is none."""
+        return b""
+
     @abstractmethod
     async def _open(self) -> None:
         """Establish the channel. Raises InspectorError where that fails."""

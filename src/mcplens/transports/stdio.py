@@ -35,6 +35,8 @@ _LAST_WORDS: Final = 20
 _ANSI: Final = re.compile(
     r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[ -/]*[0-Z`-~])"
 )
+# How long a line on stderr may lack its end before it is shown without.
+_PART_S: Final = 1.0
 # After exit or end of output, how long the rest of both may take to arrive.
 _WIND_UP_S: Final = 0.5
 
@@ -79,6 +81,7 @@ class StdioTransport(Transport):
         self._last_words: deque[str] = deque(maxlen=_LAST_WORDS)
         self._is_closing = False
         self._is_winding_up = False
+        self._is_waiting_for_rest = False  # of a line on stderr
 
     def __repr__(self) -> str:
         return f"<StdioTransport {self._command} {self._child or 'not started'}>"
@@ -97,6 +100,10 @@ class StdioTransport(Transport):
         if self._last_words:
             facts["stderr"] = list(self._last_words)
         return facts
+
+    @property
+    def unfinished(self) -> bytes:
+        return self._readers[0].unfinished if self._readers else b""
 
     # -- opening -------------------------------------------------------------------------------
 
@@ -117,6 +124,7 @@ class StdioTransport(Transport):
                 LineSplitter(_STDERR_LINE_BYTES),
                 self._stderr_line,
                 lambda: None,
+                self._stderr_begun,
             ),
         ]
         child.exited.add_done_callback(lambda _: self._stream_ended())
@@ -161,6 +169,17 @@ class StdioTransport(Transport):
         data = line.raw if isinstance(line, Malformed) else line
         self._last_words.append(data[:2000].decode("utf-8", "backslashreplace"))
         self._publish(StderrLine, self._child.pid, data, size_bytes=len(data))
+
+    def _stderr_begun(self) -> None:
+        """A line came in part: a prompt, or the rest follows soon."""
+        if not self._is_waiting_for_rest:
+            self._is_waiting_for_rest = True
+            self._work.start(self._tell_part(), "stderr part")
+
+    async def _tell_part(self) -> None:
+        await self._clock.sleep(_PART_S)
+        self._is_waiting_for_rest = False
+        self._readers[1].flush()
 
     # -- the server goes away ------------------------------------------------------------------
 
@@ -256,10 +275,12 @@ class _Reader(asyncio.Protocol):
         splitter: LineSplitter,
         on_line: Callable[[bytes | Malformed], None],
         on_end: Callable[[], None],
+        on_part: Callable[[], None] | None = None,
     ) -> None:
         self._splitter = splitter
         self._on_line = on_line
         self._on_end = on_end
+        self._on_part = on_part
         self._transport: Any = None
         self.lines_at_once = 0  # in the last piece that came
         self.closed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -280,6 +301,8 @@ class _Reader(asyncio.Protocol):
             on_line(line)
             count += 1
         self.lines_at_once = count
+        if self._on_part is not None and self._splitter.unfinished:
+            self._on_part()
         # asyncio's pipe transport reads at most this much in one turn of the loop.
         self._transport.max_size = _BITE_BYTES if count > _MANY_LINES else _GULP_BYTES
 
@@ -288,6 +311,10 @@ class _Reader(asyncio.Protocol):
         if not self.closed.done():
             self.closed.set_result(None)
         self._on_end()
+
+    @property
+    def unfinished(self) -> bytes:
+        return self._splitter.unfinished
 
     def flush(self) -> None:
         """The half line that a stream may end with."""
