@@ -31,6 +31,8 @@ interface Props {
   name: string;
   title?: string;
   schema: unknown;
+  /** Headers repeat the arguments that the schema names (2026-07-28, `x-mcp-header`). */
+  sendsHeaders?: boolean;
   value: Arguments;
   findings: Finding[];
   onChange(value: Arguments): void;
@@ -53,9 +55,9 @@ function initialText(module: typeof import("./SchemaForm"), drawing: Drawing): s
   }
 }
 
-function useDrawing(schema: unknown): [Drawing, (why: string) => void] {
+function useDrawing(schema: unknown, sendsHeaders: boolean): [Drawing, (why: string) => void] {
   const [broken, setBroken] = useState<{ schema: unknown; why: string } | null>(null);
-  const drawing = useMemo(() => drawingOf(schema), [schema]);
+  const drawing = useMemo(() => drawingOf(schema, sendsHeaders), [schema, sendsHeaders]);
   const note = `This schema cannot be drawn as a form: ${broken?.why}. Write the arguments as JSON.`;
   return [
     broken?.schema === schema && broken ? { kind: "json", note } : drawing,
@@ -64,9 +66,9 @@ function useDrawing(schema: unknown): [Drawing, (why: string) => void] {
 }
 
 export function ArgumentsEditor(props: Props) {
-  const { title = "Arguments", schema, value, findings, onChange } = props;
+  const { title = "Arguments", schema, sendsHeaders = false, value, findings, onChange } = props;
   const module = useModule(formModule);
-  const [drawing, setBroken] = useDrawing(schema);
+  const [drawing, setBroken] = useDrawing(schema, sendsHeaders);
   // The defaults are filled in as soon as the form's code is there, whichever way is shown.
   useEffect(() => {
     if (value.text === null && module) onChange({ ...value, text: initialText(module, drawing) });

@@ -8,6 +8,7 @@ import {
   type RJSFSchema,
 } from "@rjsf/utils";
 import { useContext, useState } from "react";
+import { described } from "./Described";
 import { DEFAULTS } from "./defaults";
 import { HalfTypedContext, pointerOf, useHalfTyped } from "./halfTyped";
 import css from "./SchemaForm.module.css";
@@ -70,7 +71,7 @@ export function Branches(props: FieldProps) {
       <Select
         id={`${fieldPathId.$id}__kind`}
         label={label || "Kind of arguments"}
-        description={schema.description}
+        description={described(schema)}
         required={required ?? false}
         disabled={(props.disabled || props.readonly) ?? false}
         allowDeselect={false}

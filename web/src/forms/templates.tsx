@@ -13,6 +13,7 @@ import {
 } from "@rjsf/utils";
 import type { ReactNode } from "react";
 import { type IconName, Icon as Sign } from "../parts/icons";
+import { described } from "./Described";
 import { isMultipleChoice } from "./drawing";
 import { useAt } from "./placing";
 import css from "./SchemaForm.module.css";
@@ -53,12 +54,20 @@ interface FrameProps {
 
 function Frame({ id, title, required, description, children }: FrameProps) {
   return (
-    <fieldset id={id} className={css.frame}>
+    <fieldset
+      id={id}
+      className={css.frame}
+      aria-describedby={description ? `${id}-about` : undefined}
+    >
       <legend id={`${id}-label`} className={css.name}>
         {title}
         {required && <span className={css.required}> *</span>}
       </legend>
-      {description && <div className={css.about}>{description}</div>}
+      {description && (
+        <div id={`${id}-about`} className={css.about}>
+          {description}
+        </div>
+      )}
       {children}
     </fieldset>
   );
@@ -68,12 +77,7 @@ function List(props: ArrayFieldTemplateProps) {
   const { items, canAdd, onAddClick, fieldPathId, title, required, schema } = props;
   const [value, put] = useAt(fieldPathId.path);
   return (
-    <Frame
-      id={fieldPathId.$id}
-      title={title}
-      required={required}
-      description={schema.description ?? null}
-    >
+    <Frame id={fieldPathId.$id} title={title} required={required} description={described(schema)}>
       {items.length === 0 && (
         <div className={css.none}>
           <span className="dim">No items.</span>
@@ -188,12 +192,7 @@ function Fields(props: ObjectFieldTemplateProps) {
   if (fieldPathId.path.length === 0 || isItem || !title)
     return <div id={fieldPathId.$id}>{fields}</div>;
   return (
-    <Frame
-      id={fieldPathId.$id}
-      title={title}
-      required={required}
-      description={props.description ?? null}
-    >
+    <Frame id={fieldPathId.$id} title={title} required={required} description={described(schema)}>
       {fields}
       <SentAs
         {...{ id: fieldPathId.$id, schema, value, required }}

@@ -4,6 +4,7 @@ import { SchemaExamples } from "@rjsf/core";
 import { deepEquals, examplesId, type WidgetProps } from "@rjsf/utils";
 import type { ChangeEvent, ReactNode } from "react";
 import { cut } from "../values/format";
+import { described } from "./Described";
 import { PICKERS, type Picker } from "./moments";
 import css from "./SchemaForm.module.css";
 import { Emptied } from "./SentAs";
@@ -28,7 +29,7 @@ export function about({ id, label, schema, required, disabled, readonly, rawErro
     label,
     // A name without letters to show is a name all the same.
     "aria-label": label ? undefined : "Field without a name",
-    description: schema.description || undefined,
+    description: described(schema),
     required: required ?? false,
     disabled: disabled ?? false,
     readOnly: readonly ?? false,
@@ -124,15 +125,14 @@ function Moment({ picker, ...props }: WidgetProps & { picker: Picker }) {
   const text = shownText(value);
   const shown = text === "" ? "" : picker.shown(text);
   if (shown === null) return <TextField {...props} placeholder={picker.example} />;
-  const { description, ...rest } = about(props);
   const sent = text && picker.type !== "date" ? `Sent as ${text}` : "";
   return (
     <Emptied {...emptied(props)}>
       <TextInput
-        {...rest}
+        {...about(props)}
         type={picker.type}
         step={picker.type === "date" ? undefined : 1}
-        description={[description, sent].filter(Boolean).join("\n") || undefined}
+        description={described(schema, sent)}
         value={shown}
         onChange={(event) => {
           const next = event.currentTarget.value;
@@ -144,7 +144,7 @@ function Moment({ picker, ...props }: WidgetProps & { picker: Picker }) {
 }
 
 function CheckboxWidget(props: WidgetProps) {
-  const { value, onChange, schema } = props;
+  const { value, onChange } = props;
   const { description, required, label, readOnly, ...rest } = about(props);
   const name: ReactNode = (
     <span id={`${props.id}-label`}>
@@ -154,7 +154,7 @@ function CheckboxWidget(props: WidgetProps) {
   );
   return (
     <Emptied {...emptied(props)}>
-      {schema.description && (
+      {description && (
         <Input.Description id={`${props.id}-about`} size="xs" mb={4}>
           {description}
         </Input.Description>
@@ -164,7 +164,7 @@ function CheckboxWidget(props: WidgetProps) {
         label={name}
         disabled={rest.disabled || readOnly}
         checked={value === true}
-        aria-describedby={schema.description ? `${props.id}-about` : undefined}
+        aria-describedby={description ? `${props.id}-about` : undefined}
         onChange={(event) => onChange(event.currentTarget.checked)}
       />
     </Emptied>
