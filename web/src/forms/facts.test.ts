@@ -18,6 +18,8 @@ describe("what a schema says of a value", () => {
     [{ type: "string", format: "date-time" }, "date-time"],
     [{ type: "string", format: "email", maxLength: 80 }, "email, up to 80 characters"],
     [{ type: "string", contentEncoding: "base64" }, "base64"],
+    [{ type: "string", format: "byte", contentMediaType: "image/png" }, "base64, image/png"],
+    [{ type: "array", items: { type: "string" } }, ""],
     [{ type: "string", default: "a" }, 'default "a"'],
     [{ type: "string", default: "" }, 'default ""'],
     [{ type: "string", deprecated: true, readOnly: true }, "deprecated, read-only"],
@@ -52,7 +54,7 @@ describe("what a schema says of a value", () => {
     ],
     [{ type: "array", items: { type: "integer", minimum: 1 } }, "array, each integer, at least 1"],
     [{ type: "array", items: { enum: ["a", "b"] }, maxItems: 1 }, "any of 2, up to 1 item"],
-    [{ type: "object", minProperties: 1 }, "at least 1 key"],
+    [{ type: "object", minProperties: 1 }, "object, at least 1 key"],
     [{ type: "string", pattern: "a".repeat(90) }, `text, pattern ${"a".repeat(59)}…`],
     [REGION, ""],
   ])("%j: %s", (schema, words) => {

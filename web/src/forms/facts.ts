@@ -8,7 +8,7 @@ import { FACTS, isChoices, isSchema, NULLABLE, type Schema } from "./schema";
 const MOST_SHOWN = 60;
 
 /** Fields show these kinds by themselves. */
-const EVIDENT = ["text", "boolean", "object", ""];
+const EVIDENT = ["text", "boolean", "object", "array"];
 
 const isNumber = (value: unknown): value is number =>
   typeof value === "number" && Number.isFinite(value);
@@ -25,7 +25,8 @@ function kindOf(schema: Schema, isNullable: boolean): string {
   if (choices.length)
     return `one of ${choices.length}${isNullable && !choices.includes(null) ? " or null" : ""}`;
   const items = isSchema(schema.items) ? choicesIn(schema.items).length : 0;
-  const text = [schema.format, schema.contentEncoding].find(isText) ?? "text";
+  const format = schema.format === "byte" ? "base64" : schema.format;
+  const text = [format, schema.contentEncoding].find(isText) ?? "text";
   const kinds = [schema.type].flat().map((type) => {
     if (type === "string") return text;
     return type === "array" && items ? `any of ${items}` : type;
@@ -60,6 +61,8 @@ function numberLimits(schema: Schema): string[] {
 }
 
 function limitsOf(schema: Schema): string[] {
+  const { items } = schema;
+  const each = isSchema(items) && choicesIn(items).length === 0 ? factsOf(items) : "";
   const least = schema.minLength === 0 ? null : schema.minLength;
   return [
     range(least, schema.maxLength, "character", "characters"),
@@ -69,6 +72,7 @@ function limitsOf(schema: Schema): string[] {
     schema.uniqueItems === true ? "unique" : "",
     range(schema.minProperties, schema.maxProperties, "key", "keys"),
     isText(schema.contentMediaType) ? schema.contentMediaType : "",
+    each && `each ${each}`,
   ].filter(Boolean);
 }
 
@@ -77,14 +81,11 @@ export function factsOf(given: Schema, sendsHeaders = false): string {
   const { schema, isNullable } = withoutNull(given);
   const kind = kindOf(schema, isNullable || given[NULLABLE] === true);
   const limits = limitsOf(schema);
-  const each =
-    isSchema(schema.items) && choicesIn(schema.items).length === 0 ? factsOf(schema.items) : "";
   const header = schema["x-mcp-header"];
   const initial = given.default;
   return [
-    EVIDENT.includes(kind) && (limits.length === 0 || kind !== "text") ? "" : kind,
+    EVIDENT.includes(kind) && limits.length === 0 ? "" : kind,
     ...limits,
-    each && `each ${each}`,
     initial === undefined ? "" : `default ${cut(JSON.stringify(initial), MOST_SHOWN)}`,
     given.deprecated === true ? "deprecated" : "",
     given.readOnly === true && !("const" in given) ? "read-only" : "",

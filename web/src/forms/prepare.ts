@@ -15,6 +15,7 @@ import {
 import { factsOf } from "./facts";
 import { lookUp, writtenOut } from "./references";
 import {
+  BYTES,
   CHOICES,
   EMPTIED,
   FACTS,
@@ -136,6 +137,7 @@ class Preparation {
         next.allOf = value.filter(isSchema).map((part) => this.part(part, below));
     }
     Object.assign(next, this.conditions(schema, below));
+    if (isBytes(schema)) next[BYTES] = true;
     return finished(next, place.isPart);
   }
 
@@ -197,6 +199,10 @@ class Preparation {
     return Object.keys(dependencies).length ? { ...next, dependencies } : next;
   }
 }
+
+/** By the keyword of JSON Schema, or the format of OpenAPI. */
+const isBytes = ({ type, contentEncoding, format }: Schema): boolean =>
+  type === "string" && (contentEncoding === "base64" || format === "byte");
 
 function finished(next: Schema, isPart: boolean): Schema {
   if (next.type === undefined && isSchema(next.properties) && !isPart) next.type = "object";

@@ -12,6 +12,8 @@ export const EMPTIED = "mcplens-emptied";
 export const PLACED = "mcplens-placed";
 /** What the schema as it was sent says of the value, in one line. */
 export const FACTS = "mcplens-facts";
+/** Bytes as base64, which a file can be the source of. */
+export const BYTES = "mcplens-bytes";
 /** Drawn as a list of choices; its type says nothing about their values. */
 export const CHOICES = "mcplens-choices";
 
@@ -24,7 +26,7 @@ export const isChoices = (value: unknown): value is Schema[] =>
 export const isNull = (value: unknown): boolean =>
   isSchema(value) && (value.type === "null" || ("const" in value && value.const === null));
 
-const MARKS = [NULLABLE, EMPTIED, PLACED, FACTS, CHOICES];
+const MARKS = [NULLABLE, EMPTIED, PLACED, FACTS, BYTES, CHOICES];
 
 /** Without the marks of prepare(), which are no schema. */
 export function unmarked(schema: unknown): unknown {

@@ -38,7 +38,7 @@ export function about({ id, label, schema, required, disabled, readonly, rawErro
 }
 
 /** What a control says about its value, for the choice of what it sends while it is empty. */
-export const emptied = (props: WidgetProps) => ({
+const emptied = (props: WidgetProps) => ({
   id: props.id,
   schema: props.schema,
   value: props.value as unknown,
@@ -48,7 +48,7 @@ export const emptied = (props: WidgetProps) => ({
   onChange: props.onChange,
 });
 
-const emptiedTo = (schema: object): unknown => (schema as Record<string, unknown>)[EMPTIED];
+export const emptiedTo = (schema: object): unknown => (schema as Record<string, unknown>)[EMPTIED];
 
 const shownText = (value: unknown): string => {
   if (value === undefined || value === null) return "";
