@@ -126,8 +126,59 @@ def test_text_of_several_lines_is_typed_kept_and_sent(window: Watched) -> None:
     window.assert_clean()
 
 
+def empties(where: Page | Locator) -> Locator:
+    return where.get_by_label("While it is empty")
+
+
+def test_what_an_empty_field_sends_is_seen_and_chosen(window: Watched) -> None:
+    page = enter(window, "form-nested")
+    field(page, "street").fill("a")
+    field(page, "city").fill("b")
+    field(page, "city").fill("")
+    run(page)
+    expect(page.get_by_label("What breaks the schema")).to_have_text(
+        "address.city: This is required."
+    )
+    window.shoot("forms empty text offered")
+    page.get_by_role("button", name="Send an empty text").click()
+    people = page.get_by_role("group", name="people")
+    empties(people).select_option("Sent as an empty list")
+    window.shoot("forms empty text chosen")
+    address = {"street": "a", "city": ""}
+    assert got(page) == {"address": address, "tags": ["new"], "people": []}
+    page = enter(window, "form-alternatives")
+    note = field(page, "note")
+    expect(note).to_have_accessible_description("Text, or nothing (null). text or null")
+    note.focus()
+    page.keyboard.press("Tab")
+    chosen = page.locator("select:focus")
+    expect(chosen).to_have_value("nothing")
+    page.keyboard.type("Sent as null")
+    expect(chosen).to_have_value("null")
+    assert window.axe() == []
+    window.shoot("forms null chosen")
+    page.reload()
+    expect(empties(page).locator("option:checked").filter(has_text="Sent as null")).to_have_count(1)
+    assert got(page) == {"note": None}
+    window.assert_clean()
+
+
+def test_a_file_is_sent_as_base64(window: Watched) -> None:
+    page = enter(window, "form-text")
+    field(page, "needed").fill("x")
+    with page.expect_file_chooser() as chooser:
+        page.get_by_role("button", name="Choose a file for bytes").click()
+    pixel = {"name": "four.bin", "mimeType": "image/png", "buffer": bytes([0, 1, 254, 255])}
+    chooser.value.set_files(pixel)
+    expect(page.get_by_text("four.bin, 4 B")).to_be_visible()
+    window.shoot("forms file")
+    assert got(page) == {"needed": "x", "prefilled": "already here", "bytes": "AAH+/w=="}
+    window.assert_clean()
+
+
 def test_numbers_and_a_checkbox(window: Watched) -> None:
     page = enter(window, "form-numbers")
+    expect(field(page, "count")).to_have_accessible_description("integer, 1–10, default 3")
     field(page, "count").fill("11")
     field(page, "ratio").fill("0.50")
     field(page, "even").press("ArrowUp")
