@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from .browser import Watched, inside, watched
-from .site import Site
+from .site import Site, configure, site
 
 
 def enter(window: Watched, tool: str) -> Page:
@@ -324,3 +329,33 @@ def test_any_arguments_are_json_and_keep_every_digit(window: Watched) -> None:
     window.shoot("forms any")
     assert got(page) == {"big": 123456789012345678901234567890, "100%": 1.0}
     window.assert_clean()
+
+
+@contextmanager
+def over_http() -> Iterator[str]:
+    """The address of the demo server."""
+    command = [sys.executable, "-m", "mcplens.demo", "--http"]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    try:
+        assert process.stderr is not None
+        yield process.stderr.readline().split()[-1]
+    finally:
+        process.terminate()
+        process.wait(15)
+        process.stderr.close()
+
+
+def test_a_field_names_the_header_that_repeats_it(browser: Browser, tmp_path: Path) -> None:
+    with over_http() as url:
+        configure(tmp_path, {"wire": {"url": url}})
+        with site(tmp_path, "wire") as running, watched(browser, running) as window:
+            page = window.enter("/s/wire/tools/header-region")
+            about = 'default "eu-west", also sent as header Mcp-Param-Region'
+            expect(field(page, "region")).to_have_accessible_description(about)
+            expect(field(page, "shard")).to_have_accessible_description(
+                "integer, also sent as header Mcp-Param-Shard"
+            )
+            window.shoot("forms header")
+            run(page)
+            expect(page.get_by_text("Done", exact=True)).to_be_visible()
+            window.assert_clean()
