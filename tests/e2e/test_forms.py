@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 from playwright.sync_api import Browser, Locator, Page, Route, expect
 
 from .browser import Watched, inside, watched
-from .site import Site
+from .site import Site, configure, site
 
 
 def enter(window: Watched, tool: str) -> Page:
@@ -132,8 +137,59 @@ def test_text_of_several_lines_is_typed_kept_and_sent(window: Watched) -> None:
     window.assert_clean()
 
 
+def empties(where: Page | Locator) -> Locator:
+    return where.get_by_label("While it is empty")
+
+
+def test_what_an_empty_field_sends_is_seen_and_chosen(window: Watched) -> None:
+    page = enter(window, "form-nested")
+    field(page, "street").fill("a")
+    field(page, "city").fill("b")
+    field(page, "city").fill("")
+    run(page)
+    expect(page.get_by_label("What breaks the schema")).to_have_text(
+        "address.city: This is required."
+    )
+    window.shoot("forms empty text offered")
+    page.get_by_role("button", name="Send an empty text").click()
+    people = page.get_by_role("group", name="people")
+    empties(people).select_option("Sent as an empty list")
+    window.shoot("forms empty text chosen")
+    address = {"street": "a", "city": ""}
+    assert got(page) == {"address": address, "tags": ["new"], "people": []}
+    page = enter(window, "form-alternatives")
+    note = field(page, "note")
+    expect(note).to_have_accessible_description("Text, or nothing (null). text or null")
+    note.focus()
+    page.keyboard.press("Tab")
+    chosen = page.locator("select:focus")
+    expect(chosen).to_have_value("nothing")
+    page.keyboard.type("Sent as null")
+    expect(chosen).to_have_value("null")
+    assert window.axe() == []
+    window.shoot("forms null chosen")
+    page.reload()
+    expect(empties(page).locator("option:checked").filter(has_text="Sent as null")).to_have_count(1)
+    assert got(page) == {"note": None}
+    window.assert_clean()
+
+
+def test_a_file_is_sent_as_base64(window: Watched) -> None:
+    page = enter(window, "form-text")
+    field(page, "needed").fill("x")
+    with page.expect_file_chooser() as chooser:
+        page.get_by_role("button", name="Choose a file for bytes").click()
+    pixel = {"name": "four.bin", "mimeType": "image/png", "buffer": bytes([0, 1, 254, 255])}
+    chooser.value.set_files(pixel)
+    expect(page.get_by_text("four.bin, 4 B")).to_be_visible()
+    window.shoot("forms file")
+    assert got(page) == {"needed": "x", "prefilled": "already here", "bytes": "AAH+/w=="}
+    window.assert_clean()
+
+
 def test_numbers_and_a_checkbox(window: Watched) -> None:
     page = enter(window, "form-numbers")
+    expect(field(page, "count")).to_have_accessible_description("integer, 1–10, default 3")
     field(page, "count").fill("11")
     field(page, "ratio").fill("0.50")
     field(page, "even").press("ArrowUp")
@@ -299,3 +355,33 @@ def test_a_press_of_run_before_the_form_is_there_sends_its_defaults(window: Watc
     call.get_by_role("button", name="Cancel", exact=True).click()
     expect(call.get_by_text("Cancelled", exact=True).first).to_be_visible()
     window.assert_clean()
+
+
+@contextmanager
+def over_http() -> Iterator[str]:
+    """The address of the demo server."""
+    command = [sys.executable, "-m", "mcplens.demo", "--http"]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    try:
+        assert process.stderr is not None
+        yield process.stderr.readline().split()[-1]
+    finally:
+        process.terminate()
+        process.wait(15)
+        process.stderr.close()
+
+
+def test_a_field_names_the_header_that_repeats_it(browser: Browser, tmp_path: Path) -> None:
+    with over_http() as url:
+        configure(tmp_path, {"wire": {"url": url}})
+        with site(tmp_path, "wire") as running, watched(browser, running) as window:
+            page = window.enter("/s/wire/tools/header-region")
+            about = 'default "eu-west", also sent as header Mcp-Param-Region'
+            expect(field(page, "region")).to_have_accessible_description(about)
+            expect(field(page, "shard")).to_have_accessible_description(
+                "integer, also sent as header Mcp-Param-Shard"
+            )
+            window.shoot("forms header")
+            run(page)
+            expect(page.get_by_text("Done", exact=True)).to_be_visible()
+            window.assert_clean()

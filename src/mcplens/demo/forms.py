@@ -30,7 +30,7 @@ _form("form-empty", "Takes no arguments: there is nothing to fill in.", {})
 _form(
     "form-text",
     "Text fields: plain, required, with a default, limited in length, by pattern, and by format "
-    "(URI, email, date, time, date and time).",
+    "(URI, email, date, time, date and time, bytes as base64).",
     {
         "plain": {"type": "string", "title": "Plain text"},
         "needed": {"type": "string", "description": "This one is required.", "minLength": 1},
@@ -42,6 +42,7 @@ _form(
         "day": {"type": "string", "format": "date"},
         "clock": {"type": "string", "format": "time"},
         "moment": {"type": "string", "format": "date-time"},
+        "bytes": {"type": "string", "contentEncoding": "base64"},
     },
     ("needed",),
 )

@@ -32,6 +32,8 @@ interface Props {
   name: string;
   title?: string;
   schema: unknown;
+  /** Headers repeat the arguments that the schema names (2026-07-28, `x-mcp-header`). */
+  sendsHeaders?: boolean;
   value: Arguments;
   findings: Finding[];
   /** How often they were refused for what is wrong with them. */
@@ -60,9 +62,9 @@ function initialText(module: typeof import("./SchemaForm"), drawing: Drawing): s
 export const filledIn = async (schema: unknown): Promise<string> =>
   initialText(await formModule.load(), drawingOf(schema));
 
-function useDrawing(schema: unknown): [Drawing, (why: string) => void] {
+function useDrawing(schema: unknown, sendsHeaders: boolean): [Drawing, (why: string) => void] {
   const [broken, setBroken] = useState<{ schema: unknown; why: string } | null>(null);
-  const drawing = useMemo(() => drawingOf(schema), [schema]);
+  const drawing = useMemo(() => drawingOf(schema, sendsHeaders), [schema, sendsHeaders]);
   const note = `This schema cannot be drawn as a form: ${broken?.why}. Write the arguments as JSON.`;
   return [
     broken?.schema === schema && broken ? { kind: "json", note } : drawing,
@@ -71,10 +73,11 @@ function useDrawing(schema: unknown): [Drawing, (why: string) => void] {
 }
 
 export function ArgumentsEditor(props: Props) {
-  const { title = "Arguments", schema, value, findings, refused = 0, onChange } = props;
+  const { title = "Arguments", schema, sendsHeaders = false, value, findings } = props;
+  const { refused = 0, onChange } = props;
   const place = useFocusBad(refused);
   const module = useModule(formModule);
-  const [drawing, setBroken] = useDrawing(schema);
+  const [drawing, setBroken] = useDrawing(schema, sendsHeaders);
   // The defaults are filled in as soon as the form's code is there, whichever way is shown.
   useEffect(() => {
     if (value.text === null && module) onChange({ ...value, text: initialText(module, drawing) });

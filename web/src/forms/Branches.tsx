@@ -9,6 +9,7 @@ import {
 } from "@rjsf/utils";
 import { useContext, useState } from "react";
 import { visible } from "../values/visible";
+import { described } from "./Described";
 import { DEFAULTS } from "./defaults";
 import { HalfTypedContext, pointerOf, useHalfTyped } from "./halfTyped";
 import css from "./SchemaForm.module.css";
@@ -71,7 +72,7 @@ export function Branches(props: FieldProps) {
       <Select
         id={`${fieldPathId.$id}__kind`}
         label={visible(label || "Kind of arguments")}
-        description={schema.description && visible(schema.description)}
+        description={described(schema)}
         required={required ?? false}
         disabled={(props.disabled || props.readonly) ?? false}
         allowDeselect={false}

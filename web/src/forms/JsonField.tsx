@@ -4,6 +4,7 @@ import type { ErrorSchema, FieldProps } from "@rjsf/utils";
 import { useState } from "react";
 import { CodeEditor } from "../parts/CodeEditor";
 import { parseJson, pretty } from "../values/json";
+import { described } from "./Described";
 import { useHalfTyped } from "./halfTyped";
 import { lossyNumber } from "./numbers";
 
@@ -39,7 +40,7 @@ export function JsonField(props: FieldProps) {
   return (
     <Input.Wrapper
       label={`${label} (JSON)`}
-      description={schema.description}
+      description={described(schema)}
       required={required ?? false}
       error={problem || undefined}
       size="xs"

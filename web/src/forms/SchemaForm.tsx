@@ -2,15 +2,16 @@
 import { withTheme } from "@rjsf/core";
 // Not the theme as a whole, which brings its date pickers along.
 import { generateTemplates } from "@rjsf/mantine/lib/templates/index.js";
-import type { RJSFSchema, UiSchema } from "@rjsf/utils";
+import type { RJSFSchema, UiSchema, WidgetProps } from "@rjsf/utils";
 import { useMemo } from "react";
 import { Branches } from "./Branches";
 import { DEFAULTS } from "./defaults";
+import { FileField } from "./FileField";
 import { JsonField } from "./JsonField";
 import { NumberField } from "./NumberField";
 import { withoutDefaults } from "./prepare";
 import css from "./SchemaForm.module.css";
-import { JSON_FIELD, type Schema } from "./schema";
+import { BYTES, JSON_FIELD, type Schema } from "./schema";
 import { templates } from "./templates";
 import type { Finding } from "./validate";
 import { errorSchemaOf, validator } from "./validator";
@@ -18,8 +19,11 @@ import { TextField, widgets } from "./widgets";
 
 export { initialValue } from "./defaults";
 
+const TextOrFile = (props: WidgetProps) =>
+  BYTES in props.schema ? <FileField {...props} /> : <TextField {...props} />;
+
 const Form = withTheme<unknown>({
-  templates: { ...generateTemplates(), ...templates, BaseInputTemplate: TextField },
+  templates: { ...generateTemplates(), ...templates, BaseInputTemplate: TextOrFile },
   widgets,
   fields: {
     NumberField,

@@ -281,7 +281,7 @@ describe("lists and objects", () => {
     for (const place of ["list:", "object:", "All of it:"]) expect(about).toContain(place);
     // Once at its place, once in the list.
     expect(screen.getAllByText(/too few/)).toHaveLength(2);
-    expect(screen.getAllByText(/at least 1/)).toHaveLength(2);
+    expect(screen.getAllByText(/does not have at least 1/)).toHaveLength(2);
     expect(screen.getAllByText(/at least 3/)).toHaveLength(2);
   });
   it("stand in one another, by reference as well", async () => {

@@ -1,5 +1,14 @@
 // How parts of a schema are drawn: which are JSON, what null and a choice of branches become.
-import { CHOICES, EMPTIED, isChoices, isNull, isSchema, JSON_FIELD, type Schema } from "./schema";
+import {
+  CHOICES,
+  EMPTIED,
+  FACTS,
+  isChoices,
+  isNull,
+  isSchema,
+  JSON_FIELD,
+  type Schema,
+} from "./schema";
 
 const COMBINED = ["anyOf", "oneOf", "allOf"];
 const TYPES = ["string", "number", "integer", "boolean", "array", "object", "null"];
@@ -123,9 +132,13 @@ export function withNull(drawn: Schema): Schema {
   const branches = drawn[key];
   if (Array.isArray(branches) && drawn.properties === undefined)
     return { ...drawn, [key]: [...branches, branch] };
-  const { title, description, default: initial, ...rest } = drawn;
-  const shown = { ...rest, title: String(drawn.type ?? "value") };
-  const about = { ...(title ? { title } : {}), ...(description ? { description } : {}) };
+  const { title, description, default: initial, [FACTS]: facts, ...rest } = drawn;
+  const shown = { ...rest, title: String(drawn.type ?? "value"), [FACTS]: "" };
+  const about = {
+    ...(title ? { title } : {}),
+    ...(description ? { description } : {}),
+    [FACTS]: facts ?? "",
+  };
   return {
     ...about,
     ...(initial === undefined ? {} : { default: initial }),

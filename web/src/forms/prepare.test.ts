@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { drawingOf, prepare } from "./prepare";
 import { lookUp } from "./references";
-import { EMPTIED, JSON_FIELD, NULLABLE, type Schema } from "./schema";
+import { EMPTIED, FACTS, JSON_FIELD, NULLABLE, type Schema } from "./schema";
 
 const PERSON = { type: "object", properties: { name: { type: "string" } } };
 
@@ -17,6 +17,7 @@ describe("prepare", () => {
       type: "integer",
       minimum: 1,
       title: "Size",
+      [FACTS]: "integer, at least 1",
     });
   });
   it("makes the inner part of a recursive schema a JSON field", () => {
@@ -40,6 +41,7 @@ describe("prepare", () => {
       title: "N",
       default: null,
       [NULLABLE]: true,
+      [FACTS]: "integer or null, default null",
     });
   });
   it("sends null for a required field that is empty and may be null", () => {

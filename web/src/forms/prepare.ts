@@ -12,10 +12,13 @@ import {
   withoutNull,
   withoutSingle,
 } from "./drawing";
+import { factsOf } from "./facts";
 import { lookUp, writtenOut } from "./references";
 import {
+  BYTES,
   CHOICES,
   EMPTIED,
+  FACTS,
   isChoices,
   isSchema,
   JSON_FIELD,
@@ -72,7 +75,10 @@ interface Place {
 class Preparation {
   private nodes = 0;
 
-  constructor(private readonly root: unknown) {}
+  constructor(
+    private readonly root: unknown,
+    private readonly sendsHeaders: boolean,
+  ) {}
 
   prepare(given: unknown, place: Place): Schema {
     this.nodes += 1;
@@ -80,8 +86,16 @@ class Preparation {
     if (this.nodes > MOST_NODES || place.depth > MOST_DEPTH) return asJson(given);
     if (isText(given.$ref)) return this.resolved(given, place);
     const { schema, isNullable } = withoutNull(withoutSingle(given));
-    const drawn = isText(schema.$ref) ? this.resolved(schema, place) : this.drawn(schema, place);
+    const drawn = isText(schema.$ref)
+      ? this.resolved(schema, place)
+      : { ...this.drawn(schema, place), ...this.facts(given, place) };
     return isNullable ? { ...drawn, [NULLABLE]: true } : drawn;
+  }
+
+  /** Of what the server sent, which says more than what is drawn. Parts are merged into others. */
+  private facts(given: Schema, { depth, isPart }: Place): Schema {
+    const facts = depth === 0 || isPart ? "" : factsOf(withoutSingle(given), this.sendsHeaders);
+    return facts ? { [FACTS]: facts } : {};
   }
 
   private resolved(schema: Schema, place: Place): Schema {
@@ -123,6 +137,7 @@ class Preparation {
         next.allOf = value.filter(isSchema).map((part) => this.part(part, below));
     }
     Object.assign(next, this.conditions(schema, below));
+    if (isBytes(schema)) next[BYTES] = true;
     return finished(next, place.isPart);
   }
 
@@ -141,7 +156,7 @@ class Preparation {
   /** An item of a list is there, so an empty text is a text. */
   private item(given: unknown, place: Place): Schema {
     const prepared = whenRequired(this.prepare(given, { ...place, isPart: false }));
-    const drawn = prepared.$id === JSON_FIELD ? prepared : { ...prepared, [PLACED]: true };
+    const drawn = prepared.$id === JSON_FIELD ? prepared : placed(prepared);
     const isPlainText = drawn.type === "string" && !drawn[CHOICES] && !(EMPTIED in drawn);
     return isPlainText && !("const" in drawn) ? { default: "", ...drawn, [EMPTIED]: "" } : drawn;
   }
@@ -185,6 +200,10 @@ class Preparation {
   }
 }
 
+/** By the keyword of JSON Schema, or the format of OpenAPI. */
+const isBytes = ({ type, contentEncoding, format }: Schema): boolean =>
+  type === "string" && (contentEncoding === "base64" || format === "byte");
+
 function finished(next: Schema, isPart: boolean): Schema {
   if (next.type === undefined && isSchema(next.properties) && !isPart) next.type = "object";
   if (isMultipleChoice(next)) next.uniqueItems = true;
@@ -205,6 +224,12 @@ function whenRequired(drawn: Schema): Schema {
   return drawn.type === "boolean" && !("const" in drawn) ? { default: false, ...drawn } : drawn;
 }
 
+/** What is said of each item stands once, at the list. */
+function placed(drawn: Schema): Schema {
+  const isOuter = drawn.type === "object" || drawn.type === "array";
+  return { ...drawn, [PLACED]: true, ...(isOuter ? {} : { [FACTS]: "" }) };
+}
+
 /** Where a kind of value is chosen, null is one of the kinds. */
 function whenOptional(drawn: Schema): Schema {
   const isBranches = drawn.properties === undefined && (drawn.anyOf ?? drawn.oneOf) !== undefined;
@@ -221,13 +246,13 @@ function named(branch: Schema): Schema {
 }
 
 /** The schema to draw; null if all of it is better typed as JSON. */
-export function prepare(schema: unknown): Schema | null {
+export function prepare(schema: unknown, sendsHeaders = false): Schema | null {
   if (!isSchema(schema)) return null;
   const place = { refs: [], depth: 0, isPart: false };
   const isTyped = schema.type !== undefined || isText(schema.$ref);
   const given: Schema = isTyped ? { ...schema } : { type: "object", ...schema };
   if (!isText(schema.$ref)) given.properties ??= {};
-  const prepared = new Preparation(schema).prepare(given, place);
+  const prepared = new Preparation(schema, sendsHeaders).prepare(given, place);
   if (prepared.$id === JSON_FIELD || prepared[CHOICES]) return null;
   if (prepared.type === undefined && (prepared.anyOf || prepared.oneOf)) prepared.type = "object";
   if (prepared.type !== "object") return null;
@@ -257,10 +282,10 @@ export type Drawing =
   | { kind: "json"; note: string };
 
 /** What the form of a schema is: fields, nothing at all, or JSON and why. */
-export function drawingOf(schema: unknown): Drawing {
+export function drawingOf(schema: unknown, sendsHeaders = false): Drawing {
   if (takesAnything(schema))
     return { kind: "json", note: "Any arguments are taken here: write them as JSON." };
-  const prepared = prepare(schema);
+  const prepared = prepare(schema, sendsHeaders);
   if (!prepared)
     return { kind: "json", note: "This schema describes no fields: write the arguments as JSON." };
   return hasFields(prepared) ? { kind: "form", schema: prepared } : { kind: "nothing" };

@@ -10,6 +10,10 @@ export const NULLABLE = "mcplens-nullable";
 export const EMPTIED = "mcplens-emptied";
 /** An item of a list, or of an object of free keys: it is there, so it cannot be left out. */
 export const PLACED = "mcplens-placed";
+/** What the schema as it was sent says of the value, in one line. */
+export const FACTS = "mcplens-facts";
+/** Bytes as base64, which a file can be the source of. */
+export const BYTES = "mcplens-bytes";
 /** Drawn as a list of choices; its type says nothing about their values. */
 export const CHOICES = "mcplens-choices";
 
@@ -22,7 +26,7 @@ export const isChoices = (value: unknown): value is Schema[] =>
 export const isNull = (value: unknown): boolean =>
   isSchema(value) && (value.type === "null" || ("const" in value && value.const === null));
 
-const MARKS = [NULLABLE, EMPTIED, PLACED, CHOICES];
+const MARKS = [NULLABLE, EMPTIED, PLACED, FACTS, BYTES, CHOICES];
 
 /** Without the marks of prepare(), which are no schema. */
 export function unmarked(schema: unknown): unknown {

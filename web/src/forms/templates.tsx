@@ -14,6 +14,7 @@ import {
 import type { ReactNode } from "react";
 import { type IconName, Icon as Sign } from "../parts/icons";
 import { visible } from "../values/visible";
+import { described } from "./Described";
 import { isMultipleChoice } from "./drawing";
 import { useAt } from "./placing";
 import css from "./SchemaForm.module.css";
@@ -61,12 +62,20 @@ const told = (about: ReactNode): ReactNode => (typeof about === "string" ? visib
 
 function Frame({ id, title, required, description, children }: FrameProps) {
   return (
-    <fieldset id={id} className={css.frame}>
+    <fieldset
+      id={id}
+      className={css.frame}
+      aria-describedby={description ? `${id}-about` : undefined}
+    >
       <legend id={`${id}-label`} className={css.name}>
         {visible(title)}
         {required && <span className={css.required}> *</span>}
       </legend>
-      {description && <div className={css.about}>{told(description)}</div>}
+      {description && (
+        <div id={`${id}-about`} className={css.about}>
+          {told(description)}
+        </div>
+      )}
       {children}
     </fieldset>
   );
@@ -76,12 +85,7 @@ function List(props: ArrayFieldTemplateProps) {
   const { items, canAdd, onAddClick, fieldPathId, title, required, schema } = props;
   const [value, put] = useAt(fieldPathId.path);
   return (
-    <Frame
-      id={fieldPathId.$id}
-      title={title}
-      required={required}
-      description={schema.description ?? null}
-    >
+    <Frame id={fieldPathId.$id} title={title} required={required} description={described(schema)}>
       {items.length === 0 && (
         <div className={css.none}>
           <span className="dim">No items.</span>
@@ -196,12 +200,7 @@ function Fields(props: ObjectFieldTemplateProps) {
   if (fieldPathId.path.length === 0 || isItem || !title)
     return <div id={fieldPathId.$id}>{fields}</div>;
   return (
-    <Frame
-      id={fieldPathId.$id}
-      title={title}
-      required={required}
-      description={props.description ?? null}
-    >
+    <Frame id={fieldPathId.$id} title={title} required={required} description={described(schema)}>
       {fields}
       <SentAs
         {...{ id: fieldPathId.$id, schema, value, required }}

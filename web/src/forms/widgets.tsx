@@ -5,6 +5,7 @@ import { deepEquals, examplesId, type WidgetProps } from "@rjsf/utils";
 import type { ChangeEvent, ReactNode } from "react";
 import { cut } from "../values/format";
 import { visible } from "../values/visible";
+import { described } from "./Described";
 import { PICKERS, type Picker } from "./moments";
 import css from "./SchemaForm.module.css";
 import { Emptied } from "./SentAs";
@@ -29,7 +30,7 @@ export function about({ id, label, schema, required, disabled, readonly, rawErro
     label: visible(label),
     // A name without letters to show is a name all the same.
     "aria-label": label ? undefined : "Field without a name",
-    description: visible(schema.description ?? "") || undefined,
+    description: described(schema),
     required: required ?? false,
     disabled: disabled ?? false,
     readOnly: readonly ?? false,
@@ -38,7 +39,7 @@ export function about({ id, label, schema, required, disabled, readonly, rawErro
 }
 
 /** What a control says about its value, for the choice of what it sends while it is empty. */
-export const emptied = (props: WidgetProps) => ({
+const emptied = (props: WidgetProps) => ({
   id: props.id,
   schema: props.schema,
   value: props.value as unknown,
@@ -48,7 +49,7 @@ export const emptied = (props: WidgetProps) => ({
   onChange: props.onChange,
 });
 
-const emptiedTo = (schema: object): unknown => (schema as Record<string, unknown>)[EMPTIED];
+export const emptiedTo = (schema: object): unknown => (schema as Record<string, unknown>)[EMPTIED];
 
 const shownText = (value: unknown): string => {
   if (value === undefined || value === null) return "";
@@ -125,15 +126,14 @@ function Moment({ picker, ...props }: WidgetProps & { picker: Picker }) {
   const text = shownText(value);
   const shown = text === "" ? "" : picker.shown(text);
   if (shown === null) return <TextField {...props} placeholder={picker.example} />;
-  const { description, ...rest } = about(props);
   const sent = text && picker.type !== "date" ? `Sent as ${text}` : "";
   return (
     <Emptied {...emptied(props)}>
       <TextInput
-        {...rest}
+        {...about(props)}
         type={picker.type}
         step={picker.type === "date" ? undefined : 1}
-        description={[description, sent].filter(Boolean).join("\n") || undefined}
+        description={described(schema, sent)}
         value={shown}
         onChange={(event) => {
           const next = event.currentTarget.value;
@@ -145,7 +145,7 @@ function Moment({ picker, ...props }: WidgetProps & { picker: Picker }) {
 }
 
 function CheckboxWidget(props: WidgetProps) {
-  const { value, onChange, schema } = props;
+  const { value, onChange } = props;
   const { description, required, label, readOnly, ...rest } = about(props);
   const name: ReactNode = (
     <span id={`${props.id}-label`}>
@@ -155,7 +155,7 @@ function CheckboxWidget(props: WidgetProps) {
   );
   return (
     <Emptied {...emptied(props)}>
-      {schema.description && (
+      {description && (
         <Input.Description id={`${props.id}-about`} size="xs" mb={4}>
           {description}
         </Input.Description>
@@ -165,7 +165,7 @@ function CheckboxWidget(props: WidgetProps) {
         label={name}
         disabled={rest.disabled || readOnly}
         checked={value === true}
-        aria-describedby={schema.description ? `${props.id}-about` : undefined}
+        aria-describedby={description ? `${props.id}-about` : undefined}
         onChange={(event) => onChange(event.currentTarget.checked)}
       />
     </Emptied>

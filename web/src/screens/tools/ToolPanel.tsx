@@ -19,7 +19,7 @@ import { useInView } from "../../parts/useInView";
 import { useRunKey } from "../../parts/useRunKey";
 import { titleOf } from "../../state/items";
 import { pathTo } from "../../state/selection";
-import { takesHeaders } from "../../state/transport";
+import { repeatsInHeaders, takesHeaders } from "../../state/transport";
 import { indented } from "../../values/exactJson";
 import { CallOptions } from "./CallOptions";
 import css from "./ToolPanel.module.css";
@@ -106,6 +106,7 @@ function ToolForm({ server, tool, run }: { server: ServerView; tool: Tool; run: 
       <ArgumentsEditor
         name={`${server_id}-${name}`}
         schema={tool.inputSchema ?? {}}
+        sendsHeaders={repeatsInHeaders(server)}
         value={run.draft}
         findings={run.isTried ? run.findings : []}
         refused={run.refused}

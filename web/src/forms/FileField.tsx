@@ -1,0 +1,70 @@
+// A text of bytes as base64: typed or pasted, or taken from a file.
+import { Button, FileButton, TextInput } from "@mantine/core";
+import type { WidgetProps } from "@rjsf/utils";
+import { useRef, useState } from "react";
+import { bytes, cut, words } from "../values/format";
+import { base64Of, bytesIn, MOST_FILE_BYTES } from "./file";
+import css from "./SchemaForm.module.css";
+import { about, emptiedTo, TextField } from "./widgets";
+
+// A longer text is shown by its beginning: a field that holds megabytes is slow.
+const MOST_TYPED = 20_000;
+
+function whyNot(file: File): string | null {
+  if (file.size <= MOST_FILE_BYTES) return null;
+  return `${file.name} has ${bytes(file.size)}; a form takes up to ${MOST_FILE_BYTES / 1_000_000} MB.`;
+}
+
+export function FileField(props: WidgetProps) {
+  const { schema, value, onChange, label, disabled, readonly } = props;
+  // Of the value that came of it: what is typed afterwards is not that file.
+  const [told, tell] = useState<{ of: unknown; words: string } | null>(null);
+  const reset = useRef<() => void>(null);
+  const take = async (file: File): Promise<void> => {
+    // Or the same file could not be chosen again.
+    reset.current?.();
+    const problem = whyNot(file);
+    if (problem) return tell({ of: value, words: problem });
+    try {
+      const text = await base64Of(file);
+      onChange(text);
+      tell({ of: text, words: `${file.name}, ${bytes(file.size)}` });
+    } catch (thrown) {
+      tell({ of: value, words: `${file.name} cannot be read: ${words(thrown)}` });
+    }
+  };
+  const isLong = typeof value === "string" && value.length > MOST_TYPED;
+  return (
+    <div>
+      {isLong ? (
+        <TextInput {...about(props)} readOnly value={cut(value, 200)} />
+      ) : (
+        <TextField {...props} />
+      )}
+      {!disabled && !readonly && (
+        <div className={css.examples}>
+          <FileButton resetRef={reset} onChange={(file) => file && void take(file)}>
+            {(button) => (
+              <Button
+                {...button}
+                size="compact-xs"
+                variant="default"
+                aria-label={`Choose a file for ${label || "this text"}`}
+              >
+                Choose a file…
+              </Button>
+            )}
+          </FileButton>
+          {isLong && (
+            <Button size="compact-xs" variant="default" onClick={() => onChange(emptiedTo(schema))}>
+              Remove
+            </Button>
+          )}
+          <span className={css.about} role="status">
+            {told?.of === value ? told?.words : isLong && bytes(bytesIn(value))}
+          </span>
+        </div>
+      )}
+    </div>
+  );
+}
