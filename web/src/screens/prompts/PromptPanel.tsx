@@ -6,6 +6,8 @@ import type { ErrorView, ServerView } from "../../api/types";
 import { CallPanel } from "../../calls/CallPanel";
 import { CallChooser } from "../../offered/CallChooser";
 import { Definition } from "../../offered/Definition";
+import type { Missing } from "../../offered/missing";
+import { NotListed } from "../../offered/NotListed";
 import { SuggestedField } from "../../offered/SuggestedField";
 import { useCallsOf } from "../../offered/useCallsOf";
 import { Callout } from "../../parts/Callout";
@@ -28,12 +30,13 @@ interface Props {
   prompt: Prompt;
   /** The definition as the server sent it; undefined if the list does not have it. */
   listed?: unknown;
+  missing: Missing | null;
   problem: string | null;
 }
 
 type Values = Record<string, string>;
 
-function About({ server, prompt, listed, problem }: Props) {
+function About({ server, prompt, listed, missing, problem }: Props) {
   return (
     <>
       <Link to={pathTo(server.server_id, "prompts")} className="narrow-only">
@@ -48,6 +51,7 @@ function About({ server, prompt, listed, problem }: Props) {
         </span>
       )}
       {prompt.description && <Description text={prompt.description} />}
+      <NotListed missing={missing} done="used" />
       {problem && (
         <Callout>The definition of this prompt is broken: {problem} It can be used.</Callout>
       )}

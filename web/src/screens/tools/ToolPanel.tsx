@@ -6,6 +6,8 @@ import { CallPanel } from "../../calls/CallPanel";
 import { ExampleList } from "../../calls/ExampleList";
 import { ArgumentsEditor } from "../../forms/ArgumentsEditor";
 import { CallChooser } from "../../offered/CallChooser";
+import type { Missing } from "../../offered/missing";
+import { NotListed } from "../../offered/NotListed";
 import { useCallsOf } from "../../offered/useCallsOf";
 import { Callout } from "../../parts/Callout";
 import { Description } from "../../parts/Description";
@@ -31,22 +33,15 @@ interface Props {
   tool: Tool;
   /** The definition as the server sent it; undefined if the list does not have it. */
   listed?: unknown;
+  missing?: Missing | null;
   problem: string | null;
 }
 
-function About({
-  tool,
-  problem,
-  serverId,
-}: {
-  tool: Tool;
-  problem: string | null;
-  serverId: string;
-}) {
+function About({ server, tool, missing = null, problem }: Props) {
   return (
     <header className="stack tight">
       <div className="row wrap">
-        <Link to={pathTo(serverId, "tools")} className={`narrow-only ${css.back}`}>
+        <Link to={pathTo(server.server_id, "tools")} className={`narrow-only ${css.back}`}>
           All tools
         </Link>
         <h2 className="title">
@@ -64,6 +59,7 @@ function About({
         </span>
       )}
       {tool.description && <Description text={tool.description} />}
+      <NotListed missing={missing} done="called" />
       {problem && (
         <Callout>
           The definition of this tool is broken: {problem.replace(/\.?$/, ".")} It can be called all
@@ -157,7 +153,8 @@ function ToolFoot({ run, isConnected, whyNot, canForce }: FootProps) {
   );
 }
 
-export function ToolPanel({ server, tool, listed, problem }: Props) {
+export function ToolPanel(props: Props) {
+  const { server, tool, listed } = props;
   const { calls, current, show } = useCallsOf(server.server_id, "tool", tool.name ?? "");
   const run = useRun(server, tool, show);
   const place = useInView(current?.call_id);
@@ -169,7 +166,7 @@ export function ToolPanel({ server, tool, listed, problem }: Props) {
     <div className="pane">
       <div className="scroll pad">
         <div className="stack">
-          <About tool={tool} problem={problem} serverId={server.server_id} />
+          <About {...props} />
           <Tabs defaultValue="arguments" keepMounted={false}>
             <Tabs.List mb="md">
               <Tabs.Tab value="arguments">Call</Tabs.Tab>
