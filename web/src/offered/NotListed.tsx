@@ -2,14 +2,8 @@ import { Callout } from "../parts/Callout";
 import { clock } from "../values/format";
 import type { Missing } from "./missing";
 
-interface Props {
-  missing: Missing | null;
-  /** What can be done with it, listed or not. */
-  done: "called" | "read" | "used";
-}
-
 /** Says that something is not in the server's list; it can be tried all the same. */
-export function NotListed({ missing, done }: Props) {
+export function NotListed({ missing }: { missing: Missing | null }) {
   return (
     // Without a box of its own: while it is empty it must not part what is around it.
     <div role="status" style={{ display: "contents" }}>
@@ -17,7 +11,7 @@ export function NotListed({ missing, done }: Props) {
         <Callout tone="info">
           Not in the server's list.{" "}
           {missing.since !== null && `It was removed at ${clock(missing.since, false)}. `}
-          It can be {done} all the same.
+          You can try it all the same.
         </Callout>
       )}
     </div>

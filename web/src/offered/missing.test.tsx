@@ -54,13 +54,13 @@ it("knows when something was removed that it had seen in the list", () => {
 });
 
 it("says so, with the time if that is known", () => {
-  const { rerender } = render(<NotListed missing={{ since: null }} done="called" />, {
+  const { rerender } = render(<NotListed missing={{ since: null }} />, {
     wrapper: MantineProvider,
   });
   const told = (): string | null => screen.getByRole("status").textContent;
-  expect(told()).toBe("Not in the server's list. It can be called all the same.");
-  rerender(<NotListed missing={{ since: 9 }} done="called" />);
+  expect(told()).toBe("Not in the server's list. You can try it all the same.");
+  rerender(<NotListed missing={{ since: 9 }} />);
   expect(told()).toContain(`It was removed at ${clock(9, false)}.`);
-  rerender(<NotListed missing={null} done="called" />);
+  rerender(<NotListed missing={null} />);
   expect(told()).toBe("");
 });

@@ -51,7 +51,7 @@ function About({ server, prompt, listed, missing, problem }: Props) {
         </span>
       )}
       {prompt.description && <Description text={prompt.description} />}
-      <NotListed missing={missing} done="used" />
+      <NotListed missing={missing} />
       {problem && (
         <Callout>The definition of this prompt is broken: {problem} It can be used.</Callout>
       )}

@@ -174,7 +174,7 @@ export function ResourcePanel(props: Props) {
         {resource?.description && <Description text={resource.description} />}
         {resource && <Facts resource={resource} />}
         <Definition listed={listed} />
-        <NotListed missing={missing} done="read" />
+        <NotListed missing={missing} />
         {problem && (
           <Callout>The definition of this resource is broken: {problem} It can be read.</Callout>
         )}

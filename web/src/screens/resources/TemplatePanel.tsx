@@ -41,7 +41,7 @@ export function TemplatePanel({
       {template.description && <Description text={template.description} />}
       <Facts resource={template} />
       <Definition listed={listed} />
-      <NotListed missing={missing} done="used" />
+      <NotListed missing={missing} />
       {problem && (
         <Callout>The definition of this template is broken: {problem} It can be used.</Callout>
       )}

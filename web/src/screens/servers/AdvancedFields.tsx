@@ -147,7 +147,7 @@ function Trust({ isTrusting, ...props }: Props & { isTrusting: boolean }) {
         {...props}
         name="caFile"
         label="Certificates to trust"
-        hint="A PEM file of certificate authorities, beside those of the system"
+        hint="A PEM file of certificate authorities, besides those of the system"
         isFocused={isTrusting}
       />
       <FlagField

@@ -59,7 +59,7 @@ function About({ server, tool, missing = null, problem }: Props) {
         </span>
       )}
       {tool.description && <Description text={tool.description} />}
-      <NotListed missing={missing} done="called" />
+      <NotListed missing={missing} />
       {problem && (
         <Callout>
           The definition of this tool is broken: {problem.replace(/\.?$/, ".")} It can be called all
