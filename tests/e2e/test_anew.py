@@ -1,5 +1,6 @@
-"""A server whose code is being written: restarted from anywhere, and what it no longer lists. A
-certificate that nobody vouches for is trusted by the form, and texts are copied without a clipboard.
+"""A server whose code is being written: restarted from anywhere, and what it no longer lists.
+
+Besides, a certificate is trusted by the form, and texts are copied without a clipboard.
 """
 
 from __future__ import annotations
@@ -12,7 +13,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from ..cli.tls import untrusted_port
+from tests.cli.tls import untrusted_port
+
 from .browser import Watched, watched
 from .site import configure, site
 
@@ -27,8 +29,8 @@ for line in sys.stdin:
     result = {{}}
     if method == "initialize":
         version = message["params"]["protocolVersion"]
-        info = {{"name": "mine", "version": "1"}}
-        result = {{"protocolVersion": version, "capabilities": {{"tools": {{}}}}, "serverInfo": info}}
+        result = {{"protocolVersion": version, "capabilities": {{"tools": {{}}}}}}
+        result["serverInfo"] = {{"name": "mine", "version": "1"}}
     elif method == "tools/list":
         text = {{"type": "object", "properties": {{"text": {{"type": "string"}}}}}}
         result = {{"tools": [{{"name": name, "inputSchema": text}} for name in TOOLS]}}

@@ -50,6 +50,8 @@ function FlagField({ form, onChange, name, label, hint }: FieldProps<FlagKey>) {
   return (
     <Switch
       label={label}
+      // The description is within its label, too.
+      aria-label={label}
       description={hint}
       checked={form[name]}
       onChange={(event) => onChange({ ...form, [name]: event.currentTarget.checked })}
