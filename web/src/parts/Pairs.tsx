@@ -1,5 +1,5 @@
 // Names and values, one pair a row: headers, environment variables.
-import { ActionIcon, Button, TextInput } from "@mantine/core";
+import { ActionIcon, Button, Input, TextInput } from "@mantine/core";
 import { Icon } from "./icons";
 
 interface Props {
@@ -18,7 +18,7 @@ export function Pairs({ label, noun, hint, value, onChange }: Props) {
       <legend className="section-title" style={{ padding: 0, marginBottom: 4 }}>
         {label}
       </legend>
-      {hint && <span className="dim">{hint}</span>}
+      {hint && <Input.Description>{hint}</Input.Description>}
       {value.map(([name, text], index) => (
         <div key={index} className="row wrap">
           <TextInput

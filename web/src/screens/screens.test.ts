@@ -5,7 +5,7 @@ import { matching } from "../frame/Palette";
 import { pathTo, pathToCall, placeOf } from "../state/selection";
 import { anEvent } from "../testing/views";
 import { hexLine } from "../values/hex";
-import { expand, variablesOf } from "./resources/uriTemplate";
+import { expand, matches, variablesOf } from "./resources/uriTemplate";
 import { formOf, problemOf, rawOf } from "./servers/entry";
 import { bytesToSend } from "./servers/experimental/useRawSending";
 import { EVERYTHING, wantedBy } from "./traffic/filter";
@@ -49,6 +49,14 @@ describe("URI templates", () => {
     ["demo://{name:1}{#path}", "demo://J#a/b"],
   ])("expands %s", (template, uri) => {
     expect(expand(template, { name: "J Doe", path: "a/b", query: "x&y" })).toBe(uri);
+  });
+  it("is known by what it made", () => {
+    const template = "demo://{name}/part{?page}";
+    expect(matches(template, expand(template, { name: "a/b", page: "2" }))).toBe(true);
+    expect(matches(template, "demo://a/part")).toBe(true);
+    expect(matches(template, "demo://a/other")).toBe(false);
+    expect(matches("demo://a{x}aa", "demo://aa")).toBe(false);
+    expect(matches("demo://plain", "demo://plain")).toBe(false);
   });
   it("names each variable once", () => {
     expect(variablesOf("a{x}{?y,x*}")).toEqual(["x", "y"]);

@@ -6,6 +6,8 @@ import type { ErrorView, ServerView } from "../../api/types";
 import { CallPanel } from "../../calls/CallPanel";
 import { CallChooser } from "../../offered/CallChooser";
 import { Definition } from "../../offered/Definition";
+import type { Missing } from "../../offered/missing";
+import { NotListed } from "../../offered/NotListed";
 import { SuggestedField } from "../../offered/SuggestedField";
 import { useCallsOf } from "../../offered/useCallsOf";
 import { Callout } from "../../parts/Callout";
@@ -30,12 +32,13 @@ interface Props {
   itemKey: string;
   /** The definition as the server sent it; undefined if the list does not have it. */
   listed?: unknown;
+  missing: Missing | null;
   problem: string | null;
 }
 
 type Values = Record<string, string>;
 
-function About({ server, prompt, listed, problem }: Omit<Props, "itemKey">) {
+function About({ server, prompt, listed, missing, problem }: Omit<Props, "itemKey">) {
   return (
     <>
       <Link to={pathTo(server.server_id, "prompts")} className="narrow-only">
@@ -50,6 +53,7 @@ function About({ server, prompt, listed, problem }: Omit<Props, "itemKey">) {
         </span>
       )}
       {prompt.description && <Description text={prompt.description} />}
+      <NotListed missing={missing} />
       {problem && (
         <Callout>The definition of this prompt is broken: {problem} It can be used.</Callout>
       )}

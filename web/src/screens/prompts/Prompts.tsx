@@ -1,6 +1,7 @@
 // The prompts of a server: the list, and the chosen prompt with its messages.
 import type { ServerView } from "../../api/types";
 import { LookingFor } from "../../offered/LookingFor";
+import { missingFrom } from "../../offered/missing";
 import { NamedList } from "../../offered/NamedList";
 import { OfferedScreen } from "../../offered/OfferedScreen";
 import { Problem } from "../../offered/Problem";
@@ -55,6 +56,7 @@ function Chosen({ server, item }: { server: ServerView; item: string | null }) {
       prompt={found?.value ?? { name: item, arguments: [] }}
       itemKey={item}
       listed={found?.listed}
+      missing={missingFrom(list, `${server_id} prompt ${item}`, found !== undefined)}
       problem={found?.problem ?? null}
     />
   );

@@ -8,6 +8,8 @@ import { isRunning } from "../../calls/running";
 import { Annotations } from "../../content/Content";
 import { CallChooser } from "../../offered/CallChooser";
 import { Definition } from "../../offered/Definition";
+import type { Missing } from "../../offered/missing";
+import { NotListed } from "../../offered/NotListed";
 import { useCallsOf } from "../../offered/useCallsOf";
 import { useIsStep } from "../../offered/useChoose";
 import { Callout } from "../../parts/Callout";
@@ -116,10 +118,12 @@ interface Props {
   resource: Resource | null;
   /** The definition as the server sent it; undefined if the list does not have it. */
   listed?: unknown;
+  missing?: Missing | null;
   problem: string | null;
 }
 
-export function ResourcePanel({ server, uri, itemKey, resource, listed, problem }: Props) {
+export function ResourcePanel(props: Props) {
+  const { server, uri, itemKey, resource, listed, missing = null, problem } = props;
   const { server_id } = server;
   const { calls, current, show, showNewest } = useCallsOf(server_id, "resource", itemKey);
   const [error, setError] = useState<ErrorView | null>(null);
@@ -174,6 +178,7 @@ export function ResourcePanel({ server, uri, itemKey, resource, listed, problem 
         {resource?.description && <Description text={resource.description} />}
         {resource && <Facts resource={resource} />}
         <Definition listed={listed} />
+        <NotListed missing={missing} />
         {problem && (
           <Callout>The definition of this resource is broken: {problem} It can be read.</Callout>
         )}

@@ -2,15 +2,17 @@
 import { useSearchParams } from "react-router";
 import type { ServerView } from "../../api/types";
 import { LookingFor } from "../../offered/LookingFor";
+import { isWhole, missingFrom } from "../../offered/missing";
 import { OfferedScreen } from "../../offered/OfferedScreen";
 import { Empty } from "../../parts/Empty";
 import type { Resource } from "../../state/items";
-import { isComing, itemsIn, useList } from "../../state/lists";
+import { isComing, itemsIn, type List, useList } from "../../state/lists";
 import { usePlace } from "../../state/selection";
 import { ResourceLists } from "./ResourceLists";
 import { ResourcePanel } from "./ResourcePanel";
 import { TemplatePanel } from "./TemplatePanel";
 import { UriPanel } from "./UriPanel";
+import { matches } from "./uriTemplate";
 
 const WIDTHS = { initial: 360, least: 220, most: 700 };
 
@@ -22,13 +24,25 @@ interface Place {
   uri: string | null;
 }
 
+/** Where no list has a resource: what a template makes is in none. */
+function missingResource(serverId: string, uri: string, resources: List, templates: List) {
+  const isListed = itemsIn<Resource>(resources).some((one) => one.key === uri);
+  const missing = missingFrom(resources, `${serverId} resource ${uri}`, isListed);
+  // Many a server has no templates, and answers with an error.
+  const isKnown = isWhole(templates) || templates.error !== null;
+  const isMade = itemsIn<Resource>(templates).some(
+    ({ value }) => value.uriTemplate && matches(value.uriTemplate, uri),
+  );
+  return isKnown && !isMade ? missing : null;
+}
+
 function Chosen({ server, place }: { server: ServerView; place: Place }) {
-  const resources = itemsIn<Resource>(useList(server.server_id, "resources"));
+  const resources = useList(server.server_id, "resources");
   const templates = useList(server.server_id, "resource_templates");
   const { server_id } = server;
   const { item, template, uri } = place;
   if (item !== null) {
-    const found = resources.find((one) => one.key === item);
+    const found = itemsIn<Resource>(resources).find((one) => one.key === item);
     return (
       <ResourcePanel
         key={`${server_id} ${item}`}
@@ -38,6 +52,7 @@ function Chosen({ server, place }: { server: ServerView; place: Place }) {
         itemKey={item}
         resource={found?.value ?? null}
         listed={found?.listed}
+        missing={missingResource(server_id, item, resources, templates)}
         problem={found?.problem ?? null}
       />
     );
@@ -54,6 +69,7 @@ function Chosen({ server, place }: { server: ServerView; place: Place }) {
         template={found?.value ?? { uriTemplate: template }}
         itemKey={template}
         listed={found?.listed}
+        missing={missingFrom(templates, `${server_id} template ${template}`, found !== undefined)}
         problem={found?.problem ?? null}
       />
     );

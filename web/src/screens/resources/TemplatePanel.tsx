@@ -1,6 +1,8 @@
 // A template: its variables as fields, the address they make, and opening it.
 import type { ServerView } from "../../api/types";
 import { Definition } from "../../offered/Definition";
+import type { Missing } from "../../offered/missing";
+import { NotListed } from "../../offered/NotListed";
 import { SuggestedField } from "../../offered/SuggestedField";
 import { Callout } from "../../parts/Callout";
 import { Description } from "../../parts/Description";
@@ -16,6 +18,7 @@ export function TemplatePanel({
   template,
   itemKey,
   listed,
+  missing = null,
   problem,
 }: {
   server: ServerView;
@@ -24,6 +27,7 @@ export function TemplatePanel({
   itemKey: string;
   /** The definition as the server sent it; undefined if the list does not have it. */
   listed?: unknown;
+  missing?: Missing | null;
   problem: string | null;
 }) {
   const text = template.uriTemplate ?? "";
@@ -40,6 +44,7 @@ export function TemplatePanel({
       {template.description && <Description text={template.description} />}
       <Facts resource={template} />
       <Definition listed={listed} />
+      <NotListed missing={missing} />
       {problem && (
         <Callout>The definition of this template is broken: {problem} It can be used.</Callout>
       )}

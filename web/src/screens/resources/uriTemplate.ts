@@ -89,3 +89,17 @@ function expandOne(expression: Expression, values: Record<string, string>): stri
 
 export const expand = (template: string, values: Record<string, string>): string =>
   template.replace(/\{([^{}]+)\}/g, (_, inside: string) => expandOne(parse(inside), values));
+
+/** Whether a template could have made an address, by the texts around its variables. */
+export function matches(template: string, uri: string): boolean {
+  const [first = "", ...between] = template.split(/\{[^{}]+\}/);
+  const last = between.pop();
+  if (last === undefined || !uri.startsWith(first)) return false;
+  let at = first.length;
+  for (const text of between) {
+    const found = uri.indexOf(text, at);
+    if (found < 0) return false;
+    at = found + text.length;
+  }
+  return uri.endsWith(last) && uri.length - last.length >= at;
+}

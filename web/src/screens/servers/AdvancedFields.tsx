@@ -50,6 +50,8 @@ function FlagField({ form, onChange, name, label, hint }: FieldProps<FlagKey>) {
   return (
     <Switch
       label={label}
+      // The description is within its label, too.
+      aria-label={label}
       description={hint}
       checked={form[name]}
       onChange={(event) => onChange({ ...form, [name]: event.currentTarget.checked })}
@@ -147,7 +149,7 @@ function Trust({ isTrusting, ...props }: Props & { isTrusting: boolean }) {
         {...props}
         name="caFile"
         label="Certificates to trust"
-        hint="A PEM file of certificate authorities, beside those of the system"
+        hint="A PEM file of certificate authorities, besides those of the system"
         isFocused={isTrusting}
       />
       <FlagField

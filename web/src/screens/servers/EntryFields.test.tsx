@@ -81,7 +81,7 @@ describe("the form of a server", () => {
     show(form);
     for (const [value, seen] of Object.values(samples)) {
       if (typeof value === "boolean" && seen !== "No") {
-        const flag = screen.getByLabelText<HTMLInputElement>(new RegExp(`^${seen}`));
+        const flag = screen.getByRole<HTMLInputElement>("switch", { name: seen, hidden: true });
         expect([seen, flag.checked]).toEqual([seen, value]);
       } else expect(screen.getAllByDisplayValue(seen)).not.toEqual([]);
     }

@@ -6,6 +6,8 @@ import { CallPanel } from "../../calls/CallPanel";
 import { ExampleList } from "../../calls/ExampleList";
 import { ArgumentsEditor } from "../../forms/ArgumentsEditor";
 import { CallChooser } from "../../offered/CallChooser";
+import type { Missing } from "../../offered/missing";
+import { NotListed } from "../../offered/NotListed";
 import { useCallsOf } from "../../offered/useCallsOf";
 import { Callout } from "../../parts/Callout";
 import { Description } from "../../parts/Description";
@@ -33,22 +35,15 @@ interface Props {
   itemKey: string;
   /** The definition as the server sent it; undefined if the list does not have it. */
   listed?: unknown;
+  missing?: Missing | null;
   problem: string | null;
 }
 
-function About({
-  tool,
-  problem,
-  serverId,
-}: {
-  tool: Tool;
-  problem: string | null;
-  serverId: string;
-}) {
+function About({ server, tool, missing = null, problem }: Props) {
   return (
     <header className="stack tight">
       <div className="row wrap">
-        <Link to={pathTo(serverId, "tools")} className={`narrow-only ${css.back}`}>
+        <Link to={pathTo(server.server_id, "tools")} className={`narrow-only ${css.back}`}>
           All tools
         </Link>
         <h2 className="title">
@@ -66,6 +61,7 @@ function About({
         </span>
       )}
       {tool.description && <Description text={tool.description} />}
+      <NotListed missing={missing} />
       {problem && (
         <Callout>
           The definition of this tool is broken: {problem.replace(/\.?$/, ".")} It can be called all
@@ -162,7 +158,8 @@ function ToolFoot({ run, isConnected, whyNot, canForce }: FootProps) {
   );
 }
 
-export function ToolPanel({ server, tool, itemKey, listed, problem }: Props) {
+export function ToolPanel(props: Props) {
+  const { server, tool, itemKey, listed } = props;
   const { calls, current, show } = useCallsOf(server.server_id, "tool", itemKey);
   const run = useRun(server, tool, itemKey, show);
   const place = useInView(current?.call_id);
@@ -174,7 +171,7 @@ export function ToolPanel({ server, tool, itemKey, listed, problem }: Props) {
     <div className="pane">
       <div className="scroll pad">
         <div className="stack">
-          <About tool={tool} problem={problem} serverId={server.server_id} />
+          <About {...props} />
           <Tabs defaultValue="arguments" keepMounted={false}>
             <Tabs.List mb="md">
               <Tabs.Tab value="arguments">Call</Tabs.Tab>

@@ -1,6 +1,7 @@
 // The tools of a server: the list, the chosen tool's form, and its calls.
 import type { ServerView } from "../../api/types";
 import { LookingFor } from "../../offered/LookingFor";
+import { missingFrom } from "../../offered/missing";
 import { NamedList } from "../../offered/NamedList";
 import { OfferedScreen } from "../../offered/OfferedScreen";
 import { Empty } from "../../parts/Empty";
@@ -35,6 +36,7 @@ function Chosen({ server, item }: { server: ServerView; item: string | null }) {
       tool={found?.value ?? { name: item }}
       itemKey={item}
       listed={found?.listed}
+      missing={missingFrom(list, `${server_id} tool ${item}`, found !== undefined)}
       problem={found?.problem ?? null}
     />
   );
