@@ -66,7 +66,7 @@ export function useRun(server: ServerView, tool: Tool, show: (callId: string) =>
   const startFilled = async (isForced: boolean): Promise<void> => {
     setEarly({ isForced });
     try {
-      setDraft({ ...draft, text: await filledIn(tool.inputSchema) });
+      setDraft({ ...draft, text: await filledIn(tool.inputSchema ?? {}) });
     } catch (thrown) {
       setEarly(null);
       setError(viewOf(thrown));
