@@ -52,6 +52,8 @@ def site(home: Path, *arguments: str, port: int = 0) -> Iterator[Site]:
             process.wait(END_S)
         except subprocess.TimeoutExpired:
             process.kill()
+            # What is still running would be told of in another test.
+            process.wait(END_S)
             raise
         finally:
             assert process.stdout is not None

@@ -75,7 +75,7 @@ export function useRun(
   const startFilled = async (isForced: boolean): Promise<void> => {
     setEarly({ isForced });
     try {
-      setDraft({ ...draft, text: await filledIn(tool.inputSchema) });
+      setDraft({ ...draft, text: await filledIn(tool.inputSchema ?? {}) });
     } catch (thrown) {
       setEarly(null);
       setError(viewOf(thrown));
