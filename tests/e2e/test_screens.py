@@ -135,7 +135,7 @@ def test_what_servers_send_is_not_wider_than_a_phone(browser: Browser, two: Site
         page.get_by_role("button", name="Decline").wait_for()
         fits("elicitation")
         page.get_by_role("button", name="Decline").click()
-        expect(page.get_by_label("Call of elicit-form")).to_contain_text("Done")
+        expect(page.get_by_label("Call of elicit-form")).to_contain_text("not filled in")
         call(page, two, "sample-with-tools")
         page.get_by_role("combobox", name="Stop reason").fill("toolUse")
         page.keyboard.press("Tab")

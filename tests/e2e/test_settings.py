@@ -80,6 +80,9 @@ def test_what_counts_from_the_next_connection_on_or_not_at_all_says_so(opened: W
     card.get_by_role("button", name="Connect again").click()
     expect(card).not_to_contain_text("Changed since it was connected.")
     expect(card).to_contain_text("Connected")
+    opened.switch("/settings")
+    page.get_by_role("button", name="Reset taskTtlSeconds").click()
+    expect(row(page, "taskTtlSeconds")).to_contain_text("default")
     opened.assert_clean()
 
 

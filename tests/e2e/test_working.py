@@ -160,6 +160,20 @@ def test_a_resource_is_read_followed_and_read_again_when_it_changes(window: Watc
     window.assert_clean()
 
 
+def test_a_screen_opens_though_code_that_it_shares_did_not_come_once(window: Watched) -> None:
+    page = window.page
+    # Code that is fetched ahead would be there already.
+    page.add_init_script("window.requestIdleCallback = () => 0")
+    page.goto(f"{window.site.url}/servers#token={window.site.token}")
+    page.get_by_role("article", name="demo").wait_for()
+    page.route("**/assets/**", lambda route: route.abort())
+    page.get_by_role("link", name="Traffic").click()
+    expect(page.get_by_text("This screen failed")).to_be_visible()
+    page.unroute("**/assets/**")
+    page.get_by_role("button", name="Try again").click()
+    expect(page.get_by_role("listbox", name="Traffic")).to_be_visible()
+
+
 def test_a_wrong_token_is_told_in_words(browser: Browser, demo: Site) -> None:
     with watched(browser, demo) as window:
         window.page.goto(f"{demo.url}/servers#token=wrong")

@@ -1,5 +1,5 @@
 import type { ComponentType } from "react";
-import { type Loader, tryLoading, useLoadProblem, useModule } from "../parts/useModule";
+import { type Loader, loadAnyhow, useLoadProblem, useModule } from "../parts/useModule";
 import { Failed } from "./Problem";
 
 const NOT_FETCHED = "Its code could not be fetched; mcplens may not be running";
@@ -14,7 +14,7 @@ export function Screen<T>({ loader, pick }: Props<T>) {
   const module = useModule(loader);
   const problem = useLoadProblem(loader);
   if (module === null)
-    return problem && <Failed why={NOT_FETCHED} onRetry={() => tryLoading(loader)} />;
+    return problem && <Failed why={NOT_FETCHED} onRetry={() => void loadAnyhow(loader)} />;
   const Shown = pick(module);
   return <Shown />;
 }

@@ -1,5 +1,5 @@
 import { Button } from "@mantine/core";
-import { type Loader, tryLoading, useLoadProblem } from "./useModule";
+import { type Loader, loadAnyhow, useLoadProblem } from "./useModule";
 
 /** In place of what a module draws, until it is there. */
 export function Loading({ loader, what }: { loader: Loader<unknown>; what: string }) {
@@ -8,7 +8,7 @@ export function Loading({ loader, what }: { loader: Loader<unknown>; what: strin
   return (
     <div className="row wrap" role="alert">
       <span>Loading {what} failed. mcplens may not be running.</span>
-      <Button size="compact-xs" variant="default" onClick={() => tryLoading(loader)}>
+      <Button size="compact-xs" variant="default" onClick={() => void loadAnyhow(loader)}>
         Try again
       </Button>
     </div>

@@ -1,9 +1,12 @@
 import { MantineProvider } from "@mantine/core";
 import { render, screen } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
+import { signedIn } from "../api/session";
 import { Loading } from "./Loading";
-import { lazyModule, useModule } from "./useModule";
+import { lazyModule, loadAnyhow, useModule } from "./useModule";
+
+vi.mock("../api/session", () => ({ signedIn: vi.fn() }));
 
 test("code that does not come is asked for again", async () => {
   let asked = 0;
@@ -25,4 +28,15 @@ test("code that does not come is asked for again", async () => {
   await userEvent.click(screen.getByRole("button", { name: "Try again" }));
   await screen.findByText("here");
   expect(asked).toBe(2);
+});
+
+test("code that never comes in this page comes with another one, if mcplens is there", async () => {
+  const reload = vi.spyOn(location, "reload").mockImplementation(() => {});
+  const loader = lazyModule(() => Promise.reject(new TypeError("no network")));
+  vi.mocked(signedIn).mockResolvedValueOnce("unknown");
+  await loadAnyhow(loader);
+  expect(reload).not.toHaveBeenCalled();
+  vi.mocked(signedIn).mockResolvedValueOnce("yes");
+  await loadAnyhow(loader);
+  expect(reload).toHaveBeenCalledOnce();
 });

@@ -1,5 +1,6 @@
 // Code that is loaded when it is needed, without the third of a second that Suspense holds back.
 import { useEffect, useSyncExternalStore } from "react";
+import { signedIn } from "../api/session";
 
 export interface Loader<T> {
   /** Rejects if the code cannot be had now; another call tries again. */
@@ -54,6 +55,18 @@ export const lazyModules = (): readonly Loader<unknown>[] => all;
 
 /** Load it; what fails is in `problem`. */
 export const tryLoading = (loader: Loader<unknown>): void => void loader.load().catch(() => {});
+
+/**
+ * Load it because somebody asks. A part that it shares with others is asked for under the address
+ * that failed, which the browser never does in this page: then another page does, if mcplens is there.
+ */
+export async function loadAnyhow(loader: Loader<unknown>): Promise<void> {
+  try {
+    await loader.load();
+  } catch {
+    if ((await signedIn()) === "yes") location.reload();
+  }
+}
 
 export function useModule<T>(loader: Loader<T>): T | null {
   useEffect(() => {
