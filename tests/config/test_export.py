@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import tomllib
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
 from mcplens.config.configuration import load_configuration, read_file
-from mcplens.config.export import SHAPES, Export, Shape, export_servers
+from mcplens.config.export import Export, Shape, export_servers
 from tests.config.machine import Machine
 
 SERVERS: dict[str, Any] = {
@@ -44,7 +44,7 @@ def exported(machine: Machine, shape: Shape) -> Export:
 
 
 def test_no_shape_gets_a_resolved_value(here: Machine) -> None:
-    for shape in SHAPES:
+    for shape in get_args(Shape):
         assert "s3cret" not in exported(here, shape).text
 
 

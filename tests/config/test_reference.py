@@ -6,13 +6,14 @@ import inspect
 import json
 import re
 from pathlib import Path
+from typing import get_args
 
 import msgspec
 import pytest
 
 import mcplens
 from mcplens.config.configuration import load_configuration
-from mcplens.config.export import SHAPES
+from mcplens.config.export import Shape
 from mcplens.config.keys import AUTH_KEYS, SERVER_KEYS, TOP_KEYS, Key
 from mcplens.config.model import ServerEntry, Settings
 from mcplens.config.placeholders import resolve
@@ -76,7 +77,7 @@ def test_every_field_has_a_key() -> None:
 def test_every_key_of_auth_every_tool_and_every_shape_is_documented() -> None:
     assert tuple(rows("auth")) == AUTH_KEYS
     assert list(rows("Other tools' files")) == list(TOOLS)
-    assert list(rows("Importing and exporting")) == list(SHAPES)
+    assert list(rows("Importing and exporting")) == list(get_args(Shape))
 
 
 def test_every_kind_of_profile_and_its_settings_are_documented() -> None:

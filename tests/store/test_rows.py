@@ -28,8 +28,9 @@ from mcplens.protocol.frames import (
     too_long,
 )
 from mcplens.store.blocks import pack, unpack
+from mcplens.store.decoding import decode_row
 from mcplens.store.names import short_id, short_method
-from mcplens.store.rows import Row, RowEncoder, decode_row, published
+from mcplens.store.rows import Row, RowEncoder, published
 from mcplens.web.rows import encoded, event_view
 from tests.store.samples import FIELDS, KINDS, REPLY, REQUEST, sample
 

@@ -20,9 +20,9 @@ from mcplens.cli.state import State, shared_options
 from mcplens.cli.target import Target, confirm, is_known, resolve, with_options
 from mcplens.events import HttpRequestSent, ProcessStarted
 from mcplens.protocol.masking import mask_url
+from mcplens.store.decoding import Stored
 from mcplens.store.masks import is_masked
 from mcplens.store.replaying import Replay, is_request, request_to_replay
-from mcplens.store.rows import Stored
 
 # Headers that a transport makes anew for each request; all others were given by the user.
 _OWN_HEADERS = frozenset(

@@ -18,12 +18,6 @@ from mcplens.config.model import ServerEntry
 from mcplens.config.placeholders import Piece, pieces
 
 Shape = Literal["mcpServers", "vscode", "codex"]
-
-SHAPES: Final[dict[Shape, str]] = {
-    "mcpServers": "Claude Desktop, Claude Code, Cursor, Windsurf and many others",
-    "vscode": "VS Code",
-    "codex": "Codex",
-}
 _SAID: Final = ("command", "args", "env", "cwd", "url", "headers", "transport", "name")
 _NOT_SAID: Final = ("enabled", "disabled")  # told in a remark of its own
 

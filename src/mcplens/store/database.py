@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 import msgspec
 
+from mcplens.store.any_json import from_json, to_json
 from mcplens.store.blocks import Block, pack, unpack
 from mcplens.store.retention import Retention, Sweeper
-from mcplens.store.rows import Row, from_json, to_json
+from mcplens.store.rows import Row
 from mcplens.store.schema import SEQ_BITS, Locked, Unusable, explain, open_to_write
 from mcplens.store.transactions import transaction
 

@@ -13,11 +13,12 @@ from urllib.parse import parse_qsl, urlsplit
 
 import msgspec
 
+from mcplens.store.any_json import to_json
 from mcplens.store.filters import Filter
 from mcplens.store.history import History
 from mcplens.store.masks import KeysOf
 from mcplens.store.redaction import scan_masked
-from mcplens.store.rows import Row, to_json
+from mcplens.store.rows import Row
 from mcplens.version import VERSION
 
 HTTP_KINDS: Final = frozenset(

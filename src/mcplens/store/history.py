@@ -15,11 +15,13 @@ import msgspec
 
 from mcplens.errors import CancelledRequest, ConfigurationError
 from mcplens.protocol.frames import RequestId
+from mcplens.store.any_json import from_json
 from mcplens.store.blocks import unpack
+from mcplens.store.decoding import Stored, decode_row
 from mcplens.store.exchanges import gather
 from mcplens.store.filters import Filter as Filter
 from mcplens.store.filters import Sieve
-from mcplens.store.rows import Row, Stored, decode_row, from_json
+from mcplens.store.rows import Row
 from mcplens.store.schema import SEQ_BITS, SEQ_MASK, Locked, Unusable, explain, open_to_read
 
 # Enough of a payload for one line of a list.

@@ -1,8 +1,8 @@
-"""Events as rows of the store, and rows as the events that they were.
+"""Events as rows of the store.
 
 A row has what is asked for most in columns, the bytes of a message or body as they were in
-`payload`, and the event's other fields in `detail`. Pure: called by the recorder's thread, by
-history.py and by trace.py, which writes rows as lines; blocks.py packs rows for the disk.
+`payload`, and the event's other fields in `detail`. Pure: called by the recorder's thread and by
+trace.py, which writes rows as lines; blocks.py packs rows for the disk, decoding.py reads them.
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ from mcplens.events import (
     RequestEnded,
     RequestStarted,
 )
-from mcplens.protocol.frames import Frame, Kind, Malformed, Message, RequestId, parse
+from mcplens.protocol.frames import Frame, Kind, Malformed, Message, RequestId
+from mcplens.store.any_json import from_json, to_json
 from mcplens.store.masks import (
     KeyMasker,
     KeysOf,
@@ -98,9 +99,6 @@ def plan_of(kind: type[Event]) -> Plan:
     if plan is None:
         plan = _plans[kind] = Plan(kind)
     return plan
-
-
-# -- events to rows ---------------------------------------------------------------------------
 
 
 class _Asked:
@@ -344,98 +342,3 @@ def payload_field(kind: str) -> str:
     known = KINDS.get(kind)
     plan = plan_of(known) if known is not None else None
     return plan.names[plan.payload] if plan is not None and plan.payload >= 0 else ""
-
-
-# -- JSON that takes whatever an event holds ---------------------------------------------------
-
-
-def to_json(value: Any) -> bytes:
-    """JSON, also of text with lone surrogates, which msgspec refuses, and of odd values."""
-    try:
-        return msgspec.json.encode(value, enc_hook=str)
-    except UnicodeEncodeError:
-        import json
-
-        text = json.dumps(value, separators=(",", ":"), default=str)
-        if "NaN" in text or "Infinity" in text:  # as a number: null, as msgspec has it
-            value = json.loads(text, parse_constant=lambda _: None)
-            text = json.dumps(value, separators=(",", ":"))
-        return text.encode()
-
-
-def from_json(data: bytes) -> Any:
-    """What `to_json` wrote."""
-    try:
-        return msgspec.json.decode(data)
-    except msgspec.DecodeError:
-        import json
-
-        return json.loads(data.decode())
-
-
-# -- rows to events ---------------------------------------------------------------------------
-
-
-class Stored(msgspec.Struct, frozen=True):
-    """An event as it was recorded, and what of it was masked."""
-
-    event: Event
-    masked: tuple[Mask, ...] = ()
-
-
-def decode_row(run_id: str, row: Row) -> Stored:
-    """The event that a row was; of a kind that this version does not know, what all events have."""
-    seq, wall, mono, server_id, name, method, identity, status, about, payload = row
-    detail = about or {}
-    masked = tuple(msgspec.convert(mark, Mask) for mark in detail.get("masked", ()))
-    shared: dict[str, Any] = {
-        "run_id": run_id, "seq": seq, "wall": wall, "mono": mono, "server_id": server_id,
-    }  # fmt: skip
-    kind = KINDS.get(name)
-    if kind is None:
-        return Stored(Event(**shared), masked)
-    plan = plan_of(kind)
-    columns: dict[str, Any] = {"method": method, "request_id": identity, "status": status}
-    fields = {column: value for column, value in columns.items() if column in plan.names}
-    fields |= {name: value for name, value in detail.items() if name in plan.names}
-    if plan.payload >= 0:
-        field = plan.names[plan.payload]
-        is_message = field == "message"
-        fields[field] = (
-            decode_message(payload or b"", method, identity, status, detail)
-            if is_message
-            else payload or b""
-        )
-        if is_message and "size_bytes" in plan.names:
-            fields.setdefault("size_bytes", len(payload or b""))
-    if "headers" in fields:
-        fields["headers"] = [(str(name), str(value)) for name, value in fields["headers"]]
-    if kind is FrameSent and status == "request":
-        message = fields["message"]
-        fields.setdefault("channel", message.id if isinstance(message, Frame) else identity)
-    try:
-        return Stored(kind(**shared, **fields), masked)
-    except TypeError:  # a field that this version needs was not written by that one
-        return Stored(Event(**shared), masked)
-
-
-def decode_message(
-    raw: bytes,
-    method: str | None,
-    identity: RequestId | None,
-    status: str | int | None,
-    detail: dict[str, Any],
-) -> Message:
-    """The message that these bytes were taken for."""
-    about = detail.get("malformed")
-    if about is not None:
-        ids = tuple(about.get("ids", ()))
-        return Malformed(raw, about.get("reason", ""), ids, about.get("is_reply_like", False))
-    message = parse(raw)
-    if isinstance(message, Malformed) and status in _FRAME_STATUSES:
-        # Ours, and nested deeper than can be read back: the columns still tell what it was.
-        return Frame(raw, Kind(status), identity, method or "")
-    return message
-
-
-_FRAME_STATUSES: Final = frozenset(kind.value for kind in Kind)

@@ -16,18 +16,11 @@ import msgspec
 
 from mcplens.errors import ConfigurationError
 from mcplens.events import Event
+from mcplens.store.any_json import from_json, to_json
 from mcplens.store.database import Run
+from mcplens.store.decoding import Stored, decode_row
 from mcplens.store.location import open_private
-from mcplens.store.rows import (
-    KINDS,
-    Row,
-    Stored,
-    decode_row,
-    from_json,
-    payload_field,
-    plan_of,
-    to_json,
-)
+from mcplens.store.rows import KINDS, Row, payload_field, plan_of
 from mcplens.store.schema import SEQ_MASK
 
 FORMAT: Final = "mcplens-trace"

@@ -13,11 +13,12 @@ import msgspec
 
 from mcplens.errors import ConfigurationError
 from mcplens.store.database import Database, Run
+from mcplens.store.decoding import Stored
 from mcplens.store.filters import Filter
 from mcplens.store.history import History, IsStopped, check, go_on, unreadable
 from mcplens.store.masks import KeysOf
 from mcplens.store.redaction import scan_masked
-from mcplens.store.rows import Row, RowEncoder, Stored, published
+from mcplens.store.rows import Row, RowEncoder, published
 from mcplens.store.schema import Locked, Unusable
 from mcplens.store.trace import BrokenLine, event_line, header_line, read_trace, run_line
 

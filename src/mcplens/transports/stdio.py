@@ -74,7 +74,6 @@ class StdioTransport(Transport):
         self._inherit_env = inherit_env
         self._close_wait_s = close_wait_s
         self._terminate_wait_s = terminate_wait_s
-        self._launch: Launch | None = None
         self._child: Child | None = None
         self._stdin: _Writer | None = None
         self._readers: list[_Reader] = []
@@ -108,7 +107,7 @@ class StdioTransport(Transport):
     # -- opening -------------------------------------------------------------------------------
 
     async def _open(self) -> None:
-        launch = self._launch = await self._resolve()
+        launch = await self._resolve()
         try:
             child = self._child = Child(launch)
         except OSError as problem:

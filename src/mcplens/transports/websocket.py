@@ -10,7 +10,10 @@ import asyncio
 import contextlib
 from collections import deque
 from collections.abc import Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
+
+import msgspec
 
 from mcplens.clock import within
 from mcplens.errors import (
@@ -51,12 +54,17 @@ if TYPE_CHECKING:
 SUBPROTOCOL: Final = "mcp"
 # What waits for a server that does not read; more is refused. One largest message always fits.
 MAX_BACKLOG_BYTES: Final = 64 * 1024 * 1024
-# What is read in one turn, so that a server that floods slows nobody else.
-_READ_BYTES: Final = 64 * 1024
 # The handshake is the only HTTP exchange of a connection.
 _EXCHANGE_ID: Final = 1
 # How long the server may take to say goodbye.
 _GOODBYE_S: Final = {Closing.GRACEFUL: 2.0, Closing.HANDOVER: 0.3}
+
+
+class Seen(msgspec.Struct):
+    """What went over the connection beside the messages."""
+
+    sent_headers: list[tuple[str, str]] = []
+    has_binary: bool = False
 
 
 class WebSocketTransport(Transport):
@@ -86,8 +94,7 @@ class WebSocketTransport(Transport):
         self._has_work = asyncio.Event()
         self._is_leaving = False
         self._writer: asyncio.Task[None] | None = None
-        self._sent_headers: list[tuple[str, str]] = []
-        self._saw_binary = False
+        self._seen = Seen()
         self._told_binary = False
 
     def __repr__(self) -> str:
@@ -152,43 +159,9 @@ class WebSocketTransport(Transport):
     def _connector(self) -> connect:
         from urllib.parse import urlsplit
 
-        from websockets.asyncio.client import ClientConnection, connect
-        from websockets.frames import Frame, Opcode
         from websockets.typing import Subprotocol
 
-        transport = self
-
-        class Connection(ClientConnection):
-            """Tells what its users cannot see, and waits for a server's goodbye only so long."""
-
-            is_ending = False
-
-            def connection_made(self, transport: Any) -> None:
-                # asyncio reads 256 KiB at once: thousands of small frames, parsed in one go.
-                if hasattr(transport, "max_size"):
-                    transport.max_size = _READ_BYTES
-                super().connection_made(transport)
-
-            def data_received(self, data: bytes) -> None:
-                super().data_received(data)
-                # The library waits for the server to hang up, for ever if it does not.
-                if not self.is_ending and self.protocol.close_expected():
-                    self.is_ending = True
-                    due = transport._clock.monotonic() + _GOODBYE_S[Closing.GRACEFUL]
-                    transport._clock.call_at(due, self.transport.abort)
-
-            def process_event(self, event: Any) -> None:
-                if self.response is None and self.request is not None:
-                    transport._sent_headers = list(self.request.headers.raw_items())
-                elif type(event) is Frame and event.opcode is Opcode.BINARY:
-                    transport._saw_binary = True
-                super().process_event(event)
-
-        class Connect(connect):
-            """Goes nowhere else: the library's redirects would take the headers along."""
-
-            def process_redirect(self, exc: Exception) -> Exception | str:
-                return exc
+        from mcplens.transports.websocket_connection import Connect, Connection
 
         parts = urlsplit(self._url)
         options = self._options
@@ -207,7 +180,8 @@ class WebSocketTransport(Transport):
             ping_interval=None,
             close_timeout=_GOODBYE_S[Closing.GRACEFUL],
             max_size=self.max_message_bytes,
-            create_connection=Connection,
+            # The library only calls it, and types it as a class.
+            create_connection=partial(Connection, seen=self._seen, clock=self._clock),  # type: ignore[arg-type]
             **secure,
         )
 
@@ -221,7 +195,7 @@ class WebSocketTransport(Transport):
                 count += 1
                 if count % MESSAGES_PER_TURN == 0:
                     await give_way()
-                if self._saw_binary and not self._told_binary:
+                if self._seen.has_binary and not self._told_binary:
                     self._told_binary = True
                     self._remark("the server sends binary frames; MCP messages are text frames")
         except ConnectionClosed as closed:
@@ -309,7 +283,7 @@ class WebSocketTransport(Transport):
     def _publish_handshake(self, response: Response, started: float) -> None:
         """The exchange that a WebSocket begins with, told when it is over."""
         elapsed_s = self._clock.monotonic() - started
-        sent = mask_headers(self._sent_headers)
+        sent = mask_headers(self._seen.sent_headers)
         self._publish(HttpRequestSent, _EXCHANGE_ID, "GET", self._shown_url, sent)
         received = mask_headers(response.headers.raw_items())
         status, reason = response.status_code, response.reason_phrase

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from mcplens.errors import InspectorError
 from mcplens.protocol.frames import decode_value
-from mcplens.store.rows import to_json
+from mcplens.store.any_json import to_json
 from mcplens.web import commands as c
 from mcplens.web.plain import raw_json
 from mcplens.web.recorded import beside

@@ -16,7 +16,7 @@ from typing import Any, Final, TypeVar
 import msgspec
 
 from mcplens.errors import classify
-from mcplens.store.rows import to_json
+from mcplens.store.any_json import to_json
 from mcplens.web.feed import Feed
 from mcplens.web.messages import Changed, Events, Failure, Missed, Reply
 from mcplens.web.pictures import error_view, thing_view

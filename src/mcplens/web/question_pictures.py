@@ -7,7 +7,7 @@ from typing import Any
 from mcplens.errors import InspectorError
 from mcplens.protocol.elicitation import host_of, is_openable, url_warnings
 from mcplens.session.profiles import BUILT_IN
-from mcplens.store.rows import to_json
+from mcplens.store.any_json import to_json
 from mcplens.web import question_views as views
 from mcplens.web.plain import plain, raw_json
 from mcplens.workspace.calls import Call

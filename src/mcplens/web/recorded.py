@@ -16,11 +16,12 @@ from mcplens.bus import Published
 from mcplens.errors import ConfigurationError, InspectorError
 from mcplens.events import Event, FrameReceived, FrameSent
 from mcplens.protocol.frames import Frame, Kind
+from mcplens.store.decoding import Stored, decode_row
 from mcplens.store.filters import Filter, Sieve
 from mcplens.store.history import History, IsStopped, Place, check
 from mcplens.store.pins import find_pin
 from mcplens.store.replaying import is_request
-from mcplens.store.rows import Row, RowEncoder, Stored, decode_row
+from mcplens.store.rows import Row, RowEncoder
 from mcplens.web.rows import event_view
 from mcplens.web.views import EventPage, EventView, MatchesView, RunPage, RunView
 from mcplens.workspace.workspace import Workspace

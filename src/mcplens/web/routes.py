@@ -18,9 +18,9 @@ from starlette.routing import BaseRoute, Mount, Route
 
 from mcplens.errors import InspectorError, classify
 from mcplens.protocol.frames import decode_value
+from mcplens.store.any_json import to_json
 from mcplens.store.har import export_har
 from mcplens.store.history import History, IsStopped
-from mcplens.store.rows import to_json
 from mcplens.store.transfer import Imported, export_trace, import_trace
 from mcplens.web import queries, recorded
 from mcplens.web.blobs import attachment, blob_response, saved_as

@@ -11,8 +11,9 @@ from typing import Any, Final
 import msgspec
 
 from mcplens.bus import Published
+from mcplens.store.any_json import to_json
 from mcplens.store.names import short_id, short_method
-from mcplens.store.rows import Row, RowEncoder, to_json
+from mcplens.store.rows import Row, RowEncoder
 from mcplens.web.views import EventView
 
 # Enough for one line on a wide screen.

@@ -19,7 +19,7 @@ from mcplens.protocol.elicitation import mode_of
 from mcplens.protocol.frames import RequestId
 from mcplens.session.client import Client
 from mcplens.session.handler import Handler
-from mcplens.store.rows import to_json
+from mcplens.store.any_json import to_json
 
 # Questions that ended, still listed; of a larger one only what tells which it was.
 _MOST_ENDED: Final = 100

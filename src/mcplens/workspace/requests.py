@@ -18,8 +18,9 @@ from mcplens.protocol.schema import SchemaProblem, Validator
 from mcplens.protocol.shapes import Tool
 from mcplens.session.client import Client
 from mcplens.session.client_tasks import has
+from mcplens.store.any_json import to_json
+from mcplens.store.decoding import Stored
 from mcplens.store.replaying import request_to_replay
-from mcplens.store.rows import Stored, to_json
 from mcplens.workspace.calls import Call, Calls, OnProgress, Outcome
 from mcplens.workspace.server import Server
 from mcplens.workspace.unmatched import replies_to

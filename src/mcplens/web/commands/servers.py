@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any
 
+from mcplens.config.export import Shape
 from mcplens.web.commands.base import Command
 
 
@@ -92,7 +93,7 @@ class ServerImport(Command, frozen=True, kw_only=True):
 class ServerExport(Command, frozen=True, kw_only=True):
     """Servers in another tool's shape; all, if none is named."""
 
-    shape: Literal["mcpServers", "vscode", "codex"]
+    shape: Shape
     servers: list[str] = []
 
 

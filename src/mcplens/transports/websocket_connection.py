@@ -1,0 +1,66 @@
+"""The library's connection as our WebSocket transport needs it.
+
+Tells what its users cannot see, and waits for a server's goodbye only so long. Imported by
+websocket.py when it connects, so that importing that loads no WebSocket library.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from websockets.asyncio.client import ClientConnection, connect
+from websockets.client import ClientProtocol
+from websockets.frames import Frame, Opcode
+
+from mcplens.clock import Clock
+from mcplens.transports.websocket import Seen
+
+# What is read in one turn, so that a server that floods slows nobody else.
+_READ_BYTES: Final = 64 * 1024
+
+
+class Connection(ClientConnection):
+    """A connection that is dropped when the server, having said goodbye, does not hang up."""
+
+    def __init__(
+        self,
+        protocol: ClientProtocol,
+        *,
+        seen: Seen,
+        clock: Clock,
+        close_timeout: float,
+        **options: Any,
+    ) -> None:
+        super().__init__(protocol, close_timeout=close_timeout, **options)
+        self._seen = seen
+        self._clock = clock
+        self._goodbye_s = close_timeout
+        self._is_ending = False
+
+    def connection_made(self, transport: Any) -> None:
+        # asyncio reads 256 KiB at once: thousands of small frames, parsed in one go.
+        if hasattr(transport, "max_size"):
+            transport.max_size = _READ_BYTES
+        super().connection_made(transport)
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        # The library waits for the server to hang up, for ever if it does not.
+        if not self._is_ending and self.protocol.close_expected():
+            self._is_ending = True
+            due = self._clock.monotonic() + self._goodbye_s
+            self._clock.call_at(due, self.transport.abort)
+
+    def process_event(self, event: Any) -> None:
+        if self.response is None and self.request is not None:
+            self._seen.sent_headers = list(self.request.headers.raw_items())
+        elif type(event) is Frame and event.opcode is Opcode.BINARY:
+            self._seen.has_binary = True
+        super().process_event(event)
+
+
+class Connect(connect):
+    """Goes nowhere else: the library's redirects would take the headers along."""
+
+    def process_redirect(self, exc: Exception) -> Exception | str:
+        return exc
