@@ -18,9 +18,7 @@ def test_what_a_server_hides_in_its_words_is_shown(browser: Browser, tmp_path: P
     configure(tmp_path, {"hidden": {"command": sys.executable, "args": [str(SERVER)]}})
     with (
         site(tmp_path, "hidden") as running,
-        watched(
-            browser, running, permissions=["clipboard-read", "clipboard-write"]
-        ) as window,
+        watched(browser, running, permissions=["clipboard-read", "clipboard-write"]) as window,
     ):
         page = window.enter("/s/hidden/tools/ask")
         expect(page.get_by_role("heading", name=f"title {HIDING}")).to_be_visible()

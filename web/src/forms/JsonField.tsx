@@ -4,8 +4,10 @@ import type { ErrorSchema, FieldProps } from "@rjsf/utils";
 import { useState } from "react";
 import { CodeEditor } from "../parts/CodeEditor";
 import { parseJson, pretty } from "../values/json";
+import { visible } from "../values/visible";
 import { useHalfTyped } from "./halfTyped";
 import { lossyNumber } from "./numbers";
+import css from "./SchemaForm.module.css";
 
 /** What is wrong with the value and with anything inside it. */
 function errorsIn(errors: ErrorSchema | undefined, place = ""): string[] {
@@ -38,11 +40,12 @@ export function JsonField(props: FieldProps) {
   const problem = problemOf(text) ?? [...(rawErrors ?? []), ...errorsIn(errorSchema)].join("\n");
   return (
     <Input.Wrapper
-      label={`${label} (JSON)`}
-      description={schema.description}
+      label={`${visible(label)} (JSON)`}
+      description={schema.description && visible(schema.description)}
       required={required ?? false}
       error={problem || undefined}
       size="xs"
+      inputContainer={(editor) => <div className={css.json}>{editor}</div>}
     >
       <CodeEditor
         label={`${label} as JSON`}
