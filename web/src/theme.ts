@@ -134,6 +134,7 @@ export const variables: CSSVariablesResolver = () => ({
     "--mantine-color-error": "#ff9a94",
     "--mantine-color-anchor": "#76bcc1",
     "--mantine-color-lens-light-color": "#8fd0d5",
+    "--mantine-color-gray-light": "#2d343d",
     "--mantine-color-gray-light-color": "#c3cad3",
     "--mantine-color-red-light-color": "#ffb0ab",
     "--mantine-color-yellow-light-color": "#ffd98a",

@@ -45,8 +45,9 @@ function Head({ call }: { call: CallView }) {
           id {String(call.request_id)}
         </Link>
       )}
-      <span className="grow" />
-      <CallActions call={call} />
+      <div className="actions">
+        <CallActions call={call} />
+      </div>
     </div>
   );
 }

@@ -4,9 +4,11 @@ import type { ErrorSchema, FieldProps } from "@rjsf/utils";
 import { useState } from "react";
 import { CodeEditor } from "../parts/CodeEditor";
 import { parseJson, pretty } from "../values/json";
+import { visible } from "../values/visible";
 import { described } from "./Described";
 import { useHalfTyped } from "./halfTyped";
 import { lossyNumber } from "./numbers";
+import css from "./SchemaForm.module.css";
 
 /** What is wrong with the value and with anything inside it. */
 function errorsIn(errors: ErrorSchema | undefined, place = ""): string[] {
@@ -39,11 +41,12 @@ export function JsonField(props: FieldProps) {
   const problem = problemOf(text) ?? [...(rawErrors ?? []), ...errorsIn(errorSchema)].join("\n");
   return (
     <Input.Wrapper
-      label={`${label} (JSON)`}
+      label={`${visible(label)} (JSON)`}
       description={described(schema)}
       required={required ?? false}
       error={problem || undefined}
       size="xs"
+      inputContainer={(editor) => <div className={css.json}>{editor}</div>}
     >
       <CodeEditor
         label={`${label} as JSON`}

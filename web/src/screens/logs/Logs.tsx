@@ -139,9 +139,10 @@ function LogScreen({ recorded }: { recorded: Recorded }) {
           onSplit={setSplit}
         />
         <Runs />
-        <span className="grow" />
-        <Count lines={lines} />
-        <Taking lines={lines} serverId={filter.server_id} onClear={hide} />
+        <div className="actions">
+          <Count lines={lines} />
+          <Taking lines={lines} serverId={filter.server_id} onClear={hide} />
+        </div>
       </div>
       <ReadFrom recorded={recorded} />
       <Lacking runId={runId} older={older} />

@@ -13,7 +13,7 @@ import { usePlace } from "../../state/selection";
 import { PromptPanel } from "./PromptPanel";
 
 const WIDTHS = { initial: 300, least: 200, most: 600 };
-const ROW_PX = 42;
+const ROW_PX = 40;
 
 function draw({ value, key, problem }: Item<Prompt>) {
   const title = titleOf(value, key);
@@ -25,7 +25,7 @@ function draw({ value, key, problem }: Item<Prompt>) {
           <Name>{title}</Name>
         </span>
       </div>
-      <span className="cut dim">
+      <span className="cut dim" style={{ fontSize: 12 }}>
         {value.name && title !== value.name && (
           <span className="mono">
             <Name>{value.name}</Name>{" "}

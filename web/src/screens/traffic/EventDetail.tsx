@@ -60,11 +60,20 @@ function Heading({ event, onCompare, onGo, onClose }: Props) {
   const { elapsed_s, other_seq } = useRing().joined(event);
   return (
     <div className="toolbar">
-      <strong className="cut">{titleOf(event)}</strong>
-      <span className="dim">{clock(event.wall)}</span>
-      {event.size_bytes > 0 && <span className="dim">{bytes(event.size_bytes)}</span>}
-      {elapsed_s !== null && <span className="dim">{duration(elapsed_s)}</span>}
-      <span className="grow" />
+      <div className={`row ${css.first}`}>
+        <strong className="cut" title={titleOf(event)}>
+          {titleOf(event)}
+        </strong>
+        <span className={`row dim ${css.measured}`}>
+          <span>{clock(event.wall)}</span>
+          {event.size_bytes > 0 && <span>{bytes(event.size_bytes)}</span>}
+          {elapsed_s !== null && <span>{duration(elapsed_s)}</span>}
+        </span>
+        <span className="grow" />
+        <ActionIcon aria-label="Close the details" onClick={onClose}>
+          <Icon name="close" />
+        </ActionIcon>
+      </div>
       {other_seq !== null && (
         <Button variant="default" size="compact-xs" onClick={() => onGo(other_seq)}>
           {event.status === "request" ? "Go to the answer" : "Go to the request"}
@@ -90,9 +99,6 @@ function Heading({ event, onCompare, onGo, onClose }: Props) {
           <Icon name="download" />
         </ActionIcon>
       </Tooltip>
-      <ActionIcon aria-label="Close the details" onClick={onClose}>
-        <Icon name="close" />
-      </ActionIcon>
     </div>
   );
 }
