@@ -49,9 +49,7 @@ export function useShortcuts(isSingle: boolean, onHelp: () => void, onDock: () =
     ]),
   ];
   useHotkeys(
-    isSingle
-      ? single.map(([key, act]) => [key, unlessTaken(act), { preventDefault: false }])
-      : [],
+    isSingle ? single.map(([key, act]) => [key, unlessTaken(act), { preventDefault: false }]) : [],
   );
   useHotkeys([["mod+K", openPalette]], [], true);
 }

@@ -4,18 +4,18 @@ import { useMemo } from "react";
 import { command } from "../state/connection";
 import { useInspector } from "../state/store";
 import { parseJson } from "../values/json";
+import { Answers } from "./Answers";
 import { samplingOf } from "./asked";
 import { useAnswerDraft } from "./drafts";
 import { useParams } from "./Params";
 import type { AnswerProps } from "./QuestionPanel";
-import css from "./QuestionPanel.module.css";
 import { SamplingRequest } from "./SamplingRequest";
 import { ResponseFields } from "./SamplingResponse";
 import { ToolChoice } from "./SamplingTools";
 import { type DraftProps, resultOf, type SamplingDraft } from "./samplingAnswer";
 import { ToolCalls } from "./ToolCalls";
 
-export function Sampling({ question, send, edited }: AnswerProps) {
+export function Sampling({ question, send, edited, note }: AnswerProps) {
   const { value: params } = useParams(question);
   const asked = useMemo(() => samplingOf(params), [params]);
   const first: SamplingDraft = {
@@ -43,7 +43,7 @@ export function Sampling({ question, send, edited }: AnswerProps) {
           onChange={(toolCalls) => set({ toolCalls })}
         />
       )}
-      <Buttons question={question} send={send} draft={draft} hasTools={hasTools} />
+      <Buttons question={question} send={send} note={note} draft={draft} hasTools={hasTools} />
     </div>
   );
 }
@@ -63,12 +63,12 @@ function Profile({ draft, set }: DraftProps) {
   );
 }
 
-interface ButtonsProps extends Pick<AnswerProps, "question" | "send"> {
+interface ButtonsProps extends Pick<AnswerProps, "question" | "send" | "note"> {
   draft: SamplingDraft;
   hasTools: boolean;
 }
 
-function Buttons({ question, send, draft, hasTools }: ButtonsProps) {
+function Buttons({ question, send, note, draft, hasTools }: ButtonsProps) {
   const { question_id } = question;
   const isBroken =
     draft.stopReason === "toolUse" &&
@@ -82,7 +82,12 @@ function Buttons({ question, send, draft, hasTools }: ButtonsProps) {
   const respond = (force: boolean): Promise<unknown> =>
     command("AutoRespond", { question_id, profile, options: { ...choice, ...tool, force } });
   return (
-    <div className={css.buttons}>
+    <Answers note={note}>
+      <Tooltip label={`The profile ${profile} answers`}>
+        <Button variant="subtle" onClick={() => send(respond)}>
+          Auto-respond{profile === draft.profile ? "" : ` (${profile})`}
+        </Button>
+      </Tooltip>
       <Button
         variant="default"
         onClick={() => send(() => command("RejectQuestion", { question_id, reason }))}
@@ -92,11 +97,6 @@ function Buttons({ question, send, draft, hasTools }: ButtonsProps) {
       <Button data-answer disabled={isBroken} onClick={() => send(answer)}>
         Edit & Send
       </Button>
-      <Tooltip label={`The profile ${profile} answers`}>
-        <Button variant="light" onClick={() => send(respond)}>
-          Auto-respond{profile === draft.profile ? "" : ` (${profile})`}
-        </Button>
-      </Tooltip>
-    </div>
+    </Answers>
   );
 }
