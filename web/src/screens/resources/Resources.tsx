@@ -4,6 +4,7 @@ import type { ServerView } from "../../api/types";
 import { LookingFor } from "../../offered/LookingFor";
 import { OfferedScreen } from "../../offered/OfferedScreen";
 import { Empty } from "../../parts/Empty";
+import { Split } from "../../parts/Split";
 import type { Resource } from "../../state/items";
 import { isComing, itemsIn, useList } from "../../state/lists";
 import { usePlace } from "../../state/selection";
@@ -22,42 +23,70 @@ interface Place {
   uri: string | null;
 }
 
-function Chosen({ server, place }: { server: ServerView; place: Place }) {
+type TemplatePlace = Pick<Place, "item"> & { template: string };
+
+/** A resource, read and shown. */
+function Read({ server, item, isBeside }: { server: ServerView; item: string; isBeside: boolean }) {
   const resources = itemsIn<Resource>(useList(server.server_id, "resources"));
-  const templates = useList(server.server_id, "resource_templates");
+  const found = resources.find((one) => one.key === item);
+  return (
+    <ResourcePanel
+      key={`${server.server_id} ${item}`}
+      server={server}
+      // A second one of the same address has a key of its own.
+      uri={found?.value.uri ?? item}
+      itemKey={item}
+      resource={found?.value ?? null}
+      listed={found?.listed}
+      problem={found?.problem ?? null}
+      isBeside={isBeside}
+    />
+  );
+}
+
+/** A template's form, which stays, and beside it what was read last. */
+function ByTemplate({ server, template, item }: { server: ServerView } & TemplatePlace) {
   const { server_id } = server;
+  const templates = useList(server_id, "resource_templates");
+  const found = itemsIn<Resource>(templates).find((one) => one.key === template);
+  if (!found && isComing(server, templates))
+    return <LookingFor name={template} serverId={server_id} screen="resources" />;
+  return (
+    <Split
+      name="resources.template"
+      label="Width of the form"
+      initial={380}
+      least={260}
+      narrow="flowing"
+      first={
+        <TemplatePanel
+          key={`${server_id} ${template}`}
+          server={server}
+          template={found?.value ?? { uriTemplate: template }}
+          itemKey={template}
+          listed={found?.listed}
+          problem={found?.problem ?? null}
+        />
+      }
+      second={
+        item === null ? (
+          <Empty icon="resources" title="Not read yet">
+            Fill in the variables and press Read it, or Ctrl Enter.
+          </Empty>
+        ) : (
+          <Read server={server} item={item} isBeside />
+        )
+      }
+    />
+  );
+}
+
+function Chosen({ server, place }: { server: ServerView; place: Place }) {
   const { item, template, uri } = place;
-  if (item !== null) {
-    const found = resources.find((one) => one.key === item);
-    return (
-      <ResourcePanel
-        key={`${server_id} ${item}`}
-        server={server}
-        // A second one of the same address has a key of its own.
-        uri={found?.value.uri ?? item}
-        itemKey={item}
-        resource={found?.value ?? null}
-        listed={found?.listed}
-        problem={found?.problem ?? null}
-      />
-    );
-  }
-  if (uri !== null) return <UriPanel key={`${server_id} ${uri}`} server={server} uri={uri} />;
-  if (template) {
-    const found = itemsIn<Resource>(templates).find((one) => one.key === template);
-    if (!found && isComing(server, templates))
-      return <LookingFor name={template} serverId={server_id} screen="resources" />;
-    return (
-      <TemplatePanel
-        key={`${server_id} ${template}`}
-        server={server}
-        template={found?.value ?? { uriTemplate: template }}
-        itemKey={template}
-        listed={found?.listed}
-        problem={found?.problem ?? null}
-      />
-    );
-  }
+  if (template) return <ByTemplate server={server} template={template} item={item} />;
+  if (item !== null) return <Read server={server} item={item} isBeside={false} />;
+  if (uri !== null)
+    return <UriPanel key={`${server.server_id} ${uri}`} server={server} uri={uri} />;
   return (
     <Empty icon="resources" title="Choose a resource">
       Its content is read and shown here. Templates ask for their variables first.
@@ -75,7 +104,13 @@ export function Resources() {
       calls="resource"
       widths={WIDTHS}
       isAnyChosen={Object.values(place).some((one) => one !== null)}
-      list={(server) => <ResourceLists server={server} chosen={item} template={place.template} />}
+      list={(server) => (
+        <ResourceLists
+          server={server}
+          chosen={place.template === null ? item : null}
+          template={place.template}
+        />
+      )}
       chosen={(server) => <Chosen server={server} place={place} />}
     />
   );
