@@ -79,6 +79,7 @@ def test_the_answers_are_in_view_and_lead_to_what_is_wrong(browser: Browser, dem
             panel.get_by_role("button", name="Edit & Send").click()
             response = panel.get_by_role("textbox", name="Response")
             expect(response).to_be_focused()
+            expect(panel.get_by_text("The response is empty.")).to_be_in_viewport(ratio=1)
             window.shoot(f"focus sample {scheme}")
             panel.get_by_role("combobox", name="Testing profile").click()
             window.shoot(f"focus profile {scheme}")

@@ -201,6 +201,11 @@ def test_a_template_is_read_by_hand_with_completion(window: Watched) -> None:
     chosen = page.get_by_role("listbox", name="Templates").get_by_role("option", selected=True)
     expect(chosen).to_contain_text("A greeting")
     window.shoot("template")
+    # Without its argument a prompt is sent only by who says so.
+    window.switch("/s/demo/prompts/translate")
+    page.get_by_role("button", name="Get the messages").click()
+    expect(page.get_by_role("button", name="Send anyway")).to_be_visible()
+    window.shoot("prompt missing")
     window.assert_clean()
 
 

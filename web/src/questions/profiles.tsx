@@ -32,7 +32,7 @@ export function profileWords(name: string, profiles: ProfileView[]): string {
 export const profileOption =
   (profiles: ProfileView[]): SelectProps["renderOption"] =>
   ({ option, checked }) => (
-    <div className="row">
+    <div className="row grow">
       <div className="grow">
         <div>{option.label}</div>
         <div className="dim">{profileWords(option.value, profiles)}</div>
