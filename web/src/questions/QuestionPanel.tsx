@@ -8,7 +8,7 @@ import { useNow } from "../parts/useNow";
 import { viewOf } from "../state/actions";
 import { command } from "../state/connection";
 import { duration } from "../values/format";
-import { Answers } from "./Answers";
+import { Answers, uncover } from "./Answers";
 import { ElicitationForm } from "./ElicitationForm";
 import { ElicitationUrl } from "./ElicitationUrl";
 import { Params } from "./Params";
@@ -125,6 +125,7 @@ function Panel({ question }: { question: QuestionView }) {
       id={question.question_id}
       aria-label={`Question: ${question.method}`}
       onKeyDown={answerByKey}
+      onFocus={uncover}
     >
       <header className={css.head}>
         <span className="mono">{kindOf(question)}</span>

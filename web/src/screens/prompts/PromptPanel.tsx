@@ -120,8 +120,8 @@ function Foot({ missing, isConnected, get }: FootProps) {
         <>
           <span className="bad grow" role="status">
             {missing.length === 1
-              ? "1 required argument is missing"
-              : `${missing.length} required arguments are missing`}
+              ? "1 argument is missing"
+              : `${missing.length} arguments are missing`}
           </span>
           <Button variant="default" disabled={!isConnected} onClick={() => get(true)}>
             Send anyway

@@ -203,7 +203,7 @@ export function ResourceLists({ server, chosen, template }: Props) {
           <Accordion.Panel>
             {server.subscriptions.length === 0 && (
               <p className={`dim ${css.none}`}>
-                Open a resource and follow it; its updates are counted here.
+                Open a resource and subscribe to it; its updates are counted here.
               </p>
             )}
             {followed.map((one) => (
