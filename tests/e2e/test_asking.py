@@ -250,7 +250,7 @@ def test_a_profile_answers_and_is_kept_in_the_file(window: Watched, home: Path) 
     page = window.enter("/servers/demo")
     who = page.get_by_role("combobox", name="Who answers its questions")
     who.click()
-    page.get_by_role("option", name="echo", exact=True).click()
+    page.get_by_role("option", name="echo repeats").click()
     page.get_by_role("button", name="Keep in the file").click()
     expect(page.get_by_role("button", name="Keep in the file")).to_have_count(0)
     assert entry_of(home)["profile"] == "echo"
