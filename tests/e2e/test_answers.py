@@ -135,7 +135,7 @@ def test_a_tool_call_that_was_built_reaches_the_server(window: Watched) -> None:
     page.keyboard.press("Escape")
     # Another profile than the server's own.
     model.get_by_role("combobox", name="Testing profile").click()
-    page.get_by_role("option", name="echo", exact=True).click()
+    page.get_by_role("option", name="echo repeats").click()
     model.get_by_role("button", name="Auto-respond").click()
     expect(page.get_by_label("Call of sample-with-tools")).to_contain_text("after 2 rounds")
     window.assert_clean()

@@ -116,6 +116,7 @@ def test_a_specific_tool_is_called_and_its_result_is_drawn(window: Watched) -> N
     expect(model.get_by_text("call_2")).to_have_count(2)
     window.shoot("asking-tool-blocks")
     model.get_by_role("button", name="Edit & Send").click()
+    model.get_by_role("button", name="Send empty").click()
     expect(call.get_by_text("Done", exact=True)).to_be_visible()
     window.assert_clean()
 
@@ -249,7 +250,7 @@ def test_a_profile_answers_and_is_kept_in_the_file(window: Watched, home: Path) 
     page = window.enter("/servers/demo")
     who = page.get_by_role("combobox", name="Who answers its questions")
     who.click()
-    page.get_by_role("option", name="echo", exact=True).click()
+    page.get_by_role("option", name="echo repeats").click()
     page.get_by_role("button", name="Keep in the file").click()
     expect(page.get_by_role("button", name="Keep in the file")).to_have_count(0)
     assert entry_of(home)["profile"] == "echo"
@@ -435,7 +436,9 @@ def test_odd_questions_are_shown_as_they_came_and_can_be_answered(
             expect(page.get_by_label(f"Question: {method}")).to_have_count(count)
         expect(page.get_by_text("messages is not a list.", exact=False)).to_be_visible()
         expect(page.get_by_text("The field a of requestedSchema", exact=False)).to_be_visible()
-        page.get_by_label(SAMPLING).first.get_by_role("button", name="Edit & Send").click()
+        model = page.get_by_label(SAMPLING).first
+        model.get_by_role("button", name="Edit & Send").click()
+        model.get_by_role("button", name="Send empty").click()
         assert asked.answer()["type"] == "AnswerSampling"
         window.shoot("asking-odd")
         window.assert_clean()

@@ -191,7 +191,21 @@ def test_a_template_is_read_by_hand_with_completion(window: Watched) -> None:
     expect(page.get_by_text("demo://greeting/Barbara")).to_be_visible()
     page.get_by_role("button", name="Read it").click()
     expect(page.get_by_text("Hello, Barbara!")).to_be_visible()
+    # The form stays for the next one, and so does the choice in the list.
+    name = page.get_by_role("combobox", name="name")
+    expect(name).to_have_value("Barbara")
+    name.fill("Eve")
+    page.keyboard.press("Control+Enter")
+    expect(page.get_by_text("Hello, Eve!")).to_be_visible()
+    expect(name).to_be_focused()
+    chosen = page.get_by_role("listbox", name="Templates").get_by_role("option", selected=True)
+    expect(chosen).to_contain_text("A greeting")
     window.shoot("template")
+    # Without its argument a prompt is sent only by who says so.
+    window.switch("/s/demo/prompts/translate")
+    page.get_by_role("button", name="Get the messages").click()
+    expect(page.get_by_role("button", name="Send anyway")).to_be_visible()
+    window.shoot("prompt missing")
     window.assert_clean()
 
 
@@ -250,7 +264,7 @@ def test_a_read_is_edited_before_it_is_sent_again_and_what_is_followed_is_let_go
     expect(page.get_by_label(re.compile("^Call of"))).to_have_count(0)
     page.get_by_label("URI").press("Enter")
     expect(page.get_by_label("Call of demo://ticker")).to_be_visible()
-    page.get_by_role("switch", name="Follow").click()
+    page.get_by_role("switch", name="Subscribe").click()
     page.get_by_role("button", name="Unsubscribe from demo://ticker").click()
     expect(page.get_by_text("Subscriptions (0)")).to_be_visible()
     assert window.axe() == []

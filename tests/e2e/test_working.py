@@ -151,9 +151,8 @@ def test_the_monitor_shows_traffic_beside_any_screen(window: Watched) -> None:
 
 def test_a_resource_is_read_followed_and_read_again_when_it_changes(window: Watched) -> None:
     page = window.enter("/s/demo/resources/demo%3A%2F%2Fticker")
-    page.get_by_role("switch", name="Follow").click()
-    expect(page.get_by_text("Following", exact=False)).to_be_visible()
-    expect(page.get_by_text("updated", exact=False)).to_be_visible()
+    page.get_by_role("switch", name="Subscribe").click()
+    expect(page.get_by_text(re.compile("^Updated "))).to_be_visible()
     shown = page.get_by_label("Call of demo://ticker").get_by_text(re.compile(r"^tick \d+$"))
     before = shown.inner_text()
     expect(shown).not_to_have_text(before)

@@ -135,7 +135,7 @@ function Panel({ call, hasSchema, onRepeated }: Props) {
       </div>
       {isAsked && (
         <div className={css.foot}>
-          <Button variant="default" onClick={() => cancel(call)}>
+          <Button variant="subtle" color="gray" onClick={() => cancel(call)}>
             Cancel tool execution
           </Button>
         </div>

@@ -5,7 +5,7 @@ const WRONG = '[aria-invalid="true"], .mantine-InputWrapper-error, .mantine-Chec
 
 function focusBad(within: HTMLElement | null): void {
   const wrong = within?.querySelector<HTMLElement>(WRONG);
-  const place = wrong?.closest(".rjsf-field");
+  const place = wrong?.closest(".rjsf-field") ?? wrong?.parentElement;
   const field = wrong?.matches('[aria-invalid="true"]') ? wrong : fieldsIn(place)[0];
   const target = field ?? place?.querySelector("button");
   target?.focus({ preventScroll: true });

@@ -41,7 +41,10 @@ export function land(main: HTMLElement, landing: Landing): () => void {
     active === last ||
     active.closest('[aria-modal="true"]') !== null;
   const attempt = (): void => {
-    if (!isFree(document.activeElement)) return stop();
+    if (!isFree(document.activeElement)) {
+      stop();
+      return;
+    }
     const spot = spotIn(main, landing);
     if (!spot) return;
     if (spot.element !== last) {

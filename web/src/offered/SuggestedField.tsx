@@ -9,6 +9,8 @@ interface Props extends Argument {
   title?: string;
   description?: string;
   isRequired?: boolean;
+  /** What is wrong with it. */
+  problem?: string | undefined;
   /** It takes line breaks. */
   isLong?: boolean;
   onChange(value: string): void;
@@ -32,6 +34,7 @@ export function SuggestedField({
   title,
   description,
   isRequired,
+  problem,
   isLong = false,
   onChange,
   onRemove,
@@ -47,6 +50,7 @@ export function SuggestedField({
     label: named(name, title),
     description: description && visible(description),
     required: isRequired,
+    error: problem,
     value,
     onChange: (event: ChangeEvent<HTMLInputElement | HTMLTextAreaElement>) => {
       const typed = event.currentTarget.value;

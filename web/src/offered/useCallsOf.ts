@@ -12,6 +12,8 @@ interface Calls {
   showNewest(): void;
 }
 
+const fromQuery = (query: URLSearchParams): Record<string, string> => Object.fromEntries(query);
+
 /** The calls of one thing of a list, newest first, and the one that the address names. */
 export function useCallsOf(serverId: string, kind: CallView["kind"], key: string): Calls {
   const all = useInspector((state) => state.calls);
@@ -27,16 +29,16 @@ export function useCallsOf(serverId: string, kind: CallView["kind"], key: string
     [all, serverId, kind, key],
   );
   const current = calls.find((call) => call.call_id === wanted) ?? calls[0] ?? null;
+  // The rest of the address says what stands beside the call.
   const show = useCallback(
-    (callId: string) => setQuery({ call: callId }, { replace: true }),
+    (callId: string) => setQuery((now) => ({ ...fromQuery(now), call: callId }), { replace: true }),
     [setQuery],
   );
-  return {
-    calls,
-    current,
-    show,
-    showNewest: () => wanted && setQuery({}, { replace: true }),
+  const showNewest = (): void => {
+    const { call: _, ...rest } = fromQuery(query);
+    if (wanted) setQuery(rest, { replace: true });
   };
+  return { calls, current, show, showNewest };
 }
 
 /** Whether anything of this kind was called on a server. */

@@ -1,9 +1,11 @@
 import { useLayoutEffect } from "react";
 
-/** Ctrl or Cmd with Enter, wherever the focus is: in a field, in an editor, or on nothing. */
-export function useRunKey(run: () => void): void {
+/** Ctrl or Cmd with Enter, wherever the focus is: in a field, in an editor, or on nothing. Null
+ * leaves it to what stands beside. */
+export function useRunKey(run: (() => void) | null): void {
   // At once: a key between the drawing and a later effect would run what was shown before.
   useLayoutEffect(() => {
+    if (run === null) return;
     const onKey = (event: KeyboardEvent): void => {
       if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
       if (event.altKey || event.shiftKey) return;

@@ -7,16 +7,16 @@ import { Callout } from "../parts/Callout";
 import { command } from "../state/connection";
 import { fieldsOf } from "../values/shape";
 import { visible } from "../values/visible";
+import { Answers } from "./Answers";
 import { formOddity } from "./asked";
 import { useAnswerDraft } from "./drafts";
 import { WholeRequest } from "./Params";
 import type { AnswerProps } from "./QuestionPanel";
-import css from "./QuestionPanel.module.css";
 import { Said } from "./Said";
 
 const AS_JSON: Arguments = { text: "{}", mode: "json" };
 
-export function ElicitationForm({ question, send, edited }: AnswerProps) {
+export function ElicitationForm({ question, send, edited, note }: AnswerProps) {
   const { question_id, server_id, server_name, params } = question;
   const { requestedSchema } = fieldsOf(params);
   const failure = useMemo(() => formOddity(params), [params]);
@@ -30,7 +30,10 @@ export function ElicitationForm({ question, send, edited }: AnswerProps) {
   const isReady = parsed.ok && draft.text !== null;
   const submit = (isForced: boolean): void => {
     setTried(true);
-    if (!isReady || (findings.length && !isForced)) return setRefused(refused + 1);
+    if (!isReady || (findings.length && !isForced)) {
+      setRefused(refused + 1);
+      return;
+    }
     send((force) =>
       command(
         "AnswerElicitation",
@@ -62,7 +65,7 @@ export function ElicitationForm({ question, send, edited }: AnswerProps) {
         Server “{visible(server_name || server_id)}” asks for this data. Do not enter passwords or
         keys.
       </Callout>
-      <div className={css.buttons}>
+      <Answers note={note}>
         {isTried && findings.length > 0 && (
           <Button variant="default" onClick={() => submit(true)}>
             Send anyway
@@ -89,7 +92,7 @@ export function ElicitationForm({ question, send, edited }: AnswerProps) {
         <Button data-answer disabled={!isReady} onClick={() => submit(false)}>
           Submit
         </Button>
-      </div>
+      </Answers>
     </div>
   );
 }

@@ -6,15 +6,15 @@ import { copy } from "../parts/text";
 import { command } from "../state/connection";
 import { fieldsOf } from "../values/shape";
 import { visible } from "../values/visible";
+import { Answers } from "./Answers";
 import { shown } from "./asked";
 import { useAnswerDraft } from "./drafts";
 import { WholeRequest } from "./Params";
 import type { AnswerProps } from "./QuestionPanel";
-import css from "./QuestionPanel.module.css";
 import { Said } from "./Said";
 import { inspectUrl } from "./urlWarnings";
 
-export function ElicitationUrl({ question, send, edited }: AnswerProps) {
+export function ElicitationUrl({ question, send, edited, note }: AnswerProps) {
   const { question_id, link, server_id, server_name } = question;
   const asker = visible(server_name || server_id);
   const params = fieldsOf(question.params);
@@ -68,7 +68,7 @@ export function ElicitationUrl({ question, send, edited }: AnswerProps) {
           <div key={warning}>{warning}</div>
         ))}
       </Callout>
-      <div className={css.buttons}>
+      <Answers note={note}>
         <Button variant="default" onClick={() => answer("cancel")}>
           Cancel
         </Button>
@@ -78,7 +78,7 @@ export function ElicitationUrl({ question, send, edited }: AnswerProps) {
         <Button data-answer onClick={() => answer("accept")}>
           Accept
         </Button>
-      </div>
+      </Answers>
     </div>
   );
 }

@@ -44,6 +44,8 @@ const refuse = (code: string, details: Record<string, unknown>): void => {
   given.mockRejectedValueOnce(new CommandError(view as never));
 };
 
+const say = (text: string): boolean =>
+  fireEvent.change(screen.getByRole("textbox", { name: /^Response/ }), { target: { value: text } });
 const press = (name: string): boolean => fireEvent.click(screen.getByRole("button", { name }));
 
 describe("what was not sent", () => {
@@ -66,6 +68,7 @@ describe("what was not sent", () => {
   });
   it("is never an older answer than the one that is shown", async () => {
     ask({ messages: [] });
+    say("4");
     refuse("INVALID_ANSWER", { findings: ["stopReason"] });
     press("Edit & Send");
     await screen.findByRole("button", { name: "Send anyway" });
@@ -94,11 +97,27 @@ describe("what was not sent", () => {
     ["Auto-respond (auto)", "INVALID_REQUEST", {}],
   ])("cannot be forced after %s fails with %s", async (button, code, details) => {
     ask({ messages: [] });
+    say("4");
     refuse(code, details);
     press(button);
     await screen.findByText("The answer was not sent");
     expect(screen.queryByRole("button", { name: "Send anyway" })).toBeNull();
   });
+});
+
+it("an empty response is sent only by who says so", () => {
+  given.mockReset();
+  given.mockResolvedValue(null as never);
+  ask({ messages: [] });
+  expect(screen.queryByRole("button", { name: "Send empty" })).toBeNull();
+  press("Edit & Send");
+  expect(given).not.toHaveBeenCalled();
+  expect(document.activeElement).toBe(screen.getByRole("textbox", { name: /^Response/ }));
+  expect(screen.getByText("The response is empty.")).toBeTruthy();
+  press("Send empty");
+  const [name, , raw] = given.mock.calls.at(-1) ?? [];
+  expect(name).toBe("AnswerSampling");
+  expect(JSON.parse(raw?.result ?? "").content).toEqual({ type: "text", text: "" });
 });
 
 describe("Auto-respond", () => {

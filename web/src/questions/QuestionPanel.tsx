@@ -1,6 +1,6 @@
 // A question of a server, with all that it asks and the ways to answer.
 import { Badge, Button, Loader } from "@mantine/core";
-import { type KeyboardEvent, useCallback, useRef, useState } from "react";
+import { type KeyboardEvent, type ReactNode, useCallback, useRef, useState } from "react";
 import type { ErrorView, QuestionView } from "../api/types";
 import { ErrorNote } from "../parts/ErrorNote";
 import { Guarded } from "../parts/Guarded";
@@ -8,6 +8,7 @@ import { useNow } from "../parts/useNow";
 import { viewOf } from "../state/actions";
 import { command } from "../state/connection";
 import { duration } from "../values/format";
+import { Answers, uncover } from "./Answers";
 import { ElicitationForm } from "./ElicitationForm";
 import { ElicitationUrl } from "./ElicitationUrl";
 import { Params } from "./Params";
@@ -20,6 +21,8 @@ export interface AnswerProps {
   send(work: Work): void;
   /** The answer was changed: what was said of the former one no longer counts. */
   edited(): void;
+  /** Why the last answer was not sent; it stands above the buttons. */
+  note: ReactNode;
 }
 
 type Work = (force: boolean) => Promise<unknown>;
@@ -53,7 +56,7 @@ const isAtUrl = (question: QuestionView): boolean =>
   question.mode === "url" || question.link !== null;
 
 function Body(props: AnswerProps) {
-  const { question, send } = props;
+  const { question, send, note } = props;
   if (question.method === "sampling/createMessage") return <Sampling {...props} />;
   if (question.method === "elicitation/create") {
     return isAtUrl(question) ? <ElicitationUrl {...props} /> : <ElicitationForm {...props} />;
@@ -61,7 +64,7 @@ function Body(props: AnswerProps) {
   return (
     <div className="stack">
       <Params question={question} label="Parameters" />
-      <div className={css.buttons}>
+      <Answers note={note}>
         <Button
           variant="default"
           onClick={() =>
@@ -70,7 +73,7 @@ function Body(props: AnswerProps) {
         >
           Reject
         </Button>
-      </div>
+      </Answers>
     </div>
   );
 }
@@ -102,6 +105,19 @@ function Panel({ question }: { question: QuestionView }) {
     });
   };
   const again = failed?.work;
+  const note = failed && (
+    <ErrorNote
+      error={failed.error}
+      title="The answer was not sent"
+      action={
+        again && (
+          <Button size="compact-xs" variant="default" onClick={() => attempt(again, true)}>
+            Send anyway
+          </Button>
+        )
+      }
+    />
+  );
   return (
     <section
       className={css.panel}
@@ -109,6 +125,7 @@ function Panel({ question }: { question: QuestionView }) {
       id={question.question_id}
       aria-label={`Question: ${question.method}`}
       onKeyDown={answerByKey}
+      onFocus={uncover}
     >
       <header className={css.head}>
         <span className="mono">{kindOf(question)}</span>
@@ -133,21 +150,13 @@ function Panel({ question }: { question: QuestionView }) {
           </div>
         )}
         <Guarded what="this question" raw={question.params}>
-          <Body question={question} send={(work) => attempt(work, false)} edited={edited} />
-        </Guarded>
-        {failed && (
-          <ErrorNote
-            error={failed.error}
-            title="The answer was not sent"
-            action={
-              again && (
-                <Button size="compact-xs" variant="default" onClick={() => attempt(again, true)}>
-                  Send anyway
-                </Button>
-              )
-            }
+          <Body
+            question={question}
+            send={(work) => attempt(work, false)}
+            edited={edited}
+            note={note}
           />
-        )}
+        </Guarded>
       </div>
     </section>
   );

@@ -1,21 +1,22 @@
 // A server asks for a model's answer: the whole request, and a person or a profile who answers.
 import { Button, Select, Tooltip } from "@mantine/core";
-import { useMemo } from "react";
+import { useMemo, useRef, useState } from "react";
 import { command } from "../state/connection";
 import { useInspector } from "../state/store";
 import { parseJson } from "../values/json";
+import { Answers } from "./Answers";
 import { samplingOf } from "./asked";
 import { useAnswerDraft } from "./drafts";
 import { useParams } from "./Params";
+import { AUTO, profileOption, profileWords } from "./profiles";
 import type { AnswerProps } from "./QuestionPanel";
-import css from "./QuestionPanel.module.css";
 import { SamplingRequest } from "./SamplingRequest";
 import { ResponseFields } from "./SamplingResponse";
 import { ToolChoice } from "./SamplingTools";
-import { type DraftProps, resultOf, type SamplingDraft } from "./samplingAnswer";
+import { type DraftProps, isEmpty, resultOf, type SamplingDraft } from "./samplingAnswer";
 import { ToolCalls } from "./ToolCalls";
 
-export function Sampling({ question, send, edited }: AnswerProps) {
+export function Sampling({ question, send, edited, note }: AnswerProps) {
   const { value: params } = useParams(question);
   const asked = useMemo(() => samplingOf(params), [params]);
   const first: SamplingDraft = {
@@ -30,12 +31,24 @@ export function Sampling({ question, send, edited }: AnswerProps) {
   const [draft, setDraft] = useAnswerDraft(question, first, edited);
   const set = (part: Partial<SamplingDraft>): void => setDraft({ ...draft, ...part });
   const hasTools = asked.tools.length > 0;
+  const field = useRef<HTMLTextAreaElement>(null);
+  const [isTried, setTried] = useState(false);
+  const isRefused = isTried && isEmpty(draft);
+  const refuse = (): void => {
+    setTried(true);
+    field.current?.focus();
+  };
   return (
     <div className="stack">
       <SamplingRequest asked={asked} question={question} />
       {hasTools && <ToolChoice tools={asked.tools} draft={draft} set={set} />}
       <Profile draft={draft} set={set} />
-      <ResponseFields draft={draft} set={set} />
+      <ResponseFields
+        draft={draft}
+        set={set}
+        field={field}
+        problem={isRefused ? "The response is empty." : null}
+      />
       {draft.stopReason === "toolUse" && (
         <ToolCalls
           tools={asked.tools}
@@ -43,19 +56,33 @@ export function Sampling({ question, send, edited }: AnswerProps) {
           onChange={(toolCalls) => set({ toolCalls })}
         />
       )}
-      <Buttons question={question} send={send} draft={draft} hasTools={hasTools} />
+      <Buttons
+        question={question}
+        send={send}
+        note={note}
+        draft={draft}
+        hasTools={hasTools}
+        isRefused={isRefused}
+        refuse={refuse}
+      />
     </div>
   );
 }
 
+/** Who answers in place of a person: manual is the person. */
+const responderOf = ({ profile }: SamplingDraft): string => (profile === "manual" ? AUTO : profile);
+
 function Profile({ draft, set }: DraftProps) {
   const profiles = useInspector((state) => state.profiles);
   const known = profiles.filter((one) => one.problem === null).map((one) => one.name);
+  const responder = responderOf(draft);
+  const words = profileWords(responder, profiles);
   return (
     <Select
       label="Testing profile"
-      description="Who answers when you choose Auto-respond; in place of manual, auto does"
+      description={`Auto-respond uses ${responder}${words && `, which ${words}`}.`}
       data={[...new Set(["manual", ...known, draft.profile])]}
+      renderOption={profileOption(profiles)}
       allowDeselect={false}
       value={draft.profile}
       onChange={(profile) => set({ profile: profile ?? "manual" })}
@@ -63,12 +90,16 @@ function Profile({ draft, set }: DraftProps) {
   );
 }
 
-interface ButtonsProps extends Pick<AnswerProps, "question" | "send"> {
+interface ButtonsProps extends Pick<AnswerProps, "question" | "send" | "note"> {
   draft: SamplingDraft;
   hasTools: boolean;
+  /** It was to be sent without a word. */
+  isRefused: boolean;
+  refuse(): void;
 }
 
-function Buttons({ question, send, draft, hasTools }: ButtonsProps) {
+function Buttons(props: ButtonsProps) {
+  const { question, send, note, draft, hasTools, isRefused, refuse } = props;
   const { question_id } = question;
   const isBroken =
     draft.stopReason === "toolUse" &&
@@ -76,27 +107,36 @@ function Buttons({ question, send, draft, hasTools }: ButtonsProps) {
   const reason = "The user rejected the sampling request";
   const choice = hasTools ? { tool_choice: draft.toolChoice } : {};
   const tool = draft.toolChoice === "specific" && draft.tool ? { tool: draft.tool } : {};
-  const profile = draft.profile === "manual" ? "auto" : draft.profile;
+  const profile = responderOf(draft);
   const answer = (force: boolean): Promise<unknown> =>
     command("AnswerSampling", { question_id, force }, { result: resultOf(draft, question.params) });
   const respond = (force: boolean): Promise<unknown> =>
     command("AutoRespond", { question_id, profile, options: { ...choice, ...tool, force } });
   return (
-    <div className={css.buttons}>
+    <Answers note={note}>
+      {isRefused && (
+        <Button variant="default" onClick={() => send(answer)}>
+          Send empty
+        </Button>
+      )}
+      <Tooltip label={`The profile ${profile} answers`}>
+        <Button variant="subtle" onClick={() => send(respond)}>
+          Auto-respond{profile === draft.profile ? "" : ` (${profile})`}
+        </Button>
+      </Tooltip>
       <Button
         variant="default"
         onClick={() => send(() => command("RejectQuestion", { question_id, reason }))}
       >
         Reject
       </Button>
-      <Button data-answer disabled={isBroken} onClick={() => send(answer)}>
+      <Button
+        data-answer
+        disabled={isBroken}
+        onClick={() => (isEmpty(draft) ? refuse() : send(answer))}
+      >
         Edit & Send
       </Button>
-      <Tooltip label={`The profile ${profile} answers`}>
-        <Button variant="light" onClick={() => send(respond)}>
-          Auto-respond{profile === draft.profile ? "" : ` (${profile})`}
-        </Button>
-      </Tooltip>
-    </div>
+    </Answers>
   );
 }

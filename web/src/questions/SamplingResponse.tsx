@@ -1,14 +1,23 @@
 // What a model would say: the text, who says it, and why it stops.
 import { ActionIcon, Autocomplete, Textarea, TextInput } from "@mantine/core";
+import type { RefObject } from "react";
 import { Icon } from "../parts/icons";
 import { copy } from "../parts/text";
 import css from "./QuestionPanel.module.css";
 import { type DraftProps, STOP_REASONS } from "./samplingAnswer";
 
-export function ResponseFields({ draft, set }: DraftProps) {
+interface Props extends DraftProps {
+  field: RefObject<HTMLTextAreaElement | null>;
+  /** What is wrong with the response. */
+  problem: string | null;
+}
+
+export function ResponseFields({ draft, set, field, problem }: Props) {
   return (
     <>
       <Textarea
+        ref={field}
+        error={problem}
         label={
           <span className="row">
             Response

@@ -58,6 +58,10 @@ function freshIds(params: unknown, count: number): string[] {
   return ids;
 }
 
+/** Whether it says nothing at all. */
+export const isEmpty = ({ text, stopReason, toolCalls }: SamplingDraft): boolean =>
+  text === "" && !(stopReason === "toolUse" && toolCalls.length > 0);
+
 /** The result to send, as JSON text: the input of a tool call stands in it as it was typed. */
 export function resultOf(draft: SamplingDraft, params: unknown): string {
   const text = JSON.stringify({ type: "text", text: draft.text });

@@ -1,10 +1,12 @@
 // One prompt: its arguments as a form with suggestions, and the messages they give.
-import { Button } from "@mantine/core";
+import { Button, Tooltip } from "@mantine/core";
 import { useState } from "react";
 import { Link } from "react-router";
 import type { ErrorView, ServerView } from "../../api/types";
 import { CallPanel } from "../../calls/CallPanel";
+import { useFocusBad } from "../../forms/useFocusBad";
 import { CallChooser } from "../../offered/CallChooser";
+import { CallFoot } from "../../offered/CallFoot";
 import { Definition } from "../../offered/Definition";
 import type { Missing } from "../../offered/missing";
 import { NotListed } from "../../offered/NotListed";
@@ -62,12 +64,14 @@ function About({ server, prompt, listed, missing, problem }: Omit<Props, "itemKe
   );
 }
 
-function Arguments({
-  server,
-  prompt,
-  values,
-  onChange,
-}: Pick<Props, "server" | "prompt"> & { values: Values; onChange(values: Values): void }) {
+interface ArgumentsProps extends Pick<Props, "server" | "prompt"> {
+  values: Values;
+  /** Names of those that were not given, though they have to be; once somebody wanted to send. */
+  missing: string[];
+  onChange(values: Values): void;
+}
+
+function Arguments({ server, prompt, values, missing, onChange }: ArgumentsProps) {
   const known = new Set(prompt.arguments.map((one) => one.name));
   // From a request that was taken over, or from another version of the prompt: they are sent, too.
   const others = Object.keys(values).filter((name) => !known.has(name));
@@ -92,6 +96,7 @@ function Arguments({
           title={one.title}
           description={one.description}
           isRequired={one.required}
+          problem={missing.includes(one.name) ? "This is required." : undefined}
         />
       ))}
       {others.map((name) => (
@@ -106,6 +111,41 @@ function Arguments({
   );
 }
 
+interface FootProps {
+  missing: string[];
+  isConnected: boolean;
+  get(isForced: boolean): void;
+}
+
+function Foot({ missing, isConnected, get }: FootProps) {
+  return (
+    <CallFoot>
+      {missing.length > 0 && (
+        <>
+          <span className="bad grow" role="status">
+            {missing.length === 1
+              ? "1 argument is missing"
+              : `${missing.length} arguments are missing`}
+          </span>
+          <Button variant="default" disabled={!isConnected} onClick={() => get(true)}>
+            Send anyway
+          </Button>
+        </>
+      )}
+      <Tooltip label={isConnected ? "Ctrl Enter" : "The server is not connected"}>
+        <Button
+          data-run
+          leftSection={<Icon name="play" size={13} />}
+          disabled={!isConnected}
+          onClick={() => get(false)}
+        >
+          Get the messages
+        </Button>
+      </Tooltip>
+    </CallFoot>
+  );
+}
+
 export function PromptPanel(props: Props) {
   const { server, prompt, itemKey } = props;
   const isConnected = server.state === "CONNECTED";
@@ -115,16 +155,56 @@ export function PromptPanel(props: Props) {
   const { calls, current, show } = useCallsOf(server.server_id, "prompt", itemKey);
   const place = useInView(current?.call_id);
   const given = Object.fromEntries(Object.entries(values).filter(([, value]) => value !== ""));
-  const missing = prompt.arguments.filter((one) => one.required && !given[one.name]);
-  const get = (): void => {
+  const missing = prompt.arguments
+    .filter((one) => one.required && !given[one.name])
+    .map((one) => one.name);
+  // How often it was not sent for what is missing.
+  const [refused, setRefused] = useState(0);
+  const form = useFocusBad(refused);
+  const told = refused > 0 ? missing : [];
+  const get = (isForced: boolean): void => {
     setError(null);
+    if (missing.length > 0 && !isForced) {
+      setRefused(refused + 1);
+      return;
+    }
     const asked = { server_id: server.server_id, name, listed_as: itemKey, arguments: given };
     startCall("GetPrompt", asked).then(
       (call) => show(call.call_id),
       (thrown: unknown) => setError(viewOf(thrown)),
     );
   };
-  useRunKey(() => isConnected && get());
+  useRunKey(() => isConnected && get(false));
+  const left = (
+    <div className="pane">
+      <div className="scroll pad">
+        <div className="stack" ref={form}>
+          <About {...props} />
+          <Arguments
+            server={server}
+            prompt={prompt}
+            values={values}
+            missing={told}
+            onChange={setValues}
+          />
+          {error && <ErrorNote error={error} />}
+        </div>
+      </div>
+      <Foot missing={told} isConnected={isConnected} get={get} />
+    </div>
+  );
+  const right = (
+    <div className="pane" ref={place}>
+      <CallChooser calls={calls} current={current} onChoose={show} />
+      {current ? (
+        <CallPanel key={current.call_id} call={current} onRepeated={show} />
+      ) : (
+        <Empty icon="prompts" title="No messages yet">
+          Fill in the arguments and get the messages of this prompt.
+        </Empty>
+      )}
+    </div>
+  );
   return (
     <Split
       name="prompts.call"
@@ -132,40 +212,8 @@ export function PromptPanel(props: Props) {
       initial={380}
       least={260}
       narrow="flowing"
-      first={
-        <div className="scroll pad" style={{ height: "100%" }}>
-          <div className="stack">
-            <About {...props} />
-            <Arguments server={server} prompt={prompt} values={values} onChange={setValues} />
-            {error && <ErrorNote error={error} />}
-            <div className="row">
-              <Button
-                data-run
-                leftSection={<Icon name="play" size={13} />}
-                onClick={get}
-                disabled={!isConnected}
-              >
-                Get the messages
-              </Button>
-              {missing.length > 0 && (
-                <span className="dim">{missing.map((one) => one.name).join(", ")} required</span>
-              )}
-            </div>
-          </div>
-        </div>
-      }
-      second={
-        <div className="pane" ref={place}>
-          <CallChooser calls={calls} current={current} onChoose={show} />
-          {current ? (
-            <CallPanel key={current.call_id} call={current} onRepeated={show} />
-          ) : (
-            <Empty icon="prompts" title="No messages yet">
-              Fill in the arguments and get the messages of this prompt.
-            </Empty>
-          )}
-        </div>
-      }
+      first={left}
+      second={right}
     />
   );
 }

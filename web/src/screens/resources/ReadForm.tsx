@@ -13,11 +13,13 @@ interface Props {
   server: ServerView;
   title: string;
   uri: string;
+  /** The key of the template that the address is made from. */
+  template?: string;
   children: ReactNode;
 }
 
-export function ReadForm({ server, title, uri, children }: Props) {
-  const { read, error } = useReading(server);
+export function ReadForm({ server, title, uri, template, children }: Props) {
+  const { read, error } = useReading(server, template ?? null);
   const isConnected = server.state === "CONNECTED";
   useRunKey(() => isConnected && read(uri));
   return (

@@ -87,7 +87,10 @@ function Section({ serverId, kind, label, list, shown, chosen, most, onChoose }:
 function Followed({ server, one }: { server: ServerView; one: SubscriptionView }) {
   const { server_id } = server;
   const unsubscribe = (): void =>
-    void telling("It is still followed", command("Unsubscribe", { server_id, uri: one.uri }));
+    void telling(
+      "The subscription was not ended",
+      command("Unsubscribe", { server_id, uri: one.uri }),
+    );
   return (
     <>
       <div className={css.subscription}>
@@ -108,7 +111,9 @@ function Followed({ server, one }: { server: ServerView; one: SubscriptionView }
           Unsubscribe
         </Button>
       </div>
-      {one.error && <ErrorNote error={one.error} title="It is not followed on this connection" />}
+      {one.error && (
+        <ErrorNote error={one.error} title="This connection has no subscription to it" />
+      )}
     </>
   );
 }
@@ -198,7 +203,7 @@ export function ResourceLists({ server, chosen, template }: Props) {
           <Accordion.Panel>
             {server.subscriptions.length === 0 && (
               <p className={`dim ${css.none}`}>
-                Open a resource and follow it; its updates are counted here.
+                Open a resource and subscribe to it; its updates are counted here.
               </p>
             )}
             {followed.map((one) => (

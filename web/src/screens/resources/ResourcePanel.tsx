@@ -2,7 +2,7 @@
 import { Badge, Button, Switch, Tooltip } from "@mantine/core";
 import { useEffect, useRef, useState } from "react";
 import { Link, useSearchParams } from "react-router";
-import type { CallView, ErrorView, ServerView, SubscriptionView } from "../../api/types";
+import type { CallView, ErrorView, ServerView } from "../../api/types";
 import { CallPanel } from "../../calls/CallPanel";
 import { isRunning } from "../../calls/running";
 import { Annotations } from "../../content/Content";
@@ -74,36 +74,33 @@ function useReads(
   }, [isConnected, isOld, changed, isStep]);
 }
 
-function FollowSwitch({
-  server,
-  uri,
-  followed,
-}: {
+interface SubscribeProps {
   server: ServerView;
   uri: string;
-  followed: SubscriptionView | undefined;
-}) {
+  isOn: boolean;
+}
+
+function SubscribeSwitch({ server, uri, isOn }: SubscribeProps) {
   const { server_id, capabilities } = server;
-  const canFollow = fieldsOf(capabilities.resources).subscribe === true;
-  const follow = (): void => {
-    const kind = followed ? "Unsubscribe" : "Subscribe";
+  const canSubscribe = fieldsOf(capabilities.resources).subscribe === true;
+  const subscribe = (): void => {
+    const kind = isOn ? "Unsubscribe" : "Subscribe";
     void telling("The subscription was not changed", command(kind, { server_id, uri }));
   };
-  const since = followed?.updated ? `, updated ${clock(followed.updated, false)}` : "";
   return (
     <Tooltip
       label={
-        canFollow
+        canSubscribe
           ? "Read it again whenever the server says that it changed"
           : "This server does not offer subscriptions"
       }
     >
       <div>
         <Switch
-          label={!followed ? "Follow" : followed.error ? "Not followed now" : `Following${since}`}
-          checked={followed !== undefined}
-          disabled={!canFollow || server.state !== "CONNECTED"}
-          onChange={follow}
+          label="Subscribe"
+          checked={isOn}
+          disabled={!canSubscribe || server.state !== "CONNECTED"}
+          onChange={subscribe}
         />
       </div>
     </Tooltip>
@@ -120,10 +117,13 @@ interface Props {
   listed?: unknown;
   missing?: Missing | null;
   problem: string | null;
+  /** It stands beside the template that it was read by, which has the keys and the way back. */
+  isBeside?: boolean;
 }
 
 export function ResourcePanel(props: Props) {
-  const { server, uri, itemKey, resource, listed, missing = null, problem } = props;
+  const { server, uri, itemKey, resource, listed, problem } = props;
+  const { missing = null, isBeside = false } = props;
   const { server_id } = server;
   const { calls, current, show, showNewest } = useCallsOf(server_id, "resource", itemKey);
   const [error, setError] = useState<ErrorView | null>(null);
@@ -144,18 +144,20 @@ export function ResourcePanel(props: Props) {
     }
   };
   useReads(server, uri, newest, read);
-  useRunKey(() => isConnected && void read());
+  useRunKey(isBeside ? null : () => isConnected && void read());
   return (
     <div className="pane">
       <div className="stack tight" style={{ padding: "12px 16px" }}>
-        <Link to={pathTo(server_id, "resources")} className="narrow-only">
-          All resources
-        </Link>
+        {!isBeside && (
+          <Link to={pathTo(server_id, "resources")} className="narrow-only">
+            All resources
+          </Link>
+        )}
         <div className="row wrap">
           <h2 className="title grow">
             <Name>{resource ? titleOf(resource, uri) : uri}</Name>
           </h2>
-          <FollowSwitch server={server} uri={uri} followed={followed} />
+          <SubscribeSwitch server={server} uri={uri} isOn={followed !== undefined} />
           <Button
             data-run
             variant="default"
@@ -166,15 +168,22 @@ export function ResourcePanel(props: Props) {
             Read again
           </Button>
         </div>
-        <button
-          type="button"
-          className="plain mono dim"
-          onClick={() => void copy(uri)}
-          title="Copy"
-          style={{ overflowWrap: "anywhere" }}
-        >
-          <Name>{uri}</Name>
-        </button>
+        <div className="row wrap">
+          <button
+            type="button"
+            className="plain mono dim"
+            onClick={() => void copy(uri)}
+            title="Copy"
+            style={{ overflowWrap: "anywhere" }}
+          >
+            <Name>{uri}</Name>
+          </button>
+          {followed && !followed.error && (
+            <span className="dim" role="status">
+              {followed.updated ? `Updated ${clock(followed.updated, false)}` : "Subscribed"}
+            </span>
+          )}
+        </div>
         {resource?.description && <Description text={resource.description} />}
         {resource && <Facts resource={resource} />}
         <Definition listed={listed} />
@@ -183,7 +192,7 @@ export function ResourcePanel(props: Props) {
           <Callout>The definition of this resource is broken: {problem} It can be read.</Callout>
         )}
         {followed?.error && (
-          <ErrorNote error={followed.error} title="It is not followed on this connection" />
+          <ErrorNote error={followed.error} title="This connection has no subscription to it" />
         )}
         {error && <ErrorNote error={error} />}
       </div>

@@ -5,6 +5,7 @@ import { LookingFor } from "../../offered/LookingFor";
 import { isWhole, missingFrom } from "../../offered/missing";
 import { OfferedScreen } from "../../offered/OfferedScreen";
 import { Empty } from "../../parts/Empty";
+import { Split } from "../../parts/Split";
 import type { Resource } from "../../state/items";
 import { isComing, itemsIn, type List, useList } from "../../state/lists";
 import { usePlace } from "../../state/selection";
@@ -36,44 +37,74 @@ function missingResource(serverId: string, uri: string, resources: List, templat
   return isKnown && !isMade ? missing : null;
 }
 
-function Chosen({ server, place }: { server: ServerView; place: Place }) {
-  const resources = useList(server.server_id, "resources");
-  const templates = useList(server.server_id, "resource_templates");
+type TemplatePlace = Pick<Place, "item"> & { template: string };
+
+/** A resource, read and shown. */
+function Read({ server, item, isBeside }: { server: ServerView; item: string; isBeside: boolean }) {
   const { server_id } = server;
+  const resources = useList(server_id, "resources");
+  const templates = useList(server_id, "resource_templates");
+  const found = itemsIn<Resource>(resources).find((one) => one.key === item);
+  return (
+    <ResourcePanel
+      key={`${server_id} ${item}`}
+      server={server}
+      // A second one of the same address has a key of its own.
+      uri={found?.value.uri ?? item}
+      itemKey={item}
+      resource={found?.value ?? null}
+      listed={found?.listed}
+      missing={isBeside ? null : missingResource(server_id, item, resources, templates)}
+      problem={found?.problem ?? null}
+      isBeside={isBeside}
+    />
+  );
+}
+
+/** A template's form, which stays, and beside it what was read last. */
+function ByTemplate({ server, template, item }: { server: ServerView } & TemplatePlace) {
+  const { server_id } = server;
+  const templates = useList(server_id, "resource_templates");
+  const found = itemsIn<Resource>(templates).find((one) => one.key === template);
+  if (!found && isComing(server, templates))
+    return <LookingFor name={template} serverId={server_id} screen="resources" />;
+  return (
+    <Split
+      name="resources.template"
+      label="Width of the form"
+      initial={380}
+      least={260}
+      narrow="flowing"
+      first={
+        <TemplatePanel
+          key={`${server_id} ${template}`}
+          server={server}
+          template={found?.value ?? { uriTemplate: template }}
+          itemKey={template}
+          listed={found?.listed}
+          missing={missingFrom(templates, `${server_id} template ${template}`, found !== undefined)}
+          problem={found?.problem ?? null}
+        />
+      }
+      second={
+        item === null ? (
+          <Empty icon="resources" title="Not read yet">
+            Fill in the variables and press Read it, or Ctrl Enter.
+          </Empty>
+        ) : (
+          <Read server={server} item={item} isBeside />
+        )
+      }
+    />
+  );
+}
+
+function Chosen({ server, place }: { server: ServerView; place: Place }) {
   const { item, template, uri } = place;
-  if (item !== null) {
-    const found = itemsIn<Resource>(resources).find((one) => one.key === item);
-    return (
-      <ResourcePanel
-        key={`${server_id} ${item}`}
-        server={server}
-        // A second one of the same address has a key of its own.
-        uri={found?.value.uri ?? item}
-        itemKey={item}
-        resource={found?.value ?? null}
-        listed={found?.listed}
-        missing={missingResource(server_id, item, resources, templates)}
-        problem={found?.problem ?? null}
-      />
-    );
-  }
-  if (uri !== null) return <UriPanel key={`${server_id} ${uri}`} server={server} uri={uri} />;
-  if (template) {
-    const found = itemsIn<Resource>(templates).find((one) => one.key === template);
-    if (!found && isComing(server, templates))
-      return <LookingFor name={template} serverId={server_id} screen="resources" />;
-    return (
-      <TemplatePanel
-        key={`${server_id} ${template}`}
-        server={server}
-        template={found?.value ?? { uriTemplate: template }}
-        itemKey={template}
-        listed={found?.listed}
-        missing={missingFrom(templates, `${server_id} template ${template}`, found !== undefined)}
-        problem={found?.problem ?? null}
-      />
-    );
-  }
+  if (template) return <ByTemplate server={server} template={template} item={item} />;
+  if (item !== null) return <Read server={server} item={item} isBeside={false} />;
+  if (uri !== null)
+    return <UriPanel key={`${server.server_id} ${uri}`} server={server} uri={uri} />;
   return (
     <Empty icon="resources" title="Choose a resource">
       Its content is read and shown here. Templates ask for their variables first.
@@ -91,7 +122,13 @@ export function Resources() {
       calls="resource"
       widths={WIDTHS}
       isAnyChosen={Object.values(place).some((one) => one !== null)}
-      list={(server) => <ResourceLists server={server} chosen={item} template={place.template} />}
+      list={(server) => (
+        <ResourceLists
+          server={server}
+          chosen={place.template === null ? item : null}
+          template={place.template}
+        />
+      )}
       chosen={(server) => <Chosen server={server} place={place} />}
     />
   );

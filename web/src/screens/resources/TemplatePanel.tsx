@@ -37,7 +37,7 @@ export function TemplatePanel({
   );
   const uri = expand(text, values);
   return (
-    <ReadForm server={server} title={titleOf(template, text)} uri={uri}>
+    <ReadForm server={server} title={titleOf(template, text)} uri={uri} template={itemKey}>
       <span className="mono dim" style={{ overflowWrap: "anywhere" }}>
         <Name>{text}</Name>
       </span>

@@ -5,8 +5,11 @@ import { viewOf } from "../../state/actions";
 import { startCall } from "../../state/connection";
 import { pathTo } from "../../state/selection";
 
-/** Read any address, then go to where what it gave is shown. */
-export function useReading(server: ServerView): {
+/** Read any address, then go to where what it gave is shown: beside the template that made it. */
+export function useReading(
+  server: ServerView,
+  template: string | null,
+): {
   read(uri: string): void;
   error: ErrorView | null;
 } {
@@ -17,7 +20,9 @@ export function useReading(server: ServerView): {
     setError(null);
     try {
       const { call_id } = await startCall("ReadResource", { server_id, uri });
-      void navigate(`${pathTo(server_id, "resources", uri)}?call=${encodeURIComponent(call_id)}`);
+      const beside = template === null ? "" : `&template=${encodeURIComponent(template)}`;
+      const shown = `?call=${encodeURIComponent(call_id)}${beside}`;
+      void navigate(pathTo(server_id, "resources", uri) + shown);
     } catch (thrown) {
       setError(viewOf(thrown));
     }

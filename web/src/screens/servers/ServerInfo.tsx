@@ -9,6 +9,7 @@ import { Name } from "../../parts/Name";
 import { ServerIcon } from "../../parts/ServerIcon";
 import { StateDot } from "../../parts/StateDot";
 import { useNow } from "../../parts/useNow";
+import { profileOption } from "../../questions/profiles";
 import { NotConnected } from "../../servers/NotConnected";
 import { TrustButton } from "../../servers/TrustButton";
 import { toggle } from "../../servers/toggle";
@@ -105,8 +106,9 @@ function Answering({ server }: { server: ServerView }) {
       label="Who answers its questions"
       description="A testing profile, or you"
       allowDeselect={false}
-      w={260}
+      maw={380}
       data={[{ value: PERSON, label: "You do" }, ...names, ...gone]}
+      renderOption={profileOption(profiles)}
       value={server.profile ?? PERSON}
       onChange={(profile) =>
         void telling(

@@ -8,6 +8,7 @@ import { ArgumentsEditor } from "../../forms/ArgumentsEditor";
 import { CallChooser } from "../../offered/CallChooser";
 import type { Missing } from "../../offered/missing";
 import { NotListed } from "../../offered/NotListed";
+import { CallFoot } from "../../offered/CallFoot";
 import { useCallsOf } from "../../offered/useCallsOf";
 import { Callout } from "../../parts/Callout";
 import { Description } from "../../parts/Description";
@@ -132,7 +133,7 @@ interface FootProps {
 function ToolFoot({ run, isConnected, whyNot, canForce }: FootProps) {
   const breaches = run.isTried ? run.findings.length : 0;
   return (
-    <div className={css.foot}>
+    <CallFoot>
       {breaches > 0 && (
         <span className="bad grow" role="status">
           {breaches === 1 ? "1 argument breaks" : `${breaches} arguments break`} the schema
@@ -154,7 +155,7 @@ function ToolFoot({ run, isConnected, whyNot, canForce }: FootProps) {
           Run
         </Button>
       </Tooltip>
-    </div>
+    </CallFoot>
   );
 }
 

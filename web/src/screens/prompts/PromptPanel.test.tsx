@@ -1,0 +1,49 @@
+import { MantineProvider } from "@mantine/core";
+import { fireEvent, render, screen, waitFor } from "@testing-library/react";
+import { MemoryRouter } from "react-router";
+import { expect, it, vi } from "vitest";
+import { startCall } from "../../state/connection";
+import { aServer } from "../../testing/views";
+import { PromptPanel } from "./PromptPanel";
+
+vi.mock("../../state/connection", () => ({
+  command: vi.fn(),
+  startCall: vi.fn(async () => ({ call_id: "c1" })),
+}));
+
+const press = (name: string): boolean => fireEvent.click(screen.getByRole("button", { name }));
+
+it("a prompt is asked for without what it requires only by who says so", async () => {
+  const prompt = {
+    name: "translate",
+    arguments: [
+      { name: "tone", required: false },
+      { name: "text", required: true },
+    ],
+  };
+  render(
+    <MantineProvider env="test">
+      <MemoryRouter>
+        <PromptPanel server={aServer()} prompt={prompt} itemKey="translate" problem={null} />
+      </MemoryRouter>
+    </MantineProvider>,
+  );
+  expect(screen.queryByRole("button", { name: "Send anyway" })).toBeNull();
+  press("Get the messages");
+  expect(startCall).not.toHaveBeenCalled();
+  expect(screen.getByText("1 argument is missing")).toBeTruthy();
+  const field = screen.getByRole("textbox", { name: /^text/ });
+  await waitFor(() => expect(document.activeElement).toBe(field));
+  press("Send anyway");
+  expect(startCall).toHaveBeenLastCalledWith(
+    "GetPrompt",
+    expect.objectContaining({ arguments: {} }),
+  );
+  fireEvent.change(field, { target: { value: "hello" } });
+  expect(screen.queryByRole("button", { name: "Send anyway" })).toBeNull();
+  press("Get the messages");
+  expect(startCall).toHaveBeenLastCalledWith(
+    "GetPrompt",
+    expect.objectContaining({ arguments: { text: "hello" } }),
+  );
+});
