@@ -12,6 +12,7 @@ import {
   withoutNull,
   withoutSingle,
 } from "./drawing";
+import { isTooLong, MOST_FIELDS } from "./extent";
 import { lookUp, writtenOut } from "./references";
 import {
   CHOICES,
@@ -24,8 +25,10 @@ import {
   type Schema,
 } from "./schema";
 
-// A schema that writes out to more than this is no form that anybody fills in.
+// A schema that writes out to more than this, with all its references and parts, is no form that
+// anybody fills in; no more of it is written out.
 const MOST_NODES = 3000;
+class TooLarge extends Error {}
 // Deeper nesting is clearer as JSON.
 const MOST_DEPTH = 8;
 
@@ -75,13 +78,18 @@ class Preparation {
   constructor(private readonly root: unknown) {}
 
   prepare(given: unknown, place: Place): Schema {
-    this.nodes += 1;
+    this.count();
     if (!isSchema(given)) return asJson({});
-    if (this.nodes > MOST_NODES || place.depth > MOST_DEPTH) return asJson(given);
+    if (place.depth > MOST_DEPTH) return asJson(given);
     if (isText(given.$ref)) return this.resolved(given, place);
     const { schema, isNullable } = withoutNull(withoutSingle(given));
     const drawn = isText(schema.$ref) ? this.resolved(schema, place) : this.drawn(schema, place);
     return isNullable ? { ...drawn, [NULLABLE]: true } : drawn;
+  }
+
+  private count(): void {
+    this.nodes += 1;
+    if (this.nodes > MOST_NODES) throw new TooLarge();
   }
 
   private resolved(schema: Schema, place: Place): Schema {
@@ -158,6 +166,7 @@ class Preparation {
 
   /** A part may say little; it is written out, but never becomes a field of its own. */
   private part(given: unknown, place: Place): Schema {
+    this.count();
     if (!isSchema(given)) return {};
     if (!isText(given.$ref)) return this.inside(given, { ...place, isPart: true });
     const { $ref, ...beside } = given;
@@ -220,7 +229,11 @@ function named(branch: Schema): Schema {
   return { ...branch, title: names.length ? `${kind} with ${names.slice(0, 3).join(", ")}` : kind };
 }
 
-/** The schema to draw; null if all of it is better typed as JSON. */
+/**
+ * The schema to draw; null if all of it is better typed as JSON.
+ *
+ * @throws TooLarge
+ */
 export function prepare(schema: unknown): Schema | null {
   if (!isSchema(schema)) return null;
   const place = { refs: [], depth: 0, isPart: false };
@@ -256,11 +269,24 @@ export type Drawing =
   | { kind: "nothing" }
   | { kind: "json"; note: string };
 
+const TOO_LONG = `This form would be too long to draw (more than ${MOST_FIELDS} fields): write it as JSON.`;
+
+function boundedOf(schema: unknown): Schema | null | "too long" {
+  try {
+    const prepared = prepare(schema);
+    return prepared && isTooLong(prepared) ? "too long" : prepared;
+  } catch (thrown) {
+    if (thrown instanceof TooLarge) return "too long";
+    throw thrown;
+  }
+}
+
 /** What the form of a schema is: fields, nothing at all, or JSON and why. */
 export function drawingOf(schema: unknown): Drawing {
   if (takesAnything(schema))
     return { kind: "json", note: "Any arguments are taken here: write them as JSON." };
-  const prepared = prepare(schema);
+  const prepared = boundedOf(schema);
+  if (prepared === "too long") return { kind: "json", note: TOO_LONG };
   if (!prepared)
     return { kind: "json", note: "This schema describes no fields: write the arguments as JSON." };
   return hasFields(prepared) ? { kind: "form", schema: prepared } : { kind: "nothing" };
