@@ -1,5 +1,5 @@
 // How parts of a schema are drawn: which are JSON, what null and a choice of branches become.
-import { CHOICES, EMPTIED, isChoices, isNull, isSchema, JSON_FIELD, type Schema } from "./schema";
+import { CHOICES, EMPTIED, isChoices, isNull, isSchema, JSON_FIELD, NO_FIELD, type Schema } from "./schema";
 
 const COMBINED = ["anyOf", "oneOf", "allOf"];
 const TYPES = ["string", "number", "integer", "boolean", "array", "object", "null"];
@@ -33,8 +33,7 @@ export function needsJson(schema: Schema): boolean {
 function isFreeObject(schema: Schema): boolean {
   const { properties, additionalProperties, patternProperties } = schema;
   if (properties !== undefined && !isSchema(properties)) return true;
-  // Setting a property of this name sets the prototype instead.
-  if (isSchema(properties) && Object.hasOwn(properties, "__proto__")) return true;
+  if (isSchema(properties) && Object.keys(properties).join() === NO_FIELD) return true;
   if (properties !== undefined || has(schema, COMBINED)) return false;
   const hasNamed = isSchema(additionalProperties) && Object.keys(additionalProperties).length > 0;
   return !hasNamed && patternProperties === undefined;

@@ -20,6 +20,8 @@ import {
   isChoices,
   isSchema,
   JSON_FIELD,
+  LACKING,
+  NO_FIELD,
   NULLABLE,
   PLACED,
   type Schema,
@@ -74,6 +76,7 @@ interface Place {
 
 class Preparation {
   private nodes = 0;
+  lacksField = false;
 
   constructor(private readonly root: unknown) {}
 
@@ -138,12 +141,17 @@ class Preparation {
     const isRequired = (name: string): boolean =>
       Array.isArray(required) && required.includes(name);
     return Object.fromEntries(
-      Object.entries(given).map(([name, child]) => {
+      this.drawnOf(given).map(([name, child]) => {
         const drawn = this.prepare(child, place);
         const isNeeded = isRequired(name) && !place.isPart;
         return [name, isNeeded ? whenRequired(drawn) : whenOptional(drawn)];
       }),
     );
+  }
+
+  private drawnOf(properties: Schema): [string, unknown][] {
+    if (Object.hasOwn(properties, NO_FIELD)) this.lacksField = true;
+    return Object.entries(properties).filter(([name]) => name !== NO_FIELD);
   }
 
   /** An item of a list is there, so an empty text is a text. */
@@ -240,10 +248,12 @@ export function prepare(schema: unknown): Schema | null {
   const isTyped = schema.type !== undefined || isText(schema.$ref);
   const given: Schema = isTyped ? { ...schema } : { type: "object", ...schema };
   if (!isText(schema.$ref)) given.properties ??= {};
-  const prepared = new Preparation(schema).prepare(given, place);
+  const work = new Preparation(schema);
+  const prepared = work.prepare(given, place);
   if (prepared.$id === JSON_FIELD || prepared[CHOICES]) return null;
   if (prepared.type === undefined && (prepared.anyOf || prepared.oneOf)) prepared.type = "object";
   if (prepared.type !== "object") return null;
+  if (work.lacksField) prepared[LACKING] = true;
   // The form's own heading says it already.
   delete prepared.title;
   delete prepared.description;
