@@ -164,6 +164,14 @@ function Shown({ call, value, hasSchema }: { call: CallView; value: Fields; hasS
   );
 }
 
+let last = { text: "", indented: "" };
+
+/** A text of megabytes is not indented anew on each visit. */
+function indentedOnce(text: string): string {
+  if (last.text !== text) last = { text, indented: indented(text) };
+  return last.indented;
+}
+
 const FORMS = [
   { value: "shown", label: "Content" },
   { value: "tree", label: "JSON" },
@@ -175,7 +183,7 @@ export function ResultView({ call, hasSchema = false }: { call: CallView; hasSch
   const [wanted, setForm] = usePreference("result.form", "shown");
   const form = FORMS.some(({ value: one }) => one === wanted) ? wanted : "shown";
   const raw = useMemo(
-    () => (form === "raw" ? (text === null ? pretty(value) : indented(text)) : ""),
+    () => (form === "raw" ? (text === null ? pretty(value) : indentedOnce(text)) : ""),
     [form, text, value],
   );
   if (isLoading) return <p className="dim">Loading {bytes(call.result_size_bytes)}…</p>;
