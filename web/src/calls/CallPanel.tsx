@@ -52,8 +52,20 @@ function Head({ call }: { call: CallView }) {
   );
 }
 
+// Each is a form of its own; each that is answered makes room for the next.
+const MOST_ASKED = 5;
+
 const waitOf = (questions: QuestionView[]): string =>
-  questions.length === 1 ? "1 question waits" : `${questions.length} questions wait`;
+  questions.length === 1
+    ? "1 question waits"
+    : `${questions.length.toLocaleString("en")} questions wait`;
+
+/** The first of many, and that which was chosen from a list of all. */
+function firstOf(questions: QuestionView[], chosen: string | undefined): QuestionView[] {
+  const first = questions.slice(0, MOST_ASKED);
+  const one = questions.find(({ question_id }) => question_id === chosen);
+  return !one || first.includes(one) ? first : [one, ...first.slice(0, -1)];
+}
 
 /** The questions that a call waits for; where none names it, those that may be its own. */
 function useQuestions(call: CallView): { questions: QuestionView[]; isSure: boolean } {
@@ -65,8 +77,16 @@ function useQuestions(call: CallView): { questions: QuestionView[]; isSure: bool
   return { questions: free, isSure: false };
 }
 
+interface WaitedProps extends ReturnType<typeof useQuestions> {
+  call: CallView;
+  /** The question that somebody wants to see. */
+  chosen?: string;
+}
+
 /** What the server wants to know before it goes on. */
-function Waited({ call, questions, isSure }: { call: CallView } & ReturnType<typeof useQuestions>) {
+function Waited({ call, questions, isSure, chosen }: WaitedProps) {
+  const drawn = firstOf(questions, chosen);
+  const left = questions.length - drawn.length;
   return (
     <>
       {questions.length > 0 && (
@@ -81,9 +101,18 @@ function Waited({ call, questions, isSure }: { call: CallView } & ReturnType<typ
           </span>
         </div>
       )}
-      {questions.map((question) => (
+      {drawn.map((question) => (
         <QuestionPanel key={question.question_id} question={question} />
       ))}
+      {left > 0 && (
+        <div className={css.pending}>
+          <strong>
+            {left.toLocaleString("en")} more {left === 1 ? "waits" : "wait"}
+          </strong>
+          <span>Each that you answer makes room for the next.</span>
+          <Link to="/questions">All questions</Link>
+        </div>
+      )}
       {call.is_waiting_on_user && questions.length === 0 && (
         <div className={css.pending}>
           <strong>A question waits that may belong to this call</strong>
@@ -102,11 +131,13 @@ function Waited({ call, questions, isSure }: { call: CallView } & ReturnType<typ
 interface Props {
   call: CallView;
   hasSchema?: boolean;
+  /** The question that was opened: drawn, however many wait before it. */
+  questionId?: string;
   /** Where the call that repeats this one is to be shown. */
   onRepeated?(callId: string): void;
 }
 
-function Panel({ call, hasSchema, onRepeated }: Props) {
+function Panel({ call, hasSchema, questionId, onRepeated }: Props) {
   useOnScreen(call.call_id);
   const asked = useQuestions(call);
   const running = isRunning(call);
@@ -119,7 +150,7 @@ function Panel({ call, hasSchema, onRepeated }: Props) {
         <Asked call={call} />
         <div className="stack">
           {running && <Ongoing call={call} hasCancel={!isAsked} />}
-          <Waited call={call} {...asked} />
+          <Waited call={call} {...asked} chosen={questionId} />
           {call.status === "cancelled" ? (
             <Cancelled call={call} action={again} />
           ) : (

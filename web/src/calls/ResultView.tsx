@@ -17,30 +17,26 @@ import { bytes } from "../values/format";
 import { pretty } from "../values/json";
 import { type Fields, fieldsOf, isObject } from "../values/shape";
 import css from "./ResultView.module.css";
+import { fitOf } from "./status";
 import { useResult } from "./useResult";
 
 function Structured({
   value,
-  findings,
+  call,
   hasSchema,
 }: {
   value: unknown;
-  findings: string[];
+  call: CallView;
   hasSchema: boolean;
 }) {
+  const fit = fitOf(call, hasSchema);
   return (
     <section className="stack tight">
       <div className="row wrap">
         <h3 className="section-title">Structured content</h3>
-        {findings.length > 0 ? (
-          <Badge color="red">breaks the output schema</Badge>
-        ) : hasSchema ? (
-          <Badge color="green">fits the output schema</Badge>
-        ) : (
-          <Badge color="gray">no output schema</Badge>
-        )}
+        <Badge color={fit.tone}>{fit.word}</Badge>
       </div>
-      <Breaches findings={findings} />
+      <Breaches findings={call.findings} />
       <JsonTree value={value} label="Structured content" most={420} />
     </section>
   );
@@ -159,13 +155,21 @@ function Shown({ call, value, hasSchema }: { call: CallView; value: Fields; hasS
         }
       />
       {value.structuredContent !== undefined ? (
-        <Structured value={value.structuredContent} findings={findings} hasSchema={hasSchema} />
+        <Structured value={value.structuredContent} call={call} hasSchema={hasSchema} />
       ) : (
         <Breaches findings={findings} />
       )}
       {!isKnown && <JsonTree value={value} label="Result" most={600} />}
     </div>
   );
+}
+
+let last = { text: "", indented: "" };
+
+/** A text of megabytes is not indented anew on each visit. */
+function indentedOnce(text: string): string {
+  if (last.text !== text) last = { text, indented: indented(text) };
+  return last.indented;
 }
 
 const FORMS = [
@@ -179,7 +183,7 @@ export function ResultView({ call, hasSchema = false }: { call: CallView; hasSch
   const [wanted, setForm] = usePreference("result.form", "shown");
   const form = FORMS.some(({ value: one }) => one === wanted) ? wanted : "shown";
   const raw = useMemo(
-    () => (form === "raw" ? (text === null ? pretty(value) : indented(text)) : ""),
+    () => (form === "raw" ? (text === null ? pretty(value) : indentedOnce(text)) : ""),
     [form, text, value],
   );
   if (isLoading) return <p className="dim">Loading {bytes(call.result_size_bytes)}…</p>;

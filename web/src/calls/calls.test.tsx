@@ -1,11 +1,13 @@
 import { MantineProvider } from "@mantine/core";
-import { render, screen } from "@testing-library/react";
+import { act, render, screen } from "@testing-library/react";
+import type { ReactNode } from "react";
 import { MemoryRouter } from "react-router";
 import { describe, expect, it, vi } from "vitest";
 import type { QuestionView } from "../api/types";
 import { textOf } from "../content/textOf";
 import { Guarded } from "../parts/Guarded";
 import { formsOf } from "../parts/RichText";
+import { Questions } from "../screens/questions/Questions";
 import { EventRing } from "../state/events";
 import { emptyInspector, useInspector } from "../state/store";
 import { aCall, anEvent, aServer } from "../testing/views";
@@ -52,6 +54,29 @@ describe("a result of the wrong shape", () => {
   it.each(cases)("%j is shown with what is wrong about it", (result, words) => {
     show(result);
     expect(screen.getByText(words, { exact: false })).toBeTruthy();
+  });
+});
+
+describe("what is wrong with structured content", () => {
+  const BREACH = "structuredContent breaks the output schema: a: must be a number";
+  it.each([
+    [[], false, "no output schema"],
+    [["unusual JSON: NaN"], false, "no output schema"],
+    [["unusual JSON: NaN"], true, "fits the output schema"],
+    [["unusual JSON: NaN", BREACH], true, "breaks the output schema"],
+    [[BREACH], false, "breaks the output schema"],
+    [["the output schema of a was not used: bad"], true, "not checked by the output schema"],
+  ])("%j, with a schema: %s", (findings, hasSchema, words) => {
+    render(
+      <MantineProvider env="test">
+        <ResultView
+          call={aCall({ result: { structuredContent: { a: 1 } }, findings })}
+          hasSchema={hasSchema}
+        />
+      </MantineProvider>,
+    );
+    expect(screen.getByText(words)).toBeTruthy();
+    for (const finding of findings) expect(screen.getByText(finding)).toBeTruthy();
   });
 });
 
@@ -110,6 +135,60 @@ describe("a question that names no call", () => {
     expect(screen.getByText("1 question waits that may belong to this call")).toBeTruthy();
     expect(screen.getAllByRole("button", { name: "Reject" })).toHaveLength(1);
     expect(screen.getAllByRole("button", { name: /Cancel/ })).toHaveLength(1);
+  });
+});
+
+describe("thousands of questions of one call", () => {
+  const call = aCall({ status: "in_progress", elapsed_s: null, is_waiting_on_user: true });
+  const asked = (at: number): [string, QuestionView] => [
+    `q${at}`,
+    {
+      question_id: `q${at}`,
+      server_id: call.server_id,
+      method: "roots/odd",
+      call_id: call.call_id,
+      is_done: false,
+      opened: at,
+      deadline: null,
+      round: null,
+      params: { message: `ask ${at}` },
+    } as unknown as QuestionView,
+  ];
+  const ask = (from: number): void =>
+    useInspector.setState({
+      ...emptyInspector(),
+      run_id: "r",
+      questions: new Map(Array.from({ length: 3000 - from }, (_, at) => asked(at + from))),
+    });
+  const show = (shown: ReactNode): HTMLElement =>
+    render(
+      <MantineProvider env="test">
+        <MemoryRouter>{shown}</MemoryRouter>
+      </MantineProvider>,
+    ).container;
+  const drawn = (): string[] =>
+    [...document.querySelectorAll("[id^=q]")].map(({ id }) => id).filter((id) => /^q\d/.test(id));
+
+  it("are drawn a few at a time; each that ends makes room", () => {
+    ask(0);
+    show(<CallPanel call={call} />);
+    expect(screen.getByText("3,000 questions wait for you")).toBeTruthy();
+    expect(drawn()).toEqual(["q0", "q1", "q2", "q3", "q4"]);
+    expect(screen.getByText("2,995 more wait")).toBeTruthy();
+    expect(screen.getByText("All questions").getAttribute("href")).toBe("/questions");
+    act(() => ask(2));
+    expect(drawn()).toEqual(["q2", "q3", "q4", "q5", "q6"]);
+  });
+  it("can each be opened", () => {
+    ask(0);
+    show(<CallPanel call={call} questionId="q2000" />);
+    expect(drawn()).toEqual(["q2000", "q0", "q1", "q2", "q3"]);
+  });
+  it("are listed in pieces", () => {
+    ask(0);
+    const page = show(<Questions />);
+    expect(page.querySelectorAll("tbody tr")).toHaveLength(101);
+    expect(screen.getByText("2,900 more questions")).toBeTruthy();
   });
 });
 

@@ -26,10 +26,25 @@ export function statusOf(call: CallView): { word: string; tone: string } {
   return { word: WORDS[call.status], tone: TONES[call.status] };
 }
 
+/** Whether a finding says so: others are about the message that brought the result. */
+const isBreach = (findings: string[]): boolean =>
+  findings.some((finding) => finding.includes("breaks the output schema"));
+const isUnused = (finding: string): boolean =>
+  /^the output schema of .* was not used/s.test(finding);
+
+/** How structured content stands to the tool's output schema. */
+export function fitOf(call: CallView, hasSchema: boolean): { word: string; tone: string } {
+  if (isBreach(call.findings)) return { word: "breaks the output schema", tone: "red" };
+  if (!hasSchema) return { word: "no output schema", tone: "gray" };
+  // An error need not fit, so that nobody looked.
+  if (call.is_error || call.findings.some(isUnused))
+    return { word: "not checked by the output schema", tone: "gray" };
+  return { word: "fits the output schema", tone: "green" };
+}
+
 /** What is wrong with the result of a call that went well, in a few words; null if nothing is. */
 export function misfitOf({ status, findings }: CallView): string | null {
   if (status !== "completed" || findings.length === 0) return null;
-  if (findings.some((finding) => finding.includes("breaks the output schema")))
-    return "does not fit the output schema";
+  if (isBreach(findings)) return "does not fit the output schema";
   return findings.length === 1 ? "1 finding" : `${findings.length} findings`;
 }

@@ -12,7 +12,7 @@ import { type HalfTyped, HalfTypedContext } from "./halfTyped";
 import { lossyNumber } from "./numbers";
 import { PlacingContext, put } from "./placing";
 import { type Drawing, drawingOf, namesWithoutField } from "./prepare";
-import { isSchema } from "./schema";
+import { hasNoField, isSchema, LACKING, NO_FIELD } from "./schema";
 import { useFocusBad } from "./useFocusBad";
 import type { Finding } from "./validate";
 
@@ -45,6 +45,8 @@ interface Props {
 export function hindrance(text: string | null): string | null {
   const parsed = parseJson(text ?? "{}");
   if (!parsed.ok || !isSchema(parsed.value)) return "The JSON is not an object yet";
+  if (text?.includes(NO_FIELD) && hasNoField(parsed.value))
+    return `The form would lose ${NO_FIELD}`;
   const number = lossyNumber(text ?? "");
   return number === null ? null : `The form would round the number ${number}`;
 }
@@ -187,6 +189,12 @@ function FormOf({ name, value, findings, onChange, drawing }: Props & { drawing:
           onChange={(next) => change({ text: pretty(next ?? {}) })}
         />
       </PlacingContext>
+      {drawing.schema[LACKING] === true && (
+        <p className="dim" role="status">
+          The property <span className="mono">{NO_FIELD}</span> cannot be a field of a form: send it
+          as JSON.
+        </p>
+      )}
       {unseen}
     </HalfTypedContext>
   );

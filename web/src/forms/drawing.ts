@@ -7,6 +7,7 @@ import {
   isNull,
   isSchema,
   JSON_FIELD,
+  NO_FIELD,
   type Schema,
 } from "./schema";
 
@@ -42,8 +43,7 @@ export function needsJson(schema: Schema): boolean {
 function isFreeObject(schema: Schema): boolean {
   const { properties, additionalProperties, patternProperties } = schema;
   if (properties !== undefined && !isSchema(properties)) return true;
-  // Setting a property of this name sets the prototype instead.
-  if (isSchema(properties) && Object.hasOwn(properties, "__proto__")) return true;
+  if (isSchema(properties) && Object.keys(properties).join() === NO_FIELD) return true;
   if (properties !== undefined || has(schema, COMBINED)) return false;
   const hasNamed = isSchema(additionalProperties) && Object.keys(additionalProperties).length > 0;
   return !hasNamed && patternProperties === undefined;

@@ -155,6 +155,24 @@ describe("odd schemas", () => {
     warn.mockRestore();
     error.mockRestore();
   });
+  it("draws the fields beside __proto__, which is sent as JSON", async () => {
+    const schema = JSON.parse(
+      `{"type": "object", "required": ["__proto__", "hasOwnProperty"], "properties": {
+        "__proto__": {"type": "string"}, "constructor": {"type": "string"},
+        "toString": {"type": "boolean"}, "": {"type": "string"}}}`,
+    );
+    const page = await show(schema);
+    expect(document.querySelectorAll("input[type=text], textarea")).toHaveLength(2);
+    expect(screen.getByRole("checkbox", { name: /toString/ })).toBeTruthy();
+    expect(screen.getByText(/cannot be a field of a form/)).toBeTruthy();
+    const field = screen.getByLabelText("constructor") as HTMLInputElement;
+    expect(field.value).toBe("");
+    await userEvent.type(field, "a");
+    expect(page.text()).toBe('{\n  "constructor": "a"\n}');
+    page.put('{"__proto__": "kept"}');
+    expect(screen.getByText(/The form would lose __proto__/)).toBeTruthy();
+    expect(page.text()).toBe('{"__proto__": "kept"}');
+  });
   it("falls back to JSON where the form library throws", async () => {
     const error = vi.spyOn(console, "error").mockReturnValue();
     await formModule.load();

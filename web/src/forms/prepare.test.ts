@@ -5,6 +5,8 @@ import { EMPTIED, FACTS, JSON_FIELD, NULLABLE, type Schema } from "./schema";
 
 const PERSON = { type: "object", properties: { name: { type: "string" } } };
 
+const one = (schema: unknown): Schema => ({ type: "object", properties: { it: schema } });
+
 const property = (schema: unknown, root: Schema = {}): Schema => {
   const prepared = prepare({ ...root, type: "object", properties: { it: schema } });
   return (prepared?.properties as Record<string, Schema> | undefined)?.it ?? {};
@@ -115,15 +117,48 @@ describe("prepare", () => {
       { $id: JSON_FIELD, title: "JSON" },
     ]);
   });
-  it("stops at a schema that writes out without end", () => {
-    const $defs: Record<string, Schema> = {};
-    for (let at = 0; at < 30; at += 1) {
-      const next = { $ref: `#/$defs/d${at + 1}` };
-      $defs[`d${at}`] = { type: "object", properties: { a: next, b: next, c: next } };
-    }
-    expect(JSON.stringify(property({ $ref: "#/$defs/d0" }, { $defs })).length).toBeLessThan(
-      500_000,
-    );
+  describe("of a schema that writes out to more than a page can draw", () => {
+    const TEN = [..."abcdefghij"];
+    const chain = (link: (next: Schema) => Schema): Schema => {
+      const $defs: Schema = { d0: { type: "string" } };
+      for (let at = 1; at < 12; at += 1) $defs[`d${at}`] = link({ $ref: `#/$defs/d${at - 1}` });
+      return { type: "object", $defs, properties: { x: { $ref: "#/$defs/d11" } } };
+    };
+    const fields = (count: number): Schema => ({
+      type: "object",
+      properties: Object.fromEntries(
+        Array.from({ length: count }, (_, at) => [`f${at}`, { type: "string" }]),
+      ),
+    });
+    it.each([
+      ["10,000 fields", fields(10_000)],
+      ["1,000 fields", fields(1_000)],
+      ["301 fields", fields(301)],
+      ["fields two levels down", one(one(fields(400)))],
+      [
+        "references to references",
+        chain((next) => ({
+          type: "object",
+          properties: Object.fromEntries(TEN.map((name) => [name, next])),
+        })),
+      ],
+      ["parts of parts", chain((next) => ({ allOf: TEN.map(() => next) }))],
+      ["branches of branches", chain((next) => ({ anyOf: TEN.map(() => next) }))],
+      ["5,000 branches", one({ oneOf: Array(5000).fill(PERSON) })],
+      ["thousands of parts", { ...PERSON, allOf: Array(5000).fill(PERSON) }],
+    ])("says so: %s", (_, schema) => {
+      expect(drawingOf(schema)).toMatchObject({
+        kind: "json",
+        note: expect.stringContaining("too long to draw"),
+      });
+    });
+    it.each([
+      ["300 fields", fields(300)],
+      ["a list of long things", one({ type: "array", items: fields(250) })],
+      ["a choice of long things", one({ oneOf: [fields(100), fields(120), fields(130)] })],
+    ])("but not of %s", (_, schema) => {
+      expect(drawingOf(schema).kind).toBe("form");
+    });
   });
   it.each([
     ["no arguments", { type: "object", properties: {} }, "nothing"],

@@ -12,6 +12,7 @@ import {
   withoutNull,
   withoutSingle,
 } from "./drawing";
+import { isTooLong, MOST_FIELDS } from "./extent";
 import { factsOf } from "./facts";
 import { lookUp, writtenOut } from "./references";
 import {
@@ -22,13 +23,17 @@ import {
   isChoices,
   isSchema,
   JSON_FIELD,
+  LACKING,
+  NO_FIELD,
   NULLABLE,
   PLACED,
   type Schema,
 } from "./schema";
 
-// A schema that writes out to more than this is no form that anybody fills in.
+// A schema that writes out to more than this, with all its references and parts, is no form that
+// anybody fills in; no more of it is written out.
 const MOST_NODES = 3000;
+class TooLarge extends Error {}
 // Deeper nesting is clearer as JSON.
 const MOST_DEPTH = 8;
 
@@ -74,6 +79,7 @@ interface Place {
 
 class Preparation {
   private nodes = 0;
+  lacksField = false;
 
   constructor(
     private readonly root: unknown,
@@ -81,9 +87,9 @@ class Preparation {
   ) {}
 
   prepare(given: unknown, place: Place): Schema {
-    this.nodes += 1;
+    this.count();
     if (!isSchema(given)) return asJson({});
-    if (this.nodes > MOST_NODES || place.depth > MOST_DEPTH) return asJson(given);
+    if (place.depth > MOST_DEPTH) return asJson(given);
     if (isText(given.$ref)) return this.resolved(given, place);
     const { schema, isNullable } = withoutNull(withoutSingle(given));
     const drawn = isText(schema.$ref)
@@ -96,6 +102,11 @@ class Preparation {
   private facts(given: Schema, { depth, isPart }: Place): Schema {
     const facts = depth === 0 || isPart ? "" : factsOf(withoutSingle(given), this.sendsHeaders);
     return facts ? { [FACTS]: facts } : {};
+  }
+
+  private count(): void {
+    this.nodes += 1;
+    if (this.nodes > MOST_NODES) throw new TooLarge();
   }
 
   private resolved(schema: Schema, place: Place): Schema {
@@ -145,12 +156,17 @@ class Preparation {
     const isRequired = (name: string): boolean =>
       Array.isArray(required) && required.includes(name);
     return Object.fromEntries(
-      Object.entries(given).map(([name, child]) => {
+      this.drawnOf(given).map(([name, child]) => {
         const drawn = this.prepare(child, place);
         const isNeeded = isRequired(name) && !place.isPart;
         return [name, isNeeded ? whenRequired(drawn) : whenOptional(drawn)];
       }),
     );
+  }
+
+  private drawnOf(properties: Schema): [string, unknown][] {
+    if (Object.hasOwn(properties, NO_FIELD)) this.lacksField = true;
+    return Object.entries(properties).filter(([name]) => name !== NO_FIELD);
   }
 
   /** An item of a list is there, so an empty text is a text. */
@@ -173,6 +189,7 @@ class Preparation {
 
   /** A part may say little; it is written out, but never becomes a field of its own. */
   private part(given: unknown, place: Place): Schema {
+    this.count();
     if (!isSchema(given)) return {};
     if (!isText(given.$ref)) return this.inside(given, { ...place, isPart: true });
     const { $ref, ...beside } = given;
@@ -245,17 +262,23 @@ function named(branch: Schema): Schema {
   return { ...branch, title: names.length ? `${kind} with ${names.slice(0, 3).join(", ")}` : kind };
 }
 
-/** The schema to draw; null if all of it is better typed as JSON. */
+/**
+ * The schema to draw; null if all of it is better typed as JSON.
+ *
+ * @throws TooLarge
+ */
 export function prepare(schema: unknown, sendsHeaders = false): Schema | null {
   if (!isSchema(schema)) return null;
   const place = { refs: [], depth: 0, isPart: false };
   const isTyped = schema.type !== undefined || isText(schema.$ref);
   const given: Schema = isTyped ? { ...schema } : { type: "object", ...schema };
   if (!isText(schema.$ref)) given.properties ??= {};
-  const prepared = new Preparation(schema, sendsHeaders).prepare(given, place);
+  const work = new Preparation(schema, sendsHeaders);
+  const prepared = work.prepare(given, place);
   if (prepared.$id === JSON_FIELD || prepared[CHOICES]) return null;
   if (prepared.type === undefined && (prepared.anyOf || prepared.oneOf)) prepared.type = "object";
   if (prepared.type !== "object") return null;
+  if (work.lacksField) prepared[LACKING] = true;
   // The form's own heading says it already.
   delete prepared.title;
   delete prepared.description;
@@ -281,11 +304,24 @@ export type Drawing =
   | { kind: "nothing" }
   | { kind: "json"; note: string };
 
+const TOO_LONG = `This form would be too long to draw (more than ${MOST_FIELDS} fields): write it as JSON.`;
+
+function boundedOf(schema: unknown, sendsHeaders: boolean): Schema | null | "too long" {
+  try {
+    const prepared = prepare(schema, sendsHeaders);
+    return prepared && isTooLong(prepared) ? "too long" : prepared;
+  } catch (thrown) {
+    if (thrown instanceof TooLarge) return "too long";
+    throw thrown;
+  }
+}
+
 /** What the form of a schema is: fields, nothing at all, or JSON and why. */
 export function drawingOf(schema: unknown, sendsHeaders = false): Drawing {
   if (takesAnything(schema))
     return { kind: "json", note: "Any arguments are taken here: write them as JSON." };
-  const prepared = prepare(schema, sendsHeaders);
+  const prepared = boundedOf(schema, sendsHeaders);
+  if (prepared === "too long") return { kind: "json", note: TOO_LONG };
   if (!prepared)
     return { kind: "json", note: "This schema describes no fields: write the arguments as JSON." };
   return hasFields(prepared) ? { kind: "form", schema: prepared } : { kind: "nothing" };

@@ -17,6 +17,17 @@ export const BYTES = "mcplens-bytes";
 /** Drawn as a list of choices; its type says nothing about their values. */
 export const CHOICES = "mcplens-choices";
 
+/** A property that no form can have: to set it in an object sets the prototype instead. */
+export const NO_FIELD = "__proto__";
+/** The schema as a whole describes such a property. */
+export const LACKING = "mcplens-lacking";
+
+/** Whether a value has such a property, at any depth. */
+export function hasNoField(value: unknown): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  return Object.hasOwn(value, NO_FIELD) || Object.values(value).some(hasNoField);
+}
+
 export const isSchema = (value: unknown): value is Schema =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
@@ -26,7 +37,7 @@ export const isChoices = (value: unknown): value is Schema[] =>
 export const isNull = (value: unknown): boolean =>
   isSchema(value) && (value.type === "null" || ("const" in value && value.const === null));
 
-const MARKS = [NULLABLE, EMPTIED, PLACED, FACTS, BYTES, CHOICES];
+const MARKS = [LACKING, NULLABLE, EMPTIED, PLACED, FACTS, BYTES, CHOICES];
 
 /** Without the marks of prepare(), which are no schema. */
 export function unmarked(schema: unknown): unknown {

@@ -43,4 +43,16 @@ describe("validate", () => {
   it("says so where a schema cannot be used", () => {
     expect(validate({ $ref: "#/$defs/none" }, {})[0]?.message).toContain("schema");
   });
+  it("does not begin what has no end, and checks what only looks large", () => {
+    const chain = (width: number): object => {
+      const $defs: Record<string, object> = { d0: { type: "string" } };
+      for (let at = 1; at < 12; at += 1)
+        $defs[`d${at}`] = { allOf: Array(width).fill({ $ref: `#/$defs/d${at - 1}` }) };
+      return { type: "object", $defs, properties: { x: { $ref: "#/$defs/d11" } } };
+    };
+    expect(validate(chain(10), { x: 1 })).toEqual([]);
+    expect(validate(chain(1), { x: 1 })).toHaveLength(1);
+    const many = Array.from({ length: 30_000 }, (_, at) => [`f${at}`, { type: "string" }]);
+    expect(validate({ properties: Object.fromEntries(many) }, { f9: 1 })).toHaveLength(1);
+  });
 });

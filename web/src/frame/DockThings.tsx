@@ -2,6 +2,7 @@
 import type { ReactNode } from "react";
 import { Link } from "react-router";
 import type { QuestionView, TaskView } from "../api/types";
+import { Some } from "../content/Some";
 import { progressOf, runBy, stateOf, taskPath } from "../screens/tasks/task";
 import { pathToQuestion } from "../state/selection";
 import { taskKey, useInspector } from "../state/store";
@@ -20,9 +21,10 @@ function Lines({ label, none, lines }: { label: string; none: string; lines: Lin
   if (!lines.length) return <p className={`dim ${css.none}`}>{none}</p>;
   return (
     <ul className={`scroll ${css.lines}`} aria-label={label}>
-      {lines
-        .sort((one, other) => other.at - one.at)
-        .map((line) => (
+      <Some
+        items={lines.sort((one, other) => other.at - one.at)}
+        one="line"
+        draw={(line) => (
           <li key={line.key}>
             <Link to={line.to} className={`cut ${css.line}`}>
               <span className="mono dim">{clock(line.at, false)}</span>
@@ -30,7 +32,9 @@ function Lines({ label, none, lines }: { label: string; none: string; lines: Lin
               {line.children}
             </Link>
           </li>
-        ))}
+        )}
+        around={(more) => <li className={css.line}>{more}</li>}
+      />
     </ul>
   );
 }

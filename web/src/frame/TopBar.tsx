@@ -113,6 +113,9 @@ function ThemeToggle() {
   );
 }
 
+// What a menu holds without being a page.
+const MOST_ASKED = 20;
+
 function Bell() {
   const questions = useInspector((state) => state.questions);
   const navigate = useNavigate();
@@ -140,7 +143,7 @@ function Bell() {
         {waiting.length === 0 && (
           <Menu.Label>No question waits. Servers ask during tool calls.</Menu.Label>
         )}
-        {waiting.map((question) => (
+        {waiting.slice(0, MOST_ASKED).map((question) => (
           <Menu.Item
             key={question.question_id}
             classNames={{ itemLabel: css.asked }}
@@ -154,7 +157,11 @@ function Bell() {
           </Menu.Item>
         ))}
         <Menu.Divider />
-        <Menu.Item onClick={() => void navigate("/questions")}>All questions</Menu.Item>
+        <Menu.Item onClick={() => void navigate("/questions")}>
+          All questions
+          {waiting.length > MOST_ASKED &&
+            `, ${(waiting.length - MOST_ASKED).toLocaleString("en")} more of them`}
+        </Menu.Item>
       </Menu.Dropdown>
     </Menu>
   );

@@ -59,6 +59,22 @@ describe("a JSON tree", () => {
     rerender(view({ items: items.slice(0, 5) }, "Small"));
     expect(screen.queryByLabelText("Search in JSON")).toBeNull();
   });
+  it("has long lists in groups, through which keys and the search lead", () => {
+    render(view({ items: Array.from({ length: 5000 }, (_, n) => ({ n })) }));
+    expect(shown().slice(0, 4)).toEqual(["{1", "items[5000", "0…999[1000", "0{…}1"]);
+    press("ArrowDown", "ArrowDown", "ArrowDown", "ArrowDown", "ArrowLeft", "ArrowLeft");
+    expect(shown().slice(2)).toEqual([
+      "0…999[…]1000",
+      "1000…1999[…]1000",
+      "2000…2999[…]1000",
+      "3000…3999[…]1000",
+      "4000…4999[…]1000",
+    ]);
+    const search = screen.getByLabelText("Search in JSON");
+    fireEvent.change(search, { target: { value: "4003" } });
+    fireEvent.keyDown(search, { key: "Enter" });
+    expect(shown()).toContain("n4003");
+  });
   it("says when more is found than it steps through", () => {
     const many = (count: number) => Array.from({ length: count }, () => "needle");
     const { rerender } = render(view(many(1000)));

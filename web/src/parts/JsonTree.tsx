@@ -3,11 +3,11 @@
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { useDeferredValue, useId, useMemo, useRef, useState } from "react";
 import {
-  above,
   findIn,
   foundWords,
   hasMoreThan,
   type JsonRow,
+  leadingTo,
   openAtFirst,
   rowsOf,
   type Toggled,
@@ -60,7 +60,7 @@ function useOpened(value: unknown): Opened {
     toggle: (row) => setToggled(new Map(toggled).set(row.pointer, !row.isOpen)),
     reveal: (pointer) => {
       const next = new Map(toggled);
-      for (const one of above(pointer)) next.set(one, true);
+      for (const one of leadingTo(value, pointer)) next.set(one, true);
       setToggled(next);
       const shown = rowsOf(value, withToggled(atFirst, next));
       return shown.findIndex((row) => row.pointer === pointer);

@@ -1,6 +1,6 @@
 // The keys of a JSON tree: arrows move and open, `c` copies.
 import type { KeyboardEvent } from "react";
-import { above, type JsonRow } from "../values/jsonRows";
+import type { JsonRow } from "../values/jsonRows";
 import { copyValue } from "./TreeRow";
 
 interface Tree {
@@ -27,7 +27,7 @@ function moved({ rows, at }: Tree, key: string): number | null {
       return row?.isOpen && row.size > 0 ? at + 1 : null;
     case "ArrowLeft":
       return row && !row.isOpen
-        ? rows.findIndex((one) => one.pointer === above(row.pointer).at(-1))
+        ? rows.findLastIndex((one, index) => index < at && one.depth < row.depth)
         : null;
     default:
       return null;

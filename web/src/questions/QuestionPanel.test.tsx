@@ -149,3 +149,12 @@ describe("a number that a browser cannot hold", () => {
     expect(await screen.findByText("Large numbers may be rounded here.")).toBeTruthy();
   });
 });
+
+it("thousands of messages are drawn in pieces", () => {
+  const message = { role: "user", content: { type: "text", text: "again" } };
+  ask({ messages: Array(3000).fill(message) });
+  expect(screen.getAllByText("again")).toHaveLength(100);
+  expect(screen.getByText("2,900 more messages")).toBeTruthy();
+  fireEvent.click(screen.getByText("Show 100 more"));
+  expect(screen.getByText("2,800 more messages")).toBeTruthy();
+});

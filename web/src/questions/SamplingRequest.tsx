@@ -2,6 +2,7 @@
 import { Badge, Checkbox } from "@mantine/core";
 import type { QuestionView } from "../api/types";
 import { Message } from "../content/Message";
+import { Some } from "../content/Some";
 import { Callout } from "../parts/Callout";
 import { Name } from "../parts/Name";
 import { visible } from "../values/visible";
@@ -26,23 +27,29 @@ export function SamplingRequest({ asked, question }: Props) {
           <pre className="block">{visible(shown(asked.systemPrompt))}</pre>
         </div>
       )}
-      {asked.messages.map((message, index) => (
-        <Message
-          key={index}
-          role={message.role}
-          content={message.content}
-          callId={null}
-          questionId={question.question_id}
-          pointer={`/messages/${index}/content`}
-          serverId={question.server_id}
-        />
-      ))}
+      <Some
+        items={asked.messages}
+        one="message"
+        draw={(message, index) => (
+          <Message
+            key={index}
+            role={message.role}
+            content={message.content}
+            callId={null}
+            questionId={question.question_id}
+            pointer={`/messages/${index}/content`}
+            serverId={question.server_id}
+          />
+        )}
+      />
       {asked.hints.length > 0 && (
         <div className="row wrap">
           <span className="dim">Model hints:</span>
-          {asked.hints.map((hint, index) => (
-            <Badge key={index}>{visible(hint)}</Badge>
-          ))}
+          <Some
+            items={asked.hints}
+            one="hint"
+            draw={(hint, index) => <Badge key={index}>{visible(hint)}</Badge>}
+          />
         </div>
       )}
       <div className="row wrap">

@@ -1,11 +1,15 @@
 // The tools that a model may call, each with its schema, and which of them a profile shall call.
 import { Badge, Select } from "@mantine/core";
 import { useState } from "react";
+import { Some } from "../content/Some";
 import { JsonTree } from "../parts/JsonTree";
 import { visible } from "../values/visible";
 import { type AskedTool, TOOL_CHOICES } from "./asked";
 import css from "./QuestionPanel.module.css";
 import type { DraftProps } from "./samplingAnswer";
+
+// A list that anybody reads through; beyond it one types.
+const MOST_NAMES = 200;
 
 function Tool({ tool }: { tool: AskedTool }) {
   const [isOpen, setOpen] = useState(false);
@@ -37,9 +41,7 @@ export function ToolChoice({ tools, draft, set }: DraftProps & { tools: AskedToo
   return (
     <div className="card stack tight">
       <span className="section-title">Tools ({names.length})</span>
-      {tools.map((tool, index) => (
-        <Tool key={index} tool={tool} />
-      ))}
+      <Some items={tools} one="tool" draw={(tool, index) => <Tool key={index} tool={tool} />} />
       <div className={css.grid}>
         <Select
           label="Tool choice"
@@ -54,6 +56,8 @@ export function ToolChoice({ tools, draft, set }: DraftProps & { tools: AskedToo
             label="Tool to call"
             description="Used by Auto-respond"
             data={names}
+            searchable
+            limit={MOST_NAMES}
             value={draft.tool}
             onChange={(tool) => set({ tool })}
           />

@@ -22,6 +22,16 @@ describe("addresses", () => {
   it.each(["demo://files/a%2Fb", "a%252Fb", "100%", "#3"])("give %s back as it is", (item) => {
     expect(placeOf(pathTo("s", "resources", item)).item).toBe(item);
   });
+  it.each([".", "..", "~.", "~..", "~~..", "...", "~a", "%2e%2e", " "])(
+    "stay whole in a browser, and give %j back",
+    (item) => {
+      for (const [path, place] of [
+        [pathTo("s", "tools", item), { server_id: "s", screen: "tools", item }],
+        [pathTo(item, "tools"), { server_id: item, screen: "tools", item: null }],
+      ] as const)
+        expect(placeOf(new URL(path, "http://localhost/s/x/tools/y").pathname)).toEqual(place);
+    },
+  );
   it("that are typed wrong are taken as they are", () => {
     const place = { server_id: "a b", screen: "tools", item: "100%" };
     expect(placeOf("/s/a%20b/tools/100%")).toEqual(place);

@@ -17,16 +17,23 @@ export const SCREENS = [
 ] as const;
 export type Screen = (typeof SCREENS)[number];
 
+/**
+ * A part of an address. Browsers take `.` and `..` for steps in it, encoded or not: such a name has
+ * a `~` before it, and one that looks like that has one more.
+ */
+const encoded = (part: string | number): string =>
+  encodeURIComponent(/^~*\.{1,2}$/.test(String(part)) ? `~${part}` : part);
+
 export const pathTo = (serverId: string, screen: Screen, item?: string | number): string =>
-  `/s/${encodeURIComponent(serverId)}/${screen}${item === undefined ? "" : `/${encodeURIComponent(item)}`}`;
+  `/s/${encoded(serverId)}/${screen}${item === undefined ? "" : `/${encoded(item)}`}`;
 
 const PARTS = ["roots", "experimental"] as const;
 
 export const pathToServer = (serverId: string, part?: (typeof PARTS)[number]): string =>
-  `/servers/${encodeURIComponent(serverId)}${part ? `/${part}` : ""}`;
+  `/servers/${encoded(serverId)}${part ? `/${part}` : ""}`;
 
 export const pathToQuestion = (question: QuestionView): string =>
-  `/questions/${encodeURIComponent(question.question_id)}`;
+  `/questions/${encoded(question.question_id)}`;
 
 /** Which thing of a list a call is of: several may have its name. */
 export const keyOfCalled = (call: CallView): string => call.listed_as || call.name;
@@ -55,7 +62,7 @@ export interface Place {
 /** A part of an address as it was before it was encoded; what nobody encoded stays as it is. */
 function decoded(part: string): string {
   try {
-    return decodeURIComponent(part);
+    return decodeURIComponent(part).replace(/^~(?=~*\.{1,2}$)/, "");
   } catch {
     return part;
   }

@@ -23,37 +23,80 @@ export function childPointer(pointer: string, name: string | number): string {
   return `${pointer}/${typeof name === "number" ? name : escaped(name)}`;
 }
 
-/** All rows that are visible when `open` pointers are open. */
-export function rowsOf(root: unknown, open: ReadonlySet<string>): JsonRow[] {
-  const rows: JsonRow[] = [];
-  const walk = (value: unknown, pointer: string, name: string | null, depth: number): void => {
-    if (rows.length >= MOST_ROWS) return;
+// A container of more than this shows its children in groups, so that to open it costs little.
+export const GROUP = 1000;
+
+const sizeOf = (value: object): number =>
+  Array.isArray(value) ? value.length : Object.keys(value).length;
+
+/** The key of the group whose first child is this one; no JSON pointer looks like it. */
+const groupPointer = (pointer: string, start: number): string => `${pointer}/~:${start}`;
+
+/** A container that is open; its names, if it is no list. */
+interface Opened {
+  value: object;
+  names: string[] | null;
+  pointer: string;
+}
+
+/** The row of a group. Its value is made only for the few that are on the screen or copied. */
+function groupRow({ value, names }: Opened, row: Omit<JsonRow, "value">, start: number): JsonRow {
+  return {
+    ...row,
+    get value(): unknown {
+      const end = start + row.size;
+      if (!names) return (value as unknown[]).slice(start, end);
+      const all = value as Record<string, unknown>;
+      return Object.fromEntries(names.slice(start, end).map((name) => [name, all[name]]));
+    },
+  };
+}
+
+class Walk {
+  readonly rows: JsonRow[] = [];
+
+  constructor(private readonly open: ReadonlySet<string>) {}
+
+  value(value: unknown, pointer: string, name: string | null, depth: number): void {
+    if (this.rows.length >= MOST_ROWS) return;
     if (!isContainer(value)) {
-      rows.push({ pointer, depth, name, value, size: -1, isOpen: false });
+      this.rows.push({ pointer, depth, name, value, size: -1, isOpen: false });
       return;
     }
-    const isOpen = open.has(pointer);
+    const isOpen = this.open.has(pointer);
     const names = Array.isArray(value) ? null : Object.keys(value);
-    rows.push({
-      pointer,
-      depth,
-      name,
-      value,
-      size: names ? names.length : (value as unknown[]).length,
-      isOpen,
-    });
+    const size = names ? names.length : (value as unknown[]).length;
+    this.rows.push({ pointer, depth, name, value, size, isOpen });
     if (!isOpen) return;
-    if (names) {
-      for (const key of names)
-        walk((value as Record<string, unknown>)[key], childPointer(pointer, key), key, depth + 1);
-    } else {
-      (value as unknown[]).forEach((child, index) => {
-        walk(child, childPointer(pointer, index), String(index), depth + 1);
-      });
+    const opened = { value, names, pointer };
+    if (size <= GROUP) this.children(opened, depth + 1, 0, size);
+    else
+      for (let start = 0; start < size; start += GROUP)
+        this.group(opened, depth + 1, start, Math.min(size, start + GROUP));
+  }
+
+  private group(opened: Opened, depth: number, start: number, end: number): void {
+    const pointer = groupPointer(opened.pointer, start);
+    const isOpen = this.open.has(pointer);
+    const row = { pointer, depth, name: `${start} … ${end - 1}`, size: end - start, isOpen };
+    this.rows.push(groupRow(opened, row, start));
+    if (isOpen) this.children(opened, depth + 1, start, end);
+  }
+
+  private children({ value, names, pointer }: Opened, depth: number, start: number, end: number) {
+    for (let index = start; index < end; index += 1) {
+      const name = names ? (names[index] ?? "") : index;
+      const child = (value as Record<string | number, unknown>)[name];
+      this.value(child, childPointer(pointer, name), String(name), depth);
     }
-  };
-  walk(root, "", null, 0);
-  return rows;
+  }
+}
+
+/** All rows that are visible when `open` pointers are open. */
+export function rowsOf(root: unknown, open: ReadonlySet<string>): JsonRow[] {
+  const walk = new Walk(open);
+  walk.value(root, "", null, 0);
+  return walk.rows;
 }
 
 /** Whether there are more values in it than this, itself counted; no more of it is walked. */
@@ -80,12 +123,14 @@ export function openAtFirst(root: unknown, budget: number): Set<string> {
     const isAlone = level.length === 1;
     for (const [value, pointer] of level) {
       if (!isContainer(value)) continue;
+      const size = sizeOf(value);
+      if (rows + size > budget && !isAlone) return open;
+      open.add(pointer);
+      if (size > GROUP) open.add(groupPointer(pointer, 0));
+      rows += size;
+      if (rows > budget) return open;
       const isArray = Array.isArray(value);
       const names: (string | number)[] = isArray ? [...value.keys()] : Object.keys(value);
-      if (rows + names.length > budget && !isAlone) return open;
-      open.add(pointer);
-      rows += names.length;
-      if (rows > budget) return open;
       for (const name of names) {
         next.push([(value as Record<string | number, unknown>)[name], childPointer(pointer, name)]);
       }
@@ -136,8 +181,21 @@ export function findIn(root: unknown, text: string, most = MOST_FOUND + 1): stri
   return found;
 }
 
-/** The pointers of all containers above this one. */
-export function above(pointer: string): string[] {
-  const parts = pointer.split("/");
-  return parts.slice(0, -1).map((_, index) => parts.slice(0, index + 1).join("/"));
+/** The pointers of all that has to be open for this one to be seen. */
+export function leadingTo(root: unknown, pointer: string): string[] {
+  const open: string[] = [];
+  let value = root;
+  let at = "";
+  for (const part of pointer.split("/").slice(1)) {
+    open.push(at);
+    if (!isContainer(value)) return open;
+    const name = part.replaceAll("~1", "/").replaceAll("~0", "~");
+    if (sizeOf(value) > GROUP) {
+      const index = Array.isArray(value) ? Number(name) : Object.keys(value).indexOf(name);
+      open.push(groupPointer(at, index - (index % GROUP)));
+    }
+    value = (value as Record<string, unknown>)[name];
+    at = `${at}/${part}`;
+  }
+  return open;
 }

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { visible } from "./visible";
+import { visible, visibleName } from "./visible";
 
 it.each([
   ["safe\u202Egnp.exe", "safe⟦U+202E⟧gnp.exe"],
@@ -33,6 +33,16 @@ it.each([
   "",
 ])("other words stay as they are: %j", (name) => {
   expect(visible(name)).toBe(name);
+});
+
+it.each([
+  [" ", "⟦U+0020⟧"],
+  ["\n\t", "⟦U+000A⟧⟦U+0009⟧"],
+  [" a ", " a "],
+  ["\u200B", "⟦U+200B⟧"],
+  ["", ""],
+])("a name that is nothing but room is told: %j", (name, shown) => {
+  expect(visibleName(name)).toBe(shown);
 });
 
 it("a long text of hidden characters is read in one go", () => {

@@ -28,5 +28,9 @@ const HIDDEN = new RegExp(
 const told = (found: string): string =>
   `⟦U+${(found.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}⟧`;
 
+/** A name, which is told as well where it is nothing but room. */
+export const visibleName = (name: string): string =>
+  name.trim() === "" ? name.replace(/./gsu, told) : visible(name);
+
 /** A name or a text in which what cannot be seen is told by its number. */
 export const visible = (text: string): string => text.replace(HIDDEN, told);

@@ -34,13 +34,13 @@ interface Props {
   itemKey: string;
   /** The definition as the server sent it; undefined if the list does not have it. */
   listed?: unknown;
-  missing: Missing | null;
+  missing?: Missing | null;
   problem: string | null;
 }
 
 type Values = Record<string, string>;
 
-function About({ server, prompt, listed, missing, problem }: Omit<Props, "itemKey">) {
+function About({ server, prompt, listed, missing = null, problem }: Omit<Props, "itemKey">) {
   return (
     <>
       <Link to={pathTo(server.server_id, "prompts")} className="narrow-only">

@@ -86,7 +86,7 @@ export function QuestionScreen() {
     <div className="pane">
       <Head question={question} call={call} />
       {call ? (
-        <CallPanel key={call.call_id} call={call} onRepeated={goTo} />
+        <CallPanel key={call.call_id} call={call} questionId={id} onRepeated={goTo} />
       ) : (
         <div className="scroll pad stack">
           <p className="dim">Which call this belongs to is not known: several may run.</p>

@@ -2,12 +2,15 @@
 import { Badge } from "@mantine/core";
 import { Link } from "react-router";
 import type { QuestionView } from "../../api/types";
+import { Some } from "../../content/Some";
 import { Empty } from "../../parts/Empty";
 import { useNow } from "../../parts/useNow";
 import { about } from "../../questions/about";
 import { pathToQuestion } from "../../state/selection";
 import { useInspector } from "../../state/store";
 import { clock, cut, duration } from "../../values/format";
+
+const COLUMNS = 6;
 
 function Row({ question, now }: { question: QuestionView; now: number }) {
   const call = useInspector((state) => state.calls.get(question.call_id ?? ""));
@@ -57,7 +60,7 @@ export function Questions() {
       <div className="toolbar">
         <h1 className="title">Questions</h1>
         <span className="dim">
-          {waiting.length} waiting, {ended.length} ended
+          {waiting.length.toLocaleString("en")} waiting, {ended.length.toLocaleString("en")} ended
         </span>
       </div>
       <div className="scroll">
@@ -73,9 +76,16 @@ export function Questions() {
             </tr>
           </thead>
           <tbody>
-            {[...waiting, ...ended].map((question) => (
-              <Row key={question.question_id} question={question} now={now} />
-            ))}
+            <Some
+              items={[...waiting, ...ended]}
+              one="question"
+              draw={(question) => <Row key={question.question_id} question={question} now={now} />}
+              around={(more) => (
+                <tr>
+                  <td colSpan={COLUMNS}>{more}</td>
+                </tr>
+              )}
+            />
           </tbody>
         </table>
       </div>
