@@ -29,7 +29,8 @@ export function statusOf(call: CallView): { word: string; tone: string } {
 /** Whether a finding says so: others are about the message that brought the result. */
 const isBreach = (findings: string[]): boolean =>
   findings.some((finding) => finding.includes("breaks the output schema"));
-const isUnused = (finding: string): boolean => /^the output schema of .* was not used/s.test(finding);
+const isUnused = (finding: string): boolean =>
+  /^the output schema of .* was not used/s.test(finding);
 
 /** How structured content stands to the tool's output schema. */
 export function fitOf(call: CallView, hasSchema: boolean): { word: string; tone: string } {
@@ -44,7 +45,6 @@ export function fitOf(call: CallView, hasSchema: boolean): { word: string; tone:
 /** What is wrong with the result of a call that went well, in a few words; null if nothing is. */
 export function misfitOf({ status, findings }: CallView): string | null {
   if (status !== "completed" || findings.length === 0) return null;
-  if (isBreach(findings))
-    return "does not fit the output schema";
+  if (isBreach(findings)) return "does not fit the output schema";
   return findings.length === 1 ? "1 finding" : `${findings.length} findings`;
 }

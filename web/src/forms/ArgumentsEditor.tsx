@@ -43,7 +43,8 @@ interface Props {
 export function hindrance(text: string | null): string | null {
   const parsed = parseJson(text ?? "{}");
   if (!parsed.ok || !isSchema(parsed.value)) return "The JSON is not an object yet";
-  if (text?.includes(NO_FIELD) && hasNoField(parsed.value)) return `The form would lose ${NO_FIELD}`;
+  if (text?.includes(NO_FIELD) && hasNoField(parsed.value))
+    return `The form would lose ${NO_FIELD}`;
   const number = lossyNumber(text ?? "");
   return number === null ? null : `The form would round the number ${number}`;
 }

@@ -1,5 +1,14 @@
 // How parts of a schema are drawn: which are JSON, what null and a choice of branches become.
-import { CHOICES, EMPTIED, isChoices, isNull, isSchema, JSON_FIELD, NO_FIELD, type Schema } from "./schema";
+import {
+  CHOICES,
+  EMPTIED,
+  isChoices,
+  isNull,
+  isSchema,
+  JSON_FIELD,
+  NO_FIELD,
+  type Schema,
+} from "./schema";
 
 const COMBINED = ["anyOf", "oneOf", "allOf"];
 const TYPES = ["string", "number", "integer", "boolean", "array", "object", "null"];

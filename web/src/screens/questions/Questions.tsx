@@ -79,9 +79,7 @@ export function Questions() {
             <Some
               items={[...waiting, ...ended]}
               one="question"
-              draw={(question) => (
-                <Row key={question.question_id} question={question} now={now} />
-              )}
+              draw={(question) => <Row key={question.question_id} question={question} now={now} />}
               around={(more) => (
                 <tr>
                   <td colSpan={COLUMNS}>{more}</td>
