@@ -6,6 +6,7 @@ call, also after its end. Called by the workspace with events, in their order.
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from mcplens.bus import Published
@@ -16,6 +17,10 @@ from mcplens.workspace.tasks import Role, TaskState, key_of
 
 if TYPE_CHECKING:
     from mcplens.workspace.workspace import Workspace
+
+# Of the questions of one call, those that a person sees: to tell thousands anew for each that comes
+# or goes would stop everything.
+MOST_TOLD = 20
 
 
 class Relations:
@@ -54,8 +59,14 @@ class Relations:
         calls = {question.call_id for question in moved if question.call_id is not None}
         servers = {question.server_id for question in moved}
         waiting = self._workspace.questions.waiting()
+        ids = {question.question_id for question in moved}
+        told: Counter[tuple[str, str | None]] = Counter()
         for question in waiting:
-            if question.server_id in servers:
+            if question.server_id not in servers:
+                continue
+            told[question.server_id, question.call_id] += 1
+            is_near = told[question.server_id, question.call_id] <= MOST_TOLD
+            if is_near or question.question_id in ids:
                 self._workspace.questions.note(question)
         for call_id in calls:
             call = self._workspace.calls.get(call_id)
