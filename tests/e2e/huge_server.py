@@ -42,7 +42,7 @@ def ask(identity: str, method: str, params: dict[str, Any]) -> None:
 def call(identity: Any, name: str) -> None:
     if name == "elicit":
         ask("e0", "elicitation/create", LONG_FORM)
-        for n in range(1, 1500):
+        for n in range(1, 1000):
             ask(f"e{n}", "elicitation/create", FORM)
     elif name == "sample":
         ask("s", "sampling/createMessage", SAMPLING)

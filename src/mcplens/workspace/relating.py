@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 # Of the questions of one call, those that a person sees: to tell thousands anew for each that comes
 # or goes would stop everything.
-MOST_TOLD = 20
+MOST_TOLD = 6
 
 
 class Relations:

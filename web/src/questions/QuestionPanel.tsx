@@ -1,6 +1,6 @@
 // A question of a server, with all that it asks and the ways to answer.
 import { Badge, Button, Loader } from "@mantine/core";
-import { type KeyboardEvent, type ReactNode, useCallback, useRef, useState } from "react";
+import { type KeyboardEvent, memo, type ReactNode, useCallback, useRef, useState } from "react";
 import type { ErrorView, QuestionView } from "../api/types";
 import { ErrorNote } from "../parts/ErrorNote";
 import { Guarded } from "../parts/Guarded";
@@ -84,9 +84,10 @@ const kindOf = (question: QuestionView): string => {
 };
 
 /** Ids come again after a restart; the moment tells two questions apart. */
-export function QuestionPanel({ question }: { question: QuestionView }) {
-  return <Panel key={`${question.question_id} ${question.opened}`} question={question} />;
-}
+export const QuestionPanel = memo(({ question }: { question: QuestionView }) => (
+  <Panel key={`${question.question_id} ${question.opened}`} question={question} />
+));
+QuestionPanel.displayName = "QuestionPanel";
 
 function Panel({ question }: { question: QuestionView }) {
   const [failed, setFailed] = useState<Failed | null>(null);

@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import type { QuestionView } from "../api/types";
 import { apply } from "../state/store";
 import { aCall, aHello } from "../testing/views";
@@ -230,7 +230,7 @@ describe("drafts of answers", () => {
     ];
     expect(new Set(keys).size).toBe(3);
   });
-  it("go when their question no longer waits, for whatever reason", () => {
+  it("go when their question no longer waits, for whatever reason", async () => {
     apply(aHello({ run_id: "a", questions: [question({})] }));
     const stored = `mcplens.draft.${draftKey("a", question({}))}`;
     sessionStorage.setItem(stored, '"typed"');
@@ -238,7 +238,7 @@ describe("drafts of answers", () => {
     change(question({ question_id: "demo/sampling-1" }));
     expect(sessionStorage.getItem(stored)).toBe('"typed"');
     change(question({ is_done: true, outcome: "timed out" }));
-    expect(sessionStorage.getItem(stored)).toBeNull();
+    await vi.waitFor(() => expect(sessionStorage.getItem(stored)).toBeNull());
     expect(sessionStorage.getItem("mcplens.draft.raw.demo")).toBe('"kept"');
   });
 });

@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it, vi } from "vitest";
 import { aHello, anEvent, aServer, aTask } from "../testing/views";
 import { ring } from "./events";
 import { apply, emptyInspector, useInspector } from "./store";
@@ -78,5 +78,26 @@ describe("the store", () => {
     expect(useInspector.getState().earlier_run_id).toBe("run");
     apply(aHello({ run_id: "other", is_resumed: true }));
     expect(useInspector.getState().earlier_run_id).toBe("run");
+  });
+  it("takes in the first question at once, and a rush of them together", () => {
+    vi.useFakeTimers();
+    let changes = 0;
+    const stop = useInspector.subscribe(() => {
+      changes += 1;
+    });
+    for (let at = 0; at < 1000; at += 1)
+      apply({
+        type: "Changed",
+        what: "questions",
+        key: `q${at}`,
+        server_id: "demo",
+        value: { question_id: `q${at}` },
+      } as never);
+    expect([...useInspector.getState().questions.keys()]).toEqual(["q0"]);
+    vi.runAllTimers();
+    expect(useInspector.getState().questions.size).toBe(1000);
+    expect(changes).toBe(2);
+    stop();
+    vi.useRealTimers();
   });
 });

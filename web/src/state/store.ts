@@ -123,11 +123,38 @@ export function changed(state: Inspector, change: Changed): Partial<Inspector> {
   }
 }
 
+// A server may ask a thousand times in a second: the first is shown at once, what follows together.
+const TOGETHER_MS = 100;
+const asked = new Map<string, QuestionView | null>();
+let isWaiting = false;
+
+function takeAsked(): void {
+  if (asked.size === 0) return;
+  const questions = new Map(useInspector.getState().questions);
+  for (const [key, value] of asked)
+    if (value === null) questions.delete(key);
+    else questions.set(key, value);
+  asked.clear();
+  useInspector.setState({ questions });
+}
+
+function ask({ key, value }: Changed): void {
+  asked.set(key, value as QuestionView | null);
+  if (isWaiting) return;
+  takeAsked();
+  isWaiting = true;
+  setTimeout(() => {
+    isWaiting = false;
+    takeAsked();
+  }, TOGETHER_MS);
+}
+
 /** Take in one message of the backend. */
 export function apply(message: ServerMessage): void {
   switch (message.type) {
     case "Hello":
       if (!message.is_resumed) ring.restart();
+      asked.clear();
       useInspector.setState((state) => greeted(state, message));
       return;
     case "Events":
@@ -137,7 +164,8 @@ export function apply(message: ServerMessage): void {
       ring.miss({ first_seq: message.first_seq, last_seq: message.last_seq });
       return;
     case "Changed":
-      useInspector.setState((state) => changed(state, message));
+      if (message.what === "questions") ask(message);
+      else useInspector.setState((state) => changed(state, message));
       return;
     case "Reply":
     case "Failure":
