@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,7 +12,7 @@ from playwright.sync_api import Browser, Locator, Page, expect
 from .browser import Watched, retype, until, watched
 from .calls import run
 from .pair import connect
-from .site import configure, site
+from .site import configure, demo_over_http, site
 
 ODD = {"command": sys.executable, "args": [str(Path(__file__).with_name("odd_server.py"))]}
 
@@ -25,16 +24,8 @@ LARGE = "12345678901234567890"
 @contextmanager
 def guarded() -> Iterator[dict[str, object]]:
     """The entry of the demo server over HTTP, which wants a token."""
-    command = [sys.executable, "-m", "mcplens.demo", "--http", "--token", SECRET.split()[1]]
-    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
-    try:
-        assert process.stderr is not None
-        url = process.stderr.readline().split()[-1]
+    with demo_over_http("--token", SECRET.split()[1]) as url:
         yield {"url": url, "headers": {"Authorization": SECRET}}
-    finally:
-        process.terminate()
-        process.wait(15)
-        process.stderr.close()
 
 
 @contextmanager

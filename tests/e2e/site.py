@@ -6,6 +6,7 @@ import json
 import re
 import signal
 import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -88,3 +89,17 @@ def configure(home: Path, servers: dict[str, object]) -> None:
     folder = home / "config" / "mcplens"
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "mcp.json").write_text(json.dumps({"mcpServers": servers}))
+
+
+@contextmanager
+def demo_over_http(*options: str) -> Iterator[str]:
+    """The address of a demo server of its own."""
+    command = [sys.executable, "-m", "mcplens.demo", "--http", *options]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr is not None
+        try:
+            said = process.stderr.readline()
+            assert "http://" in said, said
+            yield said.split()[-1]
+        finally:
+            process.terminate()

@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from playwright.sync_api import Browser, Locator, Page, Route, expect
 
 from .browser import Watched, inside, watched
-from .site import Site, configure, site
+from .site import Site, configure, demo_over_http, site
 
 
 def enter(window: Watched, tool: str) -> Page:
@@ -357,22 +353,8 @@ def test_a_press_of_run_before_the_form_is_there_sends_its_defaults(window: Watc
     window.assert_clean()
 
 
-@contextmanager
-def over_http() -> Iterator[str]:
-    """The address of the demo server."""
-    command = [sys.executable, "-m", "mcplens.demo", "--http"]
-    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
-    try:
-        assert process.stderr is not None
-        yield process.stderr.readline().split()[-1]
-    finally:
-        process.terminate()
-        process.wait(15)
-        process.stderr.close()
-
-
 def test_a_field_names_the_header_that_repeats_it(browser: Browser, tmp_path: Path) -> None:
-    with over_http() as url:
+    with demo_over_http() as url:
         configure(tmp_path, {"wire": {"url": url}})
         with site(tmp_path, "wire") as running, watched(browser, running) as window:
             page = window.enter("/s/wire/tools/header-region")

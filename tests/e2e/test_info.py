@@ -7,17 +7,15 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from .browser import Watched, copy_by, flip, watched
-from .site import site
+from .site import demo_over_http, site
 
 PROBE = Path(__file__).with_name("probe_server.py")
 
@@ -120,17 +118,6 @@ def test_a_folder_is_chosen_from_near_to_what_was_typed_and_lasts_as_long_as_is_
     opened.assert_clean()
 
 
-@contextmanager
-def demo_on_http(token: str) -> Iterator[str]:
-    command = [sys.executable, "-m", "mcplens.demo", "--http", "0", "--token", token]
-    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
-        try:
-            assert process.stderr is not None
-            yield process.stderr.readline().split()[-1]
-        finally:
-            process.terminate()
-
-
 def test_flags_files_and_variables_are_named_where_they_count_and_so_is_a_failed_recording(
     browser: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -141,7 +128,7 @@ def test_flags_files_and_variables_are_named_where_they_count_and_so_is_a_failed
     flags = ["--config", str(file), "--timeout", "5", "--protocol", "2025-11-25"]
     flags += ["-H", "Authorization: Bearer s3cret"]
     with (
-        demo_on_http("s3cret") as url,
+        demo_over_http("--token", "s3cret") as url,
         site(tmp_path, *flags, url) as running,
         watched(browser, running) as window,
     ):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,7 +12,7 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from .browser import Watched, flip, watched
-from .site import configure, site
+from .site import configure, demo_over_http, site
 
 DEMO = {"command": sys.executable, "args": ["-m", "mcplens.demo"]}
 # Starts and never says a word.
@@ -41,15 +40,8 @@ _PRESSED = """(button) => {
 @pytest.fixture(scope="module")
 def wire() -> Iterator[str]:
     """The address of the demo server over HTTP."""
-    command = [sys.executable, "-m", "mcplens.demo", "--http"]
-    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
-    try:
-        assert process.stderr is not None
-        yield process.stderr.readline().split()[-1]
-    finally:
-        process.terminate()
-        process.wait(15)
-        process.stderr.close()
+    with demo_over_http() as url:
+        yield url
 
 
 @pytest.fixture(scope="module")

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,31 +11,13 @@ from playwright.sync_api import Locator, Page, expect
 
 from .browser import Watched
 from .calls import run
-from .site import Site, configure, site
-
-
-@contextmanager
-def serving() -> Iterator[str]:
-    """The URL of the demo by HTTP."""
-    process = subprocess.Popen(
-        [sys.executable, "-m", "mcplens.demo", "--http"],
-        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
-    )  # fmt: skip
-    assert process.stderr is not None
-    try:
-        said = process.stderr.readline()
-        assert "http://" in said, said
-        yield said.split()[-1]
-    finally:
-        process.kill()
-        process.wait()
-        process.stderr.close()
+from .site import Site, configure, demo_over_http, site
 
 
 @contextmanager
 def near_and_far(home: Path) -> Iterator[Site]:
     """The demo on stdio, and another one by HTTP that is not connected yet."""
-    with serving() as url:
+    with demo_over_http() as url:
         secret = {"Authorization": "Bearer do-not-show-this"}
         far = {"url": url, "headers": secret, "protocolVersion": "2025-11-25"}
         configure(home, {"far": far})

@@ -7,6 +7,7 @@ import asyncio
 import pytest
 
 from mcplens.errors import ConnectError, InspectorError, TransportError
+from mcplens.events import Remark
 from mcplens.protocol.lifecycle import ConnectionState
 from mcplens.transports.base import Closing
 from mcplens.transports.memory import MemoryTransport
@@ -26,6 +27,21 @@ class SlowToClose(MemoryTransport):
         self.is_closing = True
         await self.may_close.wait()
         await super()._close(how)
+
+
+class FailsToClose(MemoryTransport):
+    async def _close(self, how: Closing) -> None:
+        await super()._close(how)
+        raise AttributeError("a bug")
+
+
+async def test_a_transport_that_fails_to_close_leaves_no_state_without_an_end() -> None:
+    server = ScriptedServer()
+    async with Rig(server, make_transport=lambda: FailsToClose(server.serve)) as rig:
+        await rig.client.disconnect()
+        assert rig.state == "DISCONNECTED"
+        remarks = [one.message for one in rig.events(Remark)]
+        assert "closing the transport: a bug" in remarks
 
 
 async def test_disconnecting_when_disconnected_does_nothing() -> None:

@@ -16,7 +16,7 @@ from mcplens.background import Background
 from mcplens.bus import Publisher
 from mcplens.clock import Clock, within
 from mcplens.errors import CancelledRequest, InspectorError, TimeoutExpired, classify
-from mcplens.events import EraDecided, ServerIntroduced, StateChanged
+from mcplens.events import EraDecided, Remark, ServerIntroduced, StateChanged
 from mcplens.protocol.correlation import Correlation
 from mcplens.protocol.eras import era_of
 from mcplens.protocol.frames import Frame, RequestId
@@ -353,7 +353,10 @@ class Connection:
         session.transport.closing = closing
         # Whoever is cancelled meanwhile, the transport is closed to the end.
         work = session.transport.__aexit__(None, None, None)
-        await asyncio.shield(self._closings.start(work, f"close {session!r}"))
+        try:
+            await asyncio.shield(self._closings.start(work, f"close {session!r}"))
+        except Exception as problem:  # a bug there must not leave us in a state without an end
+            self._publish(Remark, classify(problem, "closing the transport").message)
 
     def _fail_everything(self, session: Session, error: InspectorError) -> None:
         """Reject what runs and what waits; nothing that waits may start meanwhile."""
