@@ -42,7 +42,7 @@ _SWITCH = """(path) => {
   history.pushState(null, "", path);
   dispatchEvent(new PopStateEvent("popstate", { state: null }));
 }"""
-# Twice: what one animation leads to may be another.
+# Twice: what one animation leads to may be another. What is folded away never comes to an end.
 _SETTLE = """async () => {
   const drawn = () => new Promise((resolve) =>
     requestAnimationFrame(() => requestAnimationFrame(resolve)));
@@ -50,7 +50,8 @@ _SETTLE = """async () => {
   for (let turn = 0; turn < 2; turn++) {
     await drawn();
     const ending = document.getAnimations()
-      .filter((one) => one.effect?.getComputedTiming().iterations !== Infinity);
+      .filter((one) => one.effect?.getComputedTiming().iterations !== Infinity)
+      .filter((one) => one.effect.target?.checkVisibility());
     await Promise.allSettled(ending.map((one) => one.finished));
   }
 }"""
