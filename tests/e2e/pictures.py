@@ -39,6 +39,10 @@ def _servers(window: Watched) -> None:
         card = page.get_by_role("article", name=name)
         card.get_by_role("switch").click(force=True)
         expect(card).to_contain_text(ends)
+    closing = page.locator(".mantine-Notification-closeButton")
+    for left in (2, 1, 0):
+        closing.first.click()
+        expect(closing).to_have_count(left)
 
 
 def _call(window: Watched) -> None:

@@ -8,7 +8,7 @@ import { Icon, type IconName } from "../parts/icons";
 import { Name } from "../parts/Name";
 import { NoHits } from "../parts/NoHits";
 import { VirtualList } from "../parts/VirtualList";
-import { restart, restartWord } from "../servers/connectAnew";
+import { RESTART_KEY, restart, restartWord } from "../servers/connectAnew";
 import { type Item, type Tool, titleOf } from "../state/items";
 import { useAllItems, useLoadAll } from "../state/lists";
 import { nameOf, pathTo, pathToCall, useCurrentServer, usePlace } from "../state/selection";
@@ -86,7 +86,7 @@ const restartEntry = (server: ServerView): Entry => ({
   key: "restart",
   icon: "refresh",
   label: `${restartWord(server)} ${nameOf(server)}`,
-  about: server.transport === "stdio" ? "its process · r" : "a new connection · r",
+  about: `${server.transport === "stdio" ? "its process" : "a new connection"} · ${RESTART_KEY.shown}`,
   to: () => restart(server),
 });
 

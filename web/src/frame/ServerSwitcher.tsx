@@ -5,7 +5,7 @@ import type { ServerView } from "../api/types";
 import { Icon } from "../parts/icons";
 import { Name } from "../parts/Name";
 import { StateDot } from "../parts/StateDot";
-import { restart, restartWord } from "../servers/connectAnew";
+import { RESTART_KEY, restart, restartWord } from "../servers/connectAnew";
 import { nameOf, useSwitchServer } from "../state/selection";
 import { useInspector } from "../state/store";
 import { duration } from "../values/format";
@@ -69,7 +69,7 @@ export function ServerSwitcher({ server }: { server: ServerView | null }) {
         {server && (
           <Menu.Item
             leftSection={<Icon name="refresh" size={14} />}
-            rightSection={<Kbd size="xs">r</Kbd>}
+            rightSection={<Kbd size="xs">{RESTART_KEY.shown}</Kbd>}
             onClick={() => restart(server)}
           >
             {restartWord(server)} this server

@@ -2,7 +2,7 @@
 import { Kbd, Modal, Switch } from "@mantine/core";
 import { useHotkeys } from "@mantine/hooks";
 import { useNavigate } from "react-router";
-import { restart } from "../servers/connectAnew";
+import { RESTART_KEY, restart } from "../servers/connectAnew";
 import { useCurrentServer, usePlace } from "../state/selection";
 import { openPalette } from "./paletteStore";
 import { TABS, tabPath } from "./TopBar";
@@ -16,7 +16,7 @@ const KEYS: [string, string][] = [
   ["c", "Copy the chosen value of a JSON tree"],
   ["1 – 9", "Go to a screen, in the order of the bar"],
   ["m", "Open or close the monitor"],
-  ["Shift R", "Restart or reconnect the server that is shown"],
+  [RESTART_KEY.shown, "Restart or reconnect the server that is shown"],
   ["?", "This list"],
 ];
 
@@ -46,7 +46,7 @@ export function useShortcuts(isSingle: boolean, onHelp: () => void, onDock: () =
     ["?", onHelp],
     ["shift+?", onHelp],
     ["m", onDock],
-    ["shift+R", () => server && restart(server)],
+    [RESTART_KEY.hotkey, () => server && restart(server)],
     ...TABS.map((tab, index): [string, () => void] => [
       String(index + 1),
       () => void navigate(tabPath(tab, server, place)),

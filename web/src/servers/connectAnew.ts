@@ -24,6 +24,9 @@ export async function connectAnew({ server_id }: ServerView): Promise<void> {
   if (await left(server_id)) await connect(server_id);
 }
 
+/** For the hotkey, and as it is written where the key is named. */
+export const RESTART_KEY = { hotkey: "shift+R", shown: "Shift R" };
+
 /** What `restart` amounts to: only a server of ours has a process that we can start. */
 export const restartWord = ({ transport }: ServerView): string =>
   transport === "stdio" ? "Restart" : "Reconnect";
