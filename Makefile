@@ -6,8 +6,11 @@ PYTHON ?= python3
 UPGRADE ?=
 
 BIN := .venv/bin
-PIP_INTO := $(PYTHON) -m pip --quiet --disable-pip-version-check --python
-PIP := $(PIP_INTO) $(BIN)/python
+# The interpreter behind the command: a version manager's stand-in may do work of its own
+# after each `pip install`, and may fail at it.
+INTERPRETER = $(or $(shell $(PYTHON) -c 'import sys; print(sys.executable)'),$(PYTHON))
+PIP_INTO = $(INTERPRETER) -m pip --quiet --disable-pip-version-check --python
+PIP = $(PIP_INTO) $(BIN)/python
 NODE_MODULES := tests/node/node_modules
 BENCH_NODE_MODULES := bench/node/node_modules
 WEB_MODULES := web/node_modules
@@ -98,9 +101,9 @@ clean: ## Remove everything that was installed or built
 # pip runs from outside, so that a Python without ensurepip can make the environment too.
 .venv/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "mcplens needs Python 3.11 or newer: make PYTHON=/path/to/python3.11")'
-	@$(PYTHON) -m pip --version >/dev/null
+	@$(INTERPRETER) -m pip --version >/dev/null
 	@echo "Creating .venv"
-	@$(PYTHON) -m venv --without-pip .venv
+	@$(INTERPRETER) -m venv --without-pip .venv
 
 .venv/runtime.stamp: requirements/runtime.txt pyproject.toml | .venv/bin/python
 	@echo "Installing mcplens into .venv"
@@ -116,7 +119,7 @@ clean: ## Remove everything that was installed or built
 # A server that the tests run against and that needs an older `mcp` than they do.
 .venv-sqlite/.stamp: requirements/sqlite.txt
 	@echo "Installing mcp-server-sqlite into .venv-sqlite"
-	@$(PYTHON) -m venv --without-pip --clear .venv-sqlite
+	@$(INTERPRETER) -m venv --without-pip --clear .venv-sqlite
 	@$(PIP_INTO) .venv-sqlite/bin/python install --require-hashes -r requirements/sqlite.txt
 	@touch $@
 
