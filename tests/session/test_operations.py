@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from mcplens.errors import InspectorError, ProtocolError, ServerError
-from mcplens.session.client import Reply
+from mcplens.session.results import Reply
 
 from .scripted import STATELESS, Refuse, Rig, ScriptedServer, text
 

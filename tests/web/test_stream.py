@@ -17,8 +17,8 @@ from mcplens.web import socket as sockets
 from mcplens.web.feed import Feed
 from mcplens.web.messages import Reply
 from mcplens.web.outbox import encoded
-from mcplens.web.pictures import thing_view
 from mcplens.web.rows import LOG_BYTES, EventEncoder
+from mcplens.web.showing.things import thing_view
 from mcplens.workspace.following import Follower
 from mcplens.workspace.workspace import Thing, Workspace
 

@@ -1,20 +1,18 @@
-"""The client: MCP's operations, typed, over one connection; and the raw ones beneath them.
+"""The client: what a surface or a script holds of one server.
 
-What a surface or a script holds. It wires the connection to what the server asks and says.
+It wires the connection to what the server asks and says, and tells where both stand. What can be
+asked of the server is in operations.py, and beneath it in requests.py.
 """
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
-from typing import Any, Final
+from collections.abc import AsyncIterator, Callable, Mapping
+from typing import Any
 
 from mcplens.bus import Bus, Publisher
 from mcplens.clock import Clock
-from mcplens.errors import CancelledRequest, InspectorError, ProtocolError
+from mcplens.errors import CancelledRequest, InspectorError
 from mcplens.events import Event
-from mcplens.protocol.eras import why_not_allowed
-from mcplens.protocol.frames import Frame, Kind, RequestId, decode_value, parse, request_ids
 from mcplens.protocol.lifecycle import ConnectionState
 from mcplens.session.capabilities import ELICITATION, RECEIVER_TASKS, ROOTS, SAMPLING, declared
 from mcplens.session.catalog import Catalog
@@ -24,17 +22,14 @@ from mcplens.session.connection import Connection
 from mcplens.session.elicitation import ElicitationHandler
 from mcplens.session.input_rounds import InputRounds
 from mcplens.session.notifications import NotificationHandler, Notifications
-from mcplens.session.operations import OnProgress, Operations
+from mcplens.session.operations import Operations
 from mcplens.session.questions import Questions, RequestHandler
-from mcplens.session.queue import QueueEntry, RequestQueue, RequestStatus
+from mcplens.session.queue import RequestQueue
 from mcplens.session.receiver_tasks import ReceiverTasks
-from mcplens.session.results import Reply, check_reply
 from mcplens.session.roots import Roots
 from mcplens.session.sampling import SamplingHandler
 from mcplens.session.task_calls import TaskCalls
 from mcplens.transports.base import Closing, Transport
-
-_CONNECTED: Final = ConnectionState.CONNECTED  # every call asks for it
 
 
 class Client(Operations):
@@ -245,165 +240,3 @@ class Client(Operations):
         self._client_tasks.disconnected(error)
         if self.state is ConnectionState.DISCONNECTED:
             self.elicitation.end(error)
-
-    # -- raw operations ------------------------------------------------------------------------
-
-    async def request(
-        self,
-        method: str,
-        params: Mapping[str, Any] | None = None,
-        *,
-        timeout_s: float | None = None,
-        on_progress: OnProgress | None = None,
-        headers: Mapping[str, str] | None = None,
-    ) -> Reply:
-        """Any method; a result that breaks its shape is returned with the findings.
-
-        Raises:
-            InspectorError: no answer, an error answer, or one that is no JSON value.
-        """
-        frame = await self._send(method, params, timeout_s, on_progress, headers)
-        try:
-            value, findings = decode_value(frame.body)
-        except ValueError as problem:
-            message = f"the answer to {method} cannot be decoded: {problem}"
-            raise ProtocolError("INVALID_RESPONSE", message, raw=frame.raw) from None
-        findings += check_reply(
-            method,
-            frame,
-            value,
-            is_stateless=self._connection.is_stateless,
-            tool=self._catalog.tool(str((params or {}).get("name"))),
-            schemas=self._catalog.output_schemas,
-        )
-        return Reply(value, bytes(frame.body), tuple(dict.fromkeys(findings)))
-
-    def notify(self, method: str, params: Mapping[str, Any] | None = None) -> None:
-        """Send a notification."""
-        self._connection.ready_session().notify(method, params)
-
-    async def send_raw(
-        self,
-        data: bytes,
-        *,
-        timeout_s: float | None = None,
-        on_progress: OnProgress | None = None,
-        headers: Mapping[str, str] | None = None,
-        force: bool = False,
-    ) -> Frame | None:
-        """Send bytes exactly as they are. If they are a request, its answer is waited for.
-
-        Raises:
-            InspectorError: the id is in flight (unless forced), or as for `request`.
-        """
-        session = self._connection.ready_session()
-        message = parse(data)
-        extra = dict(headers) if headers else None
-        correlation = self._connection.correlation
-        for used in request_ids(message):
-            correlation.reserve(used)
-        if not isinstance(message, Frame) or message.kind is not Kind.REQUEST:
-            session.send_bytes(data, extra)
-            return None
-        identity = message.id
-        assert identity is not None
-        if identity in correlation.waiting:
-            if not force:
-                text = f"the id {identity!r} is in flight; use another, or force it"
-                raise InspectorError("INVALID_REQUEST", text)
-            session.send_bytes(data, extra)
-            return None
-        entry = QueueEntry(
-            identity,
-            message.method,
-            _params_of(message),
-            created_at=session.clock.wall(),
-            timeout_s=timeout_s,
-            on_progress=on_progress,
-        )
-        entry.status = RequestStatus.IN_PROGRESS
-        session.start_raw(entry, message, extra)
-        frame: Frame = await self._settled(entry)
-        return frame
-
-    def cancel(self, request_id: RequestId) -> bool:
-        """Cancel a request that has not been sent."""
-        return self.queue.cancel(request_id)
-
-    def abort(self, request_id: RequestId, reason: str = "cancelled by the user") -> bool:
-        """Call off a request; one in progress is cancelled on the server too."""
-        return self.queue.abort(request_id, reason)
-
-    # -- beneath -------------------------------------------------------------------------------
-
-    def _send(
-        self,
-        method: str,
-        params: Mapping[str, Any] | None,
-        timeout_s: float | None,
-        on_progress: OnProgress | None,
-        headers: Mapping[str, str] | None,
-    ) -> Coroutine[Any, Any, Frame]:
-        """Send it or put it into the queue; await what this gives for the answer."""
-        return self._settled(self._start(method, params, timeout_s, on_progress, headers))
-
-    def _start(
-        self,
-        method: str,
-        params: Mapping[str, Any] | None,
-        timeout_s: float | None,
-        on_progress: OnProgress | None,
-        headers: Mapping[str, str] | None,
-    ) -> QueueEntry:
-        self._check_allowed(method)
-        if self._options.meta:
-            params = _with_meta(params or {}, self._options.meta)
-        extra = dict(headers) if headers else None
-        if method == "ping" or method.startswith("tasks/"):
-            session = self._connection.ready_session()
-            return session.direct(method, params, timeout_s=timeout_s, headers=extra)
-        return self._connection.queue.enqueue(
-            method, params, timeout_s=timeout_s, on_progress=on_progress, headers=extra
-        )
-
-    async def _settled(self, entry: QueueEntry) -> Any:
-        """The answer; if the caller is cancelled, so is the request, on the server too."""
-        try:
-            return await entry.future
-        except asyncio.CancelledError:
-            if not entry.is_settled and not self.queue.abort(entry.id, "cancelled by the caller"):
-                self._connection.call_off(entry, "cancelled by the caller")
-            raise
-
-    def _check_allowed(self, method: str) -> None:
-        introduction = self._connection.introduction
-        if self._connection.lifecycle.state is not _CONNECTED or introduction is None:
-            if not self._connection.is_reopening:
-                raise self._connection.not_connected()
-            return
-        if method in introduction.allowed:
-            return
-        if not self._options.enforce_capabilities or not introduction.is_complete:
-            return
-        why = why_not_allowed(method, introduction.version, introduction.capabilities)
-        if why is not None:
-            raise InspectorError(
-                "CAPABILITY_NOT_SUPPORTED",
-                f"{why}; enforce_capabilities=False sends it all the same",
-                details={"server_id": self.server_id, "method": method},
-            )
-        introduction.allowed.add(method)
-
-
-def _with_meta(params: Mapping[str, Any], meta: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Params with the configured `_meta` beneath their own; what is no object is left alone."""
-    own = params.get("_meta", {})
-    return {**params, "_meta": {**meta, **own}} if isinstance(own, Mapping) else params
-
-
-def _params_of(message: Frame) -> Any:
-    """The params of a raw request, which may name a progress token; None if they are no JSON."""
-    try:
-        return message.value()
-    except ValueError:
-        return None

@@ -22,6 +22,10 @@ class ConnectionConfig(msgspec.Struct, frozen=True, kw_only=True):
     max_retries: int = 3  # retries after the first attempt
     retry_backoff_s: tuple[float, ...] = (1.0, 2.0, 4.0)
 
+    @property
+    def retry(self) -> RetryConfig:
+        return RetryConfig(max_attempts=self.max_retries, backoff_s=self.retry_backoff_s)
+
 
 class RetryConfig(msgspec.Struct, frozen=True, kw_only=True):
     """Which failures to connect are tried again, and when.

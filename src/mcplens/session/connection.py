@@ -7,7 +7,7 @@ whatever was in flight when the connection was lost has failed.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable
 from typing import Any, Final
 
 import msgspec
@@ -26,6 +26,7 @@ from mcplens.session.handshake import Introduction
 from mcplens.session.heartbeat import Heartbeat
 from mcplens.session.misfits import begun_with
 from mcplens.session.opening import Opening
+from mcplens.session.owner import Owner
 from mcplens.session.patience import Patience
 from mcplens.session.queue import QueueEntry, RequestQueue
 from mcplens.session.session import Session
@@ -52,6 +53,8 @@ class Connection:
         on_connected: Callable[[], None],
         on_ended: Callable[[InspectorError], None],
     ) -> None:
+        self.publish = publish
+        self.clock = clock
         self.lifecycle = Lifecycle()
         self.config = config
         self.options = options
@@ -67,10 +70,7 @@ class Connection:
             history_limit=options.history_limit,
         )
         self.queue.on_abort = self.call_off
-        retry = retry or RetryConfig(
-            max_attempts=config.max_retries, backoff_s=config.retry_backoff_s
-        )
-        self._patience = Patience(retry, clock)
+        self._patience = Patience(retry or config.retry, clock)
         self._opening = Opening(
             self._take,
             self._abandon,
@@ -78,19 +78,17 @@ class Connection:
             protocol_version=options.protocol_version,
         )
         self.make_transport = make_transport
-        self._publish = publish
-        self._clock = clock
         self._on_request = on_request
         self._on_notification = on_notification
         self._capabilities = capabilities
         self._on_connected = on_connected
         self._on_ended = on_ended
         self._heartbeat = Heartbeat(self)
-        self._owner: asyncio.Task[None] | None = None
+        self._owner = Owner()
         self._closings = Background()
 
     def __repr__(self) -> str:
-        return f"<Connection {self._publish.server_id} {self.state.value}>"
+        return f"<Connection {self.publish.server_id} {self.state.value}>"
 
     @property
     def state(self) -> ConnectionState:
@@ -106,14 +104,6 @@ class Connection:
         """Whether 2026-07-28 is spoken; not while there is no session."""
         return self.session is not None and self.session.is_stateless
 
-    @property
-    def clock(self) -> Clock:
-        return self._clock
-
-    @property
-    def publish(self) -> Publisher:
-        return self._publish
-
     # -- commands ------------------------------------------------------------------------------
 
     async def connect(self) -> None:
@@ -123,14 +113,11 @@ class Connection:
             InspectorError: it failed, was called off, or the state does not allow it.
         """
         self._move(Transition.CONNECT)
-        await self._run_owned(self._establish())
+        await self._owner.run(self._establish(), f"owner {self!r}")
 
     async def disconnect(self, closing: Closing = Closing.GRACEFUL) -> None:
         """Disconnect from whatever state; safe to call at any time."""
-        owner = self._owner
-        if owner is not None and owner is not asyncio.current_task():
-            owner.cancel()
-            await asyncio.gather(owner, return_exceptions=True)
+        await self._owner.call_off()
         await self._closings.ended()
         if self.state in (ConnectionState.CONNECTING, ConnectionState.ERROR):
             # The owner was called off before it began, so nothing has been cleaned up.
@@ -142,22 +129,6 @@ class Connection:
                 await self._tear_down(CancelledRequest("disconnected"), closing)
             finally:
                 self._move(Transition.CLEANUP_COMPLETE)
-
-    async def _run_owned(self, work: Coroutine[Any, Any, None]) -> None:
-        """Run work as the connection's owner task, so that disconnect() can call it off."""
-        task = asyncio.get_running_loop().create_task(work, name=f"owner {self!r}")
-        self._owner = task
-        try:
-            await asyncio.shield(task)
-        except asyncio.CancelledError:
-            if task.cancelled():
-                raise CancelledRequest("connecting was called off") from None
-            task.cancel()
-            await asyncio.gather(task, return_exceptions=True)
-            raise
-        finally:
-            if self._owner is task:
-                self._owner = None
 
     # -- attempts ------------------------------------------------------------------------------
 
@@ -175,7 +146,7 @@ class Connection:
                 if delay_s is None:
                     self._give_up(error)
                     raise error
-                await self._clock.sleep(delay_s)
+                await self.clock.sleep(delay_s)
                 self._move(Transition.RECONNECT)
         except asyncio.CancelledError:
             self._called_off()
@@ -203,7 +174,7 @@ class Connection:
         timeout_s = self.config.connection_timeout_s
         self._opening.step = "opening the transport"
         try:
-            await within(self._clock, timeout_s, self._open())
+            await within(self.clock, timeout_s, self._open())
         except TimeoutError:
             message = f"not connected within {timeout_s:g} s, while {self.step}"
             if self.session is not None:
@@ -223,7 +194,7 @@ class Connection:
         session = self.session
         if session is not None:
             error.with_details(**session.transport.describe())
-        error.with_details(server_id=self._publish.server_id, step=self.step)
+        error.with_details(server_id=self.publish.server_id, step=self.step)
         await self._abandon(error)
         return error
 
@@ -234,8 +205,8 @@ class Connection:
         session = self.session = Session(
             transport,
             correlation=self.correlation,
-            publish=self._publish,
-            clock=self._clock,
+            publish=self.publish,
+            clock=self.clock,
             config=self.config,
             client_info=self.options.client_info,
             client_capabilities=self._capabilities(),
@@ -253,8 +224,8 @@ class Connection:
     def _connected(self, introduction: Introduction) -> None:
         self.introduction = introduction
         version = introduction.version
-        self._publish(EraDecided, era_of(version).value, version, introduction.reason)
-        self._publish(
+        self.publish(EraDecided, era_of(version).value, version, introduction.reason)
+        self.publish(
             ServerIntroduced,
             version,
             introduction.server_info,
@@ -286,7 +257,7 @@ class Connection:
         if session is not None:
             self._fail_everything(session, error)
         self._on_ended(error)
-        self._own(self._recover(error, delay_s))
+        self._owner.start(self._recover(error, delay_s), f"reconnect {self!r}")
 
     def _expired(self, error: InspectorError) -> None:
         """The server forgot our HTTP session: open a new one at once, whatever the retries."""
@@ -303,7 +274,7 @@ class Connection:
         if self.session is not None:
             self.session.fail_all(error)
         self._on_ended(error)
-        self._own(self._recover(error, 0.0))
+        self._owner.start(self._recover(error, 0.0), f"reconnect {self!r}")
 
     def lose(self, error: InspectorError) -> None:
         """The heartbeat found the server dead."""
@@ -318,7 +289,7 @@ class Connection:
             return
         try:
             if delay_s:
-                await self._clock.sleep(delay_s)
+                await self.clock.sleep(delay_s)
             self._move(Transition.RECONNECT)
         except asyncio.CancelledError:
             self._called_off()
@@ -327,16 +298,6 @@ class Connection:
             await self._establish()
         except InspectorError as failure:
             self._on_ended(failure)
-
-    def _own(self, work: Coroutine[Any, Any, None]) -> None:
-        task = asyncio.get_running_loop().create_task(work, name=f"reconnect {self!r}")
-        self._owner = task
-
-        def forget(done: asyncio.Task[None]) -> None:
-            if self._owner is done:
-                self._owner = None
-
-        task.add_done_callback(forget)
 
     async def _tear_down(
         self, error: InspectorError, closing: Closing, *, keep_queue: bool = False
@@ -356,7 +317,7 @@ class Connection:
         try:
             await asyncio.shield(self._closings.start(work, f"close {session!r}"))
         except Exception as problem:  # a bug there must not leave us in a state without an end
-            self._publish(Remark, classify(problem, "closing the transport").message)
+            self.publish(Remark, classify(problem, "closing the transport").message)
 
     def _fail_everything(self, session: Session, error: InspectorError) -> None:
         """Reject what runs and what waits; nothing that waits may start meanwhile."""
@@ -391,7 +352,7 @@ class Connection:
         why = f": {last}" if last is not None else ""
         return InspectorError(
             "NOT_CONNECTED",
-            f"{self._publish.server_id} is {self.state.value}{why}",
+            f"{self.publish.server_id} is {self.state.value}{why}",
             details={"state": self.state.value, "retry_count": self.lifecycle.retry_count},
         )
 
@@ -415,10 +376,10 @@ class Connection:
         except IllegalTransition as problem:
             raise InspectorError(
                 "ILLEGAL_TRANSITION",
-                f"{self._publish.server_id}: {problem}",
+                f"{self.publish.server_id}: {problem}",
                 details={"from": problem.state.value, "to": problem.target.value},
             ) from None
-        self._publish(
+        self.publish(
             StateChanged,
             old.state.value,
             self.lifecycle.state.value,

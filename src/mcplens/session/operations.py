@@ -1,14 +1,12 @@
-"""MCP's operations, typed, over whatever sends a request and waits for its answer.
+"""MCP's operations, typed.
 
-The half of the client that knows what methods mean; client.py is the half that knows how they
-travel.
+The part of the client that knows what methods mean; requests.py knows how they travel.
 """
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Mapping
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -27,26 +25,19 @@ from mcplens.protocol.shapes import (
     ToolResult,
 )
 from mcplens.protocol.tasks import Task
-from mcplens.session.catalog import Catalog, ListPage
+from mcplens.session.catalog import ListPage
 from mcplens.session.client_tasks import ClientTasks
 from mcplens.session.input_rounds import URL_ELICITATION_REQUIRED, InputRounds
-from mcplens.session.queue import Progress, QueueEntry
+from mcplens.session.requests import OnProgress, Requests
 from mcplens.session.results import invalid, result_type, typed, typed_tool_result
 from mcplens.session.task_calls import DEFAULT_TTL_S, TaskCalls
 
-if TYPE_CHECKING:
-    from mcplens.session.connection import Connection
-
-OnProgress = Callable[[Progress], None]
 S = TypeVar("S", bound=msgspec.Struct)
 
 
-class Operations(ABC):
+class Operations(Requests):
     """What can be asked of a server."""
 
-    server_id: str
-    _catalog: Catalog
-    _connection: Connection
     _rounds: InputRounds
     _client_tasks: ClientTasks
     _task_calls: TaskCalls
@@ -332,21 +323,6 @@ class Operations(ABC):
         if error.rpc_code != URL_ELICITATION_REQUIRED:
             raise error
         return await self._rounds.open_urls(method, error, send)
-
-    @abstractmethod
-    async def _send(
-        self,
-        method: str,
-        params: Mapping[str, Any] | None,
-        timeout_s: float | None,
-        on_progress: OnProgress | None,
-        headers: Mapping[str, str] | None,
-    ) -> Frame:
-        """The answer to a request that is sent at once."""
-
-    @abstractmethod
-    async def _settled(self, entry: QueueEntry) -> Any:
-        """The result of a request that is in the queue."""
 
 
 def _call_params(

@@ -13,7 +13,7 @@ import os
 import re
 import signal
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import msgspec
@@ -26,9 +26,8 @@ from mcplens.protocol.lines import LineSplitter
 from mcplens.transports.base import DEFAULT_MAX_MESSAGE_BYTES, Closing, Outgoing, Transport
 from mcplens.transports.child import Child, describe_exit, signal_name
 from mcplens.transports.launch import Launch, needs_shell_path, resolve_launch
+from mcplens.transports.pipes import LineReader, LineWriter
 
-# Bytes that wait for a server which does not read its stdin.
-_BACKLOG_BYTES: Final = 64 * 1024 * 1024
 _STDERR_LINE_BYTES: Final = 64 * 1024
 _LAST_WORDS: Final = 20
 # Colours and the like, which are for a terminal.
@@ -39,12 +38,6 @@ _ANSI: Final = re.compile(
 _PART_S: Final = 1.0
 # After exit or end of output, how long the rest of both may take to arrive.
 _WIND_UP_S: Final = 0.5
-
-# A flood of short lines is taken in bites, so that other servers get their turn of the loop; a long
-# line in gulps.
-_BITE_BYTES: Final = 16 * 1024
-_GULP_BYTES: Final = 256 * 1024
-_MANY_LINES: Final = 32
 
 _STRAY: Final = (
     "; the server prints to stdout, where only messages may stand: its logs belong on stderr"
@@ -75,8 +68,8 @@ class StdioTransport(Transport):
         self._close_wait_s = close_wait_s
         self._terminate_wait_s = terminate_wait_s
         self._child: Child | None = None
-        self._stdin: _Writer | None = None
-        self._readers: list[_Reader] = []
+        self._stdin: LineWriter | None = None
+        self._readers: list[LineReader] = []
         self._last_words: deque[str] = deque(maxlen=_LAST_WORDS)
         self._is_closing = False
         self._is_winding_up = False
@@ -114,11 +107,11 @@ class StdioTransport(Transport):
             raise classify(problem, f"starting {launch.argv[0]}") from None
         argv, env_names = list(launch.argv), sorted(self._env or ())
         self._publish(ProcessStarted, child.pid, argv, launch.cwd, env_names)
-        self._stdin = await _Writer.open(child)
+        self._stdin = await LineWriter.open(child)
         stdout = LineSplitter(self.max_message_bytes)
         self._readers = [
-            await _Reader.open(child.stdout, stdout, self._line, self._stream_ended),
-            await _Reader.open(
+            await LineReader.open(child.stdout, stdout, self._line, self._stream_ended),
+            await LineReader.open(
                 child.stderr,
                 LineSplitter(_STDERR_LINE_BYTES),
                 self._stderr_line,
@@ -264,142 +257,3 @@ class StdioTransport(Transport):
         except TimeoutError:
             return False
         return True
-
-
-class _Reader(asyncio.Protocol):
-    """One output of the server, cut into lines."""
-
-    def __init__(
-        self,
-        splitter: LineSplitter,
-        on_line: Callable[[bytes | Malformed], None],
-        on_end: Callable[[], None],
-        on_part: Callable[[], None] | None = None,
-    ) -> None:
-        self._splitter = splitter
-        self._on_line = on_line
-        self._on_end = on_end
-        self._on_part = on_part
-        self._transport: Any = None
-        self.lines_at_once = 0  # in the last piece that came
-        self.closed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-
-    @classmethod
-    async def open(cls, pipe: Any, *arguments: Any) -> _Reader:
-        loop = asyncio.get_running_loop()
-        _, reader = await loop.connect_read_pipe(lambda: cls(*arguments), pipe)
-        return reader
-
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        self._transport = transport
-
-    def data_received(self, data: bytes) -> None:
-        on_line = self._on_line
-        count = 0
-        for line in self._splitter.feed(data):
-            on_line(line)
-            count += 1
-        self.lines_at_once = count
-        if self._on_part is not None and self._splitter.unfinished:
-            self._on_part()
-        # asyncio's pipe transport reads at most this much in one turn of the loop.
-        self._transport.max_size = _BITE_BYTES if count > _MANY_LINES else _GULP_BYTES
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        self.flush()
-        if not self.closed.done():
-            self.closed.set_result(None)
-        self._on_end()
-
-    @property
-    def unfinished(self) -> bytes:
-        return self._splitter.unfinished
-
-    def flush(self) -> None:
-        """The half line that a stream may end with."""
-        rest = self._splitter.flush()
-        if rest is not None:
-            self._on_line(rest)
-
-    def close(self) -> None:
-        if self._transport is not None:
-            self._transport.close()
-
-
-class _Writer(asyncio.BaseProtocol):
-    """The server's stdin: written at once, or kept in a bounded backlog while it does not read."""
-
-    def __init__(self) -> None:
-        self._transport: asyncio.WriteTransport | None = None
-        self._call_soon = asyncio.get_running_loop().call_soon
-        self._is_paused = False
-        self._backlog: deque[bytes] = deque()
-        self._backlog_bytes = 0
-        self._is_ending = False
-
-    @classmethod
-    async def open(cls, child: Child) -> _Writer:
-        loop = asyncio.get_running_loop()
-        transport, writer = await loop.connect_write_pipe(cls, child.stdin)
-        writer._transport = transport
-        return writer
-
-    def write(self, data: bytes, *, gather: bool = False) -> str | None:
-        """Send a line, or say what is wrong with the server.
-
-        Gathered are the lines of one turn of the loop, in one write, since each wakes the server.
-        """
-        transport = self._transport
-        if transport is None or transport.is_closing():
-            return "has closed its stdin"
-        if self._is_paused:
-            if self._backlog_bytes + len(data) > _BACKLOG_BYTES:
-                return f"does not read its stdin: {self._backlog_bytes} bytes wait"
-        elif not self._backlog:
-            if not gather:
-                transport.write(data + b"\n")
-                return None
-            self._call_soon(self._flush)
-        self._backlog.append(data)
-        self._backlog_bytes += len(data)
-        return None
-
-    def _flush(self) -> None:
-        """Write what was gathered, unless the server stopped reading meanwhile."""
-        if self._backlog and not self._is_paused and self._transport is not None:
-            data = b"\n".join([*self._backlog, b""])
-            self._backlog.clear()
-            self._backlog_bytes = 0
-            self._transport.write(data)
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        self._transport = None
-        self._backlog.clear()
-
-    def pause_writing(self) -> None:
-        self._is_paused = True
-
-    def resume_writing(self) -> None:
-        self._is_paused = False
-        while self._backlog and not self._is_paused and self._transport is not None:
-            data = self._backlog.popleft()
-            self._backlog_bytes -= len(data)
-            self._transport.write(data + b"\n")
-        if self._is_ending and not self._backlog and self._transport is not None:
-            self._transport.close()
-
-    def close(self, *, at_once: bool) -> None:
-        """Close stdin after what was written; at once, without it."""
-        transport = self._transport
-        if transport is None:
-            return
-        if not transport.is_closing():
-            self._flush()
-        if at_once:
-            # A second close of an asyncio pipe breaks it, unless data still waits to be written.
-            if not transport.is_closing() or transport.get_write_buffer_size():
-                transport.abort()
-        elif self._backlog:
-            self._is_ending = True
-        else:
-            transport.close()

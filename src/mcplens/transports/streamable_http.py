@@ -1,7 +1,7 @@
 """Streamable HTTP: one POST per message, answered by JSON or by a stream of events.
 
 Each POST is a task of its own, so nothing waits for anything else and a failure stays where it
-happened. Owns the HTTP session id, resumption of broken streams and the server's own stream (GET).
+happened. Owns resumption of broken streams and the server's own stream (GET).
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ from mcplens.protocol.sse import SseEvent
 from mcplens.transports.base import DEFAULT_MAX_MESSAGE_BYTES, Closing, Outgoing, Transport
 from mcplens.transports.event_stream import Answer, EventStream, may_answer
 from mcplens.transports.exchange import Exchange
-from mcplens.transports.http import HeaderSet, HttpClient
+from mcplens.transports.http import HttpClient
+from mcplens.transports.http_session import HttpSession
 from mcplens.transports.network import (
     DEFAULT_CONNECT_TIMEOUT_S,
     NetworkOptions,
@@ -29,11 +30,6 @@ from mcplens.transports.network import (
 )
 from mcplens.transports.sse import SseTransport
 
-_POST: Final = {
-    "Accept": "application/json, text/event-stream",
-    "Content-Type": "application/json",
-}
-_GET: Final = {"Accept": "text/event-stream"}
 _STATUS_FIRST: Final = (401, 403, 429)
 
 _MAX_BACKOFF_S: Final = 30.0
@@ -71,16 +67,11 @@ class StreamableHttpTransport(Transport):
         )
         self._sse_fallback = sse_fallback
         self._client = HttpClient(url, self._options, max_message_bytes)
-        self._version = ""
-        self._is_stateless = False
-        self._session_id: str | None = None
+        self._session = HttpSession(self._client)
         self._calls: dict[RequestId, asyncio.Task[None]] = {}
         self._asides: set[asyncio.Task[None]] = set()  # POSTs that nobody waits for
         self._listener: asyncio.Task[None] | None = None
         self._is_open = False
-        self._first_headers: HeaderSet
-        self._post_headers: HeaderSet
-        self._get_headers: HeaderSet
 
     def __repr__(self) -> str:
         state = "open" if self._is_open else "closed"
@@ -94,8 +85,7 @@ class StreamableHttpTransport(Transport):
     async def _open(self) -> None:
         self._client.open(self._publish, self._clock)
         self._is_open = True
-        self._first_headers = self._client.headers(_POST)
-        self._build_headers()
+        self._session.begin()
 
     async def _close(self, how: Closing) -> None:
         if not self._is_open:
@@ -103,7 +93,7 @@ class StreamableHttpTransport(Transport):
         self._is_open = False
         try:
             limit_s = _GOODBYE_S.get(how)
-            if limit_s is not None and (self._asides or self._session_id is not None):
+            if limit_s is not None and (self._asides or self._session.id is not None):
                 with contextlib.suppress(TimeoutError):
                     await within(self._clock, limit_s, self._say_goodbye())
         finally:
@@ -124,11 +114,7 @@ class StreamableHttpTransport(Transport):
             task.cancel()
 
     def negotiated(self, protocol_version: str, *, is_stateless: bool = False) -> None:
-        self._version = protocol_version
-        self._is_stateless = is_stateless
-        if is_stateless:
-            self._session_id = None
-        self._build_headers()
+        self._session.negotiated(protocol_version, is_stateless=is_stateless)
         if not is_stateless and self._listener is None and self._is_open:
             self._listener = self._work.start(self._listen(), "GET")
 
@@ -146,11 +132,12 @@ class StreamableHttpTransport(Transport):
         )
 
     def describe(self) -> dict[str, Any]:
+        session = self._session
         return {
             "transport": self.kind,
             "url": self._client.shown_url,
-            "session_id": None if self._session_id is None else mask(self._session_id),
-            "protocol_version": self._version or None,
+            "session_id": None if session.id is None else mask(session.id),
+            "protocol_version": session.version or None,
         }
 
     # -- a message and its answer --------------------------------------------------------------
@@ -173,13 +160,13 @@ class StreamableHttpTransport(Transport):
 
     async def _post(self, out: Outgoing, answer: Answer) -> None:
         is_first = out.method == "initialize"
-        carried = None if is_first else self._session_id
-        headers = self._first_headers if is_first else self._post_headers
+        carried = None if is_first else self._session.id
+        headers = self._session.first_headers if is_first else self._session.post_headers
         headers = headers.with_extra(out.headers)
         async with self._client.exchange("POST", headers, out.data) as exchange:
             is_success = exchange.status < 300
             if is_first and is_success:
-                self._take_session_id(exchange.header("Mcp-Session-Id"))
+                self._session.take(exchange.header("Mcp-Session-Id"))
             if exchange.is_event_stream and is_success:
                 await self._follow(exchange, answer, out)
                 return
@@ -245,9 +232,8 @@ class StreamableHttpTransport(Transport):
             body=refusal.body,
             details=refusal.details,
         )
-        if self._session_id == carried:
-            self._session_id = None
-            self._build_headers()
+        if self._session.id == carried:
+            self._session.take(None)
             self._stop_listening()
             # First, so that what waits behind this request waits for the new session.
             self._receiver.session_expired(error)
@@ -287,7 +273,8 @@ class StreamableHttpTransport(Transport):
         failures = 0
         while not answer.is_given:
             # 2026-07-28 has no resumption: a lost stream is a lost request.
-            if not answer.last_event_id or self._is_stateless or out.method == "server/discover":
+            is_stateless = self._session.is_stateless or out.method == "server/discover"
+            if is_stateless or not answer.last_event_id:
                 if answer.has_doubtful:
                     return  # the session fails the request, quoting what came
                 raise answer.ending()
@@ -336,7 +323,7 @@ class StreamableHttpTransport(Transport):
             await self._clock.sleep(max(stream.retry_s, _backoff_s(failures)))
 
     def _get(self, stream: EventStream) -> Exchange:
-        headers = self._get_headers
+        headers = self._session.get_headers
         if stream.last_event_id:
             headers = headers.with_extra({"Last-Event-ID": stream.last_event_id})
         return self._client.exchange("GET", headers)
@@ -354,20 +341,7 @@ class StreamableHttpTransport(Transport):
             self._deliver_message(message, len(event.data), channel)
         return message
 
-    # -- the HTTP session ----------------------------------------------------------------------
-
-    def _take_session_id(self, session_id: str | None) -> None:
-        self._session_id = session_id
-        self._build_headers()
-
-    def _build_headers(self) -> None:
-        state = {}
-        if self._version:
-            state["MCP-Protocol-Version"] = self._version
-        if self._session_id is not None:
-            state["Mcp-Session-Id"] = self._session_id
-        self._post_headers = self._client.headers(_POST, state)
-        self._get_headers = self._client.headers(_GET, state)
+    # -- leaving -------------------------------------------------------------------------------
 
     def _stop_listening(self) -> None:
         if self._listener is not None:
@@ -377,8 +351,8 @@ class StreamableHttpTransport(Transport):
     async def _say_goodbye(self) -> None:
         """End the session, and let what was sent last get out."""
         self._stop_listening()
-        if self._session_id is not None:
-            headers = self._get_headers.with_extra({"Accept": "*/*"})
+        if self._session.id is not None:
+            headers = self._session.get_headers.with_extra({"Accept": "*/*"})
             with contextlib.suppress(InspectorError):  # any answer will do, and so will none
                 async with self._client.exchange("DELETE", headers) as exchange:
                     await exchange.read()

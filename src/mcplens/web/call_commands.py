@@ -12,8 +12,10 @@ from msgspec import Raw
 from mcplens.errors import InspectorError
 from mcplens.web import commands as c
 from mcplens.web import views
-from mcplens.web.pictures import call_view, list_summary, list_view, server_view
 from mcplens.web.recorded import recorded_request
+from mcplens.web.showing.calls import call_view
+from mcplens.web.showing.lists import list_summary, list_view
+from mcplens.web.showing.servers import server_view
 from mcplens.workspace import requests
 from mcplens.workspace.calls import Call
 from mcplens.workspace.requests import Options

@@ -16,7 +16,7 @@ from mcplens.config.model import ServerEntry
 from mcplens.config.trust import asked_variables, fingerprint, given_values
 from mcplens.protocol.masking import is_secret_name
 from mcplens.web import views
-from mcplens.web.pictures import words_of
+from mcplens.web.showing.entries import words_of
 
 # What else decides what it may see or whom it may speak for.
 _OTHERS: Final = ("inheritEnv", "profile", "roots", "capabilities", "meta", "caFile", "insecure")

@@ -1,7 +1,7 @@
 """What goes over the WebSocket to the page: replies, changes and events, as one tagged union.
 
-Values only. Commands (the other direction) are in commands.py, the views that are carried here in
-views.py; `typescript.py` writes all of them as types for the page.
+Values only. Commands (the other direction) are in commands/, the views that are carried here in
+views/; `typescript.py` writes all of them as types for the page.
 """
 
 from __future__ import annotations
@@ -12,15 +12,17 @@ import msgspec
 from msgspec import Raw
 
 from mcplens.web import commands, views
-from mcplens.web.question_views import ProfileView, QuestionView, TaskView
 from mcplens.web.views import (
     CallView,
     ErrorView,
     EventView,
     ListSummary,
+    ProfileView,
+    QuestionView,
     RecordingView,
     ServerView,
     SettingView,
+    TaskView,
     Thing,
 )
 

@@ -19,8 +19,9 @@ from mcplens.errors import classify
 from mcplens.store.any_json import to_json
 from mcplens.web.feed import Feed
 from mcplens.web.messages import Changed, Events, Failure, Missed, Reply
-from mcplens.web.pictures import error_view, thing_view
 from mcplens.web.plain import plain
+from mcplens.web.showing.errors import error_view
+from mcplens.web.showing.things import thing_view
 from mcplens.workspace.workspace import Thing, Workspace
 
 T = TypeVar("T")

@@ -15,8 +15,8 @@ from mcplens.protocol.frames import decode_value
 from mcplens.web import commands as c
 from mcplens.web import views
 from mcplens.web.folders import browse, nearest
-from mcplens.web.pictures import server_view
 from mcplens.web.recorded import beside
+from mcplens.web.showing.servers import server_view
 from mcplens.workspace import choosing
 from mcplens.workspace.steering import Steering
 from mcplens.workspace.workspace import Workspace

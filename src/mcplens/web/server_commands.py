@@ -11,8 +11,10 @@ from mcplens.errors import InspectorError
 from mcplens.web import commands as c
 from mcplens.web import views
 from mcplens.web.confirming import confirmation_view
-from mcplens.web.pictures import found_view, found_views, server_view, settings_view, source_view
 from mcplens.web.recorded import beside
+from mcplens.web.showing.entries import found_view, found_views, source_view
+from mcplens.web.showing.servers import server_view
+from mcplens.web.showing.settings import settings_view
 from mcplens.workspace import editing
 from mcplens.workspace.masked import count_secrets, masked_raw
 from mcplens.workspace.reading import Found, found_on, parse_target, read_path, read_text

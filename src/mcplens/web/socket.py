@@ -22,15 +22,12 @@ from mcplens.web.commands import AnyCommand, Resume
 from mcplens.web.feed import Feed
 from mcplens.web.messages import Failure, Hello, Reply
 from mcplens.web.outbox import Outbox, shown
-from mcplens.web.pictures import (
-    LARGEST_IN_SNAPSHOT,
-    call_view,
-    error_view,
-    server_view,
-    settings_view,
-)
 from mcplens.web.plain import plain
-from mcplens.web.question_pictures import profile_views, question_view, task_view
+from mcplens.web.showing.calls import LARGEST_IN_SNAPSHOT, call_view
+from mcplens.web.showing.errors import error_view
+from mcplens.web.showing.questions import profile_views, question_view, task_view
+from mcplens.web.showing.servers import server_view
+from mcplens.web.showing.settings import settings_view
 from mcplens.workspace.workspace import Workspace
 
 # Commands of one page that may be under way.

@@ -8,18 +8,17 @@ from typing import Any, Final
 from mcplens.web import commands as c
 from mcplens.web import views
 from mcplens.web.call_commands import started
-from mcplens.web.question_pictures import task_view
-from mcplens.web.question_views import TaskView
+from mcplens.web.showing.questions import task_view
 from mcplens.workspace import requests, task_requests
 from mcplens.workspace.workspace import Workspace
 
 
-async def list_tasks(workspace: Workspace, command: c.ListTasks) -> list[TaskView]:
+async def list_tasks(workspace: Workspace, command: c.ListTasks) -> list[views.TaskView]:
     tasks = await task_requests.list_tasks(workspace, workspace.find(command.server_id))
     return [task_view(workspace, task) for task in tasks]
 
 
-async def cancel_task(workspace: Workspace, command: c.CancelTask) -> TaskView:
+async def cancel_task(workspace: Workspace, command: c.CancelTask) -> views.TaskView:
     server = workspace.find(command.server_id)
     task = await task_requests.cancel_task(workspace, server, command.role, command.task_id)
     return task_view(workspace, task)

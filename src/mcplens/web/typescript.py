@@ -18,7 +18,7 @@ from mcplens.web import commands, messages, views
 
 HEADER: Final = """\
 // Written by `python -m mcplens.web.typescript`; do not edit.
-// The structs are in src/mcplens/web/: commands/, messages.py, views/, question_views.py.
+// The structs are in src/mcplens/web/: commands/, messages.py, views/.
 """
 # Views that only travel as the value of a Reply or over HTTP, so that no union names them.
 _LOOSE: Final = (

@@ -1,5 +1,5 @@
 // Written by `python -m mcplens.web.typescript`; do not edit.
-// The structs are in src/mcplens/web/: commands/, messages.py, views/, question_views.py.
+// The structs are in src/mcplens/web/: commands/, messages.py, views/.
 
 export type State = "DISCONNECTED" | "CONNECTING" | "CONNECTED" | "DISCONNECTING" | "ERROR";
 

@@ -1,6 +1,6 @@
 """What the page is shown: each thing as one value, complete in itself.
 
-Values only, made by pictures.py from the workspace's objects. The page keeps no state machine of
+Values only, made by showing/ from the workspace's objects. The page keeps no state machine of
 its own: a newer view replaces the older one. A `Raw` field is JSON as the server sent it.
 Times named like a moment (`started`, `since`) are wall clock seconds, spans end in `_s`.
 """
@@ -18,6 +18,7 @@ from mcplens.web.views.events import (
     WholeEvent,
 )
 from mcplens.web.views.lists import CompletionView, ItemView, ListSummary, ListView, PingView
+from mcplens.web.views.questions import LinkView, ProfileView, QuestionView, TaskView
 from mcplens.web.views.servers import (
     ConfirmationView,
     EntryView,
@@ -55,6 +56,7 @@ __all__ = [
     "ImportedView",
     "InputView",
     "ItemView",
+    "LinkView",
     "ListKind",
     "ListSummary",
     "ListView",
@@ -62,7 +64,9 @@ __all__ = [
     "PairView",
     "PinView",
     "PingView",
+    "ProfileView",
     "ProgressView",
+    "QuestionView",
     "QueueView",
     "RecordingView",
     "RetryView",
@@ -74,6 +78,7 @@ __all__ = [
     "SourceView",
     "State",
     "SubscriptionView",
+    "TaskView",
     "Thing",
     "WholeEvent",
     "WrittenView",

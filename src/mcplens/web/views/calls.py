@@ -8,8 +8,8 @@ import msgspec
 from msgspec import Raw
 
 from mcplens.protocol.frames import RequestId
-from mcplens.web.question_views import LinkView
 from mcplens.web.views.base import CallStatus, ErrorView
+from mcplens.web.views.questions import LinkView
 
 
 class ProgressView(msgspec.Struct, frozen=True):

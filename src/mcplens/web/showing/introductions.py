@@ -1,7 +1,7 @@
 """What a server says of itself, as its view has it: never more than a page can hold.
 
 The view is sent whenever something about the server changes, so one that says too much of itself
-is shown with a part of it and a remark. Called by pictures.py.
+is shown with a part of it and a remark. Called by servers.py.
 """
 
 from __future__ import annotations

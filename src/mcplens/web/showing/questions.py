@@ -1,4 +1,4 @@
-"""From questions, tasks and profiles to what the page is shown of them; see pictures.py."""
+"""What a server asks, tasks of both roles, and the profiles that may answer."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from mcplens.errors import InspectorError
 from mcplens.protocol.elicitation import host_of, is_openable, url_warnings
 from mcplens.session.profiles import BUILT_IN
 from mcplens.store.any_json import to_json
-from mcplens.web import question_views as views
+from mcplens.web import views
 from mcplens.web.plain import plain, raw_json
 from mcplens.workspace.calls import Call
 from mcplens.workspace.configured import own_profiles

@@ -1,7 +1,4 @@
-"""What the page is shown of the server's side: its questions, tasks, and who may answer.
-
-Values only, made by question_pictures.py; what holds for views.py holds here.
-"""
+"""The server's side: its questions, tasks of both roles, and who may answer."""
 
 from __future__ import annotations
 
