@@ -326,6 +326,8 @@ def _code_of(exception: BaseException) -> tuple[str, str | None]:
     if isinstance(exception, OSError):
         number = exception.errno
         if number is None:
+            if isinstance(exception, ConnectionResetError | ConnectionAbortedError):
+                return "CONNECTION_RESET", "ECONNRESET"  # asyncio and aiohttp raise them bare
             inner = exception.__cause__ or exception.__context__
             return _code_of(inner) if isinstance(inner, OSError) else ("CONNECTION_FAILED", None)
         return _ERRNO_CODES.get(number, "CONNECTION_FAILED"), errno.errorcode.get(number)

@@ -139,7 +139,15 @@ async def test_each_status_fails_its_own_request_with_status_headers_and_body(
 
 @pytest.mark.parametrize(
     ("value", "expected"),
-    [("7", 7.0), ("Thu, 01 Jan 1970 00:20:00 GMT", 200.0), ("soon", None)],
+    [
+        ("7", 7.0),
+        ("Thu, 01 Jan 1970 00:20:00 GMT", 200.0),
+        ("soon", None),
+        ("²", None),
+        ("9" * 400, None),
+        ("Fri, 31 Dec 9999 23:59:59 GMT", None),
+        ("Fri, 31 Dec 9999023859:59 -00+0", None),
+    ],
 )
 async def test_retry_after_is_told_in_seconds(value, expected):
     async with serving(answering(429, Retry_After=value)) as server:

@@ -3,17 +3,31 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import socket
+
+import pytest
 
 from mcplens.errors import ConnectError, HttpError, TransportError
 from mcplens.events import HttpExchangeEnded, HttpResponseReceived
-from mcplens.protocol.frames import Frame
+from mcplens.protocol.frames import Frame, encode_notification
 from mcplens.transports.streamable_http import StreamableHttpTransport
 from tests.servers.misbehaving.abrupt import reset
 from tests.servers.misbehaving.wire import Wire
 
 from .http_answers import JSON, echo
-from .recording import Recorder, Seen, call, connected, result, serving, talking
+from .recording import (
+    Recorder,
+    Seen,
+    call,
+    connected,
+    listening,
+    result,
+    serving,
+    talking,
+)
+
+NOTE = encode_notification("notifications/message", {"data": "on the way"})
 
 
 async def first_breaks(request: Seen, wire: Wire) -> bool:
@@ -201,3 +215,50 @@ async def test_a_connection_that_does_not_come_about_times_out():
         for other in others:
             other.close()
     assert error.code == "CONNECTION_TIMEOUT"
+
+
+async def test_a_stream_that_turns_into_no_http_fails_its_request_at_once():
+    async def handle(request: Seen, wire: Wire) -> None:
+        if await first_breaks(request, wire):
+            await wire.open_sse()
+            await wire.event(NOTE)
+            await heard.message()  # what follows comes in a read of its own
+            await wire.raw(b"zz\r\n")
+            await asyncio.Event().wait()
+
+    async with talking(handle) as (_, heard):
+        heard.transport.send(call(1))
+        error = await heard.failure(1)
+        await assert_others_unharmed(heard)
+    assert error.code == "NO_RESPONSE"
+    assert "the stream broke off (what follows is no valid HTTP: Invalid" in error.message
+    assert "\n" not in error.message
+    assert "no valid HTTP" in heard.events(HttpExchangeEnded)[0].error
+
+
+@pytest.mark.parametrize("encoding", ["gzip", "deflate", "br"])
+async def test_a_body_that_is_not_encoded_as_it_says_is_told_in_plain_words(encoding):
+    async def handle(request: Seen, wire: Wire) -> None:
+        if await first_breaks(request, wire):
+            await wire.respond(200, b"\x78" + result(1), JSON, Content_Encoding=encoding)
+
+    async with talking(handle) as (_, heard):
+        heard.transport.send(call(1))
+        error = await heard.failure(1)
+        await assert_others_unharmed(heard)
+    assert error.code == "INVALID_RESPONSE"
+    assert re.search(rf"cannot be decoded as .*{encoding}.*Content-Encoding", error.message)
+    assert "install" not in error.message
+
+
+async def test_a_server_that_hangs_up_in_the_tls_handshake_is_told_as_such():
+    async def hang_up(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.read(10_000)
+
+    async with listening(hang_up) as port:
+        transport = StreamableHttpTransport(f"https://127.0.0.1:{port}/")
+        async with connected(transport) as heard:
+            transport.send(call(1))
+            error = await heard.failure(1)
+    assert error.code == "CONNECTION_RESET"
+    assert error.message.endswith("closed the connection without an answer")

@@ -22,7 +22,7 @@ from mcplens.protocol.frames import (
 )
 from mcplens.protocol.sse import SseEvent, SseParser
 from mcplens.transports.base import MESSAGES_PER_TURN, give_way
-from mcplens.transports.exchange import Exchange, what_broke
+from mcplens.transports.exchange import Exchange
 from mcplens.transports.network import KEPT_BYTES, one_line
 
 # The event stream standard leaves the delay to us where the server names none.
@@ -72,6 +72,8 @@ class EventStream:
                     if self.event_count % MESSAGES_PER_TURN == 0:
                         await give_way()
         except Exception as problem:  # whatever it is, it is noted and goes on
+            from mcplens.transports.http_connection import what_broke
+
             self._how = f"broke off ({what_broke(problem)})"
             raise
 

@@ -34,10 +34,6 @@ if TYPE_CHECKING:
 # More hops than any sane server needs; fewer than a loop makes.
 MAX_REDIRECTS: Final = 5
 _REDIRECTS: Final = (301, 302, 303, 307, 308)
-_BREAKS: Final = {
-    "ContentLengthError": "the connection ended before all came that Content-Length announced",
-    "TransferEncodingError": "the connection ended before the last chunk",
-}
 
 
 class Exchange:
@@ -273,7 +269,11 @@ class Exchange:
     def _explain(self, problem: Exception) -> InspectorError:
         import aiohttp
 
+        from mcplens.transports.http_connection import plain, undecodable, what_broke
+
         text = str(problem) or type(problem).__name__
+        if wrong := undecodable(problem):
+            return self.error("INVALID_RESPONSE", wrong)
         if self._response is not None:
             code = "CONNECTION_RESET" if isinstance(problem, OSError) else "NO_RESPONSE"
             size = sum(map(len, self._chunks))
@@ -292,7 +292,7 @@ class Exchange:
                 message = f"the proxy refused: {problem.message}"
                 return status_error(self.doing, problem.status, message, headers, b"", wall=0.0)
             case aiohttp.ClientResponseError():  # its status is aiohttp's, not the server's
-                message = f"{self.doing}: the answer is no valid HTTP: {problem.message}"
+                message = f"{self.doing}: the answer is no valid HTTP: {plain(problem.message)}"
                 return ProtocolError("INVALID_RESPONSE", message)
             case ValueError() if not isinstance(problem, OSError):  # a URL or a header
                 return ConfigurationError("CONFIGURATION_INVALID", f"{self.doing}: {text}")
@@ -300,11 +300,6 @@ class Exchange:
         host = getattr(problem, "host", None) or self._url.host or ""
         port = getattr(problem, "port", None) or self._url.port
         return unreachable(problem, self.doing, host, port)
-
-
-def what_broke(problem: Exception) -> str:
-    """Why a body did not come whole; aiohttp's own words name statuses that nobody sent."""
-    return _BREAKS.get(type(problem.__cause__).__name__) or str(problem) or type(problem).__name__
 
 
 def _unread(content: StreamReader) -> bytes:

@@ -81,6 +81,8 @@ class HttpClient:
         import aiohttp
         from yarl import URL
 
+        from mcplens.transports.http_connection import connector
+
         url = URL(self.text)
         self.url = url.with_user(None)
         self.publish = publish
@@ -96,8 +98,7 @@ class HttpClient:
             self._own_headers["Authorization"] = credentials
         tls = options.tls_context() if url.scheme == "https" else None
         self._session = aiohttp.ClientSession(
-            # No limit: streams that stay open must not starve the requests beside them.
-            connector=aiohttp.TCPConnector(limit=0, ssl=tls or True),
+            connector=connector(tls),
             # A cookie that nobody asked for would be sent without being shown.
             cookie_jar=aiohttp.DummyCookieJar(),
             timeout=aiohttp.ClientTimeout(total=None, sock_connect=options.connect_timeout_s),

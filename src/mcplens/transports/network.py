@@ -25,6 +25,8 @@ DEFAULT_CONNECT_TIMEOUT_S: Final = 30.0
 KEPT_BYTES: Final = 64 * 1024
 # Enough of a body to recognise it in one line.
 _QUOTED_CHARACTERS: Final = 200
+# A year: who asks for more does not mean it.
+_MOST_RETRY_AFTER_S: Final = 366 * 24 * 3600.0
 
 
 class NetworkOptions:
@@ -210,11 +212,14 @@ def one_line(body: bytes) -> str:
 
 def _retry_after_s(value: str, wall: float) -> float | None:
     """Retry-After in seconds from now; it may be a number or a date (RFC 9110, 10.2.3)."""
-    if value.strip().isdigit():
-        return float(value)
     from email.utils import parsedate_to_datetime
 
+    value = value.strip()
     try:
-        return max(0.0, round(parsedate_to_datetime(value).timestamp() - wall, 3))
-    except ValueError:
+        if value.isdecimal():
+            seconds = float(value)
+        else:
+            seconds = max(0.0, round(parsedate_to_datetime(value).timestamp() - wall, 3))
+    except (ValueError, OverflowError):
         return None
+    return seconds if seconds <= _MOST_RETRY_AFTER_S else None

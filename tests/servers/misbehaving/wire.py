@@ -54,7 +54,7 @@ class Wire:
     async def head(self, status: int, **headers: object) -> None:
         lines = [f"HTTP/1.1 {status} {HTTPStatus(status).phrase}"]
         lines += [f"{name.replace('_', '-')}: {value}" for name, value in headers.items()]
-        await self.raw("\r\n".join([*lines, "", ""]).encode())
+        await self.raw("\r\n".join([*lines, "", ""]).encode("latin-1"))
 
     async def respond(
         self, status: int, body: bytes = b"", kind: str | None = None, **headers: object

@@ -1,0 +1,65 @@
+"""The library's HTTP connection as our transports need it, and its errors in plain words.
+
+Imported by http.py and exchange.py when they connect, so that importing those loads no HTTP
+library.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+from functools import partial
+from typing import Any, Final
+
+from aiohttp import ClientPayloadError, TCPConnector
+from aiohttp.client_proto import ResponseHandler
+from aiohttp.http_exceptions import ContentEncodingError, HttpProcessingError
+
+_BREAKS: Final = {
+    "ContentLengthError": "the connection ended before all came that Content-Length announced",
+    "TransferEncodingError": "the connection ended before the last chunk",
+}
+
+
+class Connection(ResponseHandler):
+    """A connection that tells who reads a body when what comes next is no HTTP.
+
+    The library tells only who waits for an answer to begin: a stream would wait for ever.
+    """
+
+    def set_exception(self, exc: BaseException, *cause: Any) -> None:
+        super().set_exception(exc, *cause)
+        body = self._payload
+        if isinstance(exc, HttpProcessingError) and body is not None and not body.is_eof():
+            body.set_exception(ClientPayloadError(f"what follows is no valid HTTP: {exc.message}"))
+
+
+def connector(tls: ssl.SSLContext | None) -> TCPConnector:
+    """What makes such connections, and keeps them for the next request."""
+    # No limit: streams that stay open must not starve the requests beside them.
+    made = TCPConnector(limit=0, ssl=tls or True)
+    make = partial(Connection, loop=asyncio.get_running_loop())
+    made._factory = make  # type: ignore[assignment]
+    return made
+
+
+def what_broke(problem: BaseException) -> str:
+    """Why a body did not come whole; the library's own words name statuses that nobody sent."""
+    cause = type(problem.__cause__).__name__
+    return _BREAKS.get(cause) or plain(str(problem)) or type(problem).__name__
+
+
+def undecodable(problem: BaseException) -> str | None:
+    """What is wrong with an answer that is not encoded as it says; None if that is not it."""
+    cause: BaseException | None = problem
+    while cause is not None and not isinstance(cause, ContentEncodingError):
+        cause = cause.__cause__
+    if cause is None:
+        return None
+    encoding = cause.message.rpartition("content-encoding: ")[2].partition(". Please install")[0]
+    return f"its body cannot be decoded as {encoding}, which its Content-Encoding names"
+
+
+def plain(text: str) -> str:
+    """The parser's words on one line, without the mark that it sets below a line that it quotes."""
+    return " ".join(text.split()).removesuffix(" ^")
