@@ -70,7 +70,10 @@ function ofServer(server: ServerView, isShown: boolean): Entry[] {
         ]),
     ...(state === "CONNECTED" ? [entry("ping", "traffic", "Ping", "", () => ping(server_id))] : []),
     ...(is_editable ? [{ ...entry("edit", "edit", "Edit", "", edit), landing: null }] : []),
-    { ...entry("info", "info", "Show the info of", "", pathToServer(server_id)), landing: "heading" },
+    {
+      ...entry("info", "info", "Show the info of", "", pathToServer(server_id)),
+      landing: "heading",
+    },
   ];
 }
 
