@@ -53,7 +53,7 @@ export function Frame() {
           }
         />
       </div>
-      <Palette onDock={toggleDock} onHelp={help.open} />
+      <Palette isDockOpen={isDockOpen} isSingle={isSingle} onDock={toggleDock} onHelp={help.open} />
       <ShortcutList
         isOpen={isHelpOpen}
         isSingle={isSingle}

@@ -8,7 +8,7 @@ import { openPalette } from "./paletteStore";
 import { TABS, tabPath } from "./TopBar";
 
 const KEYS: [string, string][] = [
-  ["Ctrl K", "Find a server, tool, resource, prompt or screen"],
+  ["Ctrl K", "Find a server, tool, resource, prompt, screen or action"],
   ["Ctrl Enter", "Run the call on this screen, or send the answer"],
   ["Esc", "Empty the search field, close what is open"],
   ["/", "Go to the search field"],

@@ -60,7 +60,7 @@ const countOf = (server: ServerView | null, screen: string): number | null =>
 const short = (count: number): string =>
   count < 1000 ? String(count) : `${Math.floor(count / 1000).toLocaleString("en")}k`;
 
-const ping = (serverId: string): void =>
+export const ping = (serverId: string): void =>
   void telling("The ping was not answered", command("Ping", { server_id: serverId }));
 
 function Status({ server }: { server: ServerView }) {

@@ -1,10 +1,11 @@
 // Where the focus goes when the palette has led somewhere: into the first field of what was chosen,
-// onto its button where there is nothing to fill in, or onto the list or the heading of a screen.
+// onto its button where there is nothing to fill in, or onto the list or the heading of a screen; onto
+// the heading alone where a list is only one part among others.
 import { useEffect } from "react";
 import { useLocation, useNavigationType } from "react-router";
 import { fieldsIn, isVisible } from "../parts/fields";
 
-export type Landing = "item" | "screen";
+export type Landing = "item" | "screen" | "heading";
 
 interface Spot {
   element: HTMLElement;
@@ -19,8 +20,9 @@ const firstIn = (within: Element, ...selectors: string[]): HTMLElement | undefin
 
 function spotIn(main: Element, landing: Landing): Spot | null {
   const settled = (element: HTMLElement): Spot => ({ element, isForNow: false });
-  if (landing === "screen") {
-    const element = firstIn(main, '[role="listbox"], [role="tree"]', "h1", "h2");
+  if (landing !== "item") {
+    const lists = landing === "screen" ? ['[role="listbox"], [role="tree"]'] : [];
+    const element = firstIn(main, ...lists, "h1", "h2");
     return element ? settled(element) : null;
   }
   const form = main.querySelector<HTMLElement>("[data-fields]");

@@ -1,7 +1,7 @@
 // The tools or prompts of a server: search, how the list stands, and the rows.
 import { type ReactNode, useDeferredValue, useMemo, useRef } from "react";
 import { Empty } from "../parts/Empty";
-import { NoHits } from "../parts/NoHits";
+import { NoFit, NoHits } from "../parts/NoHits";
 import { focusRows } from "../parts/RowList";
 import { VirtualList } from "../parts/VirtualList";
 import { ListHead } from "../servers/ListHead";
@@ -9,8 +9,18 @@ import { ListStatus } from "../servers/ListStatus";
 import { fitting, type Item } from "../state/items";
 import { itemsIn, useList } from "../state/lists";
 import { pathTo } from "../state/selection";
+import { visible } from "../values/visible";
 import { useChoose } from "./useChoose";
 import { useListFilter } from "./useListFilter";
+
+/** What a list is narrowed and ordered by besides its text. */
+export interface Narrowing<T> {
+  /** The same as long as it does the same. */
+  of(items: Item<T>[]): Item<T>[];
+  /** What it leaves, in words; null where it hides nothing. */
+  words: string | null;
+  onClear(): void;
+}
 
 interface Props<T> {
   serverId: string;
@@ -19,22 +29,52 @@ interface Props<T> {
   chosen: string | null;
   rowHeight: number;
   draw(item: Item<T>): ReactNode;
+  narrowing?: Narrowing<T>;
+  /** Between the search and the rows. */
+  head?: ReactNode;
+  foot?: ReactNode;
 }
 
 export const keyOf = (item: Item<unknown>): string => item.key;
 
-export function NamedList<T>({ serverId, kind, label, chosen, rowHeight, draw }: Props<T>) {
+interface NothingProps {
+  text: string;
+  words: string | null;
+  onClear(): void;
+}
+
+function Nothing({ text, words, onClear }: NothingProps) {
+  if (words === null) return <NoHits text={text} onClear={onClear} />;
+  const title = text.trim() ? `Nothing matches “${visible(text.trim())}”` : "Nothing fits";
+  return (
+    <NoFit title={title} onClear={onClear}>
+      {words}
+    </NoFit>
+  );
+}
+
+export function NamedList<T>(props: Props<T>) {
+  const { serverId, kind, label, chosen, rowHeight, draw, narrowing, head, foot } = props;
   const list = useList(serverId, kind);
   const items = itemsIn<T>(list);
   const [text, setText] = useListFilter(`${kind}.${serverId}`, chosen, items);
   const wanted = useDeferredValue(text);
-  const shown = useMemo(() => fitting(items, wanted), [items, wanted]);
+  const narrow = narrowing?.of;
+  const shown = useMemo(() => {
+    const found = fitting(items, wanted);
+    return narrow ? narrow(found) : found;
+  }, [items, wanted, narrow]);
   const choose = useChoose(chosen, (item) => pathTo(serverId, kind, item.key));
   const place = useRef<HTMLDivElement>(null);
   const open = (isStep: boolean): void => {
     // Keys may come before what was typed last is drawn.
-    const [first] = fitting(items, text);
+    const found = fitting(items, text);
+    const [first] = narrow ? narrow(found) : found;
     if (first) choose(first, isStep);
+  };
+  const showAll = (): void => {
+    setText("");
+    narrowing?.onClear();
   };
   const enter = (): void => {
     focusRows(place.current);
@@ -52,13 +92,14 @@ export function NamedList<T>({ serverId, kind, label, chosen, rowHeight, draw }:
         onDown={enter}
       />
       <ListStatus serverId={serverId} kind={kind} list={list} shown={shown.length} hasSwitch />
+      {head}
       {list.fetched > 0 && !list.isLoading && items.length === 0 && (
         <Empty icon={kind} title={`No ${kind}`}>
           The server answered with an empty list.
         </Empty>
       )}
       {items.length > 0 && shown.length === 0 && (
-        <NoHits text={wanted} onClear={() => setText("")} />
+        <Nothing text={wanted} words={narrowing?.words ?? null} onClear={showAll} />
       )}
       <VirtualList
         label={label}
@@ -69,6 +110,7 @@ export function NamedList<T>({ serverId, kind, label, chosen, rowHeight, draw }:
         rowHeight={rowHeight}
         draw={draw}
       />
+      {items.length > 0 && foot}
     </div>
   );
 }

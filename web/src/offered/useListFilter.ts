@@ -3,23 +3,38 @@ import { fitting, type Item } from "../state/items";
 import { useDraft } from "../state/remembered";
 
 /**
- * The text that a list is searched by. It is dropped when something is opened that it hides, by a
- * link or by the palette; what was open already when it was typed may be hidden.
+ * What a list is narrowed by. It is dropped when something is opened that it hides, by a link or by
+ * the palette; what was open already when it was chosen may be hidden.
+ *
+ * @param none Narrows nothing; the same each time.
+ * @param fits Whether an item is left by it; the same each time.
  */
-export function useListFilter(
+export function useKeptFilter<V, T>(
   name: string,
+  none: V,
   opened: string | null,
-  items: Item<unknown>[],
-): [string, (text: string) => void] {
-  const [text, setText] = useDraft(`search.${name}`, "");
-  const [before, setBefore] = useDraft<string | null>(`search.${name}.opened`, null);
+  items: Item<T>[],
+  fits: (item: Item<T>, value: V) => boolean,
+): [V, (value: V) => void] {
+  const [value, setValue] = useDraft(name, none);
+  const [before, setBefore] = useDraft<string | null>(`${name}.opened`, null);
   useEffect(() => {
     if (opened === before) return;
     const item = items.find((one) => one.key === opened);
     // It may still come.
     if (opened !== null && !item) return;
     setBefore(opened);
-    if (item && fitting([item], text).length === 0) setText("");
-  }, [opened, before, items, text, setBefore, setText]);
-  return [text, setText];
+    if (item && !fits(item, value)) setValue(none);
+  }, [opened, before, items, value, none, fits, setBefore, setValue]);
+  return [value, setValue];
 }
+
+const hasText = (item: Item<unknown>, text: string): boolean => fitting([item], text).length > 0;
+
+/** The text that a list is searched by. */
+export const useListFilter = (
+  name: string,
+  opened: string | null,
+  items: Item<unknown>[],
+): [string, (text: string) => void] =>
+  useKeptFilter<string, unknown>(`search.${name}`, "", opened, items, hasText);

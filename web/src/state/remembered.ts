@@ -1,6 +1,6 @@
 // What the browser remembers: preferences for good, half-typed input for this tab's session.
 // Neither is ever sent or recorded.
-import { useCallback, useState } from "react";
+import { useCallback, useEffect, useRef, useState } from "react";
 
 function read<T>(storage: Storage, key: string, initial: T): T {
   try {
@@ -20,6 +20,9 @@ function write(storage: Storage, key: string, value: unknown): void {
   }
 }
 
+// Told the keys that are written from elsewhere than by who shows them.
+const listeners = new Set<(key: string) => void>();
+
 function useStored<T>(storage: Storage, key: string, initial: T): [T, (value: T) => void] {
   const [held, hold] = useState({ key, value: read(storage, key, initial) });
   let value = held.value;
@@ -27,6 +30,15 @@ function useStored<T>(storage: Storage, key: string, initial: T): [T, (value: T)
     value = read(storage, key, initial);
     hold({ key, value });
   }
+  const first = useRef(initial);
+  first.current = initial;
+  useEffect(() => {
+    const reread = (written: string): void => {
+      if (written === key) hold({ key, value: read(storage, key, first.current) });
+    };
+    listeners.add(reread);
+    return () => void listeners.delete(reread);
+  }, [storage, key]);
   const set = useCallback(
     (next: T) => {
       write(storage, key, next);
@@ -64,6 +76,9 @@ export const readSession = <T>(key: string, initial: T): T =>
 export const writeSession = (key: string, value: unknown): void =>
   write(sessionStorage, `mcplens.${key}`, value);
 
-/** Fill in what a screen that is not shown now begins with. */
-export const keepDraft = (key: string, value: unknown): void =>
-  write(sessionStorage, `mcplens.draft.${key}`, value);
+/** Fill in what a screen begins with; one that is shown now goes on with it. */
+export function keepDraft(key: string, value: unknown): void {
+  const stored = `mcplens.draft.${key}`;
+  write(sessionStorage, stored, value);
+  for (const listener of listeners) listener(stored);
+}

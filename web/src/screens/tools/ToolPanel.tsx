@@ -24,7 +24,9 @@ import { titleOf } from "../../state/items";
 import { pathTo } from "../../state/selection";
 import { repeatsInHeaders, takesHeaders } from "../../state/transport";
 import { indented } from "../../values/exactJson";
+import { counted } from "../../values/format";
 import { CallOptions } from "./CallOptions";
+import { sizeOf, tokens } from "./size";
 import css from "./ToolPanel.module.css";
 import { hintsOf, type Tool, whyBarred, whyNoTask } from "./tool";
 import { type Run, useRun } from "./useRun";
@@ -40,7 +42,7 @@ interface Props {
   problem: string | null;
 }
 
-function About({ server, tool, missing = null, problem }: Props) {
+function About({ server, tool, listed, missing = null, problem }: Props) {
   return (
     <header className="stack tight">
       <div className="row wrap">
@@ -56,11 +58,14 @@ function About({ server, tool, missing = null, problem }: Props) {
           </Tooltip>
         ))}
       </div>
-      {tool.name && titleOf(tool) !== tool.name && (
-        <span className="mono dim">
-          <Name>{tool.name}</Name>
-        </span>
-      )}
+      <div className="row wrap dim">
+        {tool.name && titleOf(tool) !== tool.name && (
+          <span className="mono">
+            <Name>{tool.name}</Name>
+          </span>
+        )}
+        {listed !== undefined && <span>{tokens(sizeOf(tool))}</span>}
+      </div>
       {tool.description && <Description text={tool.description} />}
       <NotListed missing={missing} />
       {problem && (
@@ -76,6 +81,12 @@ function About({ server, tool, missing = null, problem }: Props) {
 function Schemas({ tool, listed }: { tool: Tool; listed: unknown }) {
   return (
     <div className="stack">
+      {listed !== undefined && (
+        <p className="dim">
+          A model is told its name, description and input schema: as JSON{" "}
+          {counted(sizeOf(tool), "character")}, {tokens(sizeOf(tool))}.
+        </p>
+      )}
       <h3 className="section-title">Input schema</h3>
       <JsonTree value={tool.inputSchema ?? null} label="Input schema" most={320} />
       {tool.outputSchema !== undefined && (

@@ -3,10 +3,21 @@
 import { Problem } from "../../offered/Problem";
 import { Name } from "../../parts/Name";
 import { type Item, titleOf } from "../../state/items";
+import { sizeOf, tokens } from "./size";
 import css from "./ToolRow.module.css";
 import { hintsOf, type Tool } from "./tool";
 
-export function ToolRow({ item }: { item: Item<Tool> }) {
+interface Props {
+  item: Item<Tool>;
+  /** What it costs, at the end of its second line. */
+  size?: string;
+}
+
+export const SizedRow = ({ item }: { item: Item<Tool> }) => (
+  <ToolRow item={item} size={tokens(sizeOf(item.value))} />
+);
+
+export function ToolRow({ item, size }: Props) {
   const tool = item.value;
   const title = titleOf(tool, item.key);
   return (
@@ -27,13 +38,16 @@ export function ToolRow({ item }: { item: Item<Tool> }) {
           </abbr>
         ))}
       </div>
-      <div className={`cut dim ${css.about}`}>
-        {tool.name && title !== tool.name && (
-          <span className="mono">
-            <Name>{tool.name}</Name>{" "}
-          </span>
-        )}
-        <Name>{tool.description?.split("\n", 1)[0] ?? ""}</Name>
+      <div className={`row dim ${css.about}`}>
+        <span className="cut grow">
+          {tool.name && title !== tool.name && (
+            <span className="mono">
+              <Name>{tool.name}</Name>{" "}
+            </span>
+          )}
+          <Name>{tool.description?.split("\n", 1)[0] ?? ""}</Name>
+        </span>
+        {size && <span className={css.size}>{size}</span>}
       </div>
     </>
   );

@@ -2,20 +2,15 @@
 import type { ServerView } from "../../api/types";
 import { LookingFor } from "../../offered/LookingFor";
 import { missingFrom } from "../../offered/missing";
-import { NamedList } from "../../offered/NamedList";
 import { OfferedScreen } from "../../offered/OfferedScreen";
 import { Empty } from "../../parts/Empty";
-import type { Item } from "../../state/items";
 import { isComing, itemsIn, useList } from "../../state/lists";
 import { usePlace } from "../../state/selection";
+import { ToolList } from "./ToolList";
 import { ToolPanel } from "./ToolPanel";
-import { ToolRow } from "./ToolRow";
 import type { Tool } from "./tool";
 
 const WIDTHS = { initial: 320, least: 200, most: 640 };
-const ROW_PX = 40;
-
-const draw = (item: Item<Tool>) => <ToolRow item={item} />;
 
 function Chosen({ server, item }: { server: ServerView; item: string | null }) {
   const { server_id } = server;
@@ -50,16 +45,7 @@ export function Tools() {
       calls="tool"
       widths={WIDTHS}
       isAnyChosen={item !== null}
-      list={({ server_id }) => (
-        <NamedList
-          serverId={server_id}
-          kind="tools"
-          label="Tools"
-          chosen={item}
-          rowHeight={ROW_PX}
-          draw={draw}
-        />
-      )}
+      list={({ server_id }) => <ToolList serverId={server_id} chosen={item} />}
       chosen={(server) => <Chosen server={server} item={item} />}
     />
   );

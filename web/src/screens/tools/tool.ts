@@ -4,7 +4,12 @@ import type { Tool } from "../../state/items";
 
 export type { Tool };
 
+/** By which tools are chosen, in the order in which they are offered. */
+export const TAGS = ["read-only", "destructive", "idempotent", "open-world", "task"] as const;
+export type Tag = (typeof TAGS)[number];
+
 export interface Hint {
+  tag: Tag;
   label: string;
   short: string;
   color: string;
@@ -17,6 +22,7 @@ export function hintsOf(tool: Tool): Hint[] {
   const hints: Hint[] = [];
   if (readOnlyHint === true)
     hints.push({
+      tag: "read-only",
       label: "read-only",
       short: "RO",
       color: "green",
@@ -24,6 +30,7 @@ export function hintsOf(tool: Tool): Hint[] {
     });
   if (destructiveHint === true && readOnlyHint !== true)
     hints.push({
+      tag: "destructive",
       label: "destructive",
       short: "D",
       color: "red",
@@ -31,6 +38,7 @@ export function hintsOf(tool: Tool): Hint[] {
     });
   if (idempotentHint === true)
     hints.push({
+      tag: "idempotent",
       label: "idempotent",
       short: "I",
       color: "blue",
@@ -38,6 +46,7 @@ export function hintsOf(tool: Tool): Hint[] {
     });
   if (openWorldHint === true)
     hints.push({
+      tag: "open-world",
       label: "open-world",
       short: "OW",
       color: "violet",
@@ -46,6 +55,7 @@ export function hintsOf(tool: Tool): Hint[] {
   const task = tool.execution?.taskSupport;
   if (task && task !== "forbidden")
     hints.push({
+      tag: "task",
       label: task === "required" ? "task required" : "task optional",
       short: "T",
       color: "gray",

@@ -1,0 +1,176 @@
+// What the palette does rather than opens: named by verbs, each with its key if it has one.
+import { type MantineColorScheme, useMantineColorScheme } from "@mantine/core";
+import { notifications } from "@mantine/notifications";
+import { useMemo } from "react";
+import { exportPath } from "../api/http";
+import type { CallView, ServerView } from "../api/types";
+import { cancel } from "../calls/Ongoing";
+import { isRunning } from "../calls/running";
+import type { IconName } from "../parts/icons";
+import { RESTART_KEY, restart, restartWord } from "../servers/connectAnew";
+import { toggle } from "../servers/toggle";
+import { ring } from "../state/events";
+import { keepDraft } from "../state/remembered";
+import { nameOf, pathToServer } from "../state/selection";
+import { useInspector } from "../state/store";
+import { fileName } from "../values/fileName";
+import type { Entry } from "./paletteEntries";
+import { ping } from "./TopBar";
+
+export interface PageActions {
+  isDockOpen: boolean;
+  onDock(): void;
+  onHelp(): void;
+}
+
+const THEMES: { scheme: MantineColorScheme; icon: IconName; label: string }[] = [
+  { scheme: "dark", icon: "moon", label: "Use the dark theme" },
+  { scheme: "light", icon: "sun", label: "Use the light theme" },
+  { scheme: "auto", icon: "system", label: "Use the theme of the system" },
+];
+
+/** From the view: the recording keeps every line. */
+function clearLogs(): void {
+  const { run_id } = useInspector.getState();
+  keepDraft("logs.cleared", { run_id: run_id ?? "", seq: ring.lastSeq ?? 0 });
+  notifications.show({ message: "The logs are cleared from view.", color: "lens" });
+}
+
+function exportTrace(serverId: string | null): void {
+  const { run_id } = useInspector.getState();
+  const link = document.createElement("a");
+  link.href = exportPath("jsonl", run_id, serverId, fileName([serverId, "traffic"], "jsonl"));
+  link.download = "";
+  link.click();
+}
+
+/** What can be done with a server; the key restarts only the one that is shown. */
+function ofServer(server: ServerView, isShown: boolean): Entry[] {
+  const { server_id, state, transport, is_editable } = server;
+  const name = nameOf(server);
+  const isOn = state === "CONNECTED" || state === "CONNECTING";
+  const entry = (key: string, icon: IconName, verb: string, about: string, to: Entry["to"]) => ({
+    key: `${key} ${server_id}`,
+    icon,
+    label: `${verb} ${name}`,
+    about,
+    to,
+  });
+  const what = transport === "stdio" ? "its process" : "a new connection";
+  const again = entry("restart", "refresh", restartWord(server), what, () => restart(server));
+  const edit = `/servers?edit=${encodeURIComponent(server_id)}`;
+  return [
+    isShown ? { ...again, shortcut: RESTART_KEY.shown } : again,
+    ...(state === "DISCONNECTING"
+      ? []
+      : [
+          entry("toggle", isOn ? "stop" : "play", isOn ? "Disconnect" : "Connect", "", () =>
+            toggle(server),
+          ),
+        ]),
+    ...(state === "CONNECTED" ? [entry("ping", "traffic", "Ping", "", () => ping(server_id))] : []),
+    ...(is_editable ? [{ ...entry("edit", "edit", "Edit", "", edit), landing: null }] : []),
+    {
+      ...entry("info", "info", "Show the info of", "", pathToServer(server_id)),
+      landing: "heading",
+    },
+  ];
+}
+
+const cancelling = (call: CallView): Entry => ({
+  key: `cancel ${call.call_id}`,
+  icon: "stop",
+  label: `Cancel ${call.name || call.method}`,
+  about: `running call · ${call.server_id}`,
+  to: () => cancel(call),
+});
+
+function ofPage({ isDockOpen, onDock, onHelp }: PageActions, server: ServerView | null): Entry[] {
+  const trace = server && {
+    key: "export",
+    icon: "download" as const,
+    label: `Export the trace of ${nameOf(server)}`,
+    about: "JSON Lines",
+    to: () => exportTrace(server.server_id),
+  };
+  return [
+    {
+      key: "add",
+      icon: "add",
+      label: "Add a server",
+      about: "",
+      to: "/servers?add",
+      landing: null,
+    },
+    {
+      key: "monitor",
+      icon: "dockBottom",
+      label: isDockOpen ? "Close the monitor" : "Open the monitor",
+      about: "",
+      shortcut: "m",
+      to: onDock,
+    },
+    {
+      key: "clear logs",
+      icon: "clear",
+      label: "Clear the logs",
+      about: "from view; the recording keeps them",
+      to: clearLogs,
+    },
+    ...(trace ? [trace] : []),
+    {
+      key: "export all",
+      icon: "download",
+      label: "Export the trace of all servers",
+      about: "JSON Lines",
+      to: () => exportTrace(null),
+    },
+    {
+      key: "keys",
+      icon: "keyboard",
+      label: "Show the keyboard shortcuts",
+      about: "",
+      shortcut: "?",
+      to: onHelp,
+    },
+  ];
+}
+
+function useThemes(): Entry[] {
+  const { colorScheme, setColorScheme } = useMantineColorScheme();
+  return useMemo(
+    () =>
+      THEMES.filter(({ scheme }) => scheme !== colorScheme).map(({ scheme, icon, label }) => ({
+        key: `theme ${scheme}`,
+        icon,
+        label,
+        about: "",
+        to: () => setColorScheme(scheme),
+      })),
+    [colorScheme, setColorScheme],
+  );
+}
+
+/** What can be done now with the server that is shown and with the page; and with other servers. */
+export function useActions(
+  page: PageActions,
+  shown: ServerView | null,
+): { first: Entry[]; others: Entry[] } {
+  const { isDockOpen, onDock, onHelp } = page;
+  const servers = useInspector((state) => state.servers);
+  const calls = useInspector((state) => state.calls);
+  const themes = useThemes();
+  return useMemo(() => {
+    const running = [...calls.values()].filter(isRunning).reverse();
+    const others = [...servers.values()].filter(({ server_id }) => server_id !== shown?.server_id);
+    return {
+      first: [
+        ...running.map(cancelling),
+        ...(shown ? ofServer(shown, true) : []),
+        ...ofPage({ isDockOpen, onDock, onHelp }, shown),
+        ...themes,
+      ],
+      others: others.flatMap((server) => ofServer(server, false)),
+    };
+  }, [calls, servers, shown, isDockOpen, onDock, onHelp, themes]);
+}
