@@ -1,7 +1,9 @@
 import { describe, expect, it } from "vitest";
+import type { EventView } from "../../api/types";
 import { EventRing } from "../../state/events";
 import { anEvent } from "../../testing/views";
 import { filterWords } from "./choices";
+import { lastedOf } from "./elapsed";
 import { exchangeOf } from "./exchange";
 import { ALL, activeCount, EVERYTHING, type TrafficFilter, wantedBy } from "./filter";
 import { toldOf } from "./ImportButton";
@@ -39,6 +41,28 @@ describe("a filter", () => {
     expect(fits(between, at(noon + 121))).toBe(false);
     expect(fits({ time: "between" }, at(5))).toBe(true);
   });
+  it("is by how long a request took, or waits by now", () => {
+    const ring = new EventRing(100, (run) => run());
+    const asked = { kind: "FrameSent", status: "request", method: "tools/call" };
+    const answer = { kind: "FrameReceived", status: "result" };
+    ring.append([
+      anEvent({ seq: 1, ...asked, request_id: 1, mono: 0, wall: 100 }),
+      anEvent({ seq: 2, ...asked, request_id: 2, mono: 0, wall: 100 }),
+      anEvent({ seq: 3, ...answer, request_id: 2, mono: 0.2, wall: 100 }),
+      anEvent({ seq: 4, kind: "HttpExchangeEnded", detail: { elapsed_s: 3 } }),
+      anEvent({ seq: 5, ...asked, request_id: 3, method: "subscriptions/listen", wall: 100 }),
+      anEvent({ seq: 6, kind: "FrameReceived", status: "notification" }),
+    ]);
+    const slower = (ms: number, now: number) => {
+      const filter: TrafficFilter = { ...EVERYTHING, layer: "everything", slower: ms };
+      const aim = { now, lastedOf: (one: EventView, at: number) => lastedOf(one, ring, at) };
+      return ring.items.filter(wantedBy(filter, null, aim)).map((event) => event.seq);
+    };
+    expect(slower(100, 100)).toEqual([2, 3, 4]);
+    expect(slower(200, 100)).toEqual([4]);
+    expect(slower(200, 101)).toEqual([1, 4]);
+    expect(slower(3_000, 101)).toEqual([]);
+  });
   it("takes the text as it is, and hides what was cleared", () => {
     expect(fits({ text: "a.c" }, { seq: 1, head: "abc" })).toBe(false);
     expect(fits({ text: "A.C (" }, { seq: 1, head: "(xa.cx" })).toBe(true);
@@ -49,6 +73,7 @@ describe("a filter", () => {
     expect(activeCount(EVERYTHING)).toBe(0);
     expect(activeCount({ ...EVERYTHING, hidden: ["ping"] })).toBe(1);
     expect(activeCount({ ...EVERYTHING, text: "x", server: "*", time: "1" })).toBe(2);
+    expect(activeCount({ ...EVERYTHING, slower: 0 })).toBe(1);
   });
 });
 
@@ -125,6 +150,7 @@ describe("a filter in words", () => {
       "The last minute",
       "id 7",
     ]);
+    expect(words({ slower: 1_500 })).toEqual(["slower than 1,500 ms"]);
     expect(words({ time: "between", from: "2026-11-16T04:30" })).toEqual([
       "from 2026-11-16 04:30:00",
     ]);
