@@ -7,6 +7,7 @@ import { lastedOf } from "./elapsed";
 import { exchangeOf } from "./exchange";
 import { ALL, activeCount, EVERYTHING, type TrafficFilter, wantedBy } from "./filter";
 import { toldOf } from "./ImportButton";
+import { spansOf } from "./spans";
 
 const fits = (part: Partial<TrafficFilter>, event: Parameters<typeof anEvent>[0], now?: number) =>
   wantedBy({ ...EVERYTHING, ...part }, null, { now })(anEvent(event));
@@ -118,6 +119,15 @@ describe("the HTTP exchange of a message", () => {
     const plain = new EventRing(100, (run) => run());
     plain.append([anEvent({ seq: 1, ...came, status: "notification" })]);
     expect(exchangeOf(plain, plain.items[0] as typeof call)).toEqual([]);
+  });
+});
+
+describe("the rows that are exported", () => {
+  it("are told by the first and last of those that follow one another", () => {
+    const spans = (...seqs: number[]) => spansOf(seqs.map((seq) => anEvent({ seq })));
+    expect(spans()).toEqual([]);
+    expect(spans(3)).toEqual([3, 3]);
+    expect(spans(1, 2, 3, 5, 8, 9)).toEqual([1, 3, 5, 5, 8, 9]);
   });
 });
 
