@@ -276,6 +276,7 @@ def list_view(server: Server, listing: Listing, start: int, most: int) -> views.
         listing.next_cursor,
         not listing.is_fetching and start + len(items) >= len(listing.items),
         _items(dropped),
+        msgspec.convert(listing.change, views.ListChangeView | None, from_attributes=True),
     )
 
 

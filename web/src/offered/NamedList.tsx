@@ -9,6 +9,7 @@ import { ListStatus } from "../servers/ListStatus";
 import { fitting, type Item } from "../state/items";
 import { itemsIn, useList } from "../state/lists";
 import { pathTo } from "../state/selection";
+import { MarksProvider, useMarks } from "./marks";
 import { useChoose } from "./useChoose";
 import { useListFilter } from "./useListFilter";
 
@@ -30,6 +31,7 @@ export function NamedList<T>({ serverId, kind, label, chosen, rowHeight, draw }:
   const wanted = useDeferredValue(text);
   const shown = useMemo(() => fitting(items, wanted), [items, wanted]);
   const choose = useChoose(chosen, (item) => pathTo(serverId, kind, item.key));
+  const marks = useMarks(serverId, kind, list, chosen);
   const place = useRef<HTMLDivElement>(null);
   const open = (isStep: boolean): void => {
     // Keys may come before what was typed last is drawn.
@@ -60,15 +62,17 @@ export function NamedList<T>({ serverId, kind, label, chosen, rowHeight, draw }:
       {items.length > 0 && shown.length === 0 && (
         <NoHits text={wanted} onClear={() => setText("")} />
       )}
-      <VirtualList
-        label={label}
-        items={shown}
-        keyOf={keyOf}
-        chosen={chosen}
-        onChoose={choose}
-        rowHeight={rowHeight}
-        draw={draw}
-      />
+      <MarksProvider value={marks}>
+        <VirtualList
+          label={label}
+          items={shown}
+          keyOf={keyOf}
+          chosen={chosen}
+          onChoose={choose}
+          rowHeight={rowHeight}
+          draw={draw}
+        />
+      </MarksProvider>
     </div>
   );
 }

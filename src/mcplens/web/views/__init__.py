@@ -17,7 +17,15 @@ from mcplens.web.views.events import (
     RunView,
     WholeEvent,
 )
-from mcplens.web.views.lists import CompletionView, ItemView, ListSummary, ListView, PingView
+from mcplens.web.views.lists import (
+    CompletionView,
+    ItemView,
+    ListChangeView,
+    ListSummary,
+    ListView,
+    NamesView,
+    PingView,
+)
 from mcplens.web.views.servers import (
     ConfirmationView,
     EntryView,
@@ -55,10 +63,12 @@ __all__ = [
     "ImportedView",
     "InputView",
     "ItemView",
+    "ListChangeView",
     "ListKind",
     "ListSummary",
     "ListView",
     "MatchesView",
+    "NamesView",
     "PairView",
     "PinView",
     "PingView",
