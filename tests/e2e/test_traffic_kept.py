@@ -275,3 +275,63 @@ def test_a_run_is_exported_as_a_trace_and_as_an_http_archive(
     assert any("to be exported" in body for body in bodies)
     assert not any("do-not-show-this" in text for text in saved.values())
     window.assert_clean()
+
+
+def slow_and_fast(window: Watched) -> Page:
+    """A call over HTTP that takes its time, and one that does not."""
+    page = window.enter("/servers")
+    connect(page, "far")
+    window.goto("/s/far/tools/wait")
+    page.get_by_role("textbox", name=re.compile("^seconds", re.I)).fill("1.2")
+    run(page)
+    expect(page.get_by_label("Call of wait")).to_contain_text("waited for 1.2 s")
+    window.goto("/s/far/tools/echo")
+    field(page).fill("left out")
+    run(page)
+    expect(page.get_by_label("Call of echo")).to_contain_text("left out")
+    recorded(page, "left out")
+    return page
+
+
+def save_rows(page: Page, item: str, folder: Path) -> Path:
+    page.get_by_role("button", name="Export", exact=True).click()
+    with page.expect_download() as download:
+        page.get_by_role("menuitem", name=item).click()
+    expect(page.get_by_role("menu")).to_be_hidden()
+    path = folder / download.value.suggested_filename
+    download.value.save_as(path)
+    return path
+
+
+def test_what_is_slow_is_found_and_exported_without_the_rest(
+    window: Watched, tmp_path: Path
+) -> None:
+    page = slow_and_fast(window)
+    run_id = page.request.get(f"{inside(page)}/api/history").json()["runs"][0]["run_id"]
+    for address in ("/s/far/traffic", f"/traffic?run={run_id}"):
+        window.goto(address)
+        page.get_by_role("button", name=re.compile("^Filter")).click()
+        page.get_by_role("textbox", name="Slower than, ms").fill("1000")
+        listed = page.get_by_role("listbox", name="Traffic").get_by_role("option")
+        expect(listed.filter(has_text=re.compile("tools/call.*wait"))).to_have_count(2)
+        expect(listed.filter(has_text="notifications/initialized")).to_have_count(0)
+        page.get_by_role("textbox", name="Slower than, ms").fill("3600000")
+        expect(page.get_by_text("slower than 3,600,000 ms")).to_be_visible()
+        page.get_by_role("button", name="Reset these filters").click()
+        expect(page.get_by_role("textbox", name="Slower than, ms")).to_have_value("")
+        expect(listed.filter(has_text=re.compile("tools/call.*echo")).first).to_be_visible()
+        page.keyboard.press("Escape")
+    window.goto("/s/far/traffic")
+    page.get_by_label("Filter traffic").fill("tools/call wait")
+    expect(count_of(page)).to_have_text("2 rows")
+    trace = save_rows(page, "Trace of these rows (JSON Lines)", tmp_path)
+    assert re.fullmatch(rf"far-traffic-filtered-{TIME}\.jsonl", trace.name)
+    _, _, *lines = (json.loads(line) for line in trace.read_text().splitlines())
+    assert [line["type"] for line in lines] == ["FrameSent", "FrameReceived"]
+    archive = save_rows(page, "HTTP archive of these rows (HAR)", tmp_path)
+    assert re.fullmatch(rf"far-traffic-filtered-{TIME}\.har", archive.name)
+    (entry,) = json.loads(archive.read_text())["log"]["entries"]
+    assert '"wait"' in entry["request"]["postData"]["text"]
+    assert "waited for 1.2 s" in entry["response"]["content"]["text"]
+    assert "do-not-show-this" not in archive.read_text()
+    window.assert_clean()

@@ -20,6 +20,7 @@ from mcplens.store.har import export_har
 from mcplens.store.history import History
 from mcplens.store.location import default_path
 from mcplens.store.recorder import Recorder
+from mcplens.store.spans import Spans
 from tests.servers.run import ROOT, argv, serve
 from tests.store.samples import stored_events
 
@@ -264,3 +265,24 @@ async def test_the_http_side_is_exported_as_har() -> None:
     headers = {pair["name"]: pair["value"] for pair in call["request"]["headers"]}
     assert headers["Authorization"] == "‹masked, 19 characters›"
     assert call["request"]["postData"]["mimeType"] == "application/json"
+
+
+@pytest.mark.parametrize("kind", ["FrameSent", "FrameReceived", "HttpExchangeEnded"])
+async def test_of_chosen_events_the_exchanges_that_carried_them_are_exported(kind: str) -> None:
+    async with (
+        serve("good", "--transport", "http") as server,
+        mcplens.connect(server.url, record=True) as client,
+    ):
+        for text in ("first", "second", "third"):
+            await client.call_tool("echo", {"text": f"find the {text}"})
+    file = io.BytesIO()
+    with History(default_path()) as history:
+        chosen = [row[0] for _, row in history.scan(Filter(text="the second")) if row[4] == kind]
+        if not chosen:  # an answer that was streamed: its pieces hold the text
+            wanted = Filter(text="the second", kinds=frozenset({"HttpBytesReceived"}))
+            chosen = [row[0] for _, row in history.scan(wanted)]
+        count = export_har(history, file, Filter(seqs=Spans([chosen[0], chosen[0]])))
+    (call,) = json.loads(file.getvalue())["log"]["entries"]
+    assert count == 1
+    assert "the second" in call["request"]["postData"]["text"]
+    assert "the second" in call["response"]["content"]["text"]

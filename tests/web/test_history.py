@@ -147,6 +147,36 @@ async def test_what_is_exported_of_one_server_holds_nothing_of_another(web: Site
         assert b"other" not in one
 
 
+async def test_of_the_rows_that_a_page_shows_nothing_else_is_exported(web: Site) -> None:
+    run_id = web.workspace.bus.run_id
+    for number in range(1, 5):
+        sent = (number, "POST", f"http://localhost/{number}", [], b"{}")
+        web.workspace.bus.publish(HttpRequestSent, "one", 2, *sent)
+    events = await recorded(web, text="localhost/4", run=run_id)
+    last = events[0]["seq"]
+
+    async def choose(body: str) -> tuple[int, dict[str, Any]]:
+        url = f"{web.inside}/api/export/rows"
+        async with web.http.post(url, data=body, headers={"Origin": web.origin}) as answer:
+            return answer.status, await answer.json()
+
+    status, chosen = await choose(json.dumps([last - 3, last - 3, last - 1, last - 1]))
+    assert status == 200
+    for shape in ("jsonl", "har"):
+        _, data = await web.get("/api/export", format=shape, run=run_id, rows=chosen["rows"])
+        found = [number for number in range(1, 5) if f"localhost/{number}" in data.decode()]
+        assert found == [1, 3]
+    status, data = await web.get("/api/export", rows=chosen["rows"])
+    assert (status, json.loads(data)["code"]) == (400, "INVALID_REQUEST")
+    for _ in range(4):  # only so many are kept
+        assert (await choose("[1, 1]"))[0] == 200
+    status, data = await web.get("/api/export", run=run_id, rows=chosen["rows"])
+    assert status == 400
+    assert "export it again" in json.loads(data)["message"]
+    for wrong in ("[1]", "[2, 1]", "null", "[1, 5, 3, 4]", '["a", "b"]', "[1, 1e30]", "{"):
+        assert (await choose(wrong))[0] == 400
+
+
 async def test_an_import_that_fails_calls_the_file_as_its_user_does(web: Site) -> None:
     url, headers = f"{web.inside}/api/import", {"Origin": web.origin}
     query = {"name": "my trace.jsonl"}

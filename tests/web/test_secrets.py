@@ -88,6 +88,12 @@ async def test_a_key_that_becomes_secret_is_secret_from_then_on(tmp_path: Path) 
         # What was recorded before is masked on its way out; what is another server's stays.
         assert b"before" not in exported
         assert b"of another server" in exported
+        url, headers = f"{web.inside}/api/export/rows", {"Origin": web.origin}
+        async with web.http.post(url, data="[1, 99999]", headers=headers) as answer:
+            rows = (await answer.json())["rows"]
+        _, exported = await web.get("/api/export", run=web.workspace.bus.run_id, rows=rows)
+        assert b"before" not in exported
+        assert b"of another server" in exported
 
 
 async def test_nothing_is_recorded_while_it_cannot_be_known_what_is_secret(tmp_path: Path) -> None:

@@ -205,6 +205,31 @@ async def test_a_list_that_changed_is_told(web: Site) -> None:
         assert changed["count"] == len(before["items"]) + 1
         after = await page.ask("List", server_id="demo", kind="tools")
         assert len(after["items"]) == changed["count"]
+        none = {"count": 0, "names": []}
+        (name,) = after["change"]["added"]["names"]
+        assert name.startswith("added-")
+        assert after["change"] == {
+            "added": {"count": 1, "names": [name]},
+            "removed": none,
+            "changed": none,
+        }
+        assert before["change"] is None
+    async with web.page() as page:  # what another page is told, too
+        again = await page.ask("List", server_id="demo", kind="tools")
+        assert again["change"] == after["change"]
+        fresh = await page.ask("List", server_id="demo", kind="tools", refresh=True)
+        assert fresh["change"] is None
+
+
+async def test_of_a_list_that_was_not_whole_it_is_not_told_what_changed(web: Site) -> None:
+    async with web.page() as page:
+        await page.connected("demo")
+        listing = web.workspace.find("demo").listing("tools")
+        await page.ask("List", server_id="demo", kind="tools")
+        listing.next_cursor = "more"  # as after one page of several
+        await page.call("CallTool", server_id="demo", name="change-announce", arguments={})
+        await page.until(lambda: _changed(page.things.get(("lists", "demo/tools"))))
+        assert (await page.ask("List", server_id="demo", kind="tools"))["change"] is None
 
 
 def _changed(summary: dict[str, object] | None) -> dict[str, object] | None:

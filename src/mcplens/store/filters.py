@@ -13,6 +13,7 @@ import msgspec
 from mcplens.protocol.frames import RequestId
 from mcplens.store.blocks import pack_value
 from mcplens.store.rows import Row
+from mcplens.store.spans import Spans
 
 SENT_KINDS: Final = frozenset({"FrameSent", "HttpRequestSent"})
 RECEIVED_KINDS: Final = frozenset(
@@ -28,6 +29,7 @@ class Filter(msgspec.Struct, frozen=True, kw_only=True):
     """Which events are wanted; what is None does not matter."""
 
     run_id: str | None = None
+    seqs: Spans | None = None
     server_id: str | None = None
     kinds: frozenset[str] | None = None
     method: str | None = None
@@ -78,6 +80,7 @@ class Sieve:
         wanted = self.wanted
         return (
             (self._kinds is None or row[4] in self._kinds)
+            and (wanted.seqs is None or row[0] in wanted.seqs)
             and (wanted.server_id is None or row[3] == wanted.server_id)
             and (wanted.method is None or row[5] == wanted.method)
             and (wanted.request_id is None or _is_same(row[6], wanted.request_id))

@@ -6,7 +6,7 @@ Secrets are masked as they are in the recording. Called by the surfaces.
 from __future__ import annotations
 
 import base64
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from datetime import UTC, datetime
 from typing import Any, BinaryIO, Final
 from urllib.parse import parse_qsl, urlsplit
@@ -14,6 +14,7 @@ from urllib.parse import parse_qsl, urlsplit
 import msgspec
 
 from mcplens.store.any_json import to_json
+from mcplens.store.carriers import FRAME_KINDS, Place, carriers
 from mcplens.store.filters import Filter
 from mcplens.store.history import History
 from mcplens.store.masks import KeysOf
@@ -42,26 +43,42 @@ def export_har(
     wanted: Filter | None = None,
     keys_of: KeysOf | None = None,
 ) -> int:
-    """Write the HTTP exchanges that are wanted, and say how many they are."""
+    """Write the HTTP exchanges that are wanted, and say how many they are.
+
+    Where events are chosen one by one, these are whole exchanges that they were carried by.
+    """
     creator = {"name": "mcplens", "version": VERSION}
     file.write(b'{"log":{"version":"1.2","creator":' + to_json(creator) + b',"entries":[')
     count = 0
-    wanted = msgspec.structs.replace(wanted or Filter(), kinds=HTTP_KINDS)
-    for entry in _entries(scan_masked(history, wanted, keys_of)):
+    wanted = wanted or Filter()
+    every = msgspec.structs.replace(wanted, seqs=None, kinds=HTTP_KINDS)
+    begins = None
+    if wanted.seqs is not None:
+        with_frames = msgspec.structs.replace(every, kinds=HTTP_KINDS | FRAME_KINDS)
+        begins = carriers(history.scan(with_frames), wanted.seqs)
+    for entry in _entries(scan_masked(history, every, keys_of), begins):
         file.write((b",\n" if count else b"\n") + to_json(entry))
         count += 1
     file.write(b"\n]}}\n")
     return count
 
 
-def _entries(rows: Iterable[tuple[str, Row]]) -> Iterator[dict[str, Any]]:
-    """One entry per exchange, in the order of their ends; unfinished ones last."""
+def _entries(
+    rows: Iterable[tuple[str, Row]], begins: Collection[Place] | None
+) -> Iterator[dict[str, Any]]:
+    """One entry per exchange, in the order of their ends; unfinished ones last.
+
+    Only those that begin at these places, if any are given.
+    """
     unfinished: dict[tuple[str, str, int], _Open] = {}
     for run_id, row in rows:
         detail = row[8] or {}
         key = (run_id, row[3], detail.get("exchange_id", 0))
         if row[4] == "HttpRequestSent":
-            unfinished[key] = _Open(row)
+            if key in unfinished:  # a server that is connected anew counts anew
+                yield _entry(unfinished.pop(key))
+            if begins is None or (run_id, row[0]) in begins:
+                unfinished[key] = _Open(row)
             continue
         exchange = unfinished.get(key)
         if exchange is None:

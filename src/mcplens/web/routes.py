@@ -24,6 +24,7 @@ from mcplens.store.history import History, IsStopped
 from mcplens.store.transfer import Imported, export_trace, import_trace
 from mcplens.web import queries, recorded
 from mcplens.web.blobs import attachment, blob_response, saved_as
+from mcplens.web.chosen_rows import MOST_BYTES, ChosenRows
 from mcplens.web.guard import NONCE_PATH, OURS, RETURN_PATH, SESSION_PATH, Keys
 from mcplens.web.help import show_help
 from mcplens.web.long_work import LongWork
@@ -55,6 +56,7 @@ class Routes:
         self._workspace = workspace
         self._keys = keys
         self._returning = returning
+        self._chosen = ChosenRows()
         self._searches = LongWork("search", _SEARCHES)
         self._transfers = LongWork("transfer", _TRANSFERS)
 
@@ -89,6 +91,7 @@ class Routes:
             get("/api/questions/{question_id:path}/blob", self._question_blob),
             get("/api/questions/{question_id:path}/params", self._question_params),
             get("/api/export", self._export),
+            post("/api/export/rows", self._choose_rows),
             post("/api/import", self._import),
             get("/api/{path:path}", _nothing_here),
             get("/docs/errors/{slug}", show_help),
@@ -179,12 +182,19 @@ class Routes:
         params = request.path_params
         return await recorded.event(self._workspace, params["run"], params["seq"])
 
+    async def _choose_rows(self, request: Request) -> Response:
+        return _json({"rows": self._chosen.keep(await _body(request, MOST_BYTES))})
+
     async def _export(self, request: Request) -> Response:
         query = request.query_params
         export = {"jsonl": export_trace, "har": export_har}.get(query.get("format", "jsonl"))
         if export is None:
             raise InspectorError("INVALID_REQUEST", "format must be jsonl or har")
         wanted = queries.wanted(query)
+        if query.get("rows"):
+            if wanted.run_id is None:
+                raise InspectorError("INVALID_REQUEST", "name the run that the rows are of")
+            wanted = msgspec.structs.replace(wanted, seqs=self._chosen.find(query["rows"]))
         file = tempfile.TemporaryFile()  # noqa: SIM115  # closed when it has been sent
 
         def write(is_stopped: IsStopped) -> None:

@@ -14,6 +14,7 @@ from mcplens.clock import Clock
 from mcplens.errors import InspectorError, classify
 from mcplens.session.catalog import ListPage
 from mcplens.session.client import Client
+from mcplens.workspace.list_changes import ListChange, change_of
 
 
 class Listing:
@@ -28,6 +29,7 @@ class Listing:
         self.asked: float | None = None  # since when a page is waited for
         self.awaited = 0  # which page that is
         self.is_changed = False  # the server said so, and it was fetched again
+        self.change: ListChange | None = None  # what that changed, where all was there before
         self.is_stale = False  # it is of a former connection
         self.error: dict[str, Any] | None = None
         self.failure: InspectorError | None = None  # the same, for who waited for the fetch
@@ -44,6 +46,12 @@ class Listing:
     @property
     def is_fetching(self) -> bool:
         return self._task is not None
+
+    @property
+    def _is_whole(self) -> bool:
+        """Whether it can be compared with what comes next: all of it, of this connection."""
+        is_cut = self.is_fetching or self.next_cursor is not None
+        return bool(self.fetched) and not is_cut and not self.is_stale
 
     # -- fetching ------------------------------------------------------------------------------
 
@@ -85,6 +93,7 @@ class Listing:
         if is_first:
             self.items, self.pages, self.fetched = [], 0, now
             self.is_changed = self.is_stale = False
+            self.change = None
         self.items += page.items
         self.pages += 1
         self.next_cursor = page.next_cursor
@@ -99,10 +108,12 @@ class Listing:
 
     def refreshed(self, client: Client, at: float, error: dict[str, Any] | None) -> None:
         """It was fetched again in the background, because the server said that it changed."""
+        was_whole = self._is_whole
         self._drop()
         self.asked, self.error = None, error
         if error is None:
-            self.items = client.catalog.known(self.kind) or []
+            before, self.items = self.items, client.catalog.known(self.kind) or []
+            self.change = change_of(self.kind, before, self.items) if was_whole else None
             self.pages, self.next_cursor = client.catalog.page_counts.get(self.kind, 0), None
             self.fetched, self.is_changed, self.is_stale = at, True, False
         self._tell()

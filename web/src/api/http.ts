@@ -64,9 +64,11 @@ export const fetchMatches = async (
 ): Promise<MatchesView> =>
   (await ask(`/api/history/matches?${new URLSearchParams(query)}`, { signal })).json();
 
+export type ExportFormat = "jsonl" | "har";
+
 /** What a run holds, of one server or of all, in a file of this name. */
 export const exportPath = (
-  format: "jsonl" | "har",
+  format: ExportFormat,
   runId: string | null,
   serverId: string | null,
   name: string,
@@ -76,6 +78,18 @@ export const exportPath = (
   if (serverId !== null) query.set("server_id", serverId);
   return address(`/api/export?${query}`);
 };
+
+/** Where the events of these spans (the first and last of each) are in a file of this name. */
+export async function fetchRowsPath(
+  format: ExportFormat,
+  runId: string,
+  spans: number[],
+  name: string,
+): Promise<string> {
+  const body = JSON.stringify(spans);
+  const { rows } = await (await ask("/api/export/rows", { method: "POST", body })).json();
+  return address(`/api/export?${new URLSearchParams({ format, name, run: runId, rows })}`);
+}
 
 export const importTrace = async (file: File): Promise<ImportedView> => {
   const query = new URLSearchParams({ name: file.name });

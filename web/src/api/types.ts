@@ -518,6 +518,15 @@ export interface List {
 }
 
 /**
+ * What a server changed in a list beside the one before; `changed` items have other JSON.
+ */
+export interface ListChangeView {
+  added: NamesView;
+  removed: NamesView;
+  changed: NamesView;
+}
+
+/**
  * The examples of a tool, of this run and of others.
  */
 export interface ListExamples {
@@ -566,7 +575,7 @@ export interface ListTasks {
  * Items of a list from `start` on; ask for those after them unless `is_complete`.
  *
  * `next_cursor` says that the server has more than was fetched; `dropped` are tools that must not
- * be offered to a model.
+ * be offered to a model. `change` is there where the server changed the list that was there.
  */
 export interface ListView {
   server_id: string;
@@ -577,6 +586,7 @@ export interface ListView {
   next_cursor: string | null;
   is_complete: boolean;
   dropped: ItemView[];
+  change: ListChangeView | null;
 }
 
 /**
@@ -608,6 +618,14 @@ export interface MoreOfList {
   server_id: string;
   kind: ListKind;
   one_page?: boolean;
+}
+
+/**
+ * How many items, and the first of them by name.
+ */
+export interface NamesView {
+  count: number;
+  names: string[];
 }
 
 /**

@@ -10,6 +10,7 @@ import { fitting, type Item } from "../state/items";
 import { itemsIn, useList } from "../state/lists";
 import { pathTo } from "../state/selection";
 import { visible } from "../values/visible";
+import { MarksProvider, useMarks } from "./marks";
 import { useChoose } from "./useChoose";
 import { useListFilter } from "./useListFilter";
 
@@ -65,6 +66,7 @@ export function NamedList<T>(props: Props<T>) {
     return narrow ? narrow(found) : found;
   }, [items, wanted, narrow]);
   const choose = useChoose(chosen, (item) => pathTo(serverId, kind, item.key));
+  const marks = useMarks(serverId, kind, list, chosen);
   const place = useRef<HTMLDivElement>(null);
   const open = (isStep: boolean): void => {
     // Keys may come before what was typed last is drawn.
@@ -101,15 +103,17 @@ export function NamedList<T>(props: Props<T>) {
       {items.length > 0 && shown.length === 0 && (
         <Nothing text={wanted} words={narrowing?.words ?? null} onClear={showAll} />
       )}
-      <VirtualList
-        label={label}
-        items={shown}
-        keyOf={keyOf}
-        chosen={chosen}
-        onChoose={choose}
-        rowHeight={rowHeight}
-        draw={draw}
-      />
+      <MarksProvider value={marks}>
+        <VirtualList
+          label={label}
+          items={shown}
+          keyOf={keyOf}
+          chosen={chosen}
+          onChoose={choose}
+          rowHeight={rowHeight}
+          draw={draw}
+        />
+      </MarksProvider>
       {items.length > 0 && foot}
     </div>
   );

@@ -1,5 +1,5 @@
 // How a list stands: how many items in how many pages, what is waited for, what more there is.
-import { Badge, Button, Switch } from "@mantine/core";
+import { Button, Switch } from "@mantine/core";
 import type { ListKind } from "../api/types";
 import { ErrorNote } from "../parts/ErrorNote";
 import { useNow } from "../parts/useNow";
@@ -7,7 +7,8 @@ import { telling } from "../state/actions";
 import { command } from "../state/connection";
 import { type List, loadList, loadMore, setOnePage, usePaging } from "../state/lists";
 import { useInspector } from "../state/store";
-import { clock, counted, cut } from "../values/format";
+import { counted, cut } from "../values/format";
+import { ListChange } from "./ListChange";
 import css from "./ListStatus.module.css";
 
 const NAMES: Record<ListKind, { noun: string; method: string }> = {
@@ -87,7 +88,7 @@ function PagingSwitch({ serverId, kind, list }: Pick<Props, "serverId" | "kind" 
 export function ListStatus({ serverId, kind, list, shown, hasSwitch }: Props) {
   const isConnected = useInspector((state) => state.servers.get(serverId)?.state === "CONNECTED");
   const isWaiting = list.summary ? list.summary.asked !== null : list.isLoading;
-  const { next_cursor: cursor = null, is_changed, fetched = 0 } = list.summary ?? {};
+  const { next_cursor: cursor = null } = list.summary ?? {};
   const stop = (): void =>
     void telling("It was not stopped", command("StopList", { server_id: serverId, kind }));
   return (
@@ -115,11 +116,7 @@ export function ListStatus({ serverId, kind, list, shown, hasSwitch }: Props) {
           )}
           {hasSwitch && isConnected && <PagingSwitch serverId={serverId} kind={kind} list={list} />}
         </div>
-        {is_changed && (
-          <Badge color="yellow" title="The server said that the list changed">
-            {`changed, refreshed at ${clock(fetched, false)}`}
-          </Badge>
-        )}
+        <ListChange serverId={serverId} kind={kind} list={list} />
       </div>
       {list.error && !isWaiting && (
         <div className={css.error}>

@@ -122,6 +122,22 @@ describe("Filtered", () => {
     expect(filtered.refresh()[0]?.seq).toBe((ring.items[0]?.seq ?? 0) + 1);
     expect(filtered.refresh().at(-1)?.seq).toBe(5_300);
   });
+  it("takes in a request that its end makes wanted, in its place", () => {
+    const ring = new EventRing(100, now);
+    const filtered = new Filtered(ring, (event) => ring.joined(event).elapsed_s !== null, true);
+    const sent = { kind: "FrameSent", status: "request" };
+    const came = { kind: "FrameReceived", status: "result" };
+    ring.append([1, 2, 3].map((seq) => anEvent({ seq, ...sent, request_id: seq })));
+    expect(filtered.refresh()).toEqual([]);
+    ring.append([anEvent({ seq: 4, ...came, request_id: 2 })]);
+    expect(filtered.refresh().map((event) => event.seq)).toEqual([2, 4]);
+    const detail = { elapsed_s: 9, error: { code: "REQUEST_TIMEOUT" } };
+    ring.append([anEvent({ seq: 5, kind: "RequestEnded", request_id: 1, detail })]);
+    expect(filtered.refresh().map((event) => event.seq)).toEqual([1, 2, 4]);
+    ring.append([anEvent({ seq: 6, ...sent, request_id: 6 })]);
+    ring.append([anEvent({ seq: 7, ...came, request_id: 6 })]);
+    expect(filtered.refresh().map((event) => event.seq)).toEqual([1, 2, 4, 6, 7]);
+  });
   it("takes in what is merged at the front, and can stop half way", () => {
     const ring = new EventRing(10_000, now);
     const filtered = new Filtered(ring, (event) => event.seq % 2 === 0);

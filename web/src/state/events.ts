@@ -132,6 +132,12 @@ export class EventRing {
   /** The request that a log line belongs to, as far as that is known. */
   ownerOf = (event: EventView): Owner | undefined => this.owners.of(event);
 
+  /** The request, or the question, that an event is the end of. */
+  endedBy(event: EventView): EventView | undefined {
+    const { other_seq } = this.joined(event);
+    return other_seq !== null && other_seq < event.seq ? this.find(other_seq) : undefined;
+  }
+
   find(seq: number): EventView | undefined {
     let low = 0;
     let high = this.items.length - 1;
@@ -194,6 +200,7 @@ export class EventRing {
     const request = this.open.get(`${server_id} true ${typeof request_id} ${request_id}`);
     if (!request || typeof detail.elapsed_s !== "number") return;
     const ended = endOf(event);
+    this.joins.set(event, { ...NOTHING, other_seq: request.seq });
     this.joins.set(request, { ...this.joined(request), elapsed_s: detail.elapsed_s, ended });
   }
 

@@ -2,6 +2,7 @@
 // Another filter over many events is tested in slices, while the rows of the one before stay.
 import { useEffect, useMemo, useReducer, useRef } from "react";
 import type { EventView } from "../api/types";
+import { indexOf } from "../parts/RowList";
 import { type EventRing, useRing, useRingVersion } from "./events";
 
 // Half a frame: a key that is pressed meanwhile is drawn in the other half.
@@ -18,6 +19,8 @@ export class Filtered {
   constructor(
     private readonly source: EventRing,
     private readonly wanted: (event: EventView) => boolean,
+    /** Whether the end of a request may make it wanted. */
+    private readonly isByEnd = false,
   ) {
     this.dropped = source.dropped;
     this.seen = source.dropped;
@@ -47,10 +50,13 @@ export class Filtered {
     this.dropped = dropped;
     this.epoch = epoch;
     const fresh: EventView[] = [];
+    const late: EventView[] = [];
     let index = this.seen - dropped;
     for (; index < items.length; index += 1) {
       const event = items[index];
       if (event && this.wanted(event)) fresh.push(event);
+      const ended = event && this.isByEnd && this.source.endedBy(event);
+      if (ended && this.wanted(ended)) late.push(ended);
       if (index % STRIDE === 0 && performance.now() > until) {
         index += 1;
         break;
@@ -59,12 +65,23 @@ export class Filtered {
     this.seen = dropped + index;
     if (fresh.length && !changed) for (const event of fresh) this.rows.push(event);
     else if (fresh.length) this.rows = this.rows.concat(fresh);
+    this.insert(late);
     return this.rows;
+  }
+
+  /** Put events where they belong among the rows, as far as they are not there. */
+  private insert(events: EventView[]): void {
+    const lacking = events.filter((event) => indexOf(this.rows, event.seq) < 0);
+    if (lacking.length)
+      this.rows = this.rows.concat(lacking).sort((one, other) => one.seq - other.seq);
   }
 }
 
 /** The rows that `wanted` lets through; give it a stable function. */
-export function useFiltered(wanted: (event: EventView) => boolean): {
+export function useFiltered(
+  wanted: (event: EventView) => boolean,
+  isByEnd = false,
+): {
   rows: EventView[];
   version: number;
   isFiltering: boolean;
@@ -72,7 +89,7 @@ export function useFiltered(wanted: (event: EventView) => boolean): {
   const ring = useRing();
   const { epoch } = ring;
   // biome-ignore lint/correctness/useExhaustiveDependencies: what came in among others is tested anew
-  const next = useMemo(() => new Filtered(ring, wanted), [ring, wanted, epoch]);
+  const next = useMemo(() => new Filtered(ring, wanted, isByEnd), [ring, wanted, isByEnd, epoch]);
   const shown = useRef({ ring, rows: next.rows });
   const version = useRingVersion(ring);
   const [, goOn] = useReducer((count: number) => count + 1, 0);

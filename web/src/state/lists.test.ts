@@ -84,7 +84,14 @@ describe("an item that a server lists", () => {
 });
 
 describe("a list that comes in parts", () => {
-  const none: Held = { items: [], count: 0, fetched: 0, isLoading: true, error: null };
+  const none: Held = {
+    items: [],
+    count: 0,
+    fetched: 0,
+    change: null,
+    isLoading: true,
+    error: null,
+  };
   const reply = (part: Partial<ListView>): ListView => ({
     server_id: "s",
     kind: "tools",
@@ -94,6 +101,7 @@ describe("a list that comes in parts", () => {
     next_cursor: null,
     is_complete: false,
     dropped: [],
+    change: null,
     ...part,
   });
   const named = (...names: string[]): ItemView[] => names.map((name) => view({ name }));

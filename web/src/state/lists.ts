@@ -3,7 +3,14 @@
 import { useCallback, useEffect } from "react";
 import { create } from "zustand";
 import { CommandError } from "../api/socket";
-import type { ErrorView, ListKind, ListSummary, ListView, ServerView } from "../api/types";
+import type {
+  ErrorView,
+  ListChangeView,
+  ListKind,
+  ListSummary,
+  ListView,
+  ServerView,
+} from "../api/types";
 import { command } from "./connection";
 import { apart, type Item, itemOf } from "./items";
 import { useInspector } from "./store";
@@ -14,6 +21,8 @@ export interface Held {
   count: number;
   /** When the backend got it; tells one fetch from the next. 0: not yet. */
   fetched: number;
+  /** What the server changed in it of its own accord; null where it did not, or it is not known. */
+  change: ListChangeView | null;
   isLoading: boolean;
   error: ErrorView | null;
 }
@@ -24,7 +33,7 @@ const MOST = 10_000;
 // Between two looks at a list that keeps growing.
 const PAUSE_MS = 80;
 
-const NONE: Held = { items: [], count: 0, fetched: 0, isLoading: false, error: null };
+const NONE: Held = { items: [], count: 0, fetched: 0, change: null, isLoading: false, error: null };
 const useHeld = create<Record<string, Held>>()(() => ({}));
 const heldOf = (key: string): Held => useHeld.getState()[key] ?? NONE;
 const put = (key: string, held: Partial<Held>): void =>
@@ -79,12 +88,12 @@ async function fetchList(
 
 /** What is held, with what a reply brings. */
 export function taken(held: Held, reply: ListView): Partial<Held> {
-  const { start, items, dropped, kind, fetched } = reply;
+  const { start, items, dropped, kind, fetched, change } = reply;
   const isSame = items.length === 0 && start === held.count && fetched === held.fetched;
   if (isSame && held.items.length === start + dropped.length) return {};
   const kept = held.items.slice(0, start);
   const came = [...items, ...dropped].map((view, index) => itemOf(kind, view, start + index));
-  return { items: apart(kind, kept, came), count: start + items.length, fetched };
+  return { items: apart(kind, kept, came), count: start + items.length, fetched, change };
 }
 
 export interface List extends Held {

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
+
 from mcplens.web import views
 from mcplens.web.plain import raw_json
 from mcplens.web.showing.errors import error_view
@@ -39,6 +41,7 @@ def list_view(server: Server, listing: Listing, start: int, most: int) -> views.
         listing.next_cursor,
         not listing.is_fetching and start + len(items) >= len(listing.items),
         _items(dropped),
+        msgspec.convert(listing.change, views.ListChangeView | None, from_attributes=True),
     )
 
 

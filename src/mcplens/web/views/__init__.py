@@ -17,7 +17,15 @@ from mcplens.web.views.events import (
     RunView,
     WholeEvent,
 )
-from mcplens.web.views.lists import CompletionView, ItemView, ListSummary, ListView, PingView
+from mcplens.web.views.lists import (
+    CompletionView,
+    ItemView,
+    ListChangeView,
+    ListSummary,
+    ListView,
+    NamesView,
+    PingView,
+)
 from mcplens.web.views.questions import LinkView, ProfileView, QuestionView, TaskView
 from mcplens.web.views.servers import (
     ConfirmationView,
@@ -57,10 +65,12 @@ __all__ = [
     "InputView",
     "ItemView",
     "LinkView",
+    "ListChangeView",
     "ListKind",
     "ListSummary",
     "ListView",
     "MatchesView",
+    "NamesView",
     "PairView",
     "PinView",
     "PingView",

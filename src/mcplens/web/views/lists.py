@@ -33,11 +33,26 @@ class ItemView(msgspec.Struct, frozen=True):
     problem: str | None
 
 
+class NamesView(msgspec.Struct, frozen=True):
+    """How many items, and the first of them by name."""
+
+    count: int
+    names: list[str]
+
+
+class ListChangeView(msgspec.Struct, frozen=True):
+    """What a server changed in a list beside the one before; `changed` items have other JSON."""
+
+    added: NamesView
+    removed: NamesView
+    changed: NamesView
+
+
 class ListView(msgspec.Struct, frozen=True):
     """Items of a list from `start` on; ask for those after them unless `is_complete`.
 
     `next_cursor` says that the server has more than was fetched; `dropped` are tools that must not
-    be offered to a model.
+    be offered to a model. `change` is there where the server changed the list that was there.
     """
 
     server_id: str
@@ -48,6 +63,7 @@ class ListView(msgspec.Struct, frozen=True):
     next_cursor: str | None
     is_complete: bool
     dropped: list[ItemView]
+    change: ListChangeView | None
 
 
 class CompletionView(msgspec.Struct, frozen=True):

@@ -1,6 +1,7 @@
 // The prompts of a server: the list, and the chosen prompt with its messages.
 import type { ServerView } from "../../api/types";
 import { LookingFor } from "../../offered/LookingFor";
+import { Mark } from "../../offered/marks";
 import { missingFrom } from "../../offered/missing";
 import { NamedList } from "../../offered/NamedList";
 import { OfferedScreen } from "../../offered/OfferedScreen";
@@ -21,9 +22,10 @@ function draw({ value, key, problem }: Item<Prompt>) {
     <>
       <div className="row">
         <Problem text={problem} />
-        <span className="cut" style={{ fontWeight: 500 }}>
+        <span className="cut grow" style={{ fontWeight: 500 }}>
           <Name>{title}</Name>
         </span>
+        <Mark of={key} />
       </div>
       <span className="cut dim" style={{ fontSize: 12 }}>
         {value.name && title !== value.name && (

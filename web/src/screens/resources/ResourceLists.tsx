@@ -3,6 +3,7 @@ import { Accordion, Badge, Button } from "@mantine/core";
 import { useDeferredValue, useMemo, useRef } from "react";
 import { Link } from "react-router";
 import type { ServerView, SubscriptionView } from "../../api/types";
+import { Mark, MarksProvider, useMarks } from "../../offered/marks";
 import { keyOf } from "../../offered/NamedList";
 import { Problem } from "../../offered/Problem";
 import { useChoose } from "../../offered/useChoose";
@@ -30,6 +31,7 @@ const draw = (item: Item<Resource>) => (
       <span className={`cut grow ${css.name}`}>
         <Name>{titleOf(item.value, item.key)}</Name>
       </span>
+      <Mark of={item.key} />
       {item.value.mimeType && (
         <span className="dim cut">
           <Name>{item.value.mimeType}</Name>
@@ -55,6 +57,7 @@ interface SectionProps {
 }
 
 function Section({ serverId, kind, label, list, shown, chosen, most, onChoose }: SectionProps) {
+  const marks = useMarks(serverId, kind, list, chosen);
   return (
     <Accordion.Item value={kind}>
       <Accordion.Control>
@@ -69,15 +72,17 @@ function Section({ serverId, kind, label, list, shown, chosen, most, onChoose }:
           hasSwitch={kind === "resources"}
         />
         <div className={css.list} style={{ height: Math.min(shown.length * ROW, most) }}>
-          <VirtualList
-            label={label}
-            items={shown}
-            keyOf={keyOf}
-            chosen={chosen}
-            onChoose={onChoose}
-            rowHeight={ROW}
-            draw={draw}
-          />
+          <MarksProvider value={marks}>
+            <VirtualList
+              label={label}
+              items={shown}
+              keyOf={keyOf}
+              chosen={chosen}
+              onChoose={onChoose}
+              rowHeight={ROW}
+              draw={draw}
+            />
+          </MarksProvider>
         </div>
       </Accordion.Panel>
     </Accordion.Item>

@@ -1,5 +1,6 @@
 // One tool in the list. Plain elements: a component of the library each would make long lists slow.
 
+import { Mark } from "../../offered/marks";
 import { Problem } from "../../offered/Problem";
 import { Name } from "../../parts/Name";
 import { type Item, titleOf } from "../../state/items";
@@ -27,6 +28,7 @@ export function ToolRow({ item, size }: Props) {
         <span className={`cut grow ${css.name}`}>
           <Name>{title}</Name>
         </span>
+        <Mark of={item.key} />
         {hintsOf(tool).map((hint) => (
           <abbr
             key={hint.label}

@@ -1,19 +1,28 @@
-// Saves a run, of the server that is shown or of all, as a trace or as an HTTP archive.
+// Saves a run, of the server that is shown or of all, or only what is shown of it, as a trace or as
+// an HTTP archive.
 import { Button, Menu } from "@mantine/core";
-import { exportPath } from "../../api/http";
+import { type ExportFormat, exportPath, fetchRowsPath } from "../../api/http";
+import type { EventView } from "../../api/types";
 import { Icon } from "../../parts/icons";
+import { telling } from "../../state/actions";
 import { useInspector } from "../../state/store";
 import { fileName } from "../../values/fileName";
+import { counted } from "../../values/format";
+import { spansOf } from "./spans";
 
 interface Props {
   runId: string | null;
   /** Null where all servers are shown. */
   serverId: string | null;
+  /** The rows that the filter lets through by now. */
+  shown(): EventView[];
 }
 
+type WholeProps = Omit<Props, "shown"> & { whose: string };
+
 /** Drawn when the menu opens, so that a file is named by the moment at which it is asked for. */
-function Items({ runId, serverId, whose }: Props & { whose: string }) {
-  const path = (format: "jsonl" | "har"): string =>
+function Whole({ runId, serverId, whose }: WholeProps) {
+  const path = (format: ExportFormat): string =>
     exportPath(format, runId, serverId, fileName([serverId, "traffic"], format));
   return (
     <>
@@ -27,8 +36,42 @@ function Items({ runId, serverId, whose }: Props & { whose: string }) {
   );
 }
 
-/** Filters other than the server are of the view: a trace with holes is of little use. */
-export function ExportMenu({ runId, serverId }: Props) {
+async function saveRows(
+  format: ExportFormat,
+  runId: string,
+  rows: EventView[],
+  name: string,
+): Promise<void> {
+  const asked = fetchRowsPath(format, runId, spansOf(rows), name);
+  const path = await telling("The rows could not be exported", asked);
+  if (path === null) return;
+  const link = document.createElement("a");
+  link.href = path;
+  link.download = name;
+  link.click();
+}
+
+function Filtered({ runId, serverId, shown }: Props) {
+  const rows = shown();
+  const save = (format: ExportFormat): void => {
+    const name = fileName([serverId, "traffic", "filtered"], format);
+    if (runId !== null) void saveRows(format, runId, rows, name);
+  };
+  const isNone = runId === null || rows.length === 0;
+  return (
+    <>
+      <Menu.Label>What is shown: {counted(rows.length, "row")}</Menu.Label>
+      <Menu.Item disabled={isNone} onClick={() => save("jsonl")}>
+        Trace of these rows (JSON Lines)
+      </Menu.Item>
+      <Menu.Item disabled={isNone} onClick={() => save("har")}>
+        HTTP archive of these rows (HAR)
+      </Menu.Item>
+    </>
+  );
+}
+
+export function ExportMenu({ runId, serverId, shown }: Props) {
   const title = useInspector((state) => state.servers.get(serverId ?? "")?.title) ?? serverId;
   return (
     <Menu position="bottom-end">
@@ -38,14 +81,16 @@ export function ExportMenu({ runId, serverId }: Props) {
         </Button>
       </Menu.Target>
       <Menu.Dropdown>
+        <Filtered runId={runId} serverId={serverId} shown={shown} />
+        <Menu.Divider />
         <Menu.Label>The whole run, whatever is filtered</Menu.Label>
         {serverId !== null && (
           <>
-            <Items runId={runId} serverId={serverId} whose={title ?? serverId} />
+            <Whole runId={runId} serverId={serverId} whose={title ?? serverId} />
             <Menu.Divider />
           </>
         )}
-        <Items runId={runId} serverId={null} whose="all servers" />
+        <Whole runId={runId} serverId={null} whose="all servers" />
       </Menu.Dropdown>
     </Menu>
   );

@@ -1,5 +1,5 @@
-// What rows are wanted besides their text: way, status, method, server, time.
-import { Button, MultiSelect, Popover, Select, TextInput } from "@mantine/core";
+// What rows are wanted besides their text: way, status, method, server, time, duration.
+import { Button, MultiSelect, NumberInput, Popover, Select, TextInput } from "@mantine/core";
 import { useMemo } from "react";
 import { Icon } from "../../parts/icons";
 import { useRing } from "../../state/events";
@@ -150,6 +150,15 @@ function TimeFields({ filter, set }: { filter: TrafficFilter; set: Change }) {
           />
         </>
       )}
+      <NumberInput
+        label="Slower than, ms"
+        placeholder="Any duration"
+        min={0}
+        allowNegative={false}
+        step={100}
+        value={filter.slower ?? ""}
+        onChange={(next) => set({ slower: typeof next === "number" ? next : null })}
+      />
     </>
   );
 }

@@ -160,6 +160,9 @@ function Rows({ recorded }: { recorded: Recorded }) {
   const choose = useCallback((event: EventView) => go(event.seq), [go]);
   const allIds = (): void => change("id", null);
   const rows = tree?.rows ?? shown.rows;
+  const filtered = useRef(shown.rows);
+  filtered.current = shown.rows;
+  const readShown = useCallback(() => filtered.current, []);
   const { place, close, enter } = useClosing(chosen !== undefined, go);
   return (
     <div className="pane">
@@ -177,6 +180,7 @@ function Rows({ recorded }: { recorded: Recorded }) {
           onFold={fold}
           onClear={clearing.ask}
           onDown={enter}
+          shown={readShown}
           count={rows.length}
           isSearching={shown.isSearching}
         />

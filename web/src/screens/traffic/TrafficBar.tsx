@@ -2,6 +2,7 @@
 import { ActionIcon, SegmentedControl, Switch, Tooltip } from "@mantine/core";
 import { memo, useCallback, useRef } from "react";
 import { useSearchParams } from "react-router";
+import type { EventView } from "../../api/types";
 import { RunChooser } from "../../events/RunChooser";
 import { Icon } from "../../parts/icons";
 import { SearchField } from "../../parts/SearchField";
@@ -29,6 +30,8 @@ interface Props {
   onClear(): void;
   /** Goes from the search to the rows. */
   onDown(): void;
+  /** The rows that the filter lets through by now. */
+  shown(): EventView[];
   count: number;
   isSearching: boolean;
 }
@@ -70,12 +73,13 @@ const Folding = memo(function Folding({ onFold }: { onFold(isClosed: boolean): v
 const Keeping = memo(function Keeping(props: {
   runId: string | null;
   serverId: string | null;
+  shown(): EventView[];
   onClear(): void;
 }) {
   return (
     <>
       <PinList />
-      <ExportMenu runId={props.runId} serverId={props.serverId} />
+      <ExportMenu runId={props.runId} serverId={props.serverId} shown={props.shown} />
       <ImportButton />
       <Tooltip label="Clear…">
         <ActionIcon variant="default" size={30} aria-label="Clear" onClick={props.onClear}>
@@ -125,7 +129,12 @@ export const TrafficBar = memo(function TrafficBar(props: Props) {
       <span className="dim" role="status">
         {isSearching ? "Searching…" : counted(count, "row")}
       </span>
-      <Keeping runId={props.runId} serverId={props.serverId} onClear={onClear} />
+      <Keeping
+        runId={props.runId}
+        serverId={props.serverId}
+        shown={props.shown}
+        onClear={onClear}
+      />
     </div>
   );
 });

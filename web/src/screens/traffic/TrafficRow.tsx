@@ -7,6 +7,7 @@ import { type Joined, useRing } from "../../state/events";
 import { bytes, clock, cut, duration } from "../../values/format";
 import { calledOf, previewOf } from "./called";
 import { describe, directionOf } from "./describe";
+import { tookOf } from "./elapsed";
 import css from "./TrafficRow.module.css";
 import { rootOf } from "./tree";
 import type { Bar } from "./useAxis";
@@ -108,6 +109,7 @@ const Cells = memo(function Cells(props: Drawn) {
   const direction = directionOf(event);
   const isRequest = event.status === "request";
   const level = nesting?.level ?? 0;
+  const took = tookOf(event, joined);
   const isTold = nesting ? isRequest || event.kind === "QuestionOpened" : !isRequest;
   return (
     <>
@@ -141,9 +143,9 @@ const Cells = memo(function Cells(props: Drawn) {
       </span>
       <span className={css.size}>{event.size_bytes > 0 ? bytes(event.size_bytes) : ""}</span>
       <span className={css.elapsed}>
-        {isTold && joined.elapsed_s !== null
+        {isTold && took !== null
           ? // In a tree, a call lasts until its last round.
-            duration((nesting && bar?.duration_s) ?? joined.elapsed_s)
+            duration((nesting && bar?.duration_s) ?? took)
           : isRequest && joined.elapsed_s === null
             ? "…"
             : ""}

@@ -71,6 +71,7 @@ export function filterWords(filter: TrafficFilter, requestId: string | null): st
     filter.hidden.length > 0 && `without ${filter.hidden.join(", ")}`,
     isChosen("server") && filter.server !== ALL && `server ${filter.server}`,
     isChosen("time") && timeWords(filter),
+    filter.slower !== null && `slower than ${filter.slower.toLocaleString("en")} ms`,
     requestId && `id ${requestId}`,
   ];
   return words.filter((word): word is string => Boolean(word));

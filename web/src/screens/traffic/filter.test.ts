@@ -1,10 +1,13 @@
 import { describe, expect, it } from "vitest";
+import type { EventView } from "../../api/types";
 import { EventRing } from "../../state/events";
 import { anEvent } from "../../testing/views";
 import { filterWords } from "./choices";
+import { lastedOf } from "./elapsed";
 import { exchangeOf } from "./exchange";
 import { ALL, activeCount, EVERYTHING, type TrafficFilter, wantedBy } from "./filter";
 import { toldOf } from "./ImportButton";
+import { spansOf } from "./spans";
 
 const fits = (part: Partial<TrafficFilter>, event: Parameters<typeof anEvent>[0], now?: number) =>
   wantedBy({ ...EVERYTHING, ...part }, null, { now })(anEvent(event));
@@ -39,6 +42,28 @@ describe("a filter", () => {
     expect(fits(between, at(noon + 121))).toBe(false);
     expect(fits({ time: "between" }, at(5))).toBe(true);
   });
+  it("is by how long a request took, or waits by now", () => {
+    const ring = new EventRing(100, (run) => run());
+    const asked = { kind: "FrameSent", status: "request", method: "tools/call" };
+    const answer = { kind: "FrameReceived", status: "result" };
+    ring.append([
+      anEvent({ seq: 1, ...asked, request_id: 1, mono: 0, wall: 100 }),
+      anEvent({ seq: 2, ...asked, request_id: 2, mono: 0, wall: 100 }),
+      anEvent({ seq: 3, ...answer, request_id: 2, mono: 0.2, wall: 100 }),
+      anEvent({ seq: 4, kind: "HttpExchangeEnded", detail: { elapsed_s: 3 } }),
+      anEvent({ seq: 5, ...asked, request_id: 3, method: "subscriptions/listen", wall: 100 }),
+      anEvent({ seq: 6, kind: "FrameReceived", status: "notification" }),
+    ]);
+    const slower = (ms: number, now: number) => {
+      const filter: TrafficFilter = { ...EVERYTHING, layer: "everything", slower: ms };
+      const aim = { now, lastedOf: (one: EventView, at: number) => lastedOf(one, ring, at) };
+      return ring.items.filter(wantedBy(filter, null, aim)).map((event) => event.seq);
+    };
+    expect(slower(100, 100)).toEqual([2, 3, 4]);
+    expect(slower(200, 100)).toEqual([4]);
+    expect(slower(200, 101)).toEqual([1, 4]);
+    expect(slower(3_000, 101)).toEqual([]);
+  });
   it("takes the text as it is, and hides what was cleared", () => {
     expect(fits({ text: "a.c" }, { seq: 1, head: "abc" })).toBe(false);
     expect(fits({ text: "A.C (" }, { seq: 1, head: "(xa.cx" })).toBe(true);
@@ -49,6 +74,7 @@ describe("a filter", () => {
     expect(activeCount(EVERYTHING)).toBe(0);
     expect(activeCount({ ...EVERYTHING, hidden: ["ping"] })).toBe(1);
     expect(activeCount({ ...EVERYTHING, text: "x", server: "*", time: "1" })).toBe(2);
+    expect(activeCount({ ...EVERYTHING, slower: 0 })).toBe(1);
   });
 });
 
@@ -96,6 +122,15 @@ describe("the HTTP exchange of a message", () => {
   });
 });
 
+describe("the rows that are exported", () => {
+  it("are told by the first and last of those that follow one another", () => {
+    const spans = (...seqs: number[]) => spansOf(seqs.map((seq) => anEvent({ seq })));
+    expect(spans()).toEqual([]);
+    expect(spans(3)).toEqual([3, 3]);
+    expect(spans(1, 2, 3, 5, 8, 9)).toEqual([1, 3, 5, 5, 8, 9]);
+  });
+});
+
 describe("an import", () => {
   it("tells what was there already, and which lines were broken", () => {
     const done = { run_ids: ["r"], event_count: 1, known_count: 0, broken: [], broken_count: 0 };
@@ -125,6 +160,7 @@ describe("a filter in words", () => {
       "The last minute",
       "id 7",
     ]);
+    expect(words({ slower: 1_500 })).toEqual(["slower than 1,500 ms"]);
     expect(words({ time: "between", from: "2026-11-16T04:30" })).toEqual([
       "from 2026-11-16 04:30:00",
     ]);

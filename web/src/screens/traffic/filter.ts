@@ -32,6 +32,8 @@ export interface TrafficFilter {
   /** As the browser's fields write them: 2026-11-16T04:30. */
   from: string;
   to: string;
+  /** Only what took more than so many milliseconds; null for all. */
+  slower: number | null;
   text: string;
   /** Only what belongs to this JSON-RPC id. */
   request_id?: string | null;
@@ -49,12 +51,13 @@ export const EVERYTHING: TrafficFilter = {
   time: "any",
   from: "",
   to: "",
+  slower: null,
   text: "",
 };
 
 /** How many of the choices that are not on the bar itself are made. */
 export const activeCount = (filter: TrafficFilter): number =>
-  (["direction", "status", "method", "server", "time"] as const).filter(
+  (["direction", "status", "method", "server", "time", "slower"] as const).filter(
     (name) => filter[name] !== EVERYTHING[name],
   ).length + (filter.hidden.length > 0 ? 1 : 0);
 
@@ -100,16 +103,19 @@ interface Aim {
   now?: number;
   /** Nothing up to this one: the view was cleared then. */
   after?: number;
+  /** How long an event lasted by now, in seconds; null for what does not last. */
+  lastedOf?: (event: EventView, now: number) => number | null;
 }
 
 export function wantedBy(
   filter: TrafficFilter,
   serverId: string | null,
-  { found, now = Date.now() / 1000, after = 0 }: Aim = {},
+  { found, now = Date.now() / 1000, after = 0, lastedOf = () => null }: Aim = {},
 ): (event: EventView) => boolean {
   const { layer, direction, status, method, request_id } = filter;
   const hidden = new Set(filter.hidden);
   const [since, until] = spanOf(filter, now);
+  const least_s = filter.slower === null ? null : filter.slower / 1000;
   // Looked for without making lower case text of every event.
   const words = wordsOf(filter.text.toLowerCase()).map((word) => ({
     word,
@@ -124,6 +130,7 @@ export function wantedBy(
     if (request_id && String(event.request_id) !== request_id) return false;
     if (direction !== "both" && directionOf(event) !== direction) return false;
     if (status !== "any" && !hasStatus(event, status)) return false;
+    if (least_s !== null && (lastedOf(event, now) ?? 0) <= least_s) return false;
     return words.every(
       ({ word, in: pattern }) =>
         pattern.test(event.head) ||

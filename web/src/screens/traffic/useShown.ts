@@ -7,10 +7,11 @@ import { type EventRing, useRing } from "../../state/events";
 import { useFiltered } from "../../state/filtered";
 import { useDraft } from "../../state/remembered";
 import { useInspector } from "../../state/store";
+import { lastedOf } from "./elapsed";
 import { ALL, EVERYTHING, type TrafficFilter, wantedBy } from "./filter";
 import { useFound } from "./found";
 
-// How often "the last minute" is looked at again.
+// How often "the last minute", and what still waits for its answer, are looked at again.
 const AGAIN_MS = 5_000;
 
 export interface Cleared {
@@ -31,9 +32,9 @@ export interface Shown {
   setCleared(cleared: Cleared | null): void;
 }
 
-/** The last minutes end now; those of a run that is over end with it. */
+/** The last minutes, and what is not over, end now; those of a run that is over end with it. */
 function useEnd(ring: EventRing, filter: TrafficFilter, isLive: boolean): number {
-  const isCounting = filter.time === "1" || filter.time === "5";
+  const isCounting = filter.time === "1" || filter.time === "5" || filter.slower !== null;
   const now = useNow(isCounting && isLive, AGAIN_MS);
   return isLive ? now : (ring.items.at(-1)?.wall ?? now);
 }
@@ -56,10 +57,11 @@ export function useShown(): Shown {
   const { found, isSearching } = useFound(filter.text, runId, ring);
   const cleared = clearedAt?.run_id === runId ? clearedAt : null;
   const wanted = useMemo(() => {
-    const aim = { found, now, after: cleared?.seq };
+    const lasted = (event: EventView, at: number) => lastedOf(event, ring, at);
+    const aim = { found, now, after: cleared?.seq, lastedOf: lasted };
     return wantedBy({ ...calm, request_id: requestId }, serverId, aim);
-  }, [calm, serverId, requestId, found, now, cleared?.seq]);
-  const { rows, version, isFiltering } = useFiltered(wanted);
+  }, [calm, serverId, requestId, found, now, cleared?.seq, ring]);
+  const { rows, version, isFiltering } = useFiltered(wanted, calm.slower !== null);
   return {
     rows,
     version,

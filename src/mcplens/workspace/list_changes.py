@@ -1,0 +1,79 @@
+"""What a server changed in a list of its own accord: which items it added, took away, changed.
+
+Only so many are named, all are counted. Pure; called by Listing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, Final
+
+import msgspec
+
+from mcplens.protocol.shapes import Item
+
+# Enough to look through; a page marks those that are named.
+MOST_NAMES: Final = 200
+# A longer name belongs to nothing that a page could find by it.
+_MOST_CHARACTERS: Final = 1_000
+_NAMED_BY: Final = {
+    "tools": "name",
+    "resources": "uri",
+    "resource_templates": "uri_template",
+    "prompts": "name",
+}
+
+
+class Names(msgspec.Struct, frozen=True):
+    """How many items, and the first of them by name."""
+
+    count: int
+    names: list[str]
+
+
+class ListChange(msgspec.Struct, frozen=True):
+    """A list beside the one before it; `changed` items have other JSON than before."""
+
+    added: Names
+    removed: Names
+    changed: Names
+
+
+def change_of(kind: str, before: Sequence[Item], after: Sequence[Item]) -> ListChange:
+    """What became of a list."""
+    old, new = _by_name(kind, before), _by_name(kind, after)
+    return ListChange(
+        _names(name for name in new if name not in old),
+        _names(name for name in old if name not in new),
+        _names(name for name, item in new.items() if name in old and _differ(item, old[name])),
+    )
+
+
+def _names(found: Iterable[str]) -> Names:
+    every = list(found)
+    return Names(len(every), [name[:_MOST_CHARACTERS] for name in every[:MOST_NAMES]])
+
+
+def _by_name(kind: str, items: Sequence[Item]) -> dict[str, Item]:
+    """The items by what a page calls them: one without a name by its place, of two with the same
+    name the second by its number."""
+    named: dict[str, Item] = {}
+    for place, item in enumerate(items, start=1):
+        name = getattr(item, _NAMED_BY[kind]) or f"#{place}"
+        key, count = name, 2
+        while key in named:
+            key, count = f"{name} #{count}", count + 1
+        named[key] = item
+    return named
+
+
+def _differ(one: Item, other: Item) -> bool:
+    return one.raw != other.raw and _ordered(one) != _ordered(other)
+
+
+def _ordered(item: Item) -> Any:
+    """The item without the order of its members, which means nothing."""
+    try:
+        return msgspec.json.encode(item.value(), order="sorted")
+    except (ValueError, RecursionError):  # also what is no UTF-8
+        return item.raw

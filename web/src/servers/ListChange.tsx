@@ -1,0 +1,116 @@
+// That a server changed a list of its own accord, and what it changed.
+import { Badge, Button, Popover } from "@mantine/core";
+import { useState } from "react";
+import { Link } from "react-router";
+import type { ListChangeView, ListKind, NamesView } from "../api/types";
+import { Icon } from "../parts/icons";
+import { Name } from "../parts/Name";
+import type { List } from "../state/lists";
+import { pathTo } from "../state/selection";
+import { clock } from "../values/format";
+import css from "./ListChange.module.css";
+
+interface Props {
+  serverId: string;
+  kind: ListKind;
+  list: List;
+}
+
+const pathOf = (serverId: string, kind: ListKind, key: string): string =>
+  kind === "resource_templates"
+    ? `${pathTo(serverId, "resources")}?template=${encodeURIComponent(key)}`
+    : pathTo(serverId, kind, key);
+
+interface GroupProps {
+  what: string;
+  group: NamesView;
+  /** Undefined for what is no longer there. */
+  path?(name: string): string;
+  onGo(): void;
+}
+
+function Group({ what, group, path, onGo }: GroupProps) {
+  if (group.count === 0) return null;
+  const rest = group.count - group.names.length;
+  return (
+    <div>
+      <strong>{`${group.count.toLocaleString("en")} ${what}`}</strong>
+      <ul className={css.names}>
+        {group.names.map((name) => (
+          <li key={name} className="mono">
+            {path ? (
+              <Link to={path(name)} onClick={onGo}>
+                <Name>{name}</Name>
+              </Link>
+            ) : (
+              <Name>{name}</Name>
+            )}
+          </li>
+        ))}
+        {rest > 0 && <li className="dim">{`and ${rest.toLocaleString("en")} more`}</li>}
+      </ul>
+    </div>
+  );
+}
+
+interface GroupsProps {
+  serverId: string;
+  kind: ListKind;
+  change: ListChangeView;
+  onGo(): void;
+}
+
+function Groups({ serverId, kind, change, onGo }: GroupsProps) {
+  const { added, changed, removed } = change;
+  if (added.count + changed.count + removed.count === 0)
+    return <>The list is the same as before.</>;
+  const path = (name: string): string => pathOf(serverId, kind, name);
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what is removed has no links to scroll by
+    <section className={css.groups} aria-label="What changed" tabIndex={0}>
+      <Group what="added" group={added} path={path} onGo={onGo} />
+      <Group what="changed" group={changed} path={path} onGo={onGo} />
+      <Group what="removed" group={removed} onGo={onGo} />
+    </section>
+  );
+}
+
+export function ListChange({ serverId, kind, list }: Props) {
+  const [isOpen, setOpen] = useState(false);
+  const { is_changed = false, fetched = 0 } = list.summary ?? {};
+  if (!is_changed) return null;
+  const told = `changed, refreshed at ${clock(fetched, false)}`;
+  // It is not known where only some of the list was there before, and until the new list comes.
+  if (!list.change || list.fetched !== fetched)
+    return (
+      <Badge color="yellow" title="The server said that the list changed">
+        {told}
+      </Badge>
+    );
+  return (
+    <Popover
+      opened={isOpen}
+      onChange={setOpen}
+      position="bottom-start"
+      width={300}
+      trapFocus
+      returnFocus
+    >
+      <Popover.Target>
+        <Button
+          size="compact-xs"
+          variant="light"
+          color="yellow"
+          title="The server said that the list changed: show what changed"
+          rightSection={<Icon name="down" size={10} />}
+          onClick={() => setOpen(!isOpen)}
+        >
+          {told}
+        </Button>
+      </Popover.Target>
+      <Popover.Dropdown>
+        <Groups serverId={serverId} kind={kind} change={list.change} onGo={() => setOpen(false)} />
+      </Popover.Dropdown>
+    </Popover>
+  );
+}
