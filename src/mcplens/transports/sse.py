@@ -160,7 +160,7 @@ class SseTransport(Transport):
             return
         message = self._stream.message_in(event)
         if message is None:
-            self._remark(f"an event named {event.event!r} is no message: {one_line(event.data)}")
+            self._remark(self._stream.oddity(event))
         else:
             self._deliver_message(message, len(event.data))
 

@@ -291,7 +291,7 @@ class StreamableHttpTransport(Transport):
                 if answer.has_doubtful:
                     return  # the session fails the request, quoting what came
                 raise answer.ending()
-            await self._clock.sleep(max(answer.retry_s, _backoff_s(failures)))
+            await self._wait_for(answer, failures)
             try:
                 async with self._get(answer) as exchange:
                     if exchange.status >= 300 or not exchange.is_event_stream:
@@ -333,7 +333,14 @@ class StreamableHttpTransport(Transport):
             if failures == _MAX_FAILURES:
                 self._remark(f"the server's stream is given up after {failures} tries: {problem}")
                 return
-            await self._clock.sleep(max(stream.retry_s, _backoff_s(failures)))
+            await self._wait_for(stream, failures)
+
+    async def _wait_for(self, stream: EventStream, failures: int) -> None:
+        """Wait as long as the server wants before its stream is asked for again."""
+        if stream.retry_s > _MAX_BACKOFF_S:
+            wish = f"{stream.retry_s:,.0f} s, as the server asks (retry)"
+            self._remark(f"the stream has ended; it is asked for again in {wish}")
+        await self._clock.sleep(max(stream.retry_s, _backoff_s(failures)))
 
     def _get(self, stream: EventStream) -> Exchange:
         headers = self._get_headers
@@ -349,7 +356,7 @@ class StreamableHttpTransport(Transport):
     ) -> Message | None:
         message = stream.message_in(event)
         if message is None:
-            self._remark(f"an event named {event.event!r} is no message: {one_line(event.data)}")
+            self._remark(stream.oddity(event))
         else:
             self._deliver_message(message, len(event.data), channel)
         return message
