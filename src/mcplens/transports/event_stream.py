@@ -57,11 +57,17 @@ class EventStream:
     def has_begun(self) -> bool:
         return self._last is not None
 
+    @property
+    def unfinished(self) -> bytes:
+        """What came of an event whose end has not come."""
+        if self._last is None or not self._last[1].has_partial_event:
+            return b""
+        return self._last[1].partial()
+
     def ending(self) -> HttpError:
         """How the last connection ended, as the error of a request that is not answered."""
         assert self._last is not None
-        exchange, parser = self._last
-        partial = parser.partial() if parser.has_partial_event else b""
+        exchange, partial = self._last[0], self.unfinished
         problem = f"the stream {self._how} before the answer"
         if partial:
             problem += f", in the middle of an event: {one_line(partial)}"
@@ -116,8 +122,15 @@ class Answer(EventStream):
 
     def __init__(self, limit_bytes: int) -> None:
         super().__init__(limit_bytes)
+        self.exchange: Exchange | None = None  # the one that it is to come by
         self.is_given = False
         self.has_doubtful = False  # something came that may have been meant as the answer
+
+    @property
+    def unfinished(self) -> bytes:
+        if self.exchange is not None and not self.has_begun:
+            return self.exchange.so_far
+        return super().unfinished
 
     def settles(self, message: Message, request_id: RequestId) -> bool:
         """Whether this message, which came on the stream, is the answer at last."""

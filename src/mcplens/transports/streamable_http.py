@@ -75,6 +75,7 @@ class StreamableHttpTransport(Transport):
         self._is_stateless = False
         self._session_id: str | None = None
         self._calls: dict[RequestId, asyncio.Task[None]] = {}
+        self._answers: dict[RequestId, Answer] = {}  # those that are under way
         self._asides: set[asyncio.Task[None]] = set()  # POSTs that nobody waits for
         self._listener: asyncio.Task[None] | None = None
         self._is_open = False
@@ -118,6 +119,12 @@ class StreamableHttpTransport(Transport):
             self._asides.add(task)
             task.add_done_callback(self._asides.discard)
 
+    def unfinished(self, request_id: RequestId | None = None) -> bytes:
+        answers = [*self._answers.values()]
+        if request_id is not None:
+            answers = [answer for key, answer in self._answers.items() if key == request_id]
+        return next(filter(None, (answer.unfinished for answer in answers)), b"")
+
     def abandon(self, request_id: RequestId) -> None:
         task = self._calls.pop(request_id, None)
         if task is not None:
@@ -157,6 +164,8 @@ class StreamableHttpTransport(Transport):
 
     async def _converse(self, out: Outgoing) -> None:
         answer = Answer(self.max_message_bytes)
+        if out.is_request and out.id is not None:
+            self._answers[out.id] = answer
         try:
             try:
                 await self._post(out, answer)
@@ -170,6 +179,7 @@ class StreamableHttpTransport(Transport):
         finally:
             if out.is_request and out.id is not None:
                 self._calls.pop(out.id, None)
+                self._answers.pop(out.id, None)
 
     async def _post(self, out: Outgoing, answer: Answer) -> None:
         is_first = out.method == "initialize"
@@ -177,6 +187,7 @@ class StreamableHttpTransport(Transport):
         headers = self._first_headers if is_first else self._post_headers
         headers = headers.with_extra(out.headers)
         async with self._client.exchange("POST", headers, out.data) as exchange:
+            answer.exchange = exchange
             is_success = exchange.status < 300
             if is_first and is_success:
                 self._take_session_id(exchange.header("Mcp-Session-Id"))
