@@ -138,7 +138,15 @@ def test_many_data_lines_over_the_limit_are_marked_and_not_hoarded() -> None:
     parser = SseParser(10_000)
     for _ in range(1_000):
         assert list(parser.feed(b"data: " + b"x" * 1_000 + b"\n")) == []
-        assert sum(map(len, parser._data)) <= 11_000
+        assert len(parser.partial()) <= 11_000
+    (event,) = parser.feed(b"\n")
+    assert event.is_too_long
+
+
+def test_data_lines_without_end_are_marked_and_not_hoarded_even_if_empty() -> None:
+    parser = SseParser(10_000)
+    assert list(parser.feed(b"data:\n" * 50_000)) == []
+    assert len(parser.partial()) <= 11_000
     (event,) = parser.feed(b"\n")
     assert event.is_too_long
 

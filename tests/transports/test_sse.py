@@ -224,6 +224,14 @@ async def test_an_endpoint_on_another_origin_is_refused_and_nothing_is_sent_ther
     assert not other.requests
 
 
+async def test_an_endpoint_that_is_too_long_for_a_url_is_refused():
+    error, server = await refusal_of(Stream(b"/" + b"x" * 100_000))
+    assert error.code == "ENDPOINT_REFUSED"
+    assert "too long for a URL: /xxx" in error.message
+    assert len(error.message) < 500
+    assert not server.seen("POST")
+
+
 async def test_an_endpoint_that_is_no_url_is_refused():
     error, _ = await refusal_of(Stream(b"http://[broken"))
     assert error.code == "ENDPOINT_REFUSED"

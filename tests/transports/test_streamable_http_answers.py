@@ -6,7 +6,7 @@ import pytest
 
 from mcplens.clock import ManualClock
 from mcplens.errors import HttpError
-from mcplens.events import HttpExchangeEnded
+from mcplens.events import HttpExchangeEnded, HttpResponseReceived
 from mcplens.protocol.frames import Malformed, encode_error, parse
 from mcplens.transports.streamable_http import StreamableHttpTransport
 from tests.servers.misbehaving.wire import Wire
@@ -135,6 +135,18 @@ async def test_each_status_fails_its_own_request_with_status_headers_and_body(
     assert f"POST {server.url} was answered with {status}" in error.message
     assert error.message.endswith("line one line two")
     assert heard.ids() == [2]
+
+
+async def test_a_head_that_is_no_utf_8_is_told_legibly():
+    async def handle(request: Seen, wire: Wire) -> None:
+        head = b"HTTP/1.1 500 caf\xe9\r\nContent-Type: text/\xff\r\nContent-Length: 0\r\n\r\n"
+        await wire.raw(head)
+
+    async with talking(handle) as (_, heard):
+        heard.transport.send(call(1))
+        error = await heard.failure(1)
+    assert error.message.endswith("was answered with 500 caf\ufffd")
+    assert heard.events(HttpResponseReceived)[0].reason == "caf\ufffd"
 
 
 @pytest.mark.parametrize(

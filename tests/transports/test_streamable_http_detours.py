@@ -137,6 +137,18 @@ async def test_a_redirect_to_another_origin_is_refused_and_nothing_is_sent_there
     assert "s3cret" not in repr((error.to_dict(), heard.bus.kept()))
 
 
+@pytest.mark.parametrize("location", ["file:///etc/passwd", "javascript:alert(1)", "http://[x/"])
+async def test_a_redirect_to_what_is_no_http_address_names_it(location):
+    async def handle(request: Seen, wire: Wire) -> None:
+        await wire.respond(307, Location=location)
+
+    async with talking(handle) as (_, heard):
+        heard.transport.send(call(1))
+        error = await heard.failure(1)
+    assert error.code == "REDIRECT_REFUSED"
+    assert f"redirected (307) to what is no HTTP address: '{location}'" in error.message
+
+
 async def test_a_redirect_loop_ends_after_five_hops():
     async def handle(request: Seen, wire: Wire) -> None:
         await wire.respond(307, Location="/mcp")

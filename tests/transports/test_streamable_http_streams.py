@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 
+import pytest
+
 from mcplens.clock import ManualClock
 from mcplens.errors import HttpError
 from mcplens.events import HttpBytesReceived, HttpExchangeEnded
@@ -108,6 +110,20 @@ async def test_an_event_of_another_name_is_remarked_and_not_taken_for_a_message(
         await heard.message()
     assert heard.ids() == [1]
     assert "'ping'" in heard.remarks()[0]
+
+
+async def test_the_name_of_an_event_is_quoted_in_part():
+    async def handle(request: Seen, wire: Wire) -> None:
+        await wire.open_sse()
+        await wire.event(b"x", name="n" * 100_000)
+        await wire.end_sse()
+
+    async with talking(handle) as (_, heard):
+        heard.transport.send(call(1))
+        await heard.failure(1)
+    (remark,) = heard.remarks()
+    assert "nnnn" in remark
+    assert len(remark) < 1000
 
 
 async def test_an_event_over_the_limit_is_shown_by_its_start():
@@ -241,6 +257,52 @@ async def test_a_cut_stream_with_event_ids_is_resumed_after_the_delay_that_the_s
     assert [channel for _, channel in heard.messages] == [1, 1]
     assert [get.headers["last-event-id"] for get in server.seen("GET")] == ["e1", "e2"]
     assert server.seen("GET")[0].headers["accept"] == "text/event-stream"
+
+
+async def test_a_server_that_wants_no_delay_is_not_asked_without_end():
+    async def handle(request: Seen, wire: Wire) -> None:
+        await wire.open_sse()
+        await wire.chunk(b"id: e1\nretry: 0\ndata: \n\n")
+        await wire.end_sse()
+
+    clock = ManualClock()
+    async with talking(handle, clock) as (server, heard):
+        heard.transport.send(call(1))
+        for _ in range(3):
+            await wait_for_sleep(clock, server)
+            count = len(server.seen("GET"))
+            await clock.advance(0.1)
+            await server.until(lambda n=count: len(server.seen("GET")) > n)
+        await wait_for_sleep(clock, server)
+    assert len(server.seen("GET")) == 3
+
+
+async def test_a_long_delay_that_the_server_wants_is_told():
+    async def handle(request: Seen, wire: Wire) -> None:
+        await wire.open_sse()
+        await wire.chunk(b"id: e1\nretry: 1000000000000\ndata: \n\n")
+        await wire.end_sse()
+
+    clock = ManualClock()
+    async with talking(handle, clock) as (server, heard):
+        heard.transport.send(call(1))
+        await wait_for_sleep(clock, server)
+    assert "again in 1,000,000,000 s, as the server asks" in heard.remarks()[0]
+
+
+@pytest.mark.parametrize("event_id", [b"a\x01b", b"i" * 100_000])
+async def test_an_event_id_that_no_header_can_hold_fails_the_request_at_once(event_id):
+    async def handle(request: Seen, wire: Wire) -> None:
+        await wire.open_sse()
+        await wire.chunk(b"id: " + event_id + b"\ndata: \n\n")
+        await wire.end_sse()
+
+    async with talking(handle) as (server, heard):
+        heard.transport.send(call(1))
+        error = await heard.failure(1)
+    assert error.code == "NO_RESPONSE"
+    assert "cannot be resumed, since no header can hold its last event id" in error.message
+    assert not server.seen("GET")
 
 
 async def test_a_server_that_refuses_to_resume_fails_the_request_with_its_refusal():

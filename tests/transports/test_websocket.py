@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import base64
 import hashlib
+import socket
 import struct
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
@@ -16,9 +17,9 @@ from websockets.http11 import Request, Response
 
 from mcplens.clock import ManualClock
 from mcplens.errors import ConfigurationError, ConnectError, HttpError, InspectorError
-from mcplens.events import HttpRequestSent, HttpResponseReceived
+from mcplens.events import HttpExchangeEnded, HttpRequestSent, HttpResponseReceived
 from mcplens.protocol.frames import Malformed
-from mcplens.transports import websocket
+from mcplens.transports import websocket, websocket_connection
 from mcplens.transports.base import MESSAGES_PER_TURN, Closing
 from mcplens.transports.websocket import WebSocketTransport
 
@@ -66,6 +67,21 @@ async def refusal_of(url: str, **options: object) -> tuple[InspectorError, Recor
         async with asyncio.timeout(BOUND_S), transport:
             pass
     return failure.value, heard
+
+
+async def accept(
+    reader: asyncio.StreamReader,
+    writer: asyncio.StreamWriter,
+    chosen: bytes = b"Sec-WebSocket-Protocol: mcp\r\n",
+) -> None:
+    """Take a handshake, by hand."""
+    head = (await reader.readuntil(b"\r\n\r\n")).decode()
+    key = next(line for line in head.split("\r\n") if "-Key:" in line).split(": ")[1]
+    digest = hashlib.sha1(f"{key}258EAFA5-E914-47DA-95CA-C5AB0DC85B11".encode()).digest()
+    writer.write(
+        b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+        b"%sSec-WebSocket-Accept: %s\r\n\r\n" % (chosen, base64.b64encode(digest))
+    )
 
 
 # -- messages ----------------------------------------------------------------------------------
@@ -136,6 +152,31 @@ async def test_a_flood_of_frames_leaves_others_their_turn():
 
     async with talking(handle) as heard:
         assert await most_in_one_turn(heard, 500) <= MESSAGES_PER_TURN
+
+
+async def test_pings_of_a_server_that_does_not_read_are_not_answered_without_end(monkeypatch):
+    monkeypatch.setattr(websocket_connection, "MAX_UNREAD_BYTES", 100_000)
+    ping = struct.pack("!BB", 0x89, 125) + b"p" * 125
+    text = b"\x81" + struct.pack("!B", len(result(1))) + result(1)
+
+    async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await accept(reader, writer)
+        writer.transport.pause_reading()  # type: ignore[attr-defined]
+        kernel = writer.get_extra_info("socket")
+        kernel.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        for _ in range(60):
+            writer.write(ping * 1000)
+            await writer.drain()
+        writer.write(text)
+        await asyncio.Event().wait()
+
+    async with listening(handle) as port:
+        transport = WebSocketTransport(f"ws://127.0.0.1:{port}/")
+        async with connected(transport) as heard:
+            await heard.message()
+            assert transport._socket is not None
+            assert transport._socket.transport.get_write_buffer_size() < 300_000
+            transport.closing = Closing.KILL
 
 
 async def test_what_was_sent_last_is_out_before_the_transport_is_left():
@@ -227,9 +268,41 @@ async def test_a_server_that_speaks_something_else_fails_the_handshake():
         writer.write(b"SSH-2.0-OpenSSH_9.9\r\n\r\n")
 
     async with listening(handle) as port:
-        error, _ = await refusal_of(f"ws://127.0.0.1:{port}/")
+        error, heard = await refusal_of(f"ws://127.0.0.1:{port}/")
     assert isinstance(error, ConnectError)
     assert "handshake failed" in error.message
+    assert heard.events(HttpRequestSent)
+    assert heard.events(HttpExchangeEnded)[0].error == error.message
+
+
+async def test_a_handshake_that_is_wrong_is_told_with_what_was_wrong_in_it():
+    async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await accept(reader, writer, b"Sec-WebSocket-Protocol: other\r\n")
+
+    async with listening(handle) as port:
+        error, heard = await refusal_of(f"ws://127.0.0.1:{port}/")
+    assert "unsupported subprotocol: other" in error.message
+    received = heard.events(HttpResponseReceived)[0]
+    assert received.status == 101
+    assert ("Sec-WebSocket-Protocol", "other") in received.headers
+    assert heard.events(HttpExchangeEnded)[0].error == error.message
+
+
+async def test_a_handshake_that_is_called_off_is_told():
+    async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        is_asked.set()
+        await reader.read()
+
+    is_asked = asyncio.Event()
+    async with listening(handle) as port, asyncio.timeout(BOUND_S):
+        transport = WebSocketTransport(f"ws://127.0.0.1:{port}/")
+        heard = Recorder(transport)
+        opening = asyncio.get_running_loop().create_task(transport.__aenter__())
+        await is_asked.wait()
+        opening.cancel()
+        await asyncio.wait([opening])
+    assert heard.events(HttpExchangeEnded)[0].error == "closed by us before its end"
 
 
 async def test_a_server_that_is_not_there_refuses_the_connection():
@@ -300,14 +373,7 @@ async def test_a_frame_that_breaks_the_protocol_ends_the_connection_whatever_the
     is_told = asyncio.Event()
 
     async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        head = (await reader.readuntil(b"\r\n\r\n")).decode()
-        key = next(line for line in head.split("\r\n") if "-Key:" in line).split(": ")[1]
-        digest = hashlib.sha1(f"{key}258EAFA5-E914-47DA-95CA-C5AB0DC85B11".encode()).digest()
-        writer.write(
-            b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
-            b"Sec-WebSocket-Protocol: mcp\r\nSec-WebSocket-Accept: %s\r\n\r\n"
-            % base64.b64encode(digest)
-        )
+        await accept(reader, writer)
         writer.write(struct.pack("!BB", 0x83, 0))  # an opcode that does not exist
         await reader.readexactly(2)
         is_told.set()

@@ -35,18 +35,20 @@ class SseParser:
         self._is_first = True
         self._id: str | None = None
         self._retry_ms: int | None = None
+        self._data: bytes | bytearray | None = None
         self._reset()
 
     def __repr__(self) -> str:
-        return f"<SseParser with {self._tail_size + self._data_size} bytes of an unfinished event>"
+        return f"<SseParser with {self._held_bytes} bytes of an unfinished event>"
 
     @property
     def has_partial_event(self) -> bool:
-        return bool(self._data or self._tail_size)
+        return self._data is not None or self._tail_size > 0
 
     def partial(self) -> bytes:
         """What came of an event that was never finished."""
-        return b"\n".join([*self._data, b"".join(self._tail)])
+        parts = [] if self._data is None else [self._data]
+        return b"\n".join([*parts, b"".join(self._tail)])
 
     def feed(self, chunk: bytes) -> Iterator[SseEvent]:
         """The events that this chunk completes."""
@@ -70,8 +72,12 @@ class SseParser:
         if start < len(chunk):
             self._hold(chunk[start:] if start else chunk)
 
+    @property
+    def _held_bytes(self) -> int:
+        return self._tail_size + len(self._data or b"")
+
     def _hold(self, part: bytes) -> None:
-        if self._tail_size + self._data_size > self._limit:
+        if self._held_bytes > self._limit:
             self._is_too_long = True
             return
         self._tail.append(part)
@@ -100,17 +106,22 @@ class SseParser:
         return None
 
     def _add_data(self, value: bytes) -> None:
-        if self._data_size + len(value) > self._limit:
+        data = self._data
+        if len(data or b"") + len(value) > self._limit:
             self._is_too_long = True
-            if not self._data:
-                self._data.append(value[: 64 * 1024])
-            return
-        self._data.append(value)
-        self._data_size += len(value)
+            if data is None:
+                self._data = value[: 64 * 1024]
+        elif data is None:
+            self._data = value
+        else:  # one buffer, since a list of millions of short lines is far larger than they are
+            if isinstance(data, bytes):
+                data = self._data = bytearray(data)
+            data += b"\n"
+            data += value
 
     def _dispatch(self) -> SseEvent | None:
-        data = self._data[0] if len(self._data) == 1 else b"\n".join(self._data)
-        is_worth = bool(self._data) or self._id is not None or self._retry_ms is not None
+        data = bytes(self._data or b"")
+        is_worth = self._data is not None or self._id is not None or self._retry_ms is not None
         event = None
         if is_worth:
             name = self._event or "message"
@@ -119,8 +130,7 @@ class SseParser:
         return event
 
     def _reset(self) -> None:
-        self._data: list[bytes] = []
-        self._data_size = 0
+        self._data = None
         self._event = ""
         self._id = None
         self._retry_ms = None

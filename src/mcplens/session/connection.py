@@ -178,7 +178,9 @@ class Connection:
         except TimeoutError:
             message = f"not connected within {timeout_s:g} s, while {self.step}"
             if self.session is not None:
-                message += begun_with(self.session.transport.unfinished)
+                transport = self.session.transport
+                message += f"; {transport.lack}" if transport.lack else ""
+                message += begun_with(transport.unfinished())
             return await self._failed(TimeoutExpired("CONNECTION_TIMEOUT", message))
         except InspectorError as error:
             return await self._failed(error)

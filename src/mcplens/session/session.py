@@ -345,7 +345,7 @@ class Session:
         if entry.evidence:
             shown = ", ".join(quote(raw) for raw in entry.evidence)
             message += f"; what came meanwhile is no valid message: {shown}"
-        message += begun_with(self.transport.unfinished)
+        message += begun_with(self.transport.unfinished(entry.id))
         self.give_up(entry, "timed out")
         self.end(entry, TimeoutExpired("REQUEST_TIMEOUT", message))
 

@@ -119,10 +119,14 @@ class Transport(ABC):
     def identity(self) -> str:
         """What tells this server from others in this process: its command or its URL."""
 
-    @property
-    def unfinished(self) -> bytes:
-        """How the message begins that has come in part; b"" where there is none."""
+    def unfinished(self, request_id: RequestId | None = None) -> bytes:
+        """How the message begins that has come in part, for this request or any; b"" if none."""
         return b""
+
+    @property
+    def lack(self) -> str:
+        """What an open channel still needs from the server, for a person; "" if nothing."""
+        return ""
 
     @abstractmethod
     async def _open(self) -> None:

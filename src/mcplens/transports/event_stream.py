@@ -6,6 +6,7 @@ event id. Called by both HTTP transports; protocol/sse.py reads the bytes.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Final
 
@@ -27,6 +28,13 @@ from mcplens.transports.network import KEPT_BYTES, one_line
 
 # The event stream standard leaves the delay to us where the server names none.
 DEFAULT_RETRY_S: Final = 1.0
+# A server that asks for no delay, and ends each stream at once, would be asked without end.
+_LEAST_RETRY_S: Final = 0.1
+# What servers take as one header; a control character none of them would.
+_MOST_ID_CHARACTERS: Final = 8 * 1024
+_UNSENDABLE: Final = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
+# As much is quoted of the name of an event.
+_QUOTED_CHARACTERS: Final = 200
 _REPLIES: Final = (Kind.RESULT, Kind.ERROR)
 
 
@@ -40,6 +48,7 @@ class EventStream:
         self._limit_bytes = limit_bytes
         self._last: tuple[Exchange, SseParser] | None = None
         self._how = "ended"
+        self._has_odd_id = False
 
     def __repr__(self) -> str:
         return f"<EventStream after {self.event_count} events, last id {self.last_event_id!r}>"
@@ -48,14 +57,22 @@ class EventStream:
     def has_begun(self) -> bool:
         return self._last is not None
 
+    @property
+    def unfinished(self) -> bytes:
+        """What came of an event whose end has not come."""
+        if self._last is None or not self._last[1].has_partial_event:
+            return b""
+        return self._last[1].partial()
+
     def ending(self) -> HttpError:
         """How the last connection ended, as the error of a request that is not answered."""
         assert self._last is not None
-        exchange, parser = self._last
-        partial = parser.partial() if parser.has_partial_event else b""
+        exchange, partial = self._last[0], self.unfinished
         problem = f"the stream {self._how} before the answer"
         if partial:
             problem += f", in the middle of an event: {one_line(partial)}"
+        if self._has_odd_id:
+            problem += "; it cannot be resumed, since no header can hold its last event id"
         return exchange.error("NO_RESPONSE", problem, partial)
 
     async def follow(self, exchange: Exchange, take: Callable[[SseEvent], None]) -> None:
@@ -77,6 +94,11 @@ class EventStream:
             self._how = f"broke off ({what_broke(problem)})"
             raise
 
+    def oddity(self, event: SseEvent) -> str:
+        """What to say of an event of another kind."""
+        name = event.event[:_QUOTED_CHARACTERS]
+        return f"an event named {name!r} is no message: {one_line(event.data)}"
+
     def message_in(self, event: SseEvent) -> Message | None:
         """The message that an event carries; None for an event of another kind."""
         if event.event != "message":
@@ -88,9 +110,11 @@ class EventStream:
     def _note(self, event: SseEvent) -> None:
         self.event_count += 1
         if event.id is not None:
-            self.last_event_id = event.id
+            is_long = len(event.id) > _MOST_ID_CHARACTERS
+            self._has_odd_id = is_long or _UNSENDABLE.search(event.id) is not None
+            self.last_event_id = "" if self._has_odd_id else event.id
         if event.retry_ms is not None:
-            self.retry_s = event.retry_ms / 1000
+            self.retry_s = max(_LEAST_RETRY_S, event.retry_ms / 1000)
 
 
 class Answer(EventStream):
@@ -98,8 +122,15 @@ class Answer(EventStream):
 
     def __init__(self, limit_bytes: int) -> None:
         super().__init__(limit_bytes)
+        self.exchange: Exchange | None = None  # the one that it is to come by
         self.is_given = False
         self.has_doubtful = False  # something came that may have been meant as the answer
+
+    @property
+    def unfinished(self) -> bytes:
+        if self.exchange is not None and not self.has_begun:
+            return self.exchange.so_far
+        return super().unfinished
 
     def settles(self, message: Message, request_id: RequestId) -> bool:
         """Whether this message, which came on the stream, is the answer at last."""

@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
 # More hops than any sane server needs; fewer than a loop makes.
 MAX_REDIRECTS: Final = 5
+# Enough to recognise where a redirect points.
+_QUOTED_CHARACTERS: Final = 200
 _REDIRECTS: Final = (301, 302, 303, 307, 308)
 
 
@@ -93,6 +95,11 @@ class Exchange:
         """Whether the end of the body is here, read or not."""
         return self._response is not None and self._response.content.is_eof()
 
+    @property
+    def so_far(self) -> bytes:
+        """What was read of a body that is read whole."""
+        return b"".join(self._chunks)
+
     def header(self, name: str) -> str | None:
         """A header of the answer, as it came."""
         return None if self._response is None else self._response.headers.get(name)
@@ -149,7 +156,7 @@ class Exchange:
     ) -> HttpError:
         """An error that carries what came of the answer."""
         if body is None:
-            body = b"".join(self._chunks)
+            body = self.so_far
         return HttpError(
             code,
             f"{self.doing}: {problem}",
@@ -181,9 +188,9 @@ class Exchange:
             self.method, self._url, data=body, headers=self._headers.sent, allow_redirects=False
         )
         self.status = response.status
-        self.reason = response.reason or ""
+        self.reason = _legible(response.reason or "")
         declared = response.headers.get("Content-Type", "")
-        self.content_type = declared.partition(";")[0].strip().lower()
+        self.content_type = _legible(declared).partition(";")[0].strip().lower()
         self.shown_headers = mask_headers(
             [
                 (name.decode("latin-1"), value.decode("latin-1"))
@@ -205,7 +212,9 @@ class Exchange:
             target = self._url.join(URL(location))
             is_same = target.origin() == self._url.origin()
         except ValueError:
-            raise self.error("REDIRECT_REFUSED", "redirected to what is no URL", body) from None
+            shown = mask_url(_legible(location))[:_QUOTED_CHARACTERS]
+            where = f"redirected ({self.status}) to what is no HTTP address: {shown!r}"
+            raise self.error("REDIRECT_REFUSED", where, body) from None
         if not is_same:
             theirs, ours = target.origin(), self._url.origin()
             raise self.error(
@@ -258,7 +267,7 @@ class Exchange:
     def _broken(self, problem: BaseException) -> BaseException:
         """End the exchange and its connection; gives what is to be raised."""
         self._close()
-        so_far = b"".join(self._chunks)[:KEPT_BYTES]
+        so_far = self.so_far[:KEPT_BYTES]
         if not isinstance(problem, Exception):  # cancelled
             self._end("closed by us before its end", so_far)
             return problem
@@ -300,6 +309,11 @@ class Exchange:
         host = getattr(problem, "host", None) or self._url.host or ""
         port = getattr(problem, "port", None) or self._url.port
         return unreachable(problem, self.doing, host, port)
+
+
+def _legible(text: str) -> str:
+    """Text of a head without the surrogates that the library makes of what is no UTF-8."""
+    return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
 def _unread(content: StreamReader) -> bytes:

@@ -193,6 +193,8 @@ def status_error(
         retry_after_s = _retry_after_s(by_name.get("retry-after", ""), wall)
         if retry_after_s is not None:
             message += f" (try again in {retry_after_s:g} s)"
+    elif 300 <= status < 400 and "location" in by_name:
+        message += f" (Location: {by_name['location']})"
     if quoted := one_line(body):
         message += f": {quoted}"
     return HttpError(

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from mcplens.clock import within
 from mcplens.errors import ConnectError, InspectorError, TransportError
-from mcplens.protocol.frames import Malformed, parse
+from mcplens.protocol.frames import Malformed, RequestId, parse
 from mcplens.protocol.masking import mask_url
 from mcplens.protocol.sse import SseEvent
 from mcplens.transports.base import DEFAULT_MAX_MESSAGE_BYTES, Closing, Outgoing, Transport
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 _GET: Final = {"Accept": "text/event-stream", "Cache-Control": "no-store"}
 _POST: Final = {"Accept": "*/*", "Content-Type": "application/json"}
+# As much as one header; servers take far less of a URL.
+_MAX_ENDPOINT_CHARACTERS: Final = 64 * 1024
 # As much of what a server calls its endpoint is quoted.
 _QUOTED_CHARACTERS: Final = 200
 # How long what was sent last may take to get out when we leave.
@@ -71,6 +73,16 @@ class SseTransport(Transport):
     @property
     def identity(self) -> str:
         return self._url
+
+    def unfinished(self, request_id: RequestId | None = None) -> bytes:
+        return self._stream.unfinished
+
+    @property
+    def lack(self) -> str:
+        endpoint = self._endpoint
+        is_named = endpoint is not None and endpoint.done() and not endpoint.cancelled()
+        is_lacking = self._stream.has_begun and not is_named
+        return "its stream is open, but the endpoint event has not come" if is_lacking else ""
 
     async def _open(self) -> None:
         self._client.open(self._publish, self._clock)
@@ -140,8 +152,11 @@ class SseTransport(Transport):
                     what = exchange.content_type or "no content type"
                     problem = exchange.status_error(body)
                     if exchange.status < 300:
-                        quoted = f"{what} instead of an event stream: {one_line(body)}"
-                        problem = exchange.error("INVALID_RESPONSE", quoted, body)
+                        quoted = one_line(body) or "no body"
+                        wrong = f"answered with {exchange.status} and {what} instead of an event"
+                        problem = exchange.error(
+                            "INVALID_RESPONSE", f"{wrong} stream: {quoted}", body
+                        )
         except InspectorError as error:
             problem = error
         if not endpoint.done():
@@ -160,7 +175,7 @@ class SseTransport(Transport):
             return
         message = self._stream.message_in(event)
         if message is None:
-            self._remark(f"an event named {event.event!r} is no message: {one_line(event.data)}")
+            self._remark(self._stream.oddity(event))
         else:
             self._deliver_message(message, len(event.data))
 
@@ -170,6 +185,10 @@ class SseTransport(Transport):
         assert self._endpoint is not None
         if self._endpoint.done():
             self._remark(f"a second endpoint event is ignored: {_quoted(text)}")
+            return
+        if len(text) > _MAX_ENDPOINT_CHARACTERS:
+            message = f"the server names an endpoint too long for a URL: {_quoted(text)}…"
+            self._endpoint.set_exception(ConnectError("ENDPOINT_REFUSED", message))
             return
         ours = self._client.url
         try:

@@ -21,7 +21,7 @@ import msgspec
 from mcplens.clock import within
 from mcplens.errors import InspectorError, TransportError, classify
 from mcplens.events import ProcessExited, ProcessStarted, StderrLine
-from mcplens.protocol.frames import Malformed, parse
+from mcplens.protocol.frames import Malformed, RequestId, parse
 from mcplens.protocol.lines import LineSplitter
 from mcplens.transports.base import DEFAULT_MAX_MESSAGE_BYTES, Closing, Outgoing, Transport
 from mcplens.transports.child import Child, describe_exit, signal_name
@@ -93,8 +93,7 @@ class StdioTransport(Transport):
             facts["stderr"] = list(self._last_words)
         return facts
 
-    @property
-    def unfinished(self) -> bytes:
+    def unfinished(self, request_id: RequestId | None = None) -> bytes:
         return self._readers[0].unfinished if self._readers else b""
 
     # -- opening -------------------------------------------------------------------------------

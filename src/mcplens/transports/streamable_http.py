@@ -69,6 +69,7 @@ class StreamableHttpTransport(Transport):
         self._client = HttpClient(url, self._options, max_message_bytes)
         self._session = HttpSession(self._client)
         self._calls: dict[RequestId, asyncio.Task[None]] = {}
+        self._answers: dict[RequestId, Answer] = {}  # those that are under way
         self._asides: set[asyncio.Task[None]] = set()  # POSTs that nobody waits for
         self._listener: asyncio.Task[None] | None = None
         self._is_open = False
@@ -108,6 +109,12 @@ class StreamableHttpTransport(Transport):
             self._asides.add(task)
             task.add_done_callback(self._asides.discard)
 
+    def unfinished(self, request_id: RequestId | None = None) -> bytes:
+        answers = [*self._answers.values()]
+        if request_id is not None:
+            answers = [answer for key, answer in self._answers.items() if key == request_id]
+        return next(filter(None, (answer.unfinished for answer in answers)), b"")
+
     def abandon(self, request_id: RequestId) -> None:
         task = self._calls.pop(request_id, None)
         if task is not None:
@@ -144,6 +151,8 @@ class StreamableHttpTransport(Transport):
 
     async def _converse(self, out: Outgoing) -> None:
         answer = Answer(self.max_message_bytes)
+        if out.is_request and out.id is not None:
+            self._answers[out.id] = answer
         try:
             try:
                 await self._post(out, answer)
@@ -157,6 +166,7 @@ class StreamableHttpTransport(Transport):
         finally:
             if out.is_request and out.id is not None:
                 self._calls.pop(out.id, None)
+                self._answers.pop(out.id, None)
 
     async def _post(self, out: Outgoing, answer: Answer) -> None:
         is_first = out.method == "initialize"
@@ -164,6 +174,7 @@ class StreamableHttpTransport(Transport):
         headers = self._session.first_headers if is_first else self._session.post_headers
         headers = headers.with_extra(out.headers)
         async with self._client.exchange("POST", headers, out.data) as exchange:
+            answer.exchange = exchange
             is_success = exchange.status < 300
             if is_first and is_success:
                 self._session.take(exchange.header("Mcp-Session-Id"))
@@ -278,7 +289,7 @@ class StreamableHttpTransport(Transport):
                 if answer.has_doubtful:
                     return  # the session fails the request, quoting what came
                 raise answer.ending()
-            await self._clock.sleep(max(answer.retry_s, _backoff_s(failures)))
+            await self._wait_for(answer, failures)
             try:
                 async with self._get(answer) as exchange:
                     if exchange.status >= 300 or not exchange.is_event_stream:
@@ -320,7 +331,14 @@ class StreamableHttpTransport(Transport):
             if failures == _MAX_FAILURES:
                 self._remark(f"the server's stream is given up after {failures} tries: {problem}")
                 return
-            await self._clock.sleep(max(stream.retry_s, _backoff_s(failures)))
+            await self._wait_for(stream, failures)
+
+    async def _wait_for(self, stream: EventStream, failures: int) -> None:
+        """Wait as long as the server wants before its stream is asked for again."""
+        if stream.retry_s > _MAX_BACKOFF_S:
+            wish = f"{stream.retry_s:,.0f} s, as the server asks (retry)"
+            self._remark(f"the stream has ended; it is asked for again in {wish}")
+        await self._clock.sleep(max(stream.retry_s, _backoff_s(failures)))
 
     def _get(self, stream: EventStream) -> Exchange:
         headers = self._session.get_headers
@@ -336,7 +354,7 @@ class StreamableHttpTransport(Transport):
     ) -> Message | None:
         message = stream.message_in(event)
         if message is None:
-            self._remark(f"an event named {event.event!r} is no message: {one_line(event.data)}")
+            self._remark(stream.oddity(event))
         else:
             self._deliver_message(message, len(event.data), channel)
         return message

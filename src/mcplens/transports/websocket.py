@@ -10,10 +10,9 @@ import asyncio
 import contextlib
 from collections import deque
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
-
-import msgspec
 
 from mcplens.clock import within
 from mcplens.errors import (
@@ -60,10 +59,11 @@ _EXCHANGE_ID: Final = 1
 _GOODBYE_S: Final = {Closing.GRACEFUL: 2.0, Closing.HANDOVER: 0.3}
 
 
-class Seen(msgspec.Struct):
+@dataclass
+class Seen:
     """What went over the connection beside the messages."""
 
-    sent_headers: list[tuple[str, str]] = []
+    connection: ClientConnection | None = None
     has_binary: bool = False
 
 
@@ -111,10 +111,15 @@ class WebSocketTransport(Transport):
         started = self._clock.monotonic()
         try:
             socket = self._socket = await self._connector()
+        except asyncio.CancelledError:
+            self._publish_handshake(started, "closed by us before its end")
+            raise
         except Exception as problem:  # the library lets errors of sockets, TLS and proxies through
-            raise self._explain(problem, started) from problem
-        assert socket.response is not None
-        self._publish_handshake(socket.response, started)
+            error = self._explain(problem)
+            is_status = isinstance(error, HttpError)  # it says all itself
+            self._publish_handshake(started, None if is_status else error.message)
+            raise error from problem
+        self._publish_handshake(started)
         if socket.subprotocol != SUBPROTOCOL:
             self._remark(f"the server did not accept the subprotocol {SUBPROTOCOL!r}")
         self._work.start(self._read(socket), "WebSocket reader")
@@ -246,14 +251,14 @@ class WebSocketTransport(Transport):
             details["close_code"] = int(CloseCode.ABNORMAL_CLOSURE)
         return TransportError("CONNECTION_LOST", f"{self._shown_url}: {message}", details=details)
 
-    def _explain(self, problem: Exception, started: float) -> InspectorError:
+    def _explain(self, problem: Exception) -> InspectorError:
         from urllib.parse import urlsplit
 
         from websockets import exceptions
 
         doing = f"GET {self._shown_url}"
         if isinstance(problem, exceptions.InvalidStatus):
-            return self._rejection(doing, problem.response, started)
+            return self._rejection(doing, problem.response)
         if isinstance(problem, TimeoutError) and problem.errno is None:
             message = f"{doing}: no connection within {self._options.connect_timeout_s:g} s"
             return TimeoutExpired("CONNECTION_TIMEOUT", message)
@@ -269,8 +274,7 @@ class WebSocketTransport(Transport):
             return classify(problem, doing)  # whether it is the proxy's or the server's is not told
         return unreachable(problem, doing, host, port or (443 if parts.scheme == "wss" else 80))
 
-    def _rejection(self, doing: str, response: Response, started: float) -> HttpError:
-        self._publish_handshake(response, started)
+    def _rejection(self, doing: str, response: Response) -> HttpError:
         return status_error(
             doing,
             response.status_code,
@@ -280,13 +284,18 @@ class WebSocketTransport(Transport):
             wall=self._clock.wall(),
         )
 
-    def _publish_handshake(self, response: Response, started: float) -> None:
-        """The exchange that a WebSocket begins with, told when it is over."""
+    def _publish_handshake(self, started: float, error: str | None = None) -> None:
+        """The exchange that a WebSocket begins with, as far as it came, told when it is over."""
+        connection = self._seen.connection
+        if connection is None or connection.request is None:
+            return  # nothing was sent
         elapsed_s = self._clock.monotonic() - started
-        sent = mask_headers(self._seen.sent_headers)
+        sent = mask_headers(connection.request.headers.raw_items())
         self._publish(HttpRequestSent, _EXCHANGE_ID, "GET", self._shown_url, sent)
-        received = mask_headers(response.headers.raw_items())
-        status, reason = response.status_code, response.reason_phrase
-        self._publish(HttpResponseReceived, _EXCHANGE_ID, status, reason, received, elapsed_s)
-        body = bytes(response.body or b"")
-        self._publish(HttpExchangeEnded, _EXCHANGE_ID, elapsed_s, body, size_bytes=len(body))
+        body, response = b"", connection.response
+        if response is not None:
+            received = mask_headers(response.headers.raw_items())
+            status, reason = response.status_code, response.reason_phrase
+            self._publish(HttpResponseReceived, _EXCHANGE_ID, status, reason, received, elapsed_s)
+            body = bytes(response.body or b"")
+        self._publish(HttpExchangeEnded, _EXCHANGE_ID, elapsed_s, body, error, size_bytes=len(body))

@@ -11,12 +11,15 @@ from typing import Any, Final
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.client import ClientProtocol
 from websockets.frames import Frame, Opcode
+from websockets.protocol import State
 
 from mcplens.clock import Clock
 from mcplens.transports.websocket import Seen
 
 # What is read in one turn, so that a server that floods slows nobody else.
 _READ_BYTES: Final = 64 * 1024
+# More than one largest message of ours, behind which pongs may rightly wait.
+MAX_UNREAD_BYTES: Final = 80 * 1024 * 1024
 
 
 class Connection(ClientConnection):
@@ -36,6 +39,8 @@ class Connection(ClientConnection):
         self._clock = clock
         self._goodbye_s = close_timeout
         self._is_ending = False
+        self._is_receiving = False
+        seen.connection = self
 
     def connection_made(self, transport: Any) -> None:
         # asyncio reads 256 KiB at once: thousands of small frames, parsed in one go.
@@ -44,17 +49,26 @@ class Connection(ClientConnection):
         super().connection_made(transport)
 
     def data_received(self, data: bytes) -> None:
+        self._is_receiving = True
         super().data_received(data)
+        self._is_receiving = False
         # The library waits for the server to hang up, for ever if it does not.
         if not self._is_ending and self.protocol.close_expected():
             self._is_ending = True
             due = self._clock.monotonic() + self._goodbye_s
             self._clock.call_at(due, self.transport.abort)
 
+    def send_data(self) -> None:
+        # Pongs pile up for a server that pings and does not read; not every ping needs one
+        # (RFC 6455, 5.5.3).
+        is_pong = self._is_receiving and self.protocol.state is State.OPEN
+        if is_pong and self.transport.get_write_buffer_size() > MAX_UNREAD_BYTES:
+            self.protocol.data_to_send()
+        else:
+            super().send_data()
+
     def process_event(self, event: Any) -> None:
-        if self.response is None and self.request is not None:
-            self._seen.sent_headers = list(self.request.headers.raw_items())
-        elif type(event) is Frame and event.opcode is Opcode.BINARY:
+        if type(event) is Frame and event.opcode is Opcode.BINARY:
             self._seen.has_binary = True
         super().process_event(event)
 
