@@ -324,11 +324,37 @@ def test_what_no_list_has_can_be_asked_for_and_left(
         window.assert_clean()
 
 
-def test_a_list_that_changed_says_when_it_was_fetched_again(window: Watched) -> None:
+def test_a_list_that_changed_says_when_it_was_fetched_again_and_what_changed(
+    window: Watched,
+) -> None:
+    told = re.compile(r"^changed, refreshed at \d+:\d\d:\d\d")
     page = window.enter("/s/demo/tools/change-announce")
     run(page)
-    expect(page.get_by_text(re.compile(r"^changed, refreshed at \d+:\d\d:\d\d"))).to_be_visible()
+    page.get_by_role("button", name=told).click()
+    expect(page.get_by_text("The list is the same as before.")).to_be_visible()
     window.shoot("changed")
+    window.switch("/s/demo/tools/change-add")
+    run(page)
+    new = rows(page).filter(has_text="added-1").get_by_text("new", exact=True)  # type: ignore[attr-defined]
+    expect(new).to_be_visible()
+    page.get_by_role("button", name=told).click()
+    what = page.get_by_role("region", name="What changed")
+    expect(what).to_contain_text("1 added")
+    assert window.axe() == []
+    window.shoot("changed-what")
+    # It is no page's own: a reload has it, too.
+    page.reload()
+    expect(new).to_be_visible()
+    page.get_by_role("button", name=told).click()
+    what.get_by_role("link", name="added-1").click()
+    expect(page).to_have_url(re.compile("/tools/added-1$"))
+    expect(what).to_be_hidden()
+    expect(new).to_have_count(0)
+    window.switch("/s/demo/tools/change-reset")
+    run(page)
+    expect(rows(page).filter(has_text="added-1")).to_have_count(0)  # type: ignore[attr-defined]
+    page.get_by_role("button", name=told).click()
+    expect(what).to_contain_text("1 removedadded-1")
     window.assert_clean()
 
 

@@ -209,6 +209,7 @@ async def test_a_list_that_changed_is_told(web: Site) -> None:
         (name,) = after["change"]["added"]["names"]
         assert name.startswith("added-")
         assert after["change"] == {
+            "at": after["fetched"],
             "added": {"count": 1, "names": [name]},
             "removed": none,
             "changed": none,
@@ -217,6 +218,14 @@ async def test_a_list_that_changed_is_told(web: Site) -> None:
     async with web.page() as page:  # what another page is told, too
         again = await page.ask("List", server_id="demo", kind="tools")
         assert again["change"] == after["change"]
+        await page.call("CallTool", server_id="demo", name="change-announce", arguments={})
+        await page.until(
+            lambda: (
+                page.things.get(("lists", "demo/tools"), {}).get("fetched", 0) > again["fetched"]
+            )
+        )
+        again = await page.ask("List", server_id="demo", kind="tools")
+        assert again["change"] == after["change"]  # nothing changed since
         fresh = await page.ask("List", server_id="demo", kind="tools", refresh=True)
         assert fresh["change"] is None
 

@@ -32,17 +32,22 @@ class Names(msgspec.Struct, frozen=True):
 
 
 class ListChange(msgspec.Struct, frozen=True):
-    """A list beside the one before it; `changed` items have other JSON than before."""
+    """A list that came at this moment beside the one before it; `changed` items have other JSON."""
 
+    at: float
     added: Names
     removed: Names
     changed: Names
 
+    def __bool__(self) -> bool:
+        return bool(self.added.count or self.removed.count or self.changed.count)
 
-def change_of(kind: str, before: Sequence[Item], after: Sequence[Item]) -> ListChange:
-    """What became of a list."""
+
+def change_of(kind: str, before: Sequence[Item], after: Sequence[Item], at: float) -> ListChange:
+    """What became of a list; false if nothing did."""
     old, new = _by_name(kind, before), _by_name(kind, after)
     return ListChange(
+        at,
         _names(name for name in new if name not in old),
         _names(name for name in old if name not in new),
         _names(name for name, item in new.items() if name in old and _differ(item, old[name])),

@@ -113,7 +113,10 @@ class Listing:
         self.asked, self.error = None, error
         if error is None:
             before, self.items = self.items, client.catalog.known(self.kind) or []
-            self.change = change_of(self.kind, before, self.items) if was_whole else None
+            change = change_of(self.kind, before, self.items, at) if was_whole else None
+            # Many servers say twice that it changed; the second time nothing did.
+            if change is None or change or not self.change:
+                self.change = change
             self.pages, self.next_cursor = client.catalog.page_counts.get(self.kind, 0), None
             self.fetched, self.is_changed, self.is_stale = at, True, False
         self._tell()

@@ -518,9 +518,12 @@ export interface List {
 }
 
 /**
- * What a server changed in a list beside the one before; `changed` items have other JSON.
+ * What a server changed in a list, told from the one before; `changed` items have other JSON.
+ *
+ * `at` is when the list came that had the change; it is kept by those that are the same.
  */
 export interface ListChangeView {
+  at: number;
   added: NamesView;
   removed: NamesView;
   changed: NamesView;

@@ -5,16 +5,17 @@ import type { Held } from "../state/lists";
 import { useMarks } from "./marks";
 
 const names = (...found: string[]) => ({ count: found.length, names: found });
-const change: ListChangeView = {
+const changeAt = (at: number): ListChangeView => ({
+  at,
   added: names("fresh", "other"),
   changed: names("odd"),
   removed: names("gone"),
-};
+});
 const held = (part: Partial<Held>): Held => ({
   items: [],
   count: 0,
   fetched: 5,
-  change,
+  change: changeAt(5),
   isLoading: false,
   error: null,
   ...part,
@@ -44,12 +45,14 @@ it("has what is new and what changed, until it is opened, also after a reload", 
 it("keeps the mark of what changes while it is open, and begins anew with the next change", () => {
   const { result, rerender } = looking(held({ change: null }), "odd");
   expect(result.current).toEqual([]);
-  rerender({ list: held({ fetched: 6 }), chosen: "odd" });
+  rerender({ list: held({ change: changeAt(6) }), chosen: "odd" });
   expect(result.current.at(-1)).toEqual(["odd", "changed"]);
-  rerender({ list: held({ fetched: 6 }), chosen: "fresh" });
+  rerender({ list: held({ change: changeAt(6) }), chosen: "fresh" });
   expect(result.current.map(([key]) => key)).toEqual(["other", "odd"]);
-  rerender({ list: held({ fetched: 7 }), chosen: "fresh" });
+  rerender({ list: held({ fetched: 7, change: changeAt(6) }), chosen: "fresh" });
+  expect(result.current.map(([key]) => key)).toEqual(["other", "odd"]);
+  rerender({ list: held({ fetched: 8, change: changeAt(8) }), chosen: "fresh" });
   expect(result.current.map(([key]) => key)).toEqual(["fresh", "other", "odd"]);
-  rerender({ list: held({ fetched: 8, change: null }), chosen: "fresh" });
+  rerender({ list: held({ fetched: 9, change: null }), chosen: "fresh" });
   expect(result.current).toEqual([]);
 });

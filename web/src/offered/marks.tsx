@@ -1,16 +1,16 @@
 // Which items of a list are new or changed since the server changed it, until they are opened.
 import { createContext, useContext, useEffect, useMemo } from "react";
-import type { ListKind } from "../api/types";
+import type { ListChangeView, ListKind } from "../api/types";
 import type { Held } from "../state/lists";
 import { useDraft } from "../state/remembered";
 import css from "./marks.module.css";
 
 type Word = "new" | "changed";
-export type Marks = ReadonlyMap<string, Word>;
+type Marks = ReadonlyMap<string, Word>;
 
-/** What was opened of the list that came at this moment. */
+/** What was opened since the change of this moment. */
 interface Opened {
-  of: number;
+  at: number;
   keys: string[];
 }
 
@@ -18,12 +18,12 @@ const NONE: Marks = new Map();
 const MarksContext = createContext(NONE);
 export const MarksProvider = MarksContext.Provider;
 
-export function marksOf({ change, fetched }: Held, opened: Opened): Marks {
+function marksOf(change: ListChangeView | null, opened: Opened): Marks {
   if (!change) return NONE;
   const marks = new Map<string, Word>();
   for (const name of change.added.names) marks.set(name, "new");
   for (const name of change.changed.names) marks.set(name, "changed");
-  if (opened.of === fetched) for (const key of opened.keys) marks.delete(key);
+  if (opened.at === change.at) for (const key of opened.keys) marks.delete(key);
   return marks;
 }
 
@@ -33,15 +33,14 @@ export function useMarks(
   list: Held,
   chosen: string | null,
 ): Marks {
-  const [opened, setOpened] = useDraft<Opened>(`opened.${kind}.${serverId}`, { of: 0, keys: [] });
-  const { change, fetched } = list;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: of the list only what tells one from the next
-  const marks = useMemo(() => marksOf(list, opened), [change, fetched, opened]);
+  const [opened, setOpened] = useDraft<Opened>(`opened.${kind}.${serverId}`, { at: 0, keys: [] });
+  const { change } = list;
+  const marks = useMemo(() => marksOf(change, opened), [change, opened]);
   // biome-ignore lint/correctness/useExhaustiveDependencies: what changes while it is open keeps its mark
   useEffect(() => {
-    if (chosen === null || !marks.has(chosen)) return;
-    const before = opened.of === fetched ? opened.keys : [];
-    setOpened({ of: fetched, keys: [...before, chosen] });
+    if (chosen === null || !change || !marks.has(chosen)) return;
+    const before = opened.at === change.at ? opened.keys : [];
+    setOpened({ at: change.at, keys: [...before, chosen] });
   }, [chosen]);
   return marks;
 }

@@ -22,6 +22,7 @@ const aList = (part: Partial<List> = {}, summary: Partial<ListSummary> = {}): Li
   items: [],
   count: 0,
   fetched: summary.fetched ?? 5,
+  change: null,
   isLoading: false,
   error: null,
   isThere: true,

@@ -61,13 +61,14 @@ interface GroupsProps {
 }
 
 function Groups({ serverId, kind, change, onGo }: GroupsProps) {
-  const { added, changed, removed } = change;
+  const { at, added, changed, removed } = change;
   if (added.count + changed.count + removed.count === 0)
     return <>The list is the same as before.</>;
   const path = (name: string): string => pathOf(serverId, kind, name);
+  // By Tab, too: what is removed has no links to scroll by.
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what is removed has no links to scroll by
     <section className={css.groups} aria-label="What changed" tabIndex={0}>
+      <span className="dim">{`Changed at ${clock(at, false)}`}</span>
       <Group what="added" group={added} path={path} onGo={onGo} />
       <Group what="changed" group={changed} path={path} onGo={onGo} />
       <Group what="removed" group={removed} onGo={onGo} />

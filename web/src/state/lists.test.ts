@@ -155,7 +155,15 @@ describe("how a list stands", () => {
     awaited: 2,
   };
   const items = ["a", "b"].map((name, index) => itemOf("tools", view({ name }), index));
-  const list = { items, count: 2, fetched: 5, isLoading: false, error: null, isThere: true };
+  const held: Held = {
+    items,
+    count: 2,
+    fetched: 5,
+    change: null,
+    isLoading: false,
+    error: null,
+  };
+  const list = { ...held, isThere: true };
   const words = (part: Partial<ListSummary>, shown = 2): string =>
     extent("tools", { ...list, summary: { ...summary, ...part } }, shown);
   it("says how many in how many pages, and whether there is more", () => {

@@ -41,8 +41,12 @@ class NamesView(msgspec.Struct, frozen=True):
 
 
 class ListChangeView(msgspec.Struct, frozen=True):
-    """What a server changed in a list beside the one before; `changed` items have other JSON."""
+    """What a server changed in a list, told from the one before; `changed` items have other JSON.
 
+    `at` is when the list came that had the change; it is kept by those that are the same.
+    """
+
+    at: float
     added: NamesView
     removed: NamesView
     changed: NamesView
