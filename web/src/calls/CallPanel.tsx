@@ -19,6 +19,7 @@ import { Cancelled, cancel, Ongoing } from "./Ongoing";
 import { ResultView } from "./ResultView";
 import { isRunning } from "./running";
 import { misfitOf, statusOf } from "./status";
+import { TaskLink } from "./TaskLink";
 
 export function StatusBadge({ call }: { call: CallView }) {
   const { word, tone } = statusOf(call);
@@ -45,6 +46,7 @@ function Head({ call }: { call: CallView }) {
           id {String(call.request_id)}
         </Link>
       )}
+      <TaskLink call={call} />
       <div className="actions">
         <CallActions call={call} />
       </div>

@@ -1,6 +1,6 @@
 // All that is known of one server; its roots and the experimental tester have their own addresses.
-import { Button, Select, Tabs } from "@mantine/core";
-import { useNavigate, useParams } from "react-router";
+import { Button, Select, Tabs, Tooltip } from "@mantine/core";
+import { Link, useNavigate, useParams } from "react-router";
 import type { ServerView } from "../../api/types";
 import { ErrorNote } from "../../parts/ErrorNote";
 import { JsonTree } from "../../parts/JsonTree";
@@ -182,6 +182,32 @@ function Overview({ server }: { server: ServerView }) {
   );
 }
 
+/** Why the entry of a server cannot be changed here; null if it can. */
+function whyNoEdit({ is_editable, source }: ServerView): string | null {
+  if (is_editable) return null;
+  return source.kind === "built-in"
+    ? "This server is built in. A duplicate of it can be edited."
+    : `From ${source.path || source.kind}. A duplicate of it can be edited.`;
+}
+
+function EditButton({ server }: { server: ServerView }) {
+  const navigate = useNavigate();
+  const why = whyNoEdit(server);
+  const edit = (): void => void navigate(`/servers?edit=${encodeURIComponent(server.server_id)}`);
+  return (
+    <Tooltip label={why} disabled={why === null}>
+      <Button
+        variant="default"
+        data-disabled={why !== null || undefined}
+        aria-disabled={why !== null}
+        onClick={() => why === null && edit()}
+      >
+        Edit
+      </Button>
+    </Tooltip>
+  );
+}
+
 export function ServerInfo() {
   const { server: serverId = "", part } = useParams();
   const navigate = useNavigate();
@@ -191,6 +217,7 @@ export function ServerInfo() {
   return (
     <div className="pane">
       <div className="toolbar">
+        <Link to="/servers">All servers</Link>
         <ServerIcon name={nameOf(server)} icons={server.server_info.icons} />
         <h1 className="title">
           <Name>{nameOf(server)}</Name>
@@ -198,6 +225,7 @@ export function ServerInfo() {
         <StateDot state={shownState(server)} />
         <span>{stateWords(server)}</span>
         <span className="grow" />
+        <EditButton server={server} />
         <Button variant="default" onClick={() => toggle(server)}>
           {isOn ? "Disconnect" : "Connect"}
         </Button>

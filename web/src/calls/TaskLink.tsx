@@ -1,0 +1,24 @@
+import { useMemo } from "react";
+import { Link } from "react-router";
+import type { CallView } from "../api/types";
+import { taskPath } from "../screens/tasks/task";
+import { usePlace } from "../state/selection";
+import { useInspector } from "../state/store";
+import css from "./CallPanel.module.css";
+
+/** Leads to the task that a call became, if it did; not from where that is shown. */
+export function TaskLink({ call }: { call: CallView }) {
+  const { screen } = usePlace();
+  const tasks = useInspector((state) => state.tasks);
+  const task = useMemo(
+    // What we hold for the server during the call is another thing.
+    () => [...tasks.values()].find((one) => one.role === "client" && one.call_id === call.call_id),
+    [tasks, call.call_id],
+  );
+  if (!task || screen === "tasks") return null;
+  return (
+    <Link className={css.link} to={taskPath(task)} title={task.task_id}>
+      Task
+    </Link>
+  );
+}
