@@ -1,6 +1,6 @@
 // All that is known of one server; its roots and the experimental tester have their own addresses.
 import { Button, Select, Tabs } from "@mantine/core";
-import { useNavigate, useParams } from "react-router";
+import { Link, useNavigate, useParams } from "react-router";
 import type { ServerView } from "../../api/types";
 import { ErrorNote } from "../../parts/ErrorNote";
 import { JsonTree } from "../../parts/JsonTree";
@@ -142,15 +142,17 @@ function Overview({ server }: { server: ServerView }) {
           <Markdown text={server.instructions} label="Instructions" />
         </section>
       )}
-      <section className="stack tight">
-        <h2 className="section-title">What the server can do{counts ? ` (${counts})` : ""}</h2>
-        <JsonTree
-          value={server.capabilities}
-          label="Capabilities of the server"
-          most={360}
-          withSearch={false}
-        />
-      </section>
+      {server.state === "CONNECTED" && (
+        <section className="stack tight">
+          <h2 className="section-title">What the server can do{counts ? ` (${counts})` : ""}</h2>
+          <JsonTree
+            value={server.capabilities}
+            label="Capabilities of the server"
+            most={360}
+            withSearch={false}
+          />
+        </section>
+      )}
       <section className="stack" style={{ maxWidth: 980 }} aria-label="What it may ask of us">
         <h2 className="section-title">What it may ask of us</h2>
         <Keeping server={server} />
@@ -168,10 +170,12 @@ function Overview({ server }: { server: ServerView }) {
           />
         </section>
       )}
-      <section className="stack tight">
-        <h2 className="section-title">Connection</h2>
-        <JsonTree value={server.channel} label="Connection" most={280} withSearch={false} />
-      </section>
+      {Object.keys(server.channel).length > 0 && (
+        <section className="stack tight">
+          <h2 className="section-title">Connection</h2>
+          <JsonTree value={server.channel} label="Connection" most={280} withSearch={false} />
+        </section>
+      )}
       {server.stderr_tail.length > 0 && (
         <section className="stack tight">
           <h2 className="section-title">Last lines of stderr</h2>
@@ -198,6 +202,15 @@ export function ServerInfo() {
         <StateDot state={shownState(server)} />
         <span>{stateWords(server)}</span>
         <span className="grow" />
+        {server.is_editable && (
+          <Button
+            variant="default"
+            component={Link}
+            to={`/servers?edit=${encodeURIComponent(serverId)}`}
+          >
+            Edit
+          </Button>
+        )}
         <Button variant="default" onClick={() => toggle(server)}>
           {isOn ? "Disconnect" : "Connect"}
         </Button>
