@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 import os
+import re
 import shlex
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -110,6 +111,19 @@ def host_of(url: str) -> str:
     rest = url.partition("://")[2]
     end = min((at for at in map(rest.find, "/?#") if at >= 0), default=len(rest))
     return rest[:end].rpartition("@")[2] or "server"
+
+
+_HOST: Final = re.compile(
+    r"(localhost|[\w-]+(\.[\w-]+)+|\[[0-9a-fA-F:]+\]|[\w.-]+(?=:\d))(:\d+)?([/?].*)?"
+)
+_LOOPBACK: Final = re.compile(r"(localhost|127\.[\d.]+|\[::1\])([:/?]|$)")
+
+
+def url_of_host(text: str) -> str | None:
+    """The URL that a host means, with port and path if it has them; None if it can be none."""
+    if not _HOST.fullmatch(text):
+        return None
+    return f"{'http' if _LOOPBACK.match(text) else 'https'}://{text}"
 
 
 def _remote(url: str, kind: str | None, options: dict[str, Any]) -> tuple[MakeTransport, str]:

@@ -17,10 +17,11 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from .browser import Watched, flip, watched
-from .site import configure, site
+from .browser import Watched, copy_by, flip, watched
+from .site import configure, demo_over_http, site
 
 DEMO = {"command": sys.executable, "args": ["-m", "mcplens.demo"]}
+DEMO_WORDS = [sys.executable, "-m", "mcplens.demo"]
 SERVER_JSON = {
     "name": "io.github.someone/weather",
     "packages": [
@@ -59,7 +60,8 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def opened(browser: Browser, home: Path) -> Iterator[Watched]:
-    with site(home) as running, watched(browser, running) as window:
+    permissions = ["clipboard-read", "clipboard-write"]
+    with site(home) as running, watched(browser, running, permissions=permissions) as window:
         window.enter("/servers")
         yield window
 
@@ -108,6 +110,95 @@ def test_a_pasted_file_is_imported_and_confirmed_before_it_is_started(
     page.get_by_role("button", name="Add 1 server").click()
     assert_confirmed_first(page, "pasted", str(DEMO["command"]), *args)
     assert written(home)["pasted"] == {**DEMO, "args": args}
+    opened.assert_clean()
+
+
+def paste_for_real(page: Page, text: str) -> Locator:
+    """By the keys, into the empty field; what is said below it."""
+    field = page.get_by_label("Command line, URL")
+    field.fill("")
+    page.evaluate("(text) => navigator.clipboard.writeText(text)", text)
+    field.press("Control+v")
+    return page.get_by_role("dialog")
+
+
+def test_a_piece_of_a_file_is_read_as_it_is_pasted(opened: Watched, home: Path) -> None:
+    page = opened.goto("/servers?add")
+    entry = {"url": "http://127.0.0.1:9/mcp", "headers": {"X-Key": "k"}}
+    piece = f'// of a README\n"piece": {json.dumps(entry)}, // that is all'
+    dialog = paste_for_real(page, piece)
+    found = dialog.get_by_role("group", name="piece, mcplens")
+    expect(found).to_contain_text("http://127.0.0.1:9/mcp")
+    expect(found).to_contain_text("Headers: X-Key")
+    assert opened.axe() == []
+    opened.shoot("adding piece")
+    paste_for_real(page, '{"weather": 5}')
+    expect(dialog).to_contain_text("No server is named in there.")
+    paste_for_real(page, '"piece": {"url" 5}')
+    expect(dialog.get_by_role("alert")).to_contain_text("the text, line 1")
+    paste_for_real(page, piece)
+    dialog.get_by_role("button", name="Add 1 server").click()
+    expect(card(page, "piece")).to_contain_text("not confirmed yet")
+    assert written(home)["piece"] == entry
+    opened.assert_clean()
+
+
+def test_a_pasted_line_fills_the_form_in(opened: Watched) -> None:
+    page = opened.goto("/servers?add")
+    dialog = paste_for_real(page, "claude mcp add given -e KEY=v -- npx -y given")
+    expect(dialog.get_by_label("Name", exact=False).first).to_have_value("given")
+    expect(dialog.get_by_label("Program")).to_have_value("npx")
+    expect(dialog.get_by_label("Name of variable 1")).to_have_value("KEY")
+    page.get_by_role("tab", name="Paste or file").click()
+    paste_for_real(page, "localhost:3000/mcp")
+    page.keyboard.press("Control+Enter")
+    expect(dialog.get_by_role("textbox", name="URL")).to_have_value("http://localhost:3000/mcp")
+    dialog.get_by_role("button", name="Cancel").click()
+    opened.assert_clean()
+
+
+def test_an_address_is_connected_to_and_not_started(opened: Watched, home: Path) -> None:
+    page = opened.goto("/servers?add")
+    with demo_over_http() as url:
+        entry = {"url": url, "headers": {"Authorization": "Bearer abc"}}
+        dialog = paste_for_real(page, json.dumps({"address": entry}))
+        dialog.get_by_role("button", name="Add 1 server").click()
+        flip(card(page, "address").get_by_role("switch"))
+        asked = page.get_by_role("dialog", name="Connect to address?")
+        expect(asked).to_contain_text("mcplens would connect to this address")
+        headers = asked.get_by_role("region", name="It would send these headers")
+        expect(headers).to_contain_text("Authorization")
+        expect(headers).not_to_contain_text("Bearer abc")
+        assert "start" not in asked.inner_text().lower()
+        assert opened.axe() == []
+        opened.shoot("confirming address")
+        asked.get_by_role("button", name="Connect to it").click()
+        expect(card(page, "address")).to_contain_text("Connected")
+        # The tabs now mean the server that was just connected.
+        page.get_by_role("link", name="Tools").click()
+        expect(page).to_have_url(re.compile("/s/address/tools"))
+    opened.assert_clean()
+
+
+def test_a_server_is_copied_for_another_tool(opened: Watched) -> None:
+    page = opened.goto("/servers")
+    page.get_by_role("button", name="More for mine", exact=True).click()
+    page.get_by_role("menuitem", name="Copy as").click()
+    dialog = page.get_by_role("dialog", name="Copy mine as")
+    expect(dialog).to_contain_text("1 value in it looks like a secret")
+    assert opened.axe() == []
+    opened.shoot("copying a server")
+    dialog.get_by_text("VS Code", exact=True).click()
+    expect(dialog).to_contain_text(".vscode/mcp.json")
+    expect(dialog.locator("pre")).to_contain_text('"servers"')
+    dialog.get_by_text("Command line", exact=True).click()
+    line = f"mcplens servers add mine -e TOKEN=s3cret -- {shlex.join(DEMO_WORDS)}"
+    expect(dialog.locator("pre")).to_have_text(line)
+    page.set_viewport_size({"width": 390, "height": 844})
+    opened.shoot("copying a server narrow")
+    page.set_viewport_size({"width": 1440, "height": 900})
+    assert copy_by(page, dialog.get_by_role("button", name="Copy", exact=True)).strip() == line
+    expect(dialog).to_be_hidden()
     opened.assert_clean()
 
 

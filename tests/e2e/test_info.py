@@ -107,6 +107,13 @@ def test_a_folder_is_chosen_from_near_to_what_was_typed_and_lasts_as_long_as_is_
     page.get_by_role("button", name="Add", exact=True).click()
     expect(page.get_by_role("row").filter(has_text="/work")).to_be_visible()
     expect(page.get_by_text("last until mcplens ends")).to_be_visible()
+    # One that leads nowhere is a root too, and says so.
+    path.fill(str(home / "gone"))
+    expect(page.get_by_role("status").filter(has_text="add it all the same")).to_be_visible()
+    page.get_by_role("button", name="Add", exact=True).click()
+    gone = page.get_by_role("row").filter(has_text="/gone")
+    expect(gone).to_contain_text("No such file or directory. The server is told of it all the same")
+    expect(page.get_by_text("The server is told of it all the same")).to_have_count(1)
     assert opened.axe() == []
     opened.shoot("roots")
     page.set_viewport_size({"width": 390, "height": 844})

@@ -106,3 +106,69 @@ def test_a_command_goes_on_after_a_backslash(here: Surroundings) -> None:
     entry = parse_target(here, "$ URL=http://a npx -y \\\n  some-server \\\r\n  --flag\n")
     assert (entry.command, entry.args) == ("npx", ("-y", "some-server", "--flag"))
     assert entry.env == {"URL": "http://a"}
+
+
+NPX = '{"command": "npx", "args": ["-y", "weather"]}'
+PIECES = {
+    "without the braces": f'"weather": {NPX}',
+    "with the comma behind it": f'"weather": {NPX},',
+    "two of them": f'// ours\n"weather": {NPX}, // and\n"other": {{"url": "https://a.example"}}',
+    "mcpServers without the braces": f'"mcpServers": {{"weather": {NPX}}},',
+    "servers without the braces": f'"servers": {{"weather": {NPX}}}',
+    "its servers only": f'{{"weather": {NPX}}} // mine',
+    "its entry only": f"{NPX[:-1]},}} // mine",
+    "Markdown": f'```json\n{{"mcpServers": {{"weather": {NPX}}}}}\n```\n',
+}
+
+
+@pytest.mark.parametrize("text", PIECES.values(), ids=PIECES)
+def test_a_piece_of_a_file_is_enough(here: Surroundings, text: str) -> None:
+    entry = read_text(here, text).entries[0]
+    assert (entry.name, entry.command, entry.args) == ("weather", "npx", ("-y", "weather"))
+    assert entry.problem is None
+
+
+def test_what_is_wrong_in_a_piece_is_in_its_own_line(here: Surroundings) -> None:
+    with pytest.raises(ConfigurationError) as refused:
+        read_text(here, f'{{"mcpServers": {{"one": {NPX}\n  "two": {NPX} }} }}')
+    assert refused.value.message.startswith("the text, line 2")
+    (_, wrong) = read_text(here, f'"one": {NPX},\n"two": {{"url": "x", "args": 5}}').entries
+    assert wrong.problem is not None
+    assert wrong.problem.message.startswith("the text, line 2")
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "raw"),
+    [
+        (
+            "claude mcp add weather --env KEY=v -- npx -y weather --env X=y",
+            "weather",
+            {"command": "npx", "args": ["-y", "weather", "--env", "X=y"], "env": {"KEY": "v"}},
+        ),
+        (
+            'claude mcp add -s user --transport http w https://a.example/mcp --header "X-Y: a b"',
+            "w",
+            {"url": "https://a.example/mcp", "headers": {"X-Y": "a b"}, "transport": "http"},
+        ),
+        (
+            f"claude mcp add-json --scope=user weather '{NPX}'",
+            "weather",
+            {"command": "npx", "args": ["-y", "weather"]},
+        ),
+        ("localhost:3000/mcp", "localhost:3000", {"url": "http://localhost:3000/mcp"}),
+        ("a.example/mcp", "a.example", {"url": "https://a.example/mcp"}),
+        ("node.exe", "node.exe", {"command": "node.exe", "args": []}),
+        ("./a.example/run", "run", {"command": "./a.example/run", "args": []}),
+    ],
+)
+def test_a_line_of_a_readme_means_its_server(
+    here: Surroundings, text: str, name: str, raw: dict[str, object]
+) -> None:
+    entry = parse_target(here, text)
+    assert (entry.name, entry.raw) == (name, raw)
+
+
+def test_a_line_of_another_tool_that_says_too_little_is_refused(here: Surroundings) -> None:
+    for text in ("claude mcp add weather", "claude mcp add-json weather npx"):
+        with pytest.raises(ConfigurationError, match="claude mcp add"):
+            parse_target(here, text)

@@ -7,7 +7,6 @@ a host, or the command after `--`. One that is not understood is an error, never
 from __future__ import annotations
 
 import os
-import re
 import shlex
 import sys
 from collections.abc import Sequence
@@ -21,15 +20,11 @@ from mcplens.cli.answering import answering
 from mcplens.cli.state import State
 from mcplens.errors import InspectorError
 from mcplens.protocol.masking import is_secret_name, mask, mask_url
-from mcplens.targets import command_name, host_of
+from mcplens.targets import command_name, host_of, url_of_host
 
 if TYPE_CHECKING:
     from mcplens.config.model import Configuration, ServerEntry
 
-_HOST = re.compile(
-    r"(localhost|[\w-]+(\.[\w-]+)+|\[[0-9a-fA-F:]+\]|[\w.-]+(?=:\d))(:\d+)?([/?].*)?"
-)
-_LOOPBACK = re.compile(r"(localhost|127\.[\d.]+|\[::1\])([:/?]|$)")
 _SCRIPTS = (".py", ".js", ".mjs", ".cjs")
 DEMO = "demo"
 _SHOWN_CHARACTERS = 200
@@ -82,9 +77,10 @@ def _named(state: State, text: str) -> Target:
         return _from_entry(state, text, entry, configuration)
     if text == DEMO:
         return Target(DEMO, [sys.executable, "-m", "mcplens.demo"], with_options(state, {}))
-    if _HOST.fullmatch(text):
-        scheme = "http" if _LOOPBACK.match(text) else "https"
-        return Target(host_of(f"{scheme}://{text}"), f"{scheme}://{text}", with_options(state, {}))
+    if text.endswith(_SCRIPTS):  # before a host of that name
+        raise click.UsageError(f"there is no script {text!r} in this folder, and no such server")
+    if url := url_of_host(text):
+        return Target(host_of(url), url, with_options(state, {}))
     raise click.UsageError(_not_understood(text, configuration))
 
 
@@ -93,9 +89,9 @@ def is_understood(text: str) -> bool:
     from mcplens.config.configuration import load_configuration
     from mcplens.config.sources import is_qualified
 
-    if "://" in text or text == DEMO or is_qualified(text) or _HOST.fullmatch(text):
+    if "://" in text or text == DEMO or is_qualified(text) or url_of_host(text):
         return True
-    if text.endswith(_SCRIPTS) and os.path.isfile(text):
+    if text.endswith(_SCRIPTS):
         return True
     return load_configuration(is_tolerant=True).find(text) is not None
 

@@ -6,6 +6,8 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Any, Final
 
+from mcplens.config.command_line import export_commands
+from mcplens.config.export import export_servers
 from mcplens.config.files import Written
 from mcplens.errors import InspectorError
 from mcplens.web import commands as c
@@ -93,7 +95,8 @@ async def export(workspace: Workspace, command: c.ServerExport) -> views.ExportV
         name for name, server in workspace.servers.items() if not server.is_built_in
     ]
     entries = [workspace.find(name).entry for name in names]
-    exported = workspace.configured.export(entries, command.shape)
+    shape = command.shape
+    exported = export_commands(entries) if shape == "commands" else export_servers(entries, shape)
     secret_count = sum(
         count_secrets(entry.raw, workspace.secret_keys.of(entry.name)) for entry in entries
     )

@@ -7,7 +7,7 @@ an entry masked (masked.py) gets them back here.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 import msgspec
@@ -15,7 +15,6 @@ import msgspec
 from mcplens.config.configuration import KIND, find_files, load_configuration, user_file
 from mcplens.config.edit import add_server, add_servers, remove_server, set_top
 from mcplens.config.entries import build_entry
-from mcplens.config.export import Export, Shape, export_servers
 from mcplens.config.files import Written, invalid
 from mcplens.config.keys import TOP_KEYS, Wrong
 from mcplens.config.model import Configuration, Origin, ServerEntry, Source
@@ -155,9 +154,6 @@ class Configured:
             except Wrong as wrong:
                 raise invalid(str(wrong), key=key.name) from None
         return set_top(self.own_file(), key.name, value, is_private=True)
-
-    def export(self, entries: Iterable[ServerEntry], shape: Shape) -> Export:
-        return export_servers(entries, shape)
 
 
 class Setting(msgspec.Struct, frozen=True):

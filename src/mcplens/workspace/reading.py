@@ -23,7 +23,8 @@ from mcplens.config.model import ServerEntry, Source
 from mcplens.config.sources import find_sources, read_servers
 from mcplens.config.surroundings import Surroundings
 from mcplens.errors import InspectorError
-from mcplens.targets import command_name, host_of
+from mcplens.targets import command_name, host_of, url_of_host
+from mcplens.workspace import pasted
 
 # Far above any server's entry; a whole file of them may be pasted.
 _MOST_TEXT: Final = 4 * 1024 * 1024
@@ -85,12 +86,16 @@ def read_text(
 ) -> Found:
     """The servers of a text in any tool's shape; the name of its file helps to know whose it is.
 
+    A text without one may be a piece of a file, as in the README of a server.
+
     Raises:
         ConfigurationError: it is none.
     """
     if len(text) > _MOST_TEXT:
         raise invalid("this text is larger than a configuration can be")
     shown = os.path.basename(file_name or "")
+    if not shown:
+        text = pasted.whole(pasted.unfenced(text))
     with tempfile.TemporaryDirectory(prefix="mcplens-") as folder:
         is_telling = shown.lower().endswith(_ENDINGS)
         path = os.path.join(folder, shown if is_telling else f"pasted{_ending(text)}")
@@ -123,14 +128,15 @@ def _ending(text: str) -> str:
 
 
 def parse_target(here: Surroundings, text: str) -> ServerEntry:
-    """A pasted command line or URL.
+    """A pasted command line or URL; of `claude mcp add`, the server that it names.
 
     Raises:
         ConfigurationError: it is neither.
     """
-    text = _CONTINUATION.sub(" ", text.strip())
-    if _URL.match(text):
-        return _entry(here, host_of(text), {"url": text})
+    text = _CONTINUATION.sub(" ", pasted.unfenced(text).strip())
+    url = text if _URL.match(text) else _url_of(text)
+    if url is not None:
+        return _entry(here, host_of(url), {"url": url})
     try:
         words = shlex.split(text)
     except ValueError as problem:
@@ -143,8 +149,16 @@ def parse_target(here: Surroundings, text: str) -> ServerEntry:
         env[name] = value
     if not words:
         raise invalid("there is no command here")
+    added = pasted.of_claude(words)
+    if added is not None:
+        return _entry(here, *added)
     raw: dict[str, Any] = {"command": words[0], "args": words[1:]}
     return _entry(here, command_name(words), raw | ({"env": env} if env else {}))
+
+
+def _url_of(text: str) -> str | None:
+    """A host with a port or a path. Without either, a program's name looks the same."""
+    return url_of_host(text) if re.match(r"localhost\b|[^/]+(:\d|/)", text) else None
 
 
 def _entry(here: Surroundings, name: str, raw: dict[str, Any]) -> ServerEntry:

@@ -924,12 +924,12 @@ export interface ServerEntryOf {
 }
 
 /**
- * Servers in another tool's shape; all, if none is named.
+ * Servers in another tool's shape, or as commands for a shell; all, if none is named.
  */
 export interface ServerExport {
   type: "ServerExport";
   id: number;
-  shape: "codex" | "mcpServers" | "vscode";
+  shape: "codex" | "mcpServers" | "vscode" | "commands";
   servers?: string[];
 }
 

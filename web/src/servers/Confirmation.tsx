@@ -1,4 +1,5 @@
-// All that decides what a server does is shown before one that came from elsewhere is first started.
+// All that decides what a server does is shown before one that came from elsewhere is first started,
+// or contacted.
 import { Button } from "@mantine/core";
 import { modals } from "@mantine/modals";
 import { useState } from "react";
@@ -45,15 +46,31 @@ function Values({ label, pairs }: { label: string; pairs: PairView[] }) {
   );
 }
 
+/** What is asked of a program differs from what is asked of an address. */
+const WORDS = {
+  command: {
+    verb: "Start",
+    new: "It has not been started before. This program would run on your computer, with your rights:",
+    warning:
+      "Start it only if you know what it does and trust where it came from. A variable can make another program of a harmless command.",
+    failed: "It could not be started",
+  },
+  url: {
+    verb: "Connect to",
+    new: "It has not been connected to before. mcplens would connect to this address:",
+    warning:
+      "Connect only if you trust this address. It gets the headers above, and all that you send to its tools.",
+    failed: "It could not be connected to",
+  },
+};
+const wordsFor = (what: ConfirmationView) => (what.command ? WORDS.command : WORDS.url);
+
 function WhatStarts({ server, what }: { server: ServerView; what: ConfirmationView }) {
+  const words = wordsFor(what);
   return (
     <div className="stack">
       <p style={{ margin: 0 }}>
-        This server comes from {server.source.path || server.source.kind}. It has not been started
-        before.{" "}
-        {what.command
-          ? "This program would run on your computer, with your rights:"
-          : "This address would be contacted:"}
+        This server comes from {server.source.path || server.source.kind}. {words.new}
       </p>
       {what.command ? (
         <ol className="mono" style={{ margin: 0, paddingLeft: 28 }} start={0}>
@@ -68,17 +85,18 @@ function WhatStarts({ server, what }: { server: ServerView; what: ConfirmationVi
       )}
       {what.cwd && <span className="dim">in the folder {what.cwd}</span>}
       <Values label="With these environment variables" pairs={what.env} />
-      <Values label="With these headers" pairs={what.headers} />
+      {!what.command && what.headers.length === 0 && (
+        <span className="dim">It would send no headers of its own.</span>
+      )}
+      <Values label="It would send these headers" pairs={what.headers} />
       <Values label="With these options" pairs={what.others} />
       {what.variables.length > 0 && (
         <span>
-          It would be given these values of your environment: {what.variables.join(", ")}.
+          {what.command ? "It would be given" : "It would be sent"} these values of your
+          environment: {what.variables.join(", ")}.
         </span>
       )}
-      <Callout>
-        Start it only if you know what it does and trust where it came from. A variable can make
-        another program of a harmless command.
-      </Callout>
+      <Callout>{words.warning}</Callout>
     </div>
   );
 }
@@ -87,16 +105,17 @@ async function ask(server: ServerView): Promise<void> {
   const { server_id } = server;
   const what = await command("ConfirmationOf", { server_id });
   const { fingerprint } = what;
+  const { verb, failed } = wordsFor(what);
   modals.openConfirmModal({
-    title: `Start ${nameOf(server)}?`,
+    title: `${verb} ${nameOf(server)}?`,
     size: "lg",
     children: <WhatStarts server={server} what={what} />,
-    labels: { confirm: "Start it", cancel: "Not now" },
+    labels: { confirm: `${verb} it`, cancel: "Not now" },
     onConfirm: () => {
       const work = command("Confirm", { server_id, fingerprint }).then(() =>
         command("Connect", { server_id }),
       );
-      void telling("It could not be started", work);
+      void telling(failed, work);
     },
   });
 }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 from mcplens.config.export import Shape
 from mcplens.web.commands.base import Command
@@ -91,9 +91,9 @@ class ServerImport(Command, frozen=True, kw_only=True):
 
 
 class ServerExport(Command, frozen=True, kw_only=True):
-    """Servers in another tool's shape; all, if none is named."""
+    """Servers in another tool's shape, or as commands for a shell; all, if none is named."""
 
-    shape: Shape
+    shape: Shape | Literal["commands"]
     servers: list[str] = []
 
 

@@ -1,53 +1,26 @@
 // The form of a new root.
 import { Button, Switch, TextInput } from "@mantine/core";
-import { useDebouncedValue } from "@mantine/hooks";
-import { useEffect, useState } from "react";
-import type { ErrorView, FolderView, ServerView } from "../../api/types";
+import { useState } from "react";
+import type { FolderView, ServerView } from "../../api/types";
 import { Callout } from "../../parts/Callout";
-import { telling, viewOf } from "../../state/actions";
+import { telling } from "../../state/actions";
 import { command } from "../../state/connection";
 import { useDraft } from "../../state/remembered";
 import { FolderChooser } from "./FolderChooser";
+import { useLead } from "./useLead";
 
 const BLANK = { name: "", path: "" };
-
-interface Lead {
-  of: string;
-  to?: string;
-  problem?: string;
-}
-
-/** A folder that cannot be looked at may still be a root; what is no path cannot. */
-const problemIn = ({ message, details }: ErrorView): string =>
-  details.path === undefined ? message : `${message}. You can add it all the same.`;
-
-/** Where a path leads, or why it cannot be looked at; null while nothing is known of it. */
-function useLead(typed: string) {
-  const [path] = useDebouncedValue(typed.trim(), 200);
-  const [lead, setLead] = useState<Lead | null>(null);
-  useEffect(() => {
-    let isLeft = false;
-    const found = (next: Omit<Lead, "of">): void => {
-      if (!isLeft) setLead({ of: path, ...next });
-    };
-    if (path)
-      command("BrowseFolder", { path }).then(
-        (folder) => found({ to: folder.path }),
-        (thrown: unknown) => found({ problem: problemIn(viewOf(thrown)) }),
-      );
-    return () => {
-      isLeft = true;
-    };
-  }, [path]);
-  return lead?.of === typed.trim() ? lead : null;
-}
 
 /** Told in place: a relative path leads from the folder that mcplens was started in. */
 function Whereto({ path }: { path: string }) {
   const lead = useLead(path);
   return (
     <div role="status">
-      {lead?.problem && <Callout>{lead.problem}</Callout>}
+      {lead?.problem && (
+        <Callout>
+          {lead.isPath ? `${lead.problem}. You can add it all the same.` : lead.problem}
+        </Callout>
+      )}
       {lead?.to && lead.to !== lead.of && <span className="dim">Leads to {lead.to}</span>}
     </div>
   );

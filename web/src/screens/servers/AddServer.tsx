@@ -151,6 +151,8 @@ export function AddServer({ edited, onClose }: { edited: Edited | null; onClose(
       onClose={onClose}
       title={titleOf(edited)}
       size="lg"
+      // Its tabs have different heights: it must not jump.
+      centered={false}
       // A slip of the hand must not cost what was typed.
       closeOnClickOutside={false}
     >

@@ -1,6 +1,6 @@
 // Adding by what can be pasted, or by a file: a command line, a URL, any tool's configuration.
 import { Button, FileButton, Textarea } from "@mantine/core";
-import { useState } from "react";
+import { useRef, useState } from "react";
 import type { ErrorView, FoundView } from "../../api/types";
 import { ErrorNote } from "../../parts/ErrorNote";
 import { Icon } from "../../parts/icons";
@@ -8,7 +8,7 @@ import { viewOf } from "../../state/actions";
 import { command } from "../../state/connection";
 import { type EntryForm, formOf } from "./entry";
 import { FoundList } from "./FoundList";
-import { isFile, joined } from "./pasted";
+import { isFile, isWhole, joined } from "./pasted";
 
 interface Read {
   text: string;
@@ -33,12 +33,19 @@ export function ByPaste({ onForm, onDone }: { onForm(form: EntryForm): void; onD
     const found = await command("ServerRead", { text: content, file_name });
     setRead({ text: content, file_name, found });
   };
-  const readText = (): Promise<void> =>
+  const readText = (typed: string): Promise<void> =>
     trying(async () => {
-      if (isFile(text)) return readAs(text, null);
-      const one = await command("ParseTarget", { text: joined(text) });
+      if (isFile(typed)) return readAs(typed, null);
+      const one = await command("ParseTarget", { text: joined(typed) });
       onForm(formOf(one.name, one.raw));
     });
+  const isPasted = useRef(false);
+  const type = (next: string): void => {
+    setText(next);
+    // What was pasted as a whole needs no button; what is added to it by hand may not be done.
+    if (isPasted.current && text.trim() === "" && isWhole(next)) void readText(next);
+    isPasted.current = false;
+  };
   const readFile = (file: File | null): void => {
     if (file) void trying(async () => readAs(await file.text(), file.name));
   };
@@ -54,7 +61,14 @@ export function ByPaste({ onForm, onDone }: { onForm(form: EntryForm): void; onD
         minRows={4}
         maxRows={16}
         value={text}
-        onChange={(event) => setText(event.currentTarget.value)}
+        onPaste={() => {
+          isPasted.current = true;
+        }}
+        onChange={(event) => type(event.currentTarget.value)}
+        onKeyDown={(event) => {
+          if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && text.trim())
+            void readText(text);
+        }}
         styles={{ input: { fontFamily: "var(--mono)" } }}
       />
       {error && <ErrorNote error={error} />}
@@ -66,17 +80,20 @@ export function ByPaste({ onForm, onDone }: { onForm(form: EntryForm): void; onD
             </Button>
           )}
         </FileButton>
-        <Button disabled={!text.trim()} onClick={() => void readText()}>
+        <Button disabled={!text.trim()} onClick={() => void readText(text)}>
           Read it
         </Button>
       </div>
       <p className="dim" style={{ margin: 0 }}>
-        Files of Claude, Cursor, Windsurf, VS Code, Gemini CLI, Codex and Goose, and a{" "}
-        <code>server.json</code> of the MCP registry.
+        Files of Claude, Cursor, Windsurf, VS Code, Gemini CLI, Codex and Goose, whole or in part, a{" "}
+        <code>claude mcp add</code> line, and a <code>server.json</code> of the MCP registry.
       </p>
       {read && (
         <FoundList
           found={read.found}
+          nothing={
+            'No server is named in there. One looks like "name": { "command": "npx", "args": [] } or "name": { "url": "https://…" }.'
+          }
           areChosen
           again={(_, filled) =>
             command("ServerRead", { text: read.text, file_name: read.file_name, ...filled })

@@ -12,7 +12,8 @@ import { nameOf } from "../../state/selection";
 import { useInspector } from "../../state/store";
 import { counted } from "../../values/format";
 
-type Shape = ServerExport["shape"];
+// One for a whole file: commands are copied server by server.
+type Shape = Exclude<ServerExport["shape"], "commands">;
 const SHAPES: { value: Shape; label: string; file: string }[] = [
   { value: "mcpServers", label: "mcp.json (Claude, Cursor, Windsurf)", file: "mcp.json" },
   { value: "vscode", label: "VS Code", file: "mcp.vscode.json" },

@@ -19,6 +19,8 @@ export interface Filled {
 
 interface Props {
   found: FoundView[];
+  /** What is said where there are none. */
+  nothing: string;
   /** Somebody asked for exactly these: chosen unless one has the name already. */
   areChosen: boolean;
   /** Read the file of a server again, with what was filled in. */
@@ -32,7 +34,7 @@ const isOffered = (one: FoundView): boolean => canBeAdded(one) && !one.is_known;
 const isSame = (one: FoundView, other: FoundView): boolean =>
   one.name === other.name && one.source.scope === other.source.scope;
 
-export function FoundList({ found: given, areChosen, again, onDone }: Props) {
+export function FoundList({ found: given, nothing, areChosen, again, onDone }: Props) {
   const servers = useInspector((state) => state.servers);
   const known = new Set(servers.keys());
   const [found, setFound] = useState(given);
@@ -41,7 +43,12 @@ export function FoundList({ found: given, areChosen, again, onDone }: Props) {
   const [chosen, setChosen] = useState(
     () => new Set(areChosen ? given.flatMap((one, at) => (isOffered(one) ? [at] : [])) : []),
   );
-  if (found.length === 0) return <p className="dim">No servers in there.</p>;
+  if (found.length === 0)
+    return (
+      <p className="dim" style={{ margin: 0 }}>
+        {nothing}
+      </p>
+    );
   const filledOf = (one: FoundView): Filled => {
     const typed = Object.entries(values[one.source.path] ?? {}).filter(([, value]) => value);
     return { ...(one.choice && { choice: one.choice }), values: Object.fromEntries(typed) };

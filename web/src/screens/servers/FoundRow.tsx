@@ -1,7 +1,7 @@
 // One server that was found: what it is, what it would be called, and what it has to be told.
 import { Badge, Checkbox, PasswordInput, Select, TextInput } from "@mantine/core";
 import type { FoundView, InputView } from "../../api/types";
-import { canBeAdded, problemOfFound } from "./found";
+import { canBeAdded, namesIn, problemOfFound } from "./found";
 
 interface InputProps {
   input: InputView;
@@ -84,7 +84,7 @@ export function FoundRow(props: Props) {
           onChange={(event) => onChosen(event.currentTarget.checked)}
           label={<strong>{one.name}</strong>}
         />
-        <Badge color="gray">{one.source.kind}</Badge>
+        {one.source.kind !== "mcplens" && <Badge color="gray">{one.source.kind}</Badge>}
         {one.is_known && <Badge color="gray">a server here has this name</Badge>}
       </div>
       {one.source.path && (
@@ -95,6 +95,11 @@ export function FoundRow(props: Props) {
       <div className="mono" style={{ overflowWrap: "anywhere" }}>
         {one.shown}
       </div>
+      {namesIn(one).map(([what, names]) => (
+        <div key={what} className="dim" style={{ overflowWrap: "anywhere" }}>
+          {what}: {names}
+        </div>
+      ))}
       {one.choices.length > 1 && (
         <Select
           label="Package"

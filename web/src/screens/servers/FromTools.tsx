@@ -17,6 +17,7 @@ export function FromTools({ onDone }: { onDone(): void }) {
   return (
     <FoundList
       found={found}
+      nothing="No servers of other tools were found on this computer. Looked for: Claude Desktop, Claude Code, Cursor, VS Code, Windsurf, Gemini CLI, Codex and Goose, for you and for the folder that mcplens was started in."
       areChosen={false}
       again={(one, filled) => command("ServerRead", { path: one.source.path, ...filled })}
       onDone={onDone}

@@ -1,6 +1,14 @@
 import { ActionIcon } from "@mantine/core";
 import type { RootView } from "../../api/types";
+import { Callout } from "../../parts/Callout";
 import { Icon } from "../../parts/icons";
+import { useLead } from "./useLead";
+
+/** A root may lead nowhere, and the server is told of it all the same. */
+function Missing({ uri }: { uri: string }) {
+  const problem = useLead(uri)?.problem;
+  return problem && <Callout>{problem}. The server is told of it all the same.</Callout>;
+}
 
 export function RootTable({ roots, onRemove }: { roots: RootView[]; onRemove(uri: string): void }) {
   if (roots.length === 0) return <p className="dim">No roots. The server sees an empty list.</p>;
@@ -19,7 +27,10 @@ export function RootTable({ roots, onRemove }: { roots: RootView[]; onRemove(uri
         {roots.map((root) => (
           <tr key={root.uri}>
             <td>{root.name}</td>
-            <td className="mono">{root.uri}</td>
+            <td>
+              <span className="mono">{root.uri}</span>
+              <Missing uri={root.uri} />
+            </td>
             <td>
               <ActionIcon aria-label={`Remove ${root.uri}`} onClick={() => onRemove(root.uri)}>
                 <Icon name="trash" size={14} />

@@ -1,6 +1,7 @@
 // One server: what it is, how it stands, and what can be done with it.
 import { ActionIcon, Badge, Button, Menu, Switch, Tooltip } from "@mantine/core";
 import { modals } from "@mantine/modals";
+import { useState } from "react";
 import { Link, useNavigate } from "react-router";
 import type { ServerView } from "../../api/types";
 import { ErrorNote } from "../../parts/ErrorNote";
@@ -17,6 +18,7 @@ import { isOnItsWay, Waiting } from "../../servers/Waiting";
 import { telling } from "../../state/actions";
 import { command } from "../../state/connection";
 import { nameOf, pathTo, pathToServer } from "../../state/selection";
+import { noteServer } from "../../state/visited";
 import { withoutAnsi } from "../../values/ansi";
 import { clock, counted, duration } from "../../values/format";
 import {
@@ -26,6 +28,7 @@ import {
   shownState,
   stateWords,
 } from "../../values/serverState";
+import { CopyServer } from "./CopyServer";
 import css from "./ServerCard.module.css";
 
 function removal(server: ServerView): string {
@@ -35,6 +38,7 @@ function removal(server: ServerView): string {
 }
 
 function More({ server, onEdit }: { server: ServerView; onEdit(copy: boolean): void }) {
+  const [isCopying, setCopying] = useState(false);
   const remove = (): void => {
     modals.openConfirmModal({
       title: `Remove ${nameOf(server)}?`,
@@ -50,42 +54,51 @@ function More({ server, onEdit }: { server: ServerView; onEdit(copy: boolean): v
   };
   const place = server.source.path || server.source.kind;
   return (
-    <Menu position="bottom-end" width={200}>
-      <Menu.Target>
-        <ActionIcon aria-label={`More for ${nameOf(server)}`}>
-          <Icon name="down" />
-        </ActionIcon>
-      </Menu.Target>
-      <Menu.Dropdown>
-        {!server.is_editable && (
-          <Menu.Label style={{ overflowWrap: "anywhere" }}>
-            {server.source.kind === "built-in" ? "This server is built in." : `From ${place}`}
-          </Menu.Label>
-        )}
-        <Menu.Item leftSection={<Icon name="refresh" size={14} />} onClick={() => restart(server)}>
-          {restartWord(server)}
-        </Menu.Item>
-        <Menu.Item
-          leftSection={<Icon name="edit" size={14} />}
-          onClick={() => onEdit(false)}
-          disabled={!server.is_editable}
-        >
-          Edit
-        </Menu.Item>
-        <Menu.Item leftSection={<Icon name="duplicate" size={14} />} onClick={() => onEdit(true)}>
-          Duplicate
-        </Menu.Item>
-        <Menu.Divider />
-        <Menu.Item
-          leftSection={<Icon name="trash" size={14} />}
-          color="red"
-          onClick={remove}
-          disabled={!server.is_removable}
-        >
-          Remove
-        </Menu.Item>
-      </Menu.Dropdown>
-    </Menu>
+    <>
+      <Menu position="bottom-end" width={200}>
+        <Menu.Target>
+          <ActionIcon aria-label={`More for ${nameOf(server)}`}>
+            <Icon name="down" />
+          </ActionIcon>
+        </Menu.Target>
+        <Menu.Dropdown>
+          {!server.is_editable && (
+            <Menu.Label style={{ overflowWrap: "anywhere" }}>
+              {server.source.kind === "built-in" ? "This server is built in." : `From ${place}`}
+            </Menu.Label>
+          )}
+          <Menu.Item
+            leftSection={<Icon name="refresh" size={14} />}
+            onClick={() => restart(server)}
+          >
+            {restartWord(server)}
+          </Menu.Item>
+          <Menu.Item
+            leftSection={<Icon name="edit" size={14} />}
+            onClick={() => onEdit(false)}
+            disabled={!server.is_editable}
+          >
+            Edit
+          </Menu.Item>
+          <Menu.Item leftSection={<Icon name="duplicate" size={14} />} onClick={() => onEdit(true)}>
+            Duplicate
+          </Menu.Item>
+          <Menu.Item leftSection={<Icon name="copy" size={14} />} onClick={() => setCopying(true)}>
+            Copy as…
+          </Menu.Item>
+          <Menu.Divider />
+          <Menu.Item
+            leftSection={<Icon name="trash" size={14} />}
+            color="red"
+            onClick={remove}
+            disabled={!server.is_removable}
+          >
+            Remove
+          </Menu.Item>
+        </Menu.Dropdown>
+      </Menu>
+      {isCopying && <CopyServer server={server} onClose={() => setCopying(false)} />}
+    </>
   );
 }
 
@@ -210,7 +223,11 @@ export function ServerCard({
           aria-label={isOn ? `Disconnect ${name}` : `Connect ${name}`}
           checked={isOn}
           disabled={server.state === "DISCONNECTING"}
-          onChange={() => toggle(server)}
+          onChange={() => {
+            // Who connects a server means it by the tabs above.
+            if (!isOn) noteServer(server.server_id);
+            toggle(server);
+          }}
         />
       </div>
       <div className={`row ${css.target}`}>

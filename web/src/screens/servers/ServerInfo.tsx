@@ -142,15 +142,17 @@ function Overview({ server }: { server: ServerView }) {
           <Markdown text={server.instructions} label="Instructions" />
         </section>
       )}
-      <section className="stack tight">
-        <h2 className="section-title">What the server can do{counts ? ` (${counts})` : ""}</h2>
-        <JsonTree
-          value={server.capabilities}
-          label="Capabilities of the server"
-          most={360}
-          withSearch={false}
-        />
-      </section>
+      {server.state === "CONNECTED" && (
+        <section className="stack tight">
+          <h2 className="section-title">What the server can do{counts ? ` (${counts})` : ""}</h2>
+          <JsonTree
+            value={server.capabilities}
+            label="Capabilities of the server"
+            most={360}
+            withSearch={false}
+          />
+        </section>
+      )}
       <section className="stack" style={{ maxWidth: 980 }} aria-label="What it may ask of us">
         <h2 className="section-title">What it may ask of us</h2>
         <Keeping server={server} />
@@ -168,10 +170,12 @@ function Overview({ server }: { server: ServerView }) {
           />
         </section>
       )}
-      <section className="stack tight">
-        <h2 className="section-title">Connection</h2>
-        <JsonTree value={server.channel} label="Connection" most={280} withSearch={false} />
-      </section>
+      {Object.keys(server.channel).length > 0 && (
+        <section className="stack tight">
+          <h2 className="section-title">Connection</h2>
+          <JsonTree value={server.channel} label="Connection" most={280} withSearch={false} />
+        </section>
+      )}
       {server.stderr_tail.length > 0 && (
         <section className="stack tight">
           <h2 className="section-title">Last lines of stderr</h2>

@@ -18,6 +18,16 @@ export function problemOfFound(one: FoundView): string | null {
   return isAsked ? null : `The environment variable ${variable} is not set.`;
 }
 
+const SPOKEN = { env: "Variables", headers: "Headers" };
+
+/** What it is given besides its command or address, by name: values may be secret. */
+export function namesIn({ raw }: FoundView): [string, string][] {
+  return Object.entries(SPOKEN).flatMap(([key, what]): [string, string][] => {
+    const names = Object.keys((raw[key] as object | null | undefined) ?? {});
+    return names.length > 0 ? [[what, names.join(", ")]] : [];
+  });
+}
+
 /** A name for each that neither another of them nor a server of ours has. */
 export function proposedNames(found: FoundView[], known: Iterable<string>): string[] {
   const taken = new Set(known);

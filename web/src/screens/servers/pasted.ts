@@ -3,7 +3,14 @@
 /** Lines that end in a backslash go on in the next one, as in a shell. */
 export const joined = (text: string): string => text.trim().replace(/\\\r?\n[ \t]*/g, " ");
 
+// Markdown's fence around one line is no second line.
+const unfenced = (text: string): string => /^```[\w-]*\s*\n(.*)\n```$/s.exec(text)?.[1] ?? text;
+
+/** Also a piece of a file, which may begin with a member: `"name": {`. A quoted path is a command. */
 export const isFile = (text: string): boolean => {
-  const whole = joined(text);
-  return /^[{[]/.test(whole) || /[\r\n]/.test(whole);
+  const whole = joined(unfenced(joined(text)));
+  return /^([{[]|"[^"]*"\s*:|\/[/*])/.test(whole) || /[\r\n]/.test(whole);
 };
+
+/** Whether a text says enough to be read as soon as it is pasted: one word may be the first of more. */
+export const isWhole = (text: string): boolean => isFile(text) || /\s|:\/\//.test(text.trim());

@@ -3,8 +3,8 @@ import type { FoundView } from "../../api/types";
 import { aServer } from "../../testing/views";
 import { shownState, stateWords, stepWords } from "../../values/serverState";
 import { broughtBack, delaysOf, formOf, problemOf, rawOf, withoutValues } from "./entry";
-import { canBeAdded, freeName, problemOfName, proposedNames } from "./found";
-import { isFile, joined } from "./pasted";
+import { canBeAdded, freeName, namesIn, problemOfName, proposedNames } from "./found";
+import { isFile, isWhole, joined } from "./pasted";
 
 const anError = (code: string, details = {}) => ({
   code,
@@ -74,10 +74,27 @@ describe("a pasted text", () => {
   it("is a file where it has lines or is JSON", () => {
     expect(isFile('  {"mcpServers": {}}')).toBe(true);
     expect(isFile("extensions:\n  one:\n    cmd: x")).toBe(true);
+    expect(isFile('```json\n{"a": {}}\n```')).toBe(true);
+    expect(isFile("```sh\nnpx -y some-server\n```")).toBe(false);
+  });
+  it("is a piece of a file where it begins with a member, and a command where with a path", () => {
+    expect(isFile('"weather": {"command": "npx"},')).toBe(true);
+    expect(isFile('// ours\n"weather": {}')).toBe(true);
+    expect(isFile('"C:\\Program Files\\node.exe" server.js')).toBe(false);
+  });
+  it("is read at once where it says enough", () => {
+    expect(isWhole("npx")).toBe(false);
+    expect(isWhole("npx -y some-server")).toBe(true);
+    expect(isWhole("https://a.example/mcp\n")).toBe(true);
+    expect(isWhole('{"a": {}}')).toBe(true);
   });
 });
 
 describe("servers that were found", () => {
+  it("name what they are given, without its values", () => {
+    const raw = { url: "https://a.example", headers: { "X-Key": "s3cret" }, env: null };
+    expect(namesIn(aFound("one", "cursor", { raw }))).toEqual([["Headers", "X-Key"]]);
+  });
   it("have a name each, and none that is here already", () => {
     const found = [
       aFound("github", "cursor"),

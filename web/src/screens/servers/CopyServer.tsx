@@ -1,0 +1,89 @@
+// One server for another tool, as text: looked at before it is copied, since secrets may be in it.
+import { Button, Modal, SegmentedControl } from "@mantine/core";
+import { useEffect, useState } from "react";
+import type { ErrorView, ExportView, ServerExport, ServerView } from "../../api/types";
+import { Callout } from "../../parts/Callout";
+import { ErrorNote } from "../../parts/ErrorNote";
+import { copy } from "../../parts/text";
+import { viewOf } from "../../state/actions";
+import { command } from "../../state/connection";
+import { nameOf } from "../../state/selection";
+import { counted } from "../../values/format";
+
+type Shape = ServerExport["shape"];
+const SHAPES: { value: Shape; label: string; place: string }[] = [
+  {
+    value: "mcpServers",
+    label: "Claude, Cursor",
+    place:
+      "For claude_desktop_config.json, .mcp.json, .cursor/mcp.json and other files with mcpServers.",
+  },
+  { value: "vscode", label: "VS Code", place: "For .vscode/mcp.json." },
+  { value: "codex", label: "Codex", place: "For ~/.codex/config.toml." },
+  { value: "commands", label: "Command line", place: "Adds it to mcplens, on any machine." },
+];
+
+function useExport(server_id: string, shape: Shape) {
+  const [made, setMade] = useState<ExportView | null>(null);
+  const [error, setError] = useState<ErrorView | null>(null);
+  useEffect(() => {
+    let isLeft = false;
+    setError(null);
+    command("ServerExport", { shape, servers: [server_id] }).then(
+      (next) => !isLeft && setMade(next),
+      (thrown: unknown) => !isLeft && setError(viewOf(thrown)),
+    );
+    return () => {
+      isLeft = true;
+    };
+  }, [server_id, shape]);
+  return { made, error };
+}
+
+function Made({ made, place, onDone }: { made: ExportView; place: string; onDone(): void }) {
+  const secrets = counted(
+    made.secret_count,
+    "value in it looks like a secret",
+    "values in it look like secrets",
+  );
+  return (
+    <>
+      <span className="dim">{place}</span>
+      <pre className="block">{made.text}</pre>
+      {made.remarks.map((remark) => (
+        <span key={remark} className="dim">
+          {remark}
+        </span>
+      ))}
+      {made.secret_count > 0 && <Callout>{secrets}. Whoever gets this text can read them.</Callout>}
+      <div className="row wrap" style={{ justifyContent: "flex-end" }}>
+        <Button variant="default" onClick={onDone}>
+          Close
+        </Button>
+        <Button disabled={made.text === ""} onClick={() => void copy(made.text).then(onDone)}>
+          Copy
+        </Button>
+      </div>
+    </>
+  );
+}
+
+export function CopyServer({ server, onClose }: { server: ServerView; onClose(): void }) {
+  const [shape, setShape] = useState<Shape>("mcpServers");
+  const { made, error } = useExport(server.server_id, shape);
+  const place = SHAPES.find((one) => one.value === shape)?.place ?? "";
+  return (
+    <Modal opened onClose={onClose} title={`Copy ${nameOf(server)} as`} size="lg" centered={false}>
+      <div className="stack">
+        <SegmentedControl
+          aria-label="For"
+          data={SHAPES}
+          value={shape}
+          onChange={(next) => setShape(next as Shape)}
+        />
+        {error && <ErrorNote error={error} />}
+        {made && !error && <Made made={made} place={place} onDone={onClose} />}
+      </div>
+    </Modal>
+  );
+}

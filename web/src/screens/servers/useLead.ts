@@ -1,0 +1,37 @@
+// Where the path of a root leads, as far as this computer knows.
+import { useDebouncedValue } from "@mantine/hooks";
+import { useEffect, useState } from "react";
+import { viewOf } from "../../state/actions";
+import { command } from "../../state/connection";
+
+interface Lead {
+  of: string;
+  to?: string;
+  problem?: string;
+  /** It is a path, but what is there cannot be looked at: it may still be a root. */
+  isPath?: boolean;
+}
+
+/** Null while nothing is known of it. */
+export function useLead(typed: string): Lead | null {
+  const [path] = useDebouncedValue(typed.trim(), 200);
+  const [lead, setLead] = useState<Lead | null>(null);
+  useEffect(() => {
+    let isLeft = false;
+    const found = (next: Omit<Lead, "of">): void => {
+      if (!isLeft) setLead({ of: path, ...next });
+    };
+    if (path)
+      command("BrowseFolder", { path }).then(
+        (folder) => found({ to: folder.path }),
+        (thrown: unknown) => {
+          const { message, details } = viewOf(thrown);
+          found({ problem: message, isPath: details.path !== undefined });
+        },
+      );
+    return () => {
+      isLeft = true;
+    };
+  }, [path]);
+  return lead?.of === typed.trim() ? lead : null;
+}
