@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -116,6 +117,25 @@ async def test_over_http_each_request_says_in_headers_what_it_is() -> None:
             "MCP-Protocol-Version": STATELESS,
             "X-Own": "1",
         }
+
+
+async def test_over_http_a_raw_request_says_in_headers_what_its_bytes_say() -> None:
+    server = ScriptedServer({"tools/call": text("seen")}, is_stateless=True)
+    transport = ExchangeTransport(server)
+
+    async def sent(params: Any, headers: dict[str, str] | None = None) -> dict[str, str]:
+        message = {"jsonrpc": "2.0", "id": "r", "method": "tools/call", "params": params}
+        await rig.client.send_raw(json.dumps(message).encode(), headers=headers)
+        return transport.headers["tools/call"]
+
+    async with stateless(server, make_transport=lambda: transport) as rig:
+        usual = {"Mcp-Method": "tools/call", "MCP-Protocol-Version": STATELESS}
+        assert await sent({"name": "add"}) == {**usual, "Mcp-Name": "add"}
+        for odd in ({"name": ["add"]}, ["add"], {"_meta": 3}):
+            assert await sent(odd) == usual
+        other = {"_meta": {META + "protocolVersion": "2099-01-01"}}
+        assert await sent(other) == {**usual, "MCP-Protocol-Version": "2099-01-01"}
+        assert await sent({}, {"Mcp-Method": "mine"}) == {**usual, "Mcp-Method": "mine"}
 
 
 async def test_over_http_a_tool_with_a_bad_header_annotation_is_left_out_and_told() -> None:

@@ -102,12 +102,15 @@ def choose_version(supported: object) -> str | None:
     return next((version for version in STATELESS_VERSIONS if version in supported), None)
 
 
+PROTOCOL_VERSION: Final = _META + "protocolVersion"
+
+
 def envelope_meta(
     version: str, capabilities: Mapping[str, Any], client_info: Mapping[str, Any]
 ) -> dict[str, Any]:
     """The `_meta` members that every request of 2026-07-28 carries."""
     return {
-        _META + "protocolVersion": version,
+        PROTOCOL_VERSION: version,
         _META + "clientCapabilities": capabilities,
         _META + "clientInfo": client_info,
     }

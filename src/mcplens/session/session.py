@@ -23,10 +23,12 @@ from mcplens.protocol.deadlines import Deadline
 from mcplens.protocol.eras import (
     BATCH_VERSION,
     LOG_LEVEL,
+    PROTOCOL_VERSION,
     Era,
     HeaderPath,
     envelope_meta,
     era_of,
+    header_value,
     parameter_headers,
     standard_headers,
 )
@@ -161,12 +163,15 @@ class Session:
             data = encode_request(identity, method, params)
         except _UNWRITABLE as problem:
             raise _unwritable(method, problem) from None
-        self.start_raw(entry, Frame(data, _REQUEST, identity, method), headers)
+        self._begin(entry, Frame(data, _REQUEST, identity, method), headers)
 
     def start_raw(
         self, entry: QueueEntry, message: Message, headers: dict[str, str] | None
     ) -> None:
         """Send a request whose bytes are given, and wait for its answer."""
+        self._begin(entry, message, self._raw_headers(message, headers))
+
+    def _begin(self, entry: QueueEntry, message: Message, headers: dict[str, str] | None) -> None:
         identity = entry.id
         now = entry.started_mono = self.clock.monotonic()
         config = self._config
@@ -202,7 +207,8 @@ class Session:
 
     def send_bytes(self, data: bytes, headers: dict[str, str] | None = None) -> None:
         """Send bytes exactly as they are; no answer is waited for."""
-        self.transport.send(Outgoing(parse(data), headers=headers))
+        message = parse(data)
+        self.transport.send(Outgoing(message, headers=self._raw_headers(message, headers)))
 
     def give_up(self, entry: QueueEntry, reason: str) -> None:
         """Stop waiting for a request and tell the server, as its revision wants it."""
@@ -230,15 +236,34 @@ class Session:
                 self.end(entry, error.copy())
 
     def _stateless_headers(
-        self, method: str, params: dict[str, Any], extra: dict[str, str] | None
+        self, method: str, params: Mapping[str, Any], extra: dict[str, str] | None
     ) -> dict[str, str]:
         headers = standard_headers(method, params)
-        if method == "tools/call":
-            mirrored = self.header_parameters.get(params.get("name", ""))
-            if mirrored:
-                headers |= parameter_headers(mirrored, params.get("arguments") or {})
-        headers["MCP-Protocol-Version"] = self.version
+        name = params.get("name")
+        if method == "tools/call" and isinstance(name, str) and name in self.header_parameters:
+            mirrored = self.header_parameters[name]
+            headers |= parameter_headers(mirrored, params.get("arguments") or {})
+        headers["MCP-Protocol-Version"] = self._version_in(params)
         return headers | extra if extra else headers
+
+    def _version_in(self, params: Mapping[str, Any]) -> str:
+        """The revision that a request names, which its header must repeat."""
+        meta = params.get("_meta")
+        named = meta.get(PROTOCOL_VERSION) if isinstance(meta, Mapping) else None
+        return header_value(named) if isinstance(named, str) else self.version
+
+    def _raw_headers(self, message: Message, extra: dict[str, str] | None) -> dict[str, str] | None:
+        """Headers that repeat the body, without which no server would look at a raw request."""
+        is_mirrored = self.is_stateless and self.transport.exchange_per_request
+        if not is_mirrored or not isinstance(message, Frame) or message.kind is not _REQUEST:
+            return extra
+        try:
+            params = message.value()
+        except ValueError:
+            params = None
+        return self._stateless_headers(
+            message.method, params if isinstance(params, Mapping) else {}, extra
+        )
 
     # -- in (Receiver) -------------------------------------------------------------------------
 

@@ -1,6 +1,7 @@
 // A call in other words: for a terminal, for Python, for curl, as JSON-RPC. No secret is in them:
 // where one is needed, the name of an environment variable stands.
 import type { CallView, ServerView } from "../api/types";
+import { enveloped, isStateless } from "../state/revision";
 import { pretty } from "../values/json";
 import { type Fields, isObject } from "../values/shape";
 
@@ -179,20 +180,6 @@ function message(call: CallView, params: unknown): Fields {
   return { jsonrpc: "2.0", id: call.request_id ?? 1, method: call.method, params };
 }
 
-const STATELESS = "2026-07-28";
-const META = "io.modelcontextprotocol/";
-
-/** The params with what every request of 2026-07-28 carries in its `_meta`. */
-function enveloped(params: unknown, server: Known, client: string): unknown {
-  if (!isObject(params) || server?.protocol_version !== STATELESS) return params;
-  const envelope = {
-    [`${META}protocolVersion`]: STATELESS,
-    [`${META}clientCapabilities`]: server.declared_capabilities ?? {},
-    [`${META}clientInfo`]: { name: client, version: "0" },
-  };
-  return { ...params, _meta: { ...envelope, ...(isObject(params._meta) ? params._meta : {}) } };
-}
-
 /** The message of a call; a raw one exactly as it was typed. */
 export function asJsonRpc(call: CallView, request: unknown, server: Known): string {
   if (typeof request === "string") return request;
@@ -206,7 +193,7 @@ function headersOf(call: CallView, server: ServerView): string[] {
     "'Accept: application/json, text/event-stream'",
   ];
   if (version) lines.push(quoted(`MCP-Protocol-Version: ${version}`));
-  if (version === STATELESS) {
+  if (isStateless(server)) {
     lines.push(quoted(`Mcp-Method: ${call.method}`));
     if (["tool", "prompt", "resource"].includes(call.kind))
       lines.push(quoted(`Mcp-Name: ${call.name}`));

@@ -1,12 +1,14 @@
 // The frame of a screen that shows what a server offers: a list, and what is chosen from it.
+import { Button } from "@mantine/core";
 import type { ReactNode } from "react";
+import { Link } from "react-router";
 import type { CallView, ServerView } from "../api/types";
 import { Empty } from "../parts/Empty";
 import { Split } from "../parts/Split";
 import { LostNote } from "../servers/LostNote";
 import { NotConnected } from "../servers/NotConnected";
 import { offers, useList } from "../state/lists";
-import { usePlace } from "../state/selection";
+import { pathToServer, usePlace } from "../state/selection";
 import { useInspector } from "../state/store";
 import { useHasCalls } from "./useCallsOf";
 
@@ -32,8 +34,16 @@ export function OfferedScreen({ kind, calls, widths, isAnyChosen, list, chosen }
     return <NotConnected server={server} icon={kind} />;
   if (isConnected && !offers(server.capabilities, kind)) {
     return (
-      <Empty icon={kind} title={`This server offers no ${kind}`}>
-        It did not declare the {kind} capability. Its capabilities are under Servers, Info.
+      <Empty
+        icon={kind}
+        title={`This server offers no ${kind}`}
+        action={
+          <Button component={Link} to={pathToServer(serverId)} variant="default">
+            What it offers
+          </Button>
+        }
+      >
+        It did not declare the {kind} capability.
       </Empty>
     );
   }

@@ -1,12 +1,19 @@
 // The message of the raw tester: what is typed, and what was put aside for something else.
+import type { ServerView } from "../api/types";
+import { pretty } from "../values/json";
 import { keepDraft, readDraft, useDraft } from "./remembered";
+import { enveloped, isStateless } from "./revision";
 
-export const TEMPLATE = `{
-  "jsonrpc": "2.0",
-  "id": 1001,
-  "method": "ping",
-  "params": {}
-}`;
+// Far from those that mcplens counts up from 1.
+const FIRST_ID = 1001;
+
+/** A request that this server understands in its revision. */
+export const messageFor = (server: ServerView, method: string): string =>
+  pretty({ jsonrpc: "2.0", id: FIRST_ID, method, params: enveloped({}, server, "mcplens") });
+
+/** What the tester begins with: a question that every server answers. */
+export const templateFor = (server: ServerView): string =>
+  messageFor(server, isStateless(server) ? "server/discover" : "ping");
 
 export interface Message {
   text: string;
@@ -20,7 +27,7 @@ export interface Aside {
   placed: string;
 }
 
-const EMPTY: Message = { text: TEMPLATE, headers: [] };
+const NO_HEADERS: Message["headers"] = [];
 
 const keysOf = (serverId: string) => ({
   text: `raw.${serverId}`,
@@ -28,20 +35,18 @@ const keysOf = (serverId: string) => ({
   aside: `raw.${serverId}.aside`,
 });
 
-/** What is aside once a text takes the place of a message: nobody loses what he typed himself. */
-export function asideOf(now: Message, aside: Aside | null, placed: string): Aside | null {
-  const isOwn = ![TEMPLATE, placed, aside?.placed].includes(now.text);
-  if (isOwn) return { former: now, placed };
+/** What is aside once a text takes the place of a message: nobody loses what he typed himself.
+ * `now` is null where nothing was typed. */
+export function asideOf(now: Message | null, aside: Aside | null, placed: string): Aside | null {
+  if (now && ![placed, aside?.placed].includes(now.text)) return { former: now, placed };
   return aside && { ...aside, placed };
 }
 
 /** Fill in a message for the tester, which is not shown now. */
 export function placeMessage(serverId: string, text: string): void {
   const keys = keysOf(serverId);
-  const now: Message = {
-    text: readDraft(keys.text, EMPTY.text),
-    headers: readDraft(keys.headers, EMPTY.headers),
-  };
+  const typed = readDraft<string | null>(keys.text, null);
+  const now = typed === null ? null : { text: typed, headers: readDraft(keys.headers, NO_HEADERS) };
   keepDraft(keys.aside, asideOf(now, readDraft<Aside | null>(keys.aside, null), text));
   keepDraft(keys.text, text);
 }
@@ -55,18 +60,20 @@ export interface RawMessage extends Message {
   bringBack(): void;
 }
 
-export function useMessage(serverId: string): RawMessage {
-  const keys = keysOf(serverId);
-  const [text, setText] = useDraft(keys.text, EMPTY.text);
-  const [headers, setHeaders] = useDraft(keys.headers, EMPTY.headers);
+export function useMessage(server: ServerView): RawMessage {
+  const keys = keysOf(server.server_id);
+  const template = templateFor(server);
+  const [typed, setText] = useDraft<string | null>(keys.text, null);
+  const [headers, setHeaders] = useDraft(keys.headers, NO_HEADERS);
   const [aside, setAside] = useDraft<Aside | null>(keys.aside, null);
+  const text = typed ?? template;
   return {
     text,
     headers,
     setText,
     setHeaders,
     place: (next, given) => {
-      setAside(asideOf({ text, headers }, aside, next));
+      setAside(asideOf(text === template ? null : { text, headers }, aside, next));
       setText(next);
       if (given) setHeaders(given);
     },

@@ -17,10 +17,12 @@ import { type Lines, useCount, useIsEmpty } from "./useLines";
 /** The level from which on the server was asked to log, and whether it can be asked. */
 function useLevel(serverId: string | null) {
   const level = useInspector((state) => state.servers.get(serverId ?? "")?.log_level ?? null);
-  const isOffered = useInspector((state) => {
-    const server = state.servers.get(serverId ?? "");
-    return server?.state === "CONNECTED" && "logging" in server.capabilities;
-  });
+  const isConnected = useInspector(
+    (state) => state.servers.get(serverId ?? "")?.state === "CONNECTED",
+  );
+  const isDeclared = useInspector(
+    (state) => "logging" in (state.servers.get(serverId ?? "")?.capabilities ?? {}),
+  );
   const set = (next: string | null): void => {
     if (next)
       void telling(
@@ -28,28 +30,33 @@ function useLevel(serverId: string | null) {
         command("SetLevel", { server_id: serverId ?? "", level: next }),
       );
   };
-  return { level, isOffered, set };
+  return { level, isConnected, isOffered: isConnected && isDeclared, set };
 }
 
-/** Where nothing has come yet, from a server that may wait to be asked. */
+/** Where nothing has come yet, from a server that may wait to be asked, or that sends none. */
 export function AskForAll({ serverId }: { serverId: string | null }) {
-  const { level, isOffered, set } = useLevel(serverId);
-  if (!isOffered || level !== null) return null;
+  const { level, isConnected, isOffered, set } = useLevel(serverId);
+  if (!isConnected || level !== null) return null;
+  if (!isOffered) return <span className="dim">It did not declare the logging capability.</span>;
   return (
-    <Button variant="default" onClick={() => set("debug")}>
-      Ask for everything, from debug up
-    </Button>
+    <>
+      <span className="dim">Some servers log nothing until a level is set.</span>
+      <Button variant="default" onClick={() => set("debug")}>
+        Ask for everything, from debug up
+      </Button>
+    </>
   );
 }
 
 /** The level from which on the server sends log messages. */
 export const ServerLevel = memo(({ serverId }: { serverId: string }) => {
-  const { level, isOffered, set } = useLevel(serverId);
+  const { level, isConnected, isOffered, set } = useLevel(serverId);
+  const whyNot = isConnected ? "The server did not declare logging" : "Not connected";
   return (
     <Select
       aria-label="Level that the server logs from"
-      title={isOffered ? "The server sends messages from this level up" : "Logging is not offered"}
-      placeholder={isOffered ? "Server's level" : "No logging"}
+      title={isOffered ? "The server sends messages from this level up" : whyNot}
+      placeholder={isOffered || !isConnected ? "Server's level" : "No logging"}
       w={130}
       data={[...LEVELS]}
       disabled={!isOffered}

@@ -19,8 +19,8 @@ const NAMES: Record<Stream, string> = {
   stderr: "stderr",
 };
 const NONE: Record<Stream, string> = {
-  both: "Log messages of the server and what it writes to stderr appear here. Some servers log nothing until a level is set.",
-  messages: "Log messages of the server appear here. Some servers send none until a level is set.",
+  both: "Log messages of the server and what it writes to stderr appear here.",
+  messages: "Log messages of the server appear here.",
   stderr: "What a server that runs on this computer writes to stderr appears here.",
 };
 

@@ -6,7 +6,15 @@ import { useBusy } from "../../parts/useBusy";
 import { connectAnew } from "../../servers/connectAnew";
 import { telling } from "../../state/actions";
 import { command } from "../../state/connection";
-import { type Capabilities, hasFeature, isOn, PARTS, withFeature } from "./capabilities";
+import {
+  type Capabilities,
+  hasFeature,
+  isLeftOut,
+  isOn,
+  PARTS,
+  revisionNote,
+  withFeature,
+} from "./capabilities";
 import css from "./Declared.module.css";
 import { NamedCapabilities } from "./experimental/NamedCapabilities";
 
@@ -59,6 +67,8 @@ export function Keeping({ server }: { server: ServerView }) {
   );
 }
 
+const told = (what: string, note: string | null): string => (note ? `${what}. ${note}` : what);
+
 export function Declared({ server }: { server: ServerView }) {
   const { server_id, client_capabilities: ours } = server;
   const set = (capabilities: Capabilities): void =>
@@ -76,7 +86,8 @@ export function Declared({ server }: { server: ServerView }) {
             <Switch
               label={part.label}
               aria-label={part.label}
-              description={part.about}
+              description={told(part.about, revisionNote(server, part.name))}
+              disabled={isLeftOut(server, part.name)}
               checked={isOn(ours, part.name)}
               onChange={(event) =>
                 set({ [part.name]: event.currentTarget.checked ? part.full : null })
@@ -88,7 +99,8 @@ export function Declared({ server }: { server: ServerView }) {
                 className={css.feature}
                 label={label}
                 aria-label={`${part.label} ${label}`}
-                disabled={!isOn(ours, part.name)}
+                description={revisionNote(server, `${part.name}.${key}`)}
+                disabled={!isOn(ours, part.name) || isLeftOut(server, `${part.name}.${key}`)}
                 checked={hasFeature(ours, part.name, key)}
                 onChange={(event) => set(withFeature(ours, part, key, event.currentTarget.checked))}
               />
@@ -96,7 +108,7 @@ export function Declared({ server }: { server: ServerView }) {
           </div>
         ))}
       </div>
-      <h3 className="section-title">Extensions</h3>
+      <h3 className="section-title">{told("Extensions", revisionNote(server, "extensions"))}</h3>
       <NamedCapabilities server={server} kind="extensions" />
       <h3 className="section-title">Experimental</h3>
       <NamedCapabilities server={server} kind="experimental" />

@@ -10,8 +10,16 @@ function Missing({ uri }: { uri: string }) {
   return problem && <Callout>{problem}. The server is told of it all the same.</Callout>;
 }
 
-export function RootTable({ roots, onRemove }: { roots: RootView[]; onRemove(uri: string): void }) {
-  if (roots.length === 0) return <p className="dim">No roots. The server sees an empty list.</p>;
+interface Props {
+  roots: RootView[];
+  /** Whether the server can ask for them. */
+  isSeen: boolean;
+  onRemove(uri: string): void;
+}
+
+export function RootTable({ roots, isSeen, onRemove }: Props) {
+  if (roots.length === 0)
+    return <p className="dim">No roots.{isSeen && " The server sees an empty list."}</p>;
   return (
     <table className="plain">
       <thead>

@@ -5,6 +5,7 @@ import { Callout } from "../../parts/Callout";
 import { telling } from "../../state/actions";
 import { command } from "../../state/connection";
 import { AddRoot } from "./AddRoot";
+import { mayAskForRoots, rootsWords } from "./capabilities";
 import { RootTable } from "./RootTable";
 
 export function Roots({ server }: { server: ServerView }) {
@@ -17,10 +18,8 @@ export function Roots({ server }: { server: ServerView }) {
     );
   return (
     <div className="stack">
-      <p style={{ margin: 0 }}>
-        Filesystem roots exposed to this server. It is told when they change.
-      </p>
-      <RootTable roots={roots} onRemove={remove} />
+      <p style={{ margin: 0 }}>Filesystem roots exposed to this server. {rootsWords(server)}</p>
+      <RootTable roots={roots} isSeen={mayAskForRoots(server)} onRemove={remove} />
       <AddRoot server={server} save={save} onSave={setSave} />
       <Callout>
         Roots tell the server which folders it may work in. Only add folders that you trust it with.

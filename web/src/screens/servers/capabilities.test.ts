@@ -1,5 +1,16 @@
 import { describe, expect, it } from "vitest";
-import { hasFeature, isOn, PARTS, TASKS_EXTENSION, withFeature, withNamed } from "./capabilities";
+import { aServer } from "../../testing/views";
+import {
+  hasFeature,
+  isLeftOut,
+  isOn,
+  PARTS,
+  revisionNote,
+  rootsWords,
+  TASKS_EXTENSION,
+  withFeature,
+  withNamed,
+} from "./capabilities";
 
 const part = (name: string) => {
   const found = PARTS.find((one) => one.name === name);
@@ -37,5 +48,40 @@ describe("capabilities that we declare", () => {
     expect(withNamed({ extensions: {} }, "extensions", "mine", {})).toEqual({
       extensions: { mine: {}, [TASKS_EXTENSION]: null },
     });
+  });
+  it("say which of them the revision that is spoken does not have", () => {
+    const at = (protocol_version: string | null) => (name: string) =>
+      revisionNote(aServer({ protocol_version }), name);
+    const [first, second, last] = ["2024-11-05", "2025-11-25", "2026-07-28"].map(at);
+    const names = ["sampling", "elicitation", "elicitation.url", "roots.listChanged", "tasks"];
+    expect(names.map((name) => first?.(name))).toEqual([
+      null,
+      "Not in 2024-11-05",
+      "Not in 2024-11-05",
+      null,
+      "Not in 2024-11-05",
+    ]);
+    expect(names.map((name) => second?.(name))).toEqual([null, null, null, null, null]);
+    expect(second?.("extensions")).toBe("Not in 2025-11-25");
+    expect(names.map((name) => last?.(name))).toEqual([
+      null,
+      null,
+      null,
+      "Not in 2026-07-28",
+      "Not in 2026-07-28",
+    ]);
+    expect(names.map(at(null))).toEqual([null, null, null, null, null]);
+    // An older server is sent what it does not know, and may be tested with it.
+    expect(isLeftOut(aServer({ protocol_version: "2024-11-05" }), "tasks")).toBe(false);
+  });
+  it("decide what a server learns of its roots", () => {
+    const words = (part: Parameters<typeof aServer>[0]) => rootsWords(aServer(part));
+    expect(words({ state: "DISCONNECTED" })).toContain("when it is connected");
+    expect(words({ declared_capabilities: {} })).toContain("cannot ask");
+    const roots = { listChanged: true };
+    expect(words({ declared_capabilities: { roots } })).toBe("It is told when they change.");
+    expect(words({ declared_capabilities: { roots: {} } })).toContain("switched off");
+    const stateless = { protocol_version: "2026-07-28", declared_capabilities: { roots: {} } };
+    expect(words(stateless)).toContain("2026-07-28 has no message of changes");
   });
 });

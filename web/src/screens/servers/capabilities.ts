@@ -1,4 +1,6 @@
 // What we declare to a server, part by part: how each switch reads and changes it.
+import type { ServerView } from "../../api/types";
+import { isStateless, STATELESS } from "../../state/revision";
 import { fieldsOf } from "../../values/shape";
 
 export type Capabilities = Record<string, unknown>;
@@ -46,7 +48,7 @@ export const PARTS: Part[] = [
   {
     name: "tasks",
     label: "Tasks",
-    about: "It may ask the above as tasks (2025-11-25)",
+    about: "It may ask the above as tasks",
     full: {
       list: {},
       cancel: {},
@@ -88,4 +90,44 @@ export function withNamed(
   if (kind === "extensions")
     return { extensions: TASKS_EXTENSION in kept ? kept : { ...kept, [TASKS_EXTENSION]: null } };
   return { experimental: Object.keys(kept).length ? kept : null };
+}
+
+// The revision that a part or a feature of it came with, where that is not the first.
+const SINCE = new Map([
+  ["elicitation", "2025-06-18"],
+  ["elicitation.form", "2025-11-25"],
+  ["elicitation.url", "2025-11-25"],
+  ["sampling.tools", "2025-11-25"],
+  ["sampling.context", "2025-11-25"],
+  ["tasks", "2025-11-25"],
+  ["extensions", STATELESS],
+]);
+const LEFT_OUT = new Set(["roots.listChanged", "tasks"]);
+
+/** Whether the revision that is spoken dropped it, so that it is not even sent. */
+export const isLeftOut = (server: ServerView, name: string): boolean =>
+  isStateless(server) && LEFT_OUT.has(name);
+
+/** That the revision that is spoken does not have it; null if it does, or none is spoken. */
+export function revisionNote(server: ServerView, name: string): string | null {
+  const { protocol_version: revision } = server;
+  if (revision === null) return null;
+  const isNewer = (SINCE.get(name) ?? "") > revision;
+  return isNewer || isLeftOut(server, name) ? `Not in ${revision}` : null;
+}
+
+/** Whether the server may ask for roots, by what it was told when it was connected. */
+export const mayAskForRoots = ({ declared_capabilities: told }: ServerView): boolean =>
+  told !== null && isOn(told, "roots");
+
+/** What the server learns of its roots. */
+export function rootsWords(server: ServerView): string {
+  if (server.state !== "CONNECTED") return "It can ask for them when it is connected.";
+  if (!mayAskForRoots(server))
+    return "It cannot ask for them: Roots were switched off under Info when it was connected.";
+  if (isStateless(server))
+    return `It sees them when it asks; ${server.protocol_version} has no message of changes.`;
+  return hasFeature(fieldsOf(server.declared_capabilities), "roots", "listChanged")
+    ? "It is told when they change."
+    : "It sees them when it asks; telling of changes is switched off under Info.";
 }

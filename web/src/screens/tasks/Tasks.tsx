@@ -11,6 +11,7 @@ import { LostNote } from "../../servers/LostNote";
 import { NotConnected } from "../../servers/NotConnected";
 import { telling } from "../../state/actions";
 import { command } from "../../state/connection";
+import { offers } from "../../state/lists";
 import { pathTo, usePlace } from "../../state/selection";
 import { taskKey, useInspector } from "../../state/store";
 import { TaskDetail } from "./TaskDetail";
@@ -69,9 +70,11 @@ function NoTasks({ server }: { server: ServerView }) {
       icon="tasks"
       title="No tasks"
       action={
-        <Button component={Link} to={pathTo(server.server_id, "tools")}>
-          Go to the tools
-        </Button>
+        offers(server.capabilities, "tools") && (
+          <Button component={Link} to={pathTo(server.server_id, "tools")}>
+            Go to the tools
+          </Button>
+        )
       }
     >
       {what}

@@ -4,18 +4,17 @@ import { useRef } from "react";
 import type { ServerView } from "../../../api/types";
 import { Callout } from "../../../parts/Callout";
 import { JsonTree } from "../../../parts/JsonTree";
-import { type RawMessage, useMessage } from "../../../state/rawMessage";
+import { messageFor, type RawMessage, useMessage } from "../../../state/rawMessage";
 import { fieldsOf } from "../../../values/shape";
 import { ConnectAgain } from "../Declared";
 import { NamedCapabilities } from "./NamedCapabilities";
 import { RawTester } from "./RawTester";
 
 /** A message that tries a capability: its first method, if it names any. */
-export function trialOf(value: unknown): string {
+export function trialOf(server: ServerView, value: unknown): string {
   const { methods } = fieldsOf(value);
   const named = Array.isArray(methods) ? methods.find((one) => typeof one === "string") : undefined;
-  const method = named ?? "experimental/method";
-  return JSON.stringify({ jsonrpc: "2.0", id: 1001, method, params: {} }, null, 2);
+  return messageFor(server, named ?? "experimental/method");
 }
 
 interface OfferedProps {
@@ -40,7 +39,7 @@ function Offered({ server, onTest }: OfferedProps) {
             <Button
               variant="default"
               aria-label={`Test ${name}`}
-              onClick={() => onTest(trialOf(value))}
+              onClick={() => onTest(trialOf(server, value))}
             >
               Test
             </Button>
@@ -68,7 +67,7 @@ function Aside({ message }: { message: RawMessage }) {
 }
 
 export function Experimental({ server }: { server: ServerView }) {
-  const message = useMessage(server.server_id);
+  const message = useMessage(server);
   const tester = useRef<HTMLDivElement>(null);
   const test = (trial: string): void => {
     message.place(trial);

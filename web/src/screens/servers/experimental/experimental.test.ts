@@ -1,15 +1,31 @@
 import { describe, expect, it } from "vitest";
-import { type Aside, asideOf, headersAgain, TEMPLATE } from "../../../state/rawMessage";
+import { type Aside, asideOf, headersAgain, templateFor } from "../../../state/rawMessage";
+import { aServer } from "../../../testing/views";
 import { trialOf } from "./Experimental";
 import { nameIn } from "./RawHistory";
 import { aboutLines, bytesToSend } from "./useRawSending";
 
 describe("the raw tester", () => {
   it("tries the first method that a capability names", () => {
-    const methodOf = (value: unknown): unknown => JSON.parse(trialOf(value)).method;
+    const methodOf = (value: unknown): unknown => JSON.parse(trialOf(aServer(), value)).method;
     expect(methodOf({ methods: ["a/b", "a/c"] })).toBe("a/b");
     for (const odd of [{ methods: [] }, { methods: "a/b" }, {}, null, 4])
       expect(methodOf(odd)).toBe("experimental/method");
+  });
+  it("begins with what the revision of the server has, and says who asks where each request must", () => {
+    expect(JSON.parse(templateFor(aServer()))).toMatchObject({ method: "ping", params: {} });
+    const stateless = aServer({
+      protocol_version: "2026-07-28",
+      declared_capabilities: { roots: {} },
+    });
+    const meta = {
+      "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+      "io.modelcontextprotocol/clientCapabilities": { roots: {} },
+      "io.modelcontextprotocol/clientInfo": { name: "mcplens", version: "0" },
+    };
+    const asked = { method: "server/discover", params: { _meta: meta } };
+    expect(JSON.parse(templateFor(stateless))).toMatchObject(asked);
+    expect(JSON.parse(trialOf(stateless, { methods: ["a/b"] })).params._meta).toEqual(meta);
   });
   it("says what becomes of line breaks", () => {
     const text = '{\n  "a": 1\n}';
@@ -26,7 +42,7 @@ describe("the raw tester", () => {
   });
   it("puts aside what somebody typed, and nothing else", () => {
     const typed = { text: "half", headers: [["a", "1"]] as [string, string][] };
-    expect(asideOf({ text: TEMPLATE, headers: [] }, null, "new")).toBeNull();
+    expect(asideOf(null, null, "new")).toBeNull();
     const first = asideOf(typed, null, "new") as Aside;
     expect(first).toEqual({ former: typed, placed: "new" });
     const second = asideOf({ text: "new", headers: [] }, first, "newer");
