@@ -50,8 +50,8 @@ class Exchange:
 
     __slots__ = (
         "_body", "_chunks", "_client", "_failure", "_headers", "_id", "_is_flooded", "_is_over",
-        "_response", "_started", "_url", "content_type", "method", "reason", "shown_headers", "shown_url",
-        "status",
+        "_response", "_started", "_url", "content_type", "method", "reason", "shown_headers",
+        "shown_url", "status",
     )  # fmt: skip
 
     def __init__(
