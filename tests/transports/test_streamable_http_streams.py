@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
 
 import pytest
 
 from mcplens.clock import ManualClock
 from mcplens.errors import HttpError
-from mcplens.events import HttpBytesReceived, HttpExchangeEnded
+from mcplens.events import HttpBytesReceived, HttpExchangeEnded, HttpResponseReceived
 from mcplens.protocol.frames import Malformed, encode_notification
 from mcplens.transports.base import MESSAGES_PER_TURN
 from mcplens.transports.streamable_http import StreamableHttpTransport
@@ -151,6 +152,24 @@ async def test_a_flood_of_events_leaves_others_their_turn():
     async with talking(handle) as (_, heard):
         heard.transport.send(call(1))
         assert await most_in_one_turn(heard, 501) <= MESSAGES_PER_TURN
+
+
+@pytest.mark.parametrize("kind", ["text/event-stream", "application/json"])
+async def test_a_body_that_unpacks_to_far_more_than_it_weighs_leaves_others_their_turn(kind):
+    packed = gzip.compress(b" " * 20_000_000)
+
+    async def handle(request: Seen, wire: Wire) -> None:
+        await wire.respond(200, packed, kind, Content_Encoding="gzip")
+
+    async with talking(handle) as (_, heard):
+        heard.transport.send(call(1))
+        await heard.until(lambda: heard.events(HttpResponseReceived))
+        turns = 0
+        async with asyncio.timeout(10):
+            while 1 not in heard.failures:
+                await asyncio.sleep(0)
+                turns += 1
+    assert turns > 10
 
 
 async def test_an_abandoned_request_closes_its_stream():

@@ -62,7 +62,8 @@ class EventStream:
         """What came of an event whose end has not come."""
         if self._last is None or not self._last[1].has_partial_event:
             return b""
-        return self._last[1].partial()
+        partial = self._last[1].partial()
+        return b"" if partial.startswith(b":") else partial  # a comment is no message
 
     def ending(self) -> HttpError:
         """How the last connection ended, as the error of a request that is not answered."""

@@ -23,6 +23,7 @@ from mcplens.events import (
     HttpResponseReceived,
 )
 from mcplens.protocol.masking import mask_headers, mask_url
+from mcplens.transports.base import give_way
 from mcplens.transports.network import KEPT_BYTES, status_error, unreachable
 
 if TYPE_CHECKING:
@@ -33,6 +34,9 @@ if TYPE_CHECKING:
 
 # More hops than any sane server needs; fewer than a loop makes.
 MAX_REDIRECTS: Final = 5
+# After so much at once others get their turn: of a compressed body the library has the next piece
+# ready without a turn of the loop, for gigabytes on end.
+_FLOOD_BYTES: Final = 32 * 1024
 # Enough to recognise where a redirect points.
 _QUOTED_CHARACTERS: Final = 200
 _REDIRECTS: Final = (301, 302, 303, 307, 308)
@@ -45,9 +49,9 @@ class Exchange:
     """
 
     __slots__ = (
-        "_body", "_chunks", "_client", "_failure", "_headers", "_id", "_is_over", "_response",
-        "_started", "_url", "content_type", "method", "reason", "shown_headers", "shown_url",
-        "status",
+        "_body", "_chunks", "_client", "_failure", "_headers", "_id", "_is_flooded", "_is_over",
+        "_response", "_started", "_url", "content_type", "method", "reason", "shown_headers",
+        "shown_url", "status",
     )  # fmt: skip
 
     def __init__(
@@ -71,6 +75,7 @@ class Exchange:
         self._response: ClientResponse | None = None
         self._chunks: list[bytes] = []
         self._failure: Exception | None = None
+        self._is_flooded = False
         self._is_over = False
         self._id = 0
         self._started = 0.0
@@ -240,8 +245,12 @@ class Exchange:
             raise self._failure
         assert self._response is not None
         content = self._response.content
+        if self._is_flooded:
+            await give_way()
         try:
-            return await content.readany()
+            chunk = await content.readany()
+            self._is_flooded = len(chunk) >= _FLOOD_BYTES
+            return chunk
         except Exception as problem:  # raised at the next read, after what had already come
             rest = _unread(content)
             if not rest:
