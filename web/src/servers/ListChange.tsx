@@ -1,5 +1,5 @@
 // That a server changed a list of its own accord, and what it changed.
-import { Badge, Button, Popover } from "@mantine/core";
+import { Badge, Popover, UnstyledButton } from "@mantine/core";
 import { useState } from "react";
 import { Link } from "react-router";
 import type { ListChangeView, ListKind, NamesView } from "../api/types";
@@ -62,13 +62,14 @@ interface GroupsProps {
 
 function Groups({ serverId, kind, change, onGo }: GroupsProps) {
   const { at, added, changed, removed } = change;
-  if (added.count + changed.count + removed.count === 0)
-    return <>The list is the same as before.</>;
+  const isSame = added.count + changed.count + removed.count === 0;
   const path = (name: string): string => pathOf(serverId, kind, name);
   // By Tab, too: what is removed has no links to scroll by.
   return (
     <section className={css.groups} aria-label="What changed" tabIndex={0}>
-      <span className="dim">{`Changed at ${clock(at, false)}`}</span>
+      <span className="dim">
+        {isSame ? "The list is the same as before." : `Changed at ${clock(at, false)}`}
+      </span>
       <Group what="added" group={added} path={path} onGo={onGo} />
       <Group what="changed" group={changed} path={path} onGo={onGo} />
       <Group what="removed" group={removed} onGo={onGo} />
@@ -98,16 +99,13 @@ export function ListChange({ serverId, kind, list }: Props) {
       returnFocus
     >
       <Popover.Target>
-        <Button
-          size="compact-xs"
-          variant="light"
-          color="yellow"
+        <UnstyledButton
+          className={css.told}
           title="The server said that the list changed: show what changed"
-          rightSection={<Icon name="down" size={10} />}
           onClick={() => setOpen(!isOpen)}
         >
-          {told}
-        </Button>
+          {told} <Icon name="down" size={10} />
+        </UnstyledButton>
       </Popover.Target>
       <Popover.Dropdown>
         <Groups serverId={serverId} kind={kind} change={list.change} onGo={() => setOpen(false)} />

@@ -1,5 +1,5 @@
-// What rows are wanted besides their text: way, status, method, server, time, duration.
-import { Button, MultiSelect, NumberInput, Popover, Select, TextInput } from "@mantine/core";
+// What rows are wanted besides their text: way, duration, status, method, server, time.
+import { Button, Group, MultiSelect, NumberInput, Popover, Select, TextInput } from "@mantine/core";
 import { useMemo } from "react";
 import { Icon } from "../../parts/icons";
 import { useRing } from "../../state/events";
@@ -40,7 +40,32 @@ interface ServerProps extends Omit<Props, "onFilter"> {
   set: Change;
 }
 
-/** What a message or an exchange is: its direction, status and method. */
+/** Which way it went, and how long it took. */
+function WayFields({ filter, set }: { filter: TrafficFilter; set: Change }) {
+  return (
+    <Group grow wrap="nowrap" gap="xs">
+      <Select
+        label="Direction"
+        comboboxProps={inside}
+        data={WAYS}
+        allowDeselect={false}
+        value={filter.direction}
+        onChange={(way) => set({ direction: (way ?? "both") as TrafficFilter["direction"] })}
+      />
+      <NumberInput
+        label="Slower than, ms"
+        placeholder="Any duration"
+        min={0}
+        allowNegative={false}
+        step={100}
+        value={filter.slower ?? ""}
+        onChange={(next) => set({ slower: typeof next === "number" ? next : null })}
+      />
+    </Group>
+  );
+}
+
+/** What a message or an exchange is: its direction, duration, status and method. */
 function KindFields({
   filter,
   methods,
@@ -52,14 +77,7 @@ function KindFields({
 }) {
   return (
     <>
-      <Select
-        label="Direction"
-        comboboxProps={inside}
-        data={WAYS}
-        allowDeselect={false}
-        value={filter.direction}
-        onChange={(way) => set({ direction: (way ?? "both") as TrafficFilter["direction"] })}
-      />
+      <WayFields filter={filter} set={set} />
       <Select
         label="Status"
         comboboxProps={inside}
@@ -150,15 +168,6 @@ function TimeFields({ filter, set }: { filter: TrafficFilter; set: Change }) {
           />
         </>
       )}
-      <NumberInput
-        label="Slower than, ms"
-        placeholder="Any duration"
-        min={0}
-        allowNegative={false}
-        step={100}
-        value={filter.slower ?? ""}
-        onChange={(next) => set({ slower: typeof next === "number" ? next : null })}
-      />
     </>
   );
 }
@@ -191,7 +200,7 @@ function Fields({ filter, onFilter, server, isRecorded }: Props) {
 export function FilterButton(props: Props) {
   const count = activeCount(props.filter);
   return (
-    <Popover position="bottom-start" width={260} trapFocus>
+    <Popover position="bottom-start" width={280} trapFocus>
       <Popover.Target>
         <Button
           variant={count ? "light" : "default"}
