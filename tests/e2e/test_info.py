@@ -86,6 +86,16 @@ def test_what_a_form_says_reaches_the_server_and_what_the_server_says_is_shown(
     expect(page.get_by_text("s3cret")).to_have_count(0)
     assert opened.axe() == []
     opened.shoot("info")
+    page.get_by_role("button", name="Edit", exact=True).click()
+    expect(page.get_by_role("dialog").get_by_label("Name", exact=False).first).to_have_value(
+        "probe"
+    )
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    opened.switch("/servers/demo")
+    expect(page.get_by_role("button", name="Edit", exact=True)).to_be_disabled()
+    page.get_by_role("link", name="All servers").click()
+    expect(card).to_be_visible()
     opened.assert_clean()
 
 

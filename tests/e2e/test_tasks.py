@@ -45,13 +45,21 @@ def test_without_tasks_the_screen_says_what_to_do(window: Watched) -> None:
 def test_the_result_of_a_call_as_a_task_is_viewed(window: Watched) -> None:
     page = window.page
     call(page, window.site, "task-report", steps="20", seconds="0.01")
+    became = page.get_by_role("link", name="Task", exact=True)
+    expect(became).to_be_visible()
+    window.shoot("call that became a task")
+    became.click()
+    task = page.get_by_role("region", name="Task", exact=True)
+    expect(task.get_by_role("link", name="task-report")).to_be_visible()
+    expect(became).to_have_count(0)
     page.get_by_role("navigation", name="Screens").get_by_role("link", name="Tasks").click()
+    expect(task).to_have_count(0)
     row = newest(page)
     expect(row.get_by_role("link", name="task-report")).to_have_attribute(
         "href", re.compile(r"/s/one/tools/task-report\?call=c\d+")
     )
     expect(row).to_contain_text("completed")
-    task = opened(page)
+    opened(page)
     expect(task).to_contain_text("TTL left")
     task.get_by_role("button", name="Result", exact=True).click()
     expect(task.get_by_text("the report has 20 pages")).to_be_visible()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import Browser, Locator, Page, Route, expect
 
 from .browser import Watched, retype, watched
 from .calls import run
@@ -173,10 +173,33 @@ def test_a_screen_opens_though_code_that_it_shares_did_not_come_once(window: Wat
     expect(page.get_by_role("listbox", name="Traffic")).to_be_visible()
 
 
+def test_who_reloads_while_signing_in_is_let_in_and_the_token_is_nowhere_then(
+    browser: Browser, demo: Site
+) -> None:
+    with watched(browser, demo) as window:
+        page = window.page
+        held: list[Route] = []
+        page.route("**/api/session", lambda route: held.append(route), times=1)
+        page.goto(f"{demo.url}/servers#token={demo.token}")
+        link = page.get_by_role("link", name="Settings")
+        link.wait_for()
+        page.reload()
+        page.get_by_role("article", name="demo").wait_for()
+        expect(page).to_have_url(f"{demo.url}/servers")
+        link.click()
+        expect(page.get_by_role("heading", name="Settings")).to_be_visible()
+        page.go_back()
+        expect(page).to_have_url(f"{demo.url}/servers")
+        kept = page.evaluate("JSON.stringify([localStorage, sessionStorage, history.state])")
+        assert demo.token not in kept
+        assert len(held) == 1
+
+
 def test_a_wrong_token_is_told_in_words(browser: Browser, demo: Site) -> None:
     with watched(browser, demo) as window:
         window.page.goto(f"{demo.url}/servers#token=wrong")
         expect(window.page.get_by_text("This page is not signed in")).to_be_visible()
+        expect(window.page).to_have_url(f"{demo.url}/servers")
         assert window.axe() == []
 
 
