@@ -3,6 +3,7 @@ import { Switch, Textarea, TextInput } from "@mantine/core";
 import { type KeyboardEvent, useState } from "react";
 import type { SettingView } from "../../api/types";
 import { pretty } from "../../values/json";
+import { labelOf, unitOf } from "./labels";
 import { change, same, type Typed, typedJson, typedNumber } from "./setting";
 
 const leaveOnEnter = (event: KeyboardEvent<HTMLInputElement>): void => {
@@ -21,7 +22,7 @@ function useTyped(setting: SettingView, shown: string, read: (text: string) => T
     if (isGood && !same(typed.value, setting.value)) change(setting.name, typed.value);
   };
   return {
-    "aria-label": setting.name,
+    "aria-label": labelOf(setting),
     readOnly: !setting.is_editable,
     value: text,
     error: problem,
@@ -32,7 +33,15 @@ function useTyped(setting: SettingView, shown: string, read: (text: string) => T
 
 function NumberField({ setting }: { setting: SettingView }) {
   const field = useTyped(setting, String(setting.value), typedNumber);
-  return <TextInput {...field} inputMode="decimal" onKeyDown={leaveOnEnter} />;
+  const unit = unitOf(setting);
+  return (
+    <TextInput
+      {...field}
+      inputMode="decimal"
+      rightSection={unit && <span className="dim">{unit}</span>}
+      onKeyDown={leaveOnEnter}
+    />
+  );
 }
 
 function TextField({ setting }: { setting: SettingView }) {
@@ -53,7 +62,7 @@ export function SettingField({ setting }: { setting: SettingView }) {
   if (typeof value === "boolean")
     return (
       <Switch
-        aria-label={name}
+        aria-label={labelOf(setting)}
         checked={value}
         disabled={!is_editable}
         onChange={(event) => change(name, event.currentTarget.checked)}

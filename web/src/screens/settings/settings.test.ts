@@ -1,4 +1,6 @@
 import { describe, expect, it } from "vitest";
+import type { SettingView } from "../../api/types";
+import { grouped, labelOf, unitOf } from "./labels";
 import { typedJson, typedNumber } from "./setting";
 
 describe("what was typed for a setting", () => {
@@ -12,5 +14,25 @@ describe("what was typed for a setting", () => {
     expect(typedJson("{}", [])).toEqual({ problem: "An array is needed." });
     expect(typedJson("[]", {})).toEqual({ problem: "An object is needed." });
     expect(typedJson("[", [])).toHaveProperty("problem");
+  });
+});
+
+describe("settings in plain words", () => {
+  const setting = (name: string) => ({ name }) as SettingView;
+  it("stand in groups, and what is in none stands last", () => {
+    const all = ["later", "taskTtlSeconds", "secretKeys", "requestTimeoutSeconds"].map(setting);
+    expect(grouped(all).map(([title, some]) => [title, some.map(({ name }) => name)])).toEqual([
+      ["Calls and tasks", ["requestTimeoutSeconds", "taskTtlSeconds"]],
+      ["Recording", ["secretKeys"]],
+      ["Others", ["later"]],
+    ]);
+  });
+  it("have a unit where they are a time, and their key where there is no word yet", () => {
+    expect(["taskTtlSeconds", "cacheTtlMs", "profiles"].map(setting).map(unitOf)).toEqual([
+      "s",
+      "ms",
+      null,
+    ]);
+    expect(labelOf(setting("later"))).toBe("later");
   });
 });
