@@ -4,7 +4,7 @@ import { type KeyboardEvent, useState } from "react";
 import type { SettingView } from "../../api/types";
 import { pretty } from "../../values/json";
 import { labelOf, unitOf } from "./labels";
-import { change, same, type Typed, typedJson, typedNumber } from "./setting";
+import { change, same, type Typed, typedJson, typedNames, typedNumber } from "./setting";
 
 const leaveOnEnter = (event: KeyboardEvent<HTMLInputElement>): void => {
   if (event.key === "Enter") event.currentTarget.blur();
@@ -50,9 +50,13 @@ function TextField({ setting }: { setting: SettingView }) {
   return <TextInput {...field} onKeyDown={leaveOnEnter} />;
 }
 
+function NamesField({ setting, names }: { setting: SettingView; names: unknown[] }) {
+  const field = useTyped(setting, names.join("\n"), (text) => ({ value: typedNames(text) }));
+  return <Textarea {...field} description="One per line" autosize maxRows={8} />;
+}
+
 function JsonField({ setting }: { setting: SettingView }) {
-  const read = (text: string): Typed => typedJson(text, setting.default);
-  const field = useTyped(setting, pretty(setting.value), read);
+  const field = useTyped(setting, pretty(setting.value), typedJson);
   const mono = { input: { fontFamily: "var(--mono)" } };
   return <Textarea {...field} autosize maxRows={8} styles={mono} />;
 }
@@ -69,6 +73,7 @@ export function SettingField({ setting }: { setting: SettingView }) {
       />
     );
   if (typeof value === "number") return <NumberField setting={setting} />;
+  if (Array.isArray(value)) return <NamesField setting={setting} names={value} />;
   if (typeof value === "object" && value !== null) return <JsonField setting={setting} />;
   return <TextField setting={setting} />;
 }

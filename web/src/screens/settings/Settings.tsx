@@ -12,6 +12,11 @@ import { SettingField } from "./SettingField";
 import css from "./Settings.module.css";
 import { change, same } from "./setting";
 
+const isEmpty = (value: unknown): boolean =>
+  value === null || (typeof value === "object" && Object.keys(value).length === 0);
+
+const shownDefault = (value: unknown): string => (isEmpty(value) ? "none" : JSON.stringify(value));
+
 function Row({ setting }: { setting: SettingView }) {
   const { name, description, source, is_editable, is_used, note } = setting;
   const isDefault = source === "default";
@@ -35,9 +40,7 @@ function Row({ setting }: { setting: SettingView }) {
       </td>
       <td className={css.fact}>
         <span className={`dim ${css.label}`}>Default </span>
-        <span className="mono dim">
-          {setting.default === null ? "none" : JSON.stringify(setting.default)}
-        </span>
+        <span className="mono dim">{shownDefault(setting.default)}</span>
       </td>
       <td>
         {is_editable && !(isDefault && same(setting.value, setting.default)) && (
