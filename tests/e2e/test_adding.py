@@ -75,6 +75,12 @@ def card(page: Page, name: str) -> Locator:
     return page.get_by_role("article", name=name, exact=True)
 
 
+def choose(page: Page, tool: str) -> None:
+    """The tool that servers are copied or exported for."""
+    page.get_by_role("combobox", name="For").click()
+    page.get_by_role("option", name=tool).click()
+
+
 def assert_confirmed_first(page: Page, name: str, *words: str) -> None:
     """It is started only after its command was shown, whole."""
     expect(page.get_by_role("dialog")).to_have_count(0)
@@ -166,7 +172,7 @@ def test_an_address_is_connected_to_and_not_started(opened: Watched, home: Path)
         flip(card(page, "address").get_by_role("switch"))
         asked = page.get_by_role("dialog", name="Connect to address?")
         expect(asked).to_contain_text("mcplens would connect to this address")
-        headers = asked.get_by_role("region", name="It would send these headers")
+        headers = asked.get_by_role("region", name="mcplens would send these headers")
         expect(headers).to_contain_text("Authorization")
         expect(headers).not_to_contain_text("Bearer abc")
         assert "start" not in asked.inner_text().lower()
@@ -188,10 +194,10 @@ def test_a_server_is_copied_for_another_tool(opened: Watched) -> None:
     expect(dialog).to_contain_text("1 value in it looks like a secret")
     assert opened.axe() == []
     opened.shoot("copying a server")
-    dialog.get_by_text("VS Code", exact=True).click()
+    choose(page, "VS Code")
     expect(dialog).to_contain_text(".vscode/mcp.json")
     expect(dialog.locator("pre")).to_contain_text('"servers"')
-    dialog.get_by_text("Command line", exact=True).click()
+    choose(page, "Command line")
     line = f"mcplens servers add mine -e TOKEN=s3cret -- {shlex.join(DEMO_WORDS)}"
     expect(dialog.locator("pre")).to_have_text(line)
     page.set_viewport_size({"width": 390, "height": 844})
@@ -317,8 +323,7 @@ def test_two_tools_with_a_server_of_one_name_are_both_taken(opened: Watched, hom
 def test_an_export_says_that_secrets_are_in_it_before_it_is_downloaded(opened: Watched) -> None:
     page = opened.goto("/servers")
     page.get_by_role("button", name="Export").click()
-    page.get_by_role("combobox", name="For").click()
-    page.get_by_role("option", name="VS Code").click()
+    choose(page, "VS Code")
     page.get_by_role("button", name="Download mcp.vscode.json").click()
     dialog = page.get_by_role("dialog", name="Download mcp.vscode.json?")
     expect(dialog).to_contain_text(re.compile("looks? like (a secret|secrets)"))
@@ -340,8 +345,7 @@ def test_servers_are_chosen_for_an_export(
     page.get_by_role("button", name="Export").click()
     dialog = page.get_by_role("dialog", name="Export servers")
     expect(dialog.get_by_role("checkbox", name="demo")).to_have_count(0)
-    dialog.get_by_role("combobox", name="For").click()
-    page.get_by_role("option", name=tool).click()
+    choose(page, tool)
     expect(dialog.get_by_role("checkbox", name="plain")).to_be_checked()
     for chosen in dialog.get_by_role("checkbox").all():
         chosen.uncheck()

@@ -52,10 +52,16 @@ def fill_in(page: Page, home: Path) -> None:
 def test_what_a_form_says_reaches_the_server_and_what_the_server_says_is_shown(
     opened: Watched, home: Path
 ) -> None:
-    page = opened.goto("/servers?add")
+    page = opened.goto("/servers")
+    expect(page.get_by_role("article", name="demo")).to_contain_text("bundled example")
+    first = page.get_by_role("region", name="Your own servers")
+    assert opened.axe() == []
+    opened.shoot("first")
+    first.get_by_role("button", name="Add your server").click()
     fill_in(page, home)
     page.get_by_role("button", name="Add", exact=True).click()
     expect(page.get_by_role("dialog")).to_have_count(0)
+    expect(first).to_have_count(0)
     card = page.get_by_role("article", name="probe")
     flip(card.get_by_role("switch"))
     expect(card).to_contain_text("2025-06-18")
@@ -165,9 +171,9 @@ def test_flags_files_and_variables_are_named_where_they_count_and_so_is_a_failed
         window.shoot("info flags")
         window.switch("/settings")
         rows = page.get_by_role("row")
-        limit = rows.filter(has=page.get_by_label("requestTimeoutSeconds", exact=True))
+        limit = rows.filter(has=page.get_by_label("Longest wait for an answer", exact=True))
         expect(limit).to_contain_text(f"{name} has --timeout 5, from the command line.")
-        ttl = rows.filter(has=page.get_by_label("taskTtlSeconds", exact=True))
+        ttl = rows.filter(has=page.get_by_label("How long tasks are kept", exact=True))
         expect(ttl).to_contain_text(f"{file} (--config), environment: TTL")
         assert window.axe() == []
         window.shoot("settings flags")

@@ -34,10 +34,13 @@ def row(page: Page, name: str) -> Locator:
 
 def test_a_setting_is_changed_and_put_back(opened: Watched, home: Path) -> None:
     page, file = opened.goto("/settings"), home / "config" / "mcplens" / "mcp.json"
-    ttl = row(page, "taskTtlSeconds")
-    expect(ttl).to_contain_text("How long tasks are kept")
+    ttl = row(page, "How long tasks are kept")
+    expect(ttl).to_contain_text("taskTtlSeconds")
+    groups = page.get_by_role("rowheader")
+    expect(groups).to_have_text(["Connecting", "Calls and tasks", "Recording", "Answering servers"])
+    expect(page.get_by_role("button", name="Reset")).to_have_count(0)
     expect(ttl).to_contain_text("default")
-    field = page.get_by_label("taskTtlSeconds", exact=True)
+    field = page.get_by_label("How long tasks are kept", exact=True)
     field.fill("")
     field.press("Enter")
     expect(ttl).to_contain_text("Give a number")
@@ -46,17 +49,14 @@ def test_a_setting_is_changed_and_put_back(opened: Watched, home: Path) -> None:
     expect(ttl).to_contain_text(str(file))
     assert json.loads(file.read_text()) == {"taskTtlSeconds": 90}
 
-    names = page.get_by_label("secretKeys", exact=True)
-    names.fill('["pin"')
+    names = page.get_by_label("Values that are never recorded", exact=True)
+    names.fill("pin\n\nX-Key")
     names.blur()
-    expect(row(page, "secretKeys")).to_contain_text("This is not JSON")
-    names.fill('["pin"]')
-    names.blur()
-    expect(row(page, "secretKeys")).to_contain_text(str(file))
-    assert json.loads(file.read_text())["secretKeys"] == ["pin"]
+    expect(row(page, "Values that are never recorded")).to_contain_text(str(file))
+    assert json.loads(file.read_text())["secretKeys"] == ["pin", "X-Key"]
     assert opened.axe() == []
     opened.shoot("settings")
-    page.get_by_role("button", name="Reset taskTtlSeconds").click()
+    page.get_by_role("button", name="Reset How long tasks are kept").click()
     expect(field).to_have_value("60")
     expect(ttl).to_contain_text("default")
     opened.assert_clean()
@@ -67,13 +67,13 @@ def test_what_counts_from_the_next_connection_on_or_not_at_all_says_so(opened: W
     connect(page, "demo")
     opened.switch("/settings")
     page.get_by_text("Not used by this version yet:").click()
-    unused = row(page, "cacheTtlMs")
+    unused = row(page, "How long lists are good")
     expect(unused).to_contain_text("Not used by this version yet.")
-    expect(page.get_by_label("cacheTtlMs", exact=True)).not_to_be_editable()
-    field = page.get_by_label("taskTtlSeconds", exact=True)
+    expect(page.get_by_label("How long lists are good", exact=True)).not_to_be_editable()
+    field = page.get_by_label("How long tasks are kept", exact=True)
     field.fill("91")
     field.press("Enter")
-    expect(page.get_by_role("button", name="Reset taskTtlSeconds")).to_be_enabled()
+    expect(page.get_by_role("button", name="Reset How long tasks are kept")).to_be_visible()
     opened.switch("/servers")
     card = page.get_by_role("article", name="demo")
     expect(card).to_contain_text("Changed since it was connected.")
@@ -81,8 +81,8 @@ def test_what_counts_from_the_next_connection_on_or_not_at_all_says_so(opened: W
     expect(card).not_to_contain_text("Changed since it was connected.")
     expect(card).to_contain_text("Connected")
     opened.switch("/settings")
-    page.get_by_role("button", name="Reset taskTtlSeconds").click()
-    expect(row(page, "taskTtlSeconds")).to_contain_text("default")
+    page.get_by_role("button", name="Reset How long tasks are kept").click()
+    expect(row(page, "How long tasks are kept")).to_contain_text("default")
     opened.assert_clean()
 
 
@@ -91,10 +91,10 @@ def test_what_a_project_decides_names_its_file_also_on_a_narrow_screen(
 ) -> None:
     page = opened.goto("/settings")
     page.set_viewport_size({"width": 390, "height": 844})
-    limit = row(page, "requestTimeoutSeconds")
+    limit = row(page, "Longest wait for an answer")
     expect(limit.get_by_text(str(home / "mcp.json"))).to_be_visible()
     expect(limit.get_by_text("Default", exact=False)).to_be_visible()
-    expect(page.get_by_label("requestTimeoutSeconds", exact=True)).not_to_be_editable()
+    expect(page.get_by_label("Longest wait for an answer", exact=True)).not_to_be_editable()
     expect(limit).to_contain_text("That file decides.")
     page.emulate_media(color_scheme="dark")
     assert opened.axe() == []

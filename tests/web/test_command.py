@@ -99,13 +99,32 @@ def test_the_next_free_port_is_taken_and_a_port_that_is_named_is_not_replaced(
 
 
 def test_a_bare_target_opens_the_page_and_anything_else_is_an_error(shell: Shell) -> None:
-    with running(shell, "http://127.0.0.1:9/mcp", "--no-open", "--port", "0"):
-        pass
     with running(shell, "demo", "--no-open", "--port", "0"):
         pass
-    wrong = shell.run("tolls")
-    assert wrong.code == 2
-    assert "Did you mean tools?" in wrong.err
+    shell.run("servers", "add", "weather", "--", "x")
+    for words, near in (
+        (["tolls"], "Did you mean tools?"),
+        (["Wether"], "Did you mean weather?"),
+        (["web", "wether"], "Did you mean weather?"),
+    ):
+        wrong = shell.run(*words)
+        assert wrong.code == 2
+        assert near in wrong.err
+        assert "configured name (weather, demo), a URL, a host such as" in wrong.err
+    # It is no host of Paraguay.
+    gone = shell.run("web", "gone.py")
+    assert (gone.code, "there is no script 'gone.py'" in gone.err) == (2, True)
+    assert shell.run("gone.py").err == gone.err
+
+
+def test_a_server_that_is_not_there_is_told_in_the_terminal_once(shell: Shell) -> None:
+    words = ["http://127.0.0.1:9/mcp", "--no-open", "--port", "0", "--retries", "1"]
+    with running(shell, *words) as (process, *_):
+        assert process.stderr is not None
+        said = read_until(process.stderr.fileno(), b"(the page says more)\n")
+        assert b"127.0.0.1:9 is not connected:" in said
+        assert b"refused the connection" in said
+        assert b"not connected" not in end(process)
 
 
 def test_options_that_would_be_ignored_are_refused(shell: Shell) -> None:

@@ -69,11 +69,9 @@ class _LazyGroup(click.Group):
         name = args[0] if args else ""
         is_unknown = name and name not in COMMANDS and not name.startswith("-")
         if is_unknown and not ctx.resilient_parsing:
-            from difflib import get_close_matches
+            from mcplens.cli.target import neither
 
-            close = get_close_matches(name, COMMANDS, n=1)
-            hint = f" Did you mean {close[0]}?" if close else ""
-            raise click.UsageError(f"There is no command {name!r}.{hint}", ctx)
+            raise click.UsageError(neither(name, COMMANDS), ctx)
         return super().resolve_command(ctx, args)
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:

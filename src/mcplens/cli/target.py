@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import shlex
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 _SCRIPTS = (".py", ".js", ".mjs", ".cjs")
 DEMO = "demo"
 _SHOWN_CHARACTERS = 200
+# As many as one reads in a message; `mcplens servers` lists all.
+_SHOWN_NAMES = 12
 
 
 class Target(msgspec.Struct, frozen=True):
@@ -98,10 +100,35 @@ def is_understood(text: str) -> bool:
 
 def _not_understood(text: str, configuration: Configuration | None) -> str:
     names = [entry.name for entry in configuration.servers] if configuration is not None else []
-    known = ", ".join([*names, DEMO])
+    known = list(dict.fromkeys([*names, DEMO]))
+    return f"{text!r} is no server.{_near(text, known)}\n{_can_be(known)}"
+
+
+def neither(text: str, commands: Iterable[str]) -> str:
+    """What is said of a first word that is neither a command nor a server."""
+    from mcplens.config.configuration import load_configuration
+
+    names = [entry.name for entry in load_configuration(is_tolerant=True).servers]
+    known = list(dict.fromkeys([*names, DEMO]))
+    near = _near(text, [*commands, *names])
+    return f"{text!r} is no command and no server.{near}\n{_can_be(known)}"
+
+
+def _near(text: str, names: Sequence[str]) -> str:
+    """The names that somebody may have meant."""
+    from difflib import get_close_matches
+
+    lower = {name.lower(): name for name in reversed(names)}
+    close = get_close_matches(text.lower(), lower, n=3)
+    return f" Did you mean {' or '.join(lower[one] for one in close)}?" if close else ""
+
+
+def _can_be(known: Sequence[str]) -> str:
+    shown = known[:_SHOWN_NAMES]
+    more = f" and {len(known) - len(shown)} more" if len(known) > len(shown) else ""
     return (
-        f"{text!r} is no server: it is not configured ({known}), no URL, no script that exists, "
-        "and no host; a command goes after --"
+        f"A server is a configured name ({', '.join(shown)}{more}), a URL, a host such as "
+        "localhost:3000, a script that exists, or a command after --."
     )
 
 

@@ -80,6 +80,7 @@ def show(state: State, target: str | None, *, host: str, port: int | None, no_op
 async def _serve(
     state: State, target: str | None, host: str, port: int | None, no_open: bool
 ) -> None:
+    from mcplens.background import Background
     from mcplens.transports.network import is_loopback
     from mcplens.web.server import open_web
     from mcplens.workspace.workspace import Workspace
@@ -103,10 +104,15 @@ async def _serve(
                     "below can start programs on this one, and it travels unencrypted",
                     fg="yellow",
                 )
+            beside = Background()
             if server_id is not None:
                 _connect(workspace, server_id)
+                beside.start(_tell_of_failure(workspace, server_id), "tell of a failure")
             _tell(opened, no_open=no_open)
-            await stop.wait()
+            try:
+                await stop.wait()
+            finally:
+                await beside.end()
 
 
 def _calm_collector() -> None:
@@ -196,3 +202,20 @@ def _connect(workspace: Workspace, server_id: str) -> None:
         workspace.connect(server_id)
     except InspectorError as error:
         output.note(f"mcplens: {error.message}", fg="yellow")
+
+
+async def _tell_of_failure(workspace: Workspace, server_id: str) -> None:
+    """One line, if the server that mcplens was started for is not reached at the first attempt."""
+    from mcplens.events import StateChanged
+
+    async for event in workspace.bus.subscribe(0):
+        if not isinstance(event, StateChanged) or event.server_id != server_id:
+            continue
+        if event.error is not None:
+            message = output.visible(str(event.error.get("message", "")), kept="")
+            output.note(
+                f"mcplens: {server_id} is not connected: {message} (the page says more)",
+                fg="yellow",
+            )
+        if event.error is not None or event.new == "CONNECTED":
+            return

@@ -1,4 +1,4 @@
-"""The servers that are configured: read, added, changed, removed, brought in and given out.
+"""The servers that are configured: read, added, changed, removed and brought in.
 
 Between the files (config/) and the workspace; connects to nothing. A form that had the secrets of
 an entry masked (masked.py) gets them back here.

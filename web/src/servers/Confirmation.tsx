@@ -86,9 +86,9 @@ function WhatStarts({ server, what }: { server: ServerView; what: ConfirmationVi
       {what.cwd && <span className="dim">in the folder {what.cwd}</span>}
       <Values label="With these environment variables" pairs={what.env} />
       {!what.command && what.headers.length === 0 && (
-        <span className="dim">It would send no headers of its own.</span>
+        <span className="dim">mcplens would send no headers of its own.</span>
       )}
-      <Values label="It would send these headers" pairs={what.headers} />
+      <Values label="mcplens would send these headers" pairs={what.headers} />
       <Values label="With these options" pairs={what.others} />
       {what.variables.length > 0 && (
         <span>

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { aServer } from "../testing/views";
 import { clock } from "./format";
-import { lostWords } from "./serverState";
+import { failureWords, lostWords } from "./serverState";
 
 const AT = 1_700_000_000;
 const exit = { pid: 1, exit_code: null, signal: "SIGKILL", at: AT };
@@ -33,5 +33,14 @@ describe("a server that is gone", () => {
     expect(said({ state: "ERROR", error })).toBe(`awk.py failed at ${at}: it broke off`);
     expect(said({ state: "DISCONNECTED" })).toBe(`awk.py has not been connected since ${at}`);
     expect(said({ state: "CONNECTING" })).toBe("awk.py is being connected");
+  });
+});
+
+describe("what is wrong with a server", () => {
+  it("is its entry, before an attempt to connect and after it", () => {
+    const problem = { ...error, code: "CONFIGURATION_INVALID" } as const;
+    const words = [null, problem].map((seen) => failureWords(aServer({ error: seen, problem })));
+    expect(words).toEqual(["It cannot be used like this", "It cannot be used like this"]);
+    expect(failureWords(aServer({ error, problem: null }))).toBe("Connection Error");
   });
 });

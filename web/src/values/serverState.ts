@@ -40,7 +40,8 @@ export function stateWords(server: ServerView): string {
 /** What kind of failure it is that keeps a server from being connected. */
 export function failureWords(server: ServerView): string {
   if (needsSignIn(server)) return "Sign-in needed";
-  if (server.error) return "Connection Error";
+  // What stands in the file is as wrong before an attempt to connect as after it.
+  if (server.error && !server.problem) return "Connection Error";
   const variable = server.problem?.details.variable;
   return typeof variable === "string"
     ? `The environment variable ${variable} is not set`

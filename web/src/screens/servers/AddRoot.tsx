@@ -18,7 +18,7 @@ function Whereto({ path }: { path: string }) {
     <div role="status">
       {lead?.problem && (
         <Callout>
-          {lead.isPath ? `${lead.problem}. You can add it all the same.` : lead.problem}
+          {lead.path ? `${lead.problem}. You can add it all the same.` : lead.problem}
         </Callout>
       )}
       {lead?.to && lead.to !== lead.of && <span className="dim">Leads to {lead.to}</span>}

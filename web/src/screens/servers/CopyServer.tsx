@@ -1,5 +1,5 @@
 // One server for another tool, as text: looked at before it is copied, since secrets may be in it.
-import { Button, Modal, SegmentedControl } from "@mantine/core";
+import { Button, Modal, Select } from "@mantine/core";
 import { useEffect, useState } from "react";
 import type { ErrorView, ExportView, ServerExport, ServerView } from "../../api/types";
 import { Callout } from "../../parts/Callout";
@@ -14,9 +14,8 @@ type Shape = ServerExport["shape"];
 const SHAPES: { value: Shape; label: string; place: string }[] = [
   {
     value: "mcpServers",
-    label: "Claude, Cursor",
-    place:
-      "For claude_desktop_config.json, .mcp.json, .cursor/mcp.json and other files with mcpServers.",
+    label: "mcp.json (Claude, Cursor, Windsurf)",
+    place: "For claude_desktop_config.json, .mcp.json, .cursor/mcp.json and the like.",
   },
   { value: "vscode", label: "VS Code", place: "For .vscode/mcp.json." },
   { value: "codex", label: "Codex", place: "For ~/.codex/config.toml." },
@@ -75,9 +74,10 @@ export function CopyServer({ server, onClose }: { server: ServerView; onClose():
   return (
     <Modal opened onClose={onClose} title={`Copy ${nameOf(server)} as`} size="lg" centered={false}>
       <div className="stack">
-        <SegmentedControl
-          aria-label="For"
+        <Select
+          label="For"
           data={SHAPES}
+          allowDeselect={false}
           value={shape}
           onChange={(next) => setShape(next as Shape)}
         />

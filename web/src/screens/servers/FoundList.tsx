@@ -112,7 +112,9 @@ export function FoundList({ found: given, nothing, areChosen, again, onDone }: P
         ))}
       </div>
       <div className={`row ${css.foot}`}>
-        <span className="dim grow">You are asked once more before one is first started.</span>
+        <span className="dim grow">
+          You are asked once more before one is first started or contacted.
+        </span>
         <Button disabled={!isReady} onClick={() => void take()}>
           {chosen.size ? `Add ${counted(chosen.size, "server")}` : "Add"}
         </Button>

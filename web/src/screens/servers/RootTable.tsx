@@ -6,8 +6,11 @@ import { useLead } from "./useLead";
 
 /** A root may lead nowhere, and the server is told of it all the same. */
 function Missing({ uri }: { uri: string }) {
-  const problem = useLead(uri)?.problem;
-  return problem && <Callout>{problem}. The server is told of it all the same.</Callout>;
+  const lead = useLead(uri);
+  if (!lead?.problem) return null;
+  // The path stands above.
+  const problem = lead.problem.replace(`${lead.path} cannot`, "It cannot");
+  return <Callout>{problem}. The server is told of it all the same.</Callout>;
 }
 
 interface Props {

@@ -250,6 +250,7 @@ export function ServerCard({
       <Exit server={server} />
       <div className={`row ${css.foot}`}>
         <Badge color="gray">{server.transport ?? "unknown"}</Badge>
+        {server.source.kind === "built-in" && <Badge color="gray">bundled example</Badge>}
         {version && <span className="dim cut">v{version}</span>}
         {server.protocol_version && <span className="dim mono">{server.protocol_version}</span>}
         {server.needs_confirmation && <Badge color="yellow">not confirmed yet</Badge>}

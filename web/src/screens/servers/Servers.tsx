@@ -32,6 +32,23 @@ function Dialog({ edited, onClose }: { edited: Edited | null; onClose(): void })
   );
 }
 
+/** What to do first, while there is nothing but the bundled server. */
+function First({ onAdd }: { onAdd(): void }) {
+  return (
+    <section className={css.first} aria-label="Your own servers">
+      <h2 className="section-title">Your own servers</h2>
+      <span>
+        Paste a command line, a URL or a piece of an <code>mcp.json</code>, or take over what
+        Claude, Cursor, VS Code and others have on this computer. To look around first, switch on
+        the bundled example and go to Tools.
+      </span>
+      <Button variant="default" leftSection={<Icon name="add" size={14} />} onClick={onAdd}>
+        Add your server
+      </Button>
+    </section>
+  );
+}
+
 /** The server that the address says is being changed, or copied. */
 function editedIn(query: URLSearchParams): Edited | null {
   const copied = query.get("copy");
@@ -53,6 +70,7 @@ export function Servers() {
   const shown = [...servers.values()].filter((server) =>
     `${server.server_id} ${server.title ?? ""} ${server.shown}`.toLowerCase().includes(needle),
   );
+  const isNew = [...servers.values()].every((server) => server.source.kind === "built-in");
   const connected = [...servers.values()].filter((server) => server.state === "CONNECTED").length;
   return (
     <div className="pane">
@@ -91,6 +109,7 @@ export function Servers() {
                 onEdit={(isCopy) => setQuery({ [isCopy ? "copy" : "edit"]: server.server_id })}
               />
             ))}
+            {isNew && <First onAdd={add} />}
           </div>
         )}
       </div>

@@ -8,8 +8,8 @@ interface Lead {
   of: string;
   to?: string;
   problem?: string;
-  /** It is a path, but what is there cannot be looked at: it may still be a root. */
-  isPath?: boolean;
+  /** The path that cannot be looked at: it may still be a root. None, if it can be no path. */
+  path?: string;
 }
 
 /** Null while nothing is known of it. */
@@ -26,7 +26,7 @@ export function useLead(typed: string): Lead | null {
         (folder) => found({ to: folder.path }),
         (thrown: unknown) => {
           const { message, details } = viewOf(thrown);
-          found({ problem: message, isPath: details.path !== undefined });
+          found({ problem: message, ...(details.path ? { path: String(details.path) } : {}) });
         },
       );
     return () => {

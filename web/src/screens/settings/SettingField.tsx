@@ -3,7 +3,8 @@ import { Switch, Textarea, TextInput } from "@mantine/core";
 import { type KeyboardEvent, useState } from "react";
 import type { SettingView } from "../../api/types";
 import { pretty } from "../../values/json";
-import { change, same, type Typed, typedJson, typedNumber } from "./setting";
+import { labelOf, unitOf } from "./labels";
+import { change, same, type Typed, typedJson, typedNames, typedNumber } from "./setting";
 
 const leaveOnEnter = (event: KeyboardEvent<HTMLInputElement>): void => {
   if (event.key === "Enter") event.currentTarget.blur();
@@ -21,7 +22,7 @@ function useTyped(setting: SettingView, shown: string, read: (text: string) => T
     if (isGood && !same(typed.value, setting.value)) change(setting.name, typed.value);
   };
   return {
-    "aria-label": setting.name,
+    "aria-label": labelOf(setting),
     readOnly: !setting.is_editable,
     value: text,
     error: problem,
@@ -32,7 +33,15 @@ function useTyped(setting: SettingView, shown: string, read: (text: string) => T
 
 function NumberField({ setting }: { setting: SettingView }) {
   const field = useTyped(setting, String(setting.value), typedNumber);
-  return <TextInput {...field} inputMode="decimal" onKeyDown={leaveOnEnter} />;
+  const unit = unitOf(setting);
+  return (
+    <TextInput
+      {...field}
+      inputMode="decimal"
+      rightSection={unit && <span className="dim">{unit}</span>}
+      onKeyDown={leaveOnEnter}
+    />
+  );
 }
 
 function TextField({ setting }: { setting: SettingView }) {
@@ -41,9 +50,13 @@ function TextField({ setting }: { setting: SettingView }) {
   return <TextInput {...field} onKeyDown={leaveOnEnter} />;
 }
 
+function NamesField({ setting, names }: { setting: SettingView; names: unknown[] }) {
+  const field = useTyped(setting, names.join("\n"), (text) => ({ value: typedNames(text) }));
+  return <Textarea {...field} description="One per line" autosize maxRows={8} />;
+}
+
 function JsonField({ setting }: { setting: SettingView }) {
-  const read = (text: string): Typed => typedJson(text, setting.default);
-  const field = useTyped(setting, pretty(setting.value), read);
+  const field = useTyped(setting, pretty(setting.value), typedJson);
   const mono = { input: { fontFamily: "var(--mono)" } };
   return <Textarea {...field} autosize maxRows={8} styles={mono} />;
 }
@@ -53,13 +66,14 @@ export function SettingField({ setting }: { setting: SettingView }) {
   if (typeof value === "boolean")
     return (
       <Switch
-        aria-label={name}
+        aria-label={labelOf(setting)}
         checked={value}
         disabled={!is_editable}
         onChange={(event) => change(name, event.currentTarget.checked)}
       />
     );
   if (typeof value === "number") return <NumberField setting={setting} />;
+  if (Array.isArray(value)) return <NamesField setting={setting} names={value} />;
   if (typeof value === "object" && value !== null) return <JsonField setting={setting} />;
   return <TextField setting={setting} />;
 }

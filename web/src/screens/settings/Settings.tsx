@@ -2,14 +2,20 @@
 import { Button } from "@mantine/core";
 import { useState } from "react";
 import { Link } from "react-router";
-import type { SettingView } from "../../api/types";
+import type { ServerView, SettingView } from "../../api/types";
 import { NoHits } from "../../parts/NoHits";
 import { SearchField } from "../../parts/SearchField";
 import { nameOf, pathToServer, useCurrentServer } from "../../state/selection";
 import { useInspector } from "../../state/store";
+import { grouped, labelOf } from "./labels";
 import { SettingField } from "./SettingField";
 import css from "./Settings.module.css";
 import { change, same } from "./setting";
+
+const isEmpty = (value: unknown): boolean =>
+  value === null || (typeof value === "object" && Object.keys(value).length === 0);
+
+const shownDefault = (value: unknown): string => (isEmpty(value) ? "none" : JSON.stringify(value));
 
 function Row({ setting }: { setting: SettingView }) {
   const { name, description, source, is_editable, is_used, note } = setting;
@@ -17,8 +23,9 @@ function Row({ setting }: { setting: SettingView }) {
   return (
     <tr>
       <td>
-        <div className="mono">{name}</div>
+        <div className={css.name}>{labelOf(setting)}</div>
         <div className="dim">{description}</div>
+        <div className={`mono dim ${css.key}`}>{name}</div>
       </td>
       <td className={css.value}>
         <SettingField key={JSON.stringify(setting.value)} setting={setting} />
@@ -33,26 +40,40 @@ function Row({ setting }: { setting: SettingView }) {
       </td>
       <td className={css.fact}>
         <span className={`dim ${css.label}`}>Default </span>
-        <span className="mono dim">
-          {setting.default === null ? "none" : JSON.stringify(setting.default)}
-        </span>
+        <span className="mono dim">{shownDefault(setting.default)}</span>
       </td>
       <td>
-        <Button
-          size="compact-xs"
-          variant="subtle"
-          aria-label={`Reset ${name}`}
-          disabled={!is_editable || (isDefault && same(setting.value, setting.default))}
-          onClick={() => change(name, null)}
-        >
-          Reset
-        </Button>
+        {is_editable && !(isDefault && same(setting.value, setting.default)) && (
+          <Button
+            size="compact-xs"
+            variant="subtle"
+            aria-label={`Reset ${labelOf(setting)}`}
+            onClick={() => change(name, null)}
+          >
+            Reset
+          </Button>
+        )}
       </td>
     </tr>
   );
 }
 
-function Table({ settings }: { settings: SettingView[] }) {
+function Group({ title, settings }: { title: string; settings: SettingView[] }) {
+  return (
+    <tbody>
+      <tr>
+        <th colSpan={5} scope="rowgroup" className={css.group}>
+          {title}
+        </th>
+      </tr>
+      {settings.map((setting) => (
+        <Row key={setting.name} setting={setting} />
+      ))}
+    </tbody>
+  );
+}
+
+function Table({ groups }: { groups: [title: string, settings: SettingView[]][] }) {
   return (
     <table className="plain stacking">
       <thead>
@@ -66,12 +87,34 @@ function Table({ settings }: { settings: SettingView[] }) {
           </th>
         </tr>
       </thead>
-      <tbody>
-        {settings.map((setting) => (
-          <Row key={setting.name} setting={setting} />
-        ))}
-      </tbody>
+      {groups.map(([title, settings]) => (
+        <Group key={title} title={title} settings={settings} />
+      ))}
     </table>
+  );
+}
+
+/** What is set for one server stands with that server. */
+function OfServer({ server }: { server: ServerView }) {
+  const { server_id } = server;
+  return (
+    <p className="dim" style={{ margin: 0 }}>
+      Only for {nameOf(server)}:{" "}
+      {server.is_editable && (
+        <>
+          <Link to={`/servers?edit=${encodeURIComponent(server_id)}`}>
+            its timeouts and the rest
+          </Link>
+          ,{" "}
+        </>
+      )}
+      <Link to={pathToServer(server_id)}>who answers it</Link>,{" "}
+      <Link to={pathToServer(server_id, "roots")}>roots</Link>,{" "}
+      <Link to={pathToServer(server_id, "experimental")}>
+        experimental features and raw JSON-RPC
+      </Link>
+      .
+    </p>
   );
 }
 
@@ -81,8 +124,8 @@ export function Settings() {
   const server = useCurrentServer();
   const [text, setText] = useState("");
   const needle = text.trim().toLowerCase();
-  const shown = [...settings.values()].filter(({ name, description }) =>
-    `${name} ${description}`.toLowerCase().includes(needle),
+  const shown = [...settings.values()].filter((one) =>
+    `${one.name} ${labelOf(one)} ${one.description}`.toLowerCase().includes(needle),
   );
   const used = shown.filter((setting) => setting.is_used);
   const unused = shown.filter((setting) => !setting.is_used);
@@ -96,22 +139,14 @@ export function Settings() {
       </div>
       <div className="scroll pad">
         <div className="stack" style={{ maxWidth: 1080 }}>
-          {server && (
-            <p style={{ margin: 0 }}>
-              Of {nameOf(server)}: <Link to={pathToServer(server.server_id, "roots")}>roots</Link>,{" "}
-              <Link to={pathToServer(server.server_id, "experimental")}>
-                experimental features and raw JSON-RPC
-              </Link>
-              .
-            </p>
-          )}
-          {(used.length > 0 || settings.size === 0) && <Table settings={used} />}
+          {(used.length > 0 || settings.size === 0) && <Table groups={grouped(used)} />}
           {unused.length > 0 && (
             <details open={needle !== ""}>
               <summary className="dim">Not used by this version yet: {unused.length}</summary>
-              <Table settings={unused} />
+              <Table groups={[["Not used yet", unused]]} />
             </details>
           )}
+          {server && needle === "" && <OfServer server={server} />}
           {shown.length === 0 && settings.size > 0 && (
             <NoHits text={text} onClear={() => setText("")} />
           )}

@@ -20,14 +20,18 @@ export function typedNumber(text: string): Typed {
   return Number.isFinite(value) ? { value } : { problem: "This is no number." };
 }
 
-/** A JSON value of the same kind as the default: an array or an object. */
-export function typedJson(text: string, like: unknown): Typed {
+/** The names that were typed, one in a line. */
+export const typedNames = (text: string): string[] =>
+  text
+    .split("\n")
+    .map((line) => line.trim())
+    .filter(Boolean);
+
+/** The JSON object that was typed. */
+export function typedJson(text: string): Typed {
   const parsed = parseJson(text);
   if (!parsed.ok) return { problem: `This is not JSON: ${parsed.problem}` };
-  const isAlike =
-    Array.isArray(parsed.value) === Array.isArray(like) &&
-    typeof parsed.value === "object" &&
-    parsed.value !== null;
-  if (isAlike) return { value: parsed.value };
-  return { problem: Array.isArray(like) ? "An array is needed." : "An object is needed." };
+  const { value } = parsed;
+  const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
+  return isObject ? { value } : { problem: "An object is needed." };
 }
