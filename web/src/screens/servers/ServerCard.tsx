@@ -249,16 +249,18 @@ export function ServerCard({
       <Failure server={server} onEdit={onEdit} />
       <Exit server={server} />
       <div className={`row ${css.foot}`}>
-        <Badge color="gray">{server.transport ?? "unknown"}</Badge>
-        {server.source.kind === "built-in" && <Badge color="gray">bundled example</Badge>}
-        {version && <span className="dim cut">v{version}</span>}
-        {server.protocol_version && <span className="dim mono">{server.protocol_version}</span>}
-        {server.needs_confirmation && <Badge color="yellow">not confirmed yet</Badge>}
-        <span className="grow" />
+        <div className={`grow ${css.facts}`}>
+          <Badge color="gray">{server.transport ?? "unknown"}</Badge>
+          {server.source.kind === "built-in" && <Badge color="gray">bundled example</Badge>}
+          {version && <span className="dim cut">v{version}</span>}
+          {server.protocol_version && <span className="dim mono">{server.protocol_version}</span>}
+          {server.needs_confirmation && <Badge color="yellow">not confirmed yet</Badge>}
+        </div>
         <Button
           size="compact-xs"
           variant="subtle"
           color="gray"
+          className={css.info}
           onClick={() => void navigate(pathToServer(server.server_id))}
         >
           Info
