@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import re
 import socket
+import tracemalloc
 
 import pytest
 
@@ -154,6 +156,38 @@ async def test_a_body_over_the_limit_fails_the_request_and_keeps_its_start():
     assert error.code == "MESSAGE_TOO_LARGE"
     assert len(error.body) == 64 * 1024
     assert error.body.startswith(result(1, "x" * 300_000)[:100])
+
+
+async def test_an_error_that_is_kept_does_not_keep_the_body_with_it():
+    async def handle(request: Seen, wire: Wire) -> None:
+        await wire.head(200, Content_Type=JSON, Content_Length=9_000_000)
+        await wire.raw(b"x" * 8_000_000)
+        await wire.cut()
+
+    async with talking(handle) as (_, heard):
+        tracemalloc.start()
+        try:
+            heard.transport.send(call(1))
+            error = await heard.failure(1)
+            await heard.transport._work.ended()
+            gc.collect()
+            kept_bytes, _ = tracemalloc.get_traced_memory()
+        finally:
+            tracemalloc.stop()
+    assert len(error.details["body"]) == 64 * 1024
+    assert kept_bytes < 2_000_000
+
+
+async def test_an_error_of_a_stream_does_not_keep_what_was_read_of_it():
+    async def handle(request: Seen, wire: Wire) -> None:
+        await wire.open_sse()
+        await wire.chunk(b"data: half")
+        await wire.cut()
+
+    async with talking(handle) as (_, heard):
+        heard.transport.send(call(1))
+        error = await heard.failure(1)
+    assert error.__traceback__ is None
 
 
 async def test_a_header_that_no_http_request_can_have_fails_the_request():

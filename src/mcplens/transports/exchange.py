@@ -282,6 +282,7 @@ class Exchange:
             return problem
         error = problem if isinstance(problem, InspectorError) else self._explain(problem)
         self._end(error.message, so_far)
+        self._chunks.clear()  # who keeps the error keeps us, by its traceback
         return error
 
     def _explain(self, problem: Exception) -> InspectorError:

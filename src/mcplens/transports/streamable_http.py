@@ -162,7 +162,8 @@ class StreamableHttpTransport(Transport):
             if out.is_request and answer.has_begun and not answer.is_given:
                 await self._resume(out, answer)
         except InspectorError as error:
-            self._failed(out, error)
+            # Errors are kept, and a traceback would keep all that came with them.
+            self._failed(out, error.with_traceback(None))
         finally:
             if out.is_request and out.id is not None:
                 self._calls.pop(out.id, None)
