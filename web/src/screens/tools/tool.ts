@@ -4,7 +4,7 @@ import type { Tool } from "../../state/items";
 
 export type { Tool };
 
-export interface Hint {
+interface Hint {
   label: string;
   short: string;
   color: string;
