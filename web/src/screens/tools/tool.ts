@@ -4,7 +4,7 @@ import type { Tool } from "../../state/items";
 
 export type { Tool };
 
-interface Hint {
+export interface Hint {
   label: string;
   short: string;
   color: string;
