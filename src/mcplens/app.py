@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 import weakref
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import partial
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
@@ -112,12 +111,17 @@ class connect:
             clock=clock,
         )
         self._owned_bus = self._client._bus if bus is None else None
-        keys = tuple(secret_keys)
-        self._start_recording = partial(_start_recording, self._client._bus, record, keys, clock)
-        self._recorder: Recorder | None = None
-        for method, answer in (request_handlers or {}).items():
+        self._recording = _Recording(self._client._bus, record, secret_keys, clock)
+        self._handle(request_handlers or {}, notification_handlers or {})
+
+    def _handle(
+        self,
+        requests: Mapping[str, RequestHandler],
+        notifications: Mapping[str, NotificationHandler],
+    ) -> None:
+        for method, answer in requests.items():
             self._client.set_request_handler(method, answer)
-        for method, hear in (notification_handlers or {}).items():
+        for method, hear in notifications.items():
             self._client.set_notification_handler(method, hear)
 
     @property
@@ -126,11 +130,11 @@ class connect:
         return self._client
 
     async def __aenter__(self) -> Client:
-        self._recorder = self._start_recording()
+        self._recording.begin()
         try:
             await self._client.connect()
         except BaseException:
-            await self._end_recording()
+            await self._recording.end()
             raise
         return self._client
 
@@ -144,12 +148,7 @@ class connect:
         await self._client.disconnect(Closing.HANDOVER)
         if self._owned_bus is not None:
             self._owned_bus.close()
-        await self._end_recording()
-
-    async def _end_recording(self) -> None:
-        recorder, self._recorder = self._recorder, None
-        if recorder is not None:
-            await recorder.aclose()
+        await self._recording.end()
 
 
 def create_mcp_client(
@@ -204,29 +203,47 @@ def create_mcp_client(
         options=options,
         retry=retry,
     )
-    recorder = _start_recording(bus, record, secret_keys, clock)
+    recorder = _Recording(bus, record, secret_keys, clock).begin()
     if recorder is not None:
         weakref.finalize(client, recorder.close)
     return client
 
 
-def _start_recording(
-    bus: Bus, record: Record, secret_keys: Iterable[str], clock: Clock | None
-) -> Recorder | None:
-    if record is False:
-        return None
-    from mcplens.store.location import default_path
-    from mcplens.store.recorder import Recorder
+class _Recording:
+    """What is recorded of a bus, if anything is to be."""
 
-    path = default_path() if record is True else record
-    return Recorder(
-        bus,
-        path,
-        secret_keys=secret_keys,
-        version=VERSION,
-        clock=clock,
-        warn=_warn_of_recording,
-    )
+    def __init__(
+        self, bus: Bus, record: Record, secret_keys: Iterable[str], clock: Clock | None
+    ) -> None:
+        self._bus = bus
+        self._record = record
+        self._secret_keys = tuple(secret_keys)
+        self._clock = clock
+        self._recorder: Recorder | None = None
+
+    def __repr__(self) -> str:
+        return f"<_Recording {self._record} {self._recorder or 'not begun'}>"
+
+    def begin(self) -> Recorder | None:
+        if self._record is False:
+            return None
+        from mcplens.store.location import default_path
+        from mcplens.store.recorder import Recorder
+
+        self._recorder = Recorder(
+            self._bus,
+            default_path() if self._record is True else self._record,
+            secret_keys=self._secret_keys,
+            version=VERSION,
+            clock=self._clock,
+            warn=_warn_of_recording,
+        )
+        return self._recorder
+
+    async def end(self) -> None:
+        recorder, self._recorder = self._recorder, None
+        if recorder is not None:
+            await recorder.aclose()
 
 
 def _warn_of_recording(text: str) -> None:

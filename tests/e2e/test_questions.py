@@ -23,7 +23,7 @@ CALL: dict[str, Any] = {
     "name": "echo", "request": {}, "request_id": 99, "request_ids": [99],
     "status": "in_progress", "started": 0.0, "elapsed_s": None, "progress": None,
     "is_waiting_on_user": True, "result": None, "result_size_bytes": 0, "is_error": False,
-    "findings": [], "error": None, "task_id": None, "question_ids": [], "awaiting": [],
+    "findings": [], "error": None, "task_id": None, "awaiting": [],
 }  # fmt: skip
 SAMPLING = {
     "messages": [{"role": "user", "content": {"type": "text", "text": "What is 2+2?"}}],

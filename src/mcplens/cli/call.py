@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from mcplens.cli import exits, output
@@ -12,6 +14,7 @@ from mcplens.cli.running import run
 from mcplens.cli.state import Seconds, State, shared_options
 from mcplens.cli.target import split_tool
 from mcplens.protocol.shapes import Tool
+from mcplens.protocol.tasks import Task
 from mcplens.session.client import Client
 
 
@@ -56,26 +59,18 @@ def command(
     extra = parse_object(meta, "--meta") if meta is not None else None
 
     async def work(client: Client) -> int:
-        schema = None
-        if rest or pairs or given is None:
-            tools = await _list(client)
-            if tools is not None:
-                remember_tools(state, target, [known.name for known in tools if known.name])
-                listed = _find(client, tools, tool)
-                schema = listed.input_schema if listed and not listed.problem else None
+        is_typed = bool(rest or pairs or given is None)
+        schema = await _schema(client, state, target, tool) if is_typed else None
         arguments = collect(
             rest, whole=arguments_given, pairs=pairs, schema=schema, is_forced=bool(state.force)
         )
-        task = ttl if ttl is not None else is_task or None
         if detach:
-            from mcplens.cli.tasks import show_task
-
             lifetime = 60.0 if ttl is None else ttl
-            show_task(state, await client.start_tool_task(tool, arguments, lifetime, meta=extra))
-            if client.describe().get("transport") == "stdio":
-                text = "mcplens: the server ends with this command, and the task with it"
-                output.note(text, fg="yellow")
+            _show_started(
+                state, client, await client.start_tool_task(tool, arguments, lifetime, meta=extra)
+            )
             return exits.DONE
+        task = ttl if ttl is not None else is_task or None
         with progress_line(tool, is_shown=not state.is_quiet and not state.is_json) as on_progress:
             result = await client.call_tool(
                 tool, arguments, on_progress=on_progress, meta=extra, task=task
@@ -87,6 +82,27 @@ def command(
         return exits.REFUSED if result.is_error else exits.DONE
 
     run(state, target, work)
+
+
+def _show_started(state: State, client: Client, task: Task) -> None:
+    from mcplens.cli.tasks import show_task
+
+    show_task(state, task)
+    if client.describe().get("transport") == "stdio":
+        text = "mcplens: the server ends with this command, and the task with it"
+        output.note(text, fg="yellow")
+
+
+async def _schema(
+    client: Client, state: State, target: str | None, tool: str
+) -> dict[str, Any] | None:
+    """What the tool takes, to read typed words by; None if that cannot be had."""
+    tools = await _list(client)
+    if tools is None:
+        return None
+    remember_tools(state, target, [known.name for known in tools if known.name])
+    listed = _find(client, tools, tool)
+    return listed.input_schema if listed and not listed.problem else None
 
 
 async def _list(client: Client) -> list[Tool] | None:

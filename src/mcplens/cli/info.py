@@ -42,22 +42,25 @@ def command(state: State, target: str | None) -> None:
         heading = f"{info.get('name', '?')} {info.get('version', '')}{title}".strip()
         for line in output.fitted(heading, sys.stdout):
             output.say(line, bold=True)
-        reason = f" ({facts['reason']})" if facts["reason"] else ""
-        rows = [("revision", f"{client.protocol_version}{reason}")]
-        rows += [("website", str(info["websiteUrl"]))] if info.get("websiteUrl") else []
-        offers = ", ".join(_offers(client.capabilities)) or "nothing"
-        rows.append(("offers", offers))
-        for key, value in client.describe().items():
-            if value not in (None, [], "") and key != "stderr":
-                text = " ".join(map(str, value)) if isinstance(value, list) else str(value)
-                rows.append((key, text))
-        output.columns(rows)
+        output.columns(_rows(client, facts["reason"]))
         if client.instructions:
             output.say()
             for line in output.fitted(client.instructions, sys.stdout):
                 output.say(line)
 
     run(state, target, work)
+
+
+def _rows(client: Client, reason: object) -> list[tuple[str, str]]:
+    info = client.server_info
+    rows = [("revision", f"{client.protocol_version}{f' ({reason})' if reason else ''}")]
+    rows += [("website", str(info["websiteUrl"]))] if info.get("websiteUrl") else []
+    rows.append(("offers", ", ".join(_offers(client.capabilities)) or "nothing"))
+    for key, value in client.describe().items():
+        if value not in (None, [], "") and key != "stderr":
+            text = " ".join(map(str, value)) if isinstance(value, list) else str(value)
+            rows.append((key, text))
+    return rows
 
 
 def _offers(capabilities: dict[str, object]) -> list[str]:

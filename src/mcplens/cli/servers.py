@@ -181,29 +181,31 @@ def add(
       https://example.com/mcp \\
       -H 'Authorization: Bearer ${TOKEN}'
     """
-    server_command = ctx.ensure_object(State).server_command
-    if (url is None) is (server_command is None):
-        raise click.UsageError("give a URL, or a command after --, and not both")
-    if url is not None and "://" not in url:
-        raise click.UsageError(f"{url!r} is no URL; a command goes after --")
-    raw: dict[str, Any] = {}
-    if transport is not None:
-        raw["transport"] = transport
-    if url is not None:
-        raw |= {"url": url} | ({"headers": headers} if headers else {})
-    else:
-        if not server_command:
-            raise click.UsageError("a command must follow --")
-        raw |= {"command": server_command[0], "args": server_command[1:]}
-        raw |= ({"env": env} if env else {}) | ({"cwd": cwd} if cwd else {})
+    raw: dict[str, Any] = {} if transport is None else {"transport": transport}
+    raw |= _reached(url, ctx.ensure_object(State).server_command)
     if (headers and url is None) or ((env or cwd) and url is not None):
         raise click.UsageError("-H belongs to a URL, -e and --cwd to a command")
+    given = {"headers": headers, "env": env, "cwd": cwd}
+    raw |= {key: value for key, value in given.items() if value}
     with refusing():
         from mcplens.config.edit import add_server
 
         path = "mcp.json" if project else _own_file(config)
         written = add_server(path, name, raw, replaces=replace, is_private=not project)
     _tell(f"{name} is in {written.path}", written)
+
+
+def _reached(url: str | None, server_command: list[str] | None) -> dict[str, Any]:
+    """How a server is reached, as an entry says it."""
+    if (url is None) is (server_command is None):
+        raise click.UsageError("give a URL, or a command after --, and not both")
+    if url is not None:
+        if "://" not in url:
+            raise click.UsageError(f"{url!r} is no URL; a command goes after --")
+        return {"url": url}
+    if not server_command:
+        raise click.UsageError("a command must follow --")
+    return {"command": server_command[0], "args": server_command[1:]}
 
 
 @command.command("remove")

@@ -8,7 +8,8 @@ where the text goes.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable
 from typing import Any, Final, Literal
 
 import msgspec
@@ -31,7 +32,12 @@ class Export(msgspec.Struct, frozen=True):
 
 def export_servers(entries: Iterable[ServerEntry], shape: Shape) -> Export:
     """Servers in another tool's shape."""
-    writer = {"mcpServers": _McpServers, "vscode": _VsCode, "codex": _Codex}[shape]()
+    writers: dict[Shape, Callable[[], _Writer]] = {
+        "mcpServers": _McpServers,
+        "vscode": _VsCode,
+        "codex": _Codex,
+    }
+    writer = writers[shape]()
     for entry in entries:
         writer.add(entry)
     return Export(writer.text(), tuple(writer.remarks))
@@ -42,7 +48,7 @@ def _spelled(entry: ServerEntry) -> dict[str, Any]:
     return {ALIASES.get(key, key): value for key, value in entry.raw.items() if value is not None}
 
 
-class _Writer:
+class _Writer(ABC):
     """One export in the making."""
 
     transports: tuple[str, ...] = ()
@@ -74,11 +80,17 @@ class _Writer:
             self.remark(f"is switched off, which {self.title} has no word for")
         self.servers[entry.name] = self.server(raw, entry)
 
+    @abstractmethod
     def server(self, raw: dict[str, Any], entry: ServerEntry) -> dict[str, Any]:
-        raise NotImplementedError
+        """One server as this tool's file has it."""
 
+    @abstractmethod
+    def piece(self, piece: Piece) -> str:
+        """A part of a string in this tool's grammar."""
+
+    @abstractmethod
     def text(self) -> str:
-        raise NotImplementedError
+        """The whole file."""
 
     def change(self, value: Any) -> Any:
         """Every string of a value in this tool's grammar; numbers as text."""
@@ -91,9 +103,6 @@ class _Writer:
         if not isinstance(value, str):
             return str(value)
         return "".join(self.piece(piece) for piece in pieces(value))
-
-    def piece(self, piece: Piece) -> str:
-        raise NotImplementedError
 
     def literal(self, text: str) -> str:
         if "${" in text:

@@ -40,20 +40,28 @@ def to_connect_options(
     if entry.meta:
         options["meta"] = entry.meta
     if entry.transport == "stdio":
-        # The transport resolves placeholders in env too; these are resolved already.
-        env = {name: escape_dollar(value) for name, value in entry.env.items()}
-        options |= {"env": env, "inherit_env": entry.inherit_env}
-        if entry.cwd is not None:
-            options["cwd"] = entry.cwd
-        return [str(entry.command), *entry.args], options
-    options |= {"transport": entry.transport}
+        return [str(entry.command), *entry.args], options | _for_process(entry)
+    return str(entry.url), options | _for_network(entry)
+
+
+def _for_process(entry: ServerEntry) -> dict[str, Any]:
+    # The transport resolves placeholders in env too; these are resolved already.
+    env = {name: escape_dollar(value) for name, value in entry.env.items()}
+    options: dict[str, Any] = {"env": env, "inherit_env": entry.inherit_env}
+    if entry.cwd is not None:
+        options["cwd"] = entry.cwd
+    return options
+
+
+def _for_network(entry: ServerEntry) -> dict[str, Any]:
+    options: dict[str, Any] = {"transport": entry.transport}
     if entry.headers:
         options["headers"] = entry.headers
     if entry.ca_file is not None:
         options["ca_file"] = entry.ca_file
     if entry.insecure:
         options["insecure"] = True
-    return str(entry.url), options
+    return options
 
 
 def put_over(options: dict[str, Any], overrides: dict[str, Any]) -> dict[str, Any]:

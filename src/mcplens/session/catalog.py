@@ -6,6 +6,7 @@ Also what is subscribed to, in the way of either era, and restored after a recon
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import msgspec
@@ -20,14 +21,13 @@ from mcplens.protocol.shapes import (
     ReadResult,
     Resource,
     ResourceTemplate,
-    ShapeError,
     Tool,
     decode_item,
-    decode_page,
 )
 from mcplens.session.listening import Listening
 from mcplens.session.notifications import Refresher
-from mcplens.session.results import LIST_KEYS, OutputSchemas, invalid
+from mcplens.session.paging import each_page, read_page
+from mcplens.session.results import LIST_KEYS, OutputSchemas
 
 if TYPE_CHECKING:
     from mcplens.session.client import Client
@@ -41,9 +41,6 @@ METHODS: Final[dict[str, tuple[str, type[Item]]]] = {
     "resource_templates": ("resources/templates/list", ResourceTemplate),
     "prompts": ("prompts/list", Prompt),
 }
-
-# A server whose list never ends is stopped here.
-MOST_PAGES: Final = 10_000
 
 
 class ListPage(msgspec.Struct, frozen=True):
@@ -117,24 +114,15 @@ class Catalog:
         self.page_counts[kind] = count
         return items
 
-    async def pages(
+    def pages(
         self, kind: str, cursor: str | None = None, **options: Any
     ) -> AsyncIterator[ListPage]:
         """A list page by page, to its end or to where the server begins to repeat itself."""
         self._listen_for(kind)
         if kind not in self._lists:
             self._changed_meanwhile.setdefault(kind, False)
-        seen: set[str] = set()
-        for _ in range(MOST_PAGES):
-            page = await self.fetch_page(kind, cursor, **options)
-            yield page
-            cursor = page.next_cursor
-            if cursor is None:
-                return
-            if cursor in seen:
-                self._remark(f"{kind}: the server gave the cursor {cursor!r} twice; stopped there")
-                return
-            seen.add(cursor)
+        fetch = partial(self.fetch_page, kind, **options)
+        return each_page(kind, fetch, self._remark, cursor)
 
     async def fetch_page(self, kind: str, cursor: str | None = None, **options: Any) -> ListPage:
         """One page of a list."""
@@ -143,12 +131,7 @@ class Catalog:
         method, shape = METHODS[kind]
         params: dict[str, Any] = {} if cursor is None else {"cursor": cursor}
         frame: Frame = await self._client._send_with(method, params, options)
-        try:
-            page = decode_page(frame.body, LIST_KEYS[method])
-        except ShapeError as problem:
-            raise invalid(method, str(problem), frame) from None
-        if page.problem is not None:
-            self._remark(f"{kind}: {page.problem}; there may be more than this page")
+        page = read_page(kind, method, LIST_KEYS[method], frame, self._remark)
         items: list[Any] = [decode_item(raw, shape) for raw in page.items]
         if kind == "tools":
             items = self._learn_tools(items)

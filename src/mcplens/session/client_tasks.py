@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from mcplens.clock import Clock, within
-from mcplens.errors import CancelledRequest, InspectorError, classify
-from mcplens.events import ClientTaskChanged, ProgressReceived, Remark
+from mcplens.errors import CancelledRequest, InspectorError
+from mcplens.events import ClientTaskChanged, Remark
 from mcplens.protocol.frames import Frame, RequestId
 from mcplens.protocol.lifecycle import ConnectionState
-from mcplens.protocol.shapes import ShapeError, decode_page
+from mcplens.protocol.shapes import Page
 from mcplens.protocol.tasks import (
     IMMEDIATE_RESPONSE,
     Task,
@@ -28,8 +28,9 @@ from mcplens.protocol.tasks import (
 )
 from mcplens.session.following import CoreFollower, Follower, Origin, read_polled
 from mcplens.session.input_rounds import InputRounds
+from mcplens.session.notifications import tell_progress
+from mcplens.session.paging import each_page, read_page
 from mcplens.session.queue import Progress, QueueEntry
-from mcplens.session.results import invalid
 
 if TYPE_CHECKING:
     from mcplens.session.client import Client
@@ -38,8 +39,6 @@ if TYPE_CHECKING:
 # Tasks that are over and still shown; their results are kept with them.
 MOST_KEPT: Final = 200
 MOST_KEPT_BYTES: Final = 32 * 1024 * 1024
-# A server whose list never ends is stopped here.
-_MOST_PAGES: Final = 10_000
 # How long leaving waits for tasks that were just cancelled to be heard of.
 _CANCEL_S: Final = 1.0
 _CONNECTED: Final = ConnectionState.CONNECTED
@@ -124,30 +123,18 @@ class ClientTasks:
     async def list(self) -> list[Task]:
         """All tasks that the server knows, page by page."""
         found: list[Task] = []
-        seen: set[str] = set()
-        cursor: str | None = None
-        for _ in range(_MOST_PAGES):
-            params = {} if cursor is None else {"cursor": cursor}
-            frame = await self._client._send("tasks/list", params, None, None, None)
-            try:
-                page = decode_page(frame.body, "tasks")
-            except ShapeError as problem:
-                raise invalid("tasks/list", str(problem), frame) from None
-            if page.problem is not None:
-                self.remark(f"tasks: {page.problem}; there may be more than this page")
+        async for page in each_page("tasks", self._fetch_page, self.remark):
             for raw in page.items:
                 try:
                     found.append(read_task(msgspec.json.decode(raw)))
                 except (TaskProblem, msgspec.DecodeError) as problem:
                     self.remark(f"tasks/list: left out what is no task: {problem}")
-            cursor = page.next_cursor
-            if cursor is None:
-                break
-            if cursor in seen:
-                self.remark(f"tasks: the server gave the cursor {cursor!r} twice; stopped there")
-                break
-            seen.add(cursor)
         return found
+
+    async def _fetch_page(self, cursor: str | None) -> Page:
+        params = {} if cursor is None else {"cursor": cursor}
+        frame = await self._client._send("tasks/list", params, None, None, None)
+        return read_page("tasks", "tasks/list", "tasks", frame, self.remark)
 
     async def cancel(self, task_id: str) -> Task:
         """Cancel a task; gives where it stands then."""
@@ -186,14 +173,7 @@ class ClientTasks:
             origin = follower.origin
             if origin.request_id is None or origin.progress_token != token:
                 continue
-            self._publish(
-                ProgressReceived, origin.request_id, report.progress, report.total, report.message
-            )
-            if origin.on_progress is not None:
-                try:
-                    origin.on_progress(report)
-                except Exception as problem:  # a callback is foreign code: the task goes on
-                    self.remark(f"on_progress failed: {classify(problem).message}")
+            tell_progress(self._publish, origin.request_id, report, origin.on_progress)
             return True
         return False
 

@@ -162,14 +162,7 @@ class Notifications:
         if entry.deadline is not None:
             entry.deadline.progress(connection.clock.monotonic())
         report = _report(fields)
-        connection.publish(
-            ProgressReceived, entry.id, report.progress, report.total, report.message
-        )
-        if entry.on_progress is not None:
-            try:
-                entry.on_progress(report)
-            except Exception as problem:  # a callback is foreign code: the request goes on
-                connection.publish(Remark, f"on_progress failed: {classify(problem).message}")
+        tell_progress(connection.publish, entry.id, report, entry.on_progress)
 
     def _log(self, fields: dict[str, Any]) -> None:
         logger = fields.get("logger")
@@ -207,6 +200,21 @@ class Notifications:
 
     async def end(self) -> None:
         await self._running.end()
+
+
+def tell_progress(
+    publish: Callable[..., object],
+    request_id: RequestId,
+    report: Progress,
+    on_progress: Callable[[Progress], None] | None,
+) -> None:
+    """Show how far a request is, also to whoever asked for that."""
+    publish(ProgressReceived, request_id, report.progress, report.total, report.message)
+    if on_progress is not None:
+        try:
+            on_progress(report)
+        except Exception as problem:  # a callback is foreign code: the request goes on
+            publish(Remark, f"on_progress failed: {classify(problem).message}")
 
 
 def _report(fields: dict[str, Any]) -> Progress:

@@ -44,7 +44,6 @@ class Hello(_Message, frozen=True, kw_only=True):
     seq: int
     after_seq: int
     is_resumed: bool
-    is_recording: bool
     recording_problem: str | None
     first_server_id: str | None
     servers: list[ServerView]

@@ -14,7 +14,7 @@ from mcplens.web import commands as c
 from mcplens.web import views
 from mcplens.web.confirming import confirmation_view
 from mcplens.web.recorded import beside
-from mcplens.web.showing.entries import found_view, found_views, source_view
+from mcplens.web.showing.entries import found_view, found_views
 from mcplens.web.showing.servers import server_view
 from mcplens.web.showing.settings import settings_view
 from mcplens.workspace import editing
@@ -49,7 +49,7 @@ async def confirm(workspace: Workspace, command: c.Confirm) -> views.ServerView:
 
 async def show_entry(workspace: Workspace, command: c.ServerEntryOf) -> views.EntryView:
     entry = workspace.find(command.server_id).entry
-    return views.EntryView(entry.name, masked_raw(entry.raw), source_view(entry.source))
+    return views.EntryView(masked_raw(entry.raw))
 
 
 async def add(workspace: Workspace, command: c.ServerAdd) -> views.WrittenView:

@@ -159,7 +159,6 @@ class Socket:
 
     def _hello(self, identity: int, after: int, is_resumed: bool) -> Hello:
         workspace = self._workspace
-        recorder = workspace.recorder
         return Hello(
             id=identity,
             run_id=workspace.bus.run_id,
@@ -167,7 +166,6 @@ class Socket:
             seq=workspace.bus.last_seq,
             after_seq=after,
             is_resumed=is_resumed,
-            is_recording=recorder is not None and recorder.is_on,
             recording_problem=workspace.recording_problem,
             first_server_id=self._first_server_id,
             servers=shown(partial(server_view, workspace), workspace.servers.values()),

@@ -65,11 +65,7 @@ def call_tool(
     given = _decoded(arguments) if arguments is not None else {}
     if not send_anyway:
         _check_arguments(client, name, given)
-    if task_ttl_s is not None and not send_anyway:
-        if client.connection.is_stateless:
-            task_ttl_s = None  # the server alone decides
-        else:
-            _check_task(client, name)
+        task_ttl_s = _possible_ttl_s(client, name, task_ttl_s)
     meta = _meta(server, options.meta)
     params = {"name": name, "arguments": given} | ({"_meta": meta} if meta else {})
     if task_ttl_s is not None:
@@ -115,7 +111,14 @@ def _findings(tool: Tool, given: dict[str, Any]) -> tuple[str, ...]:
         return ()  # a schema that cannot be used says nothing against the arguments
 
 
-def _check_task(client: Client, name: str) -> None:
+def _possible_ttl_s(client: Client, name: str, ttl_s: float | None) -> float | None:
+    """How long a task may be asked to live; None where there is to be none, or the server decides.
+
+    Raises:
+        InspectorError: CAPABILITY_NOT_SUPPORTED.
+    """
+    if ttl_s is None or client.connection.is_stateless:
+        return None
     tool = client.catalog.tool(name)
     support = "optional" if tool is None else (tool.execution or {}).get("taskSupport", "forbidden")
     why = None
@@ -126,6 +129,7 @@ def _check_task(client: Client, name: str) -> None:
     if why is not None:
         details = {"server_id": client.server_id, "method": "tools/call"}
         raise InspectorError("CAPABILITY_NOT_SUPPORTED", why, details=details)
+    return ttl_s
 
 
 def get_task_result(server: Server, calls: Calls, task_id: str) -> Call:

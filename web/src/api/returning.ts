@@ -25,7 +25,7 @@ async function opened(mode: IDBTransactionMode): Promise<IDBObjectStore> {
   return (await done(request)).transaction(STORE, mode).objectStore(STORE);
 }
 
-export const browserKeys: KeyStore = {
+const browserKeys: KeyStore = {
   load: async () => (await done((await opened("readonly")).get(NAME))) ?? null,
   save: async (key) => void (await done((await opened("readwrite")).put(key, NAME))),
 };

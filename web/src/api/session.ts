@@ -5,7 +5,7 @@ import { address, keepFolder } from "./folder";
 import { keepKey, post } from "./returning";
 
 /** "taken": somebody answers, but not mcplens. "unknown": nobody does. */
-export type SignedIn = "yes" | "no" | "taken" | "unknown";
+type SignedIn = "yes" | "no" | "taken" | "unknown";
 
 /** The token that the fragment carries, if it does. */
 export function tokenOf(fragment: string): string | null {

@@ -5,7 +5,7 @@ import { comeBack } from "./returning";
 import { signedIn, signIn } from "./session";
 import type { Command, ErrorView, Replies, ServerMessage } from "./types";
 
-export type LinkState = "connecting" | "open" | "waiting" | "refused";
+type LinkState = "connecting" | "open" | "waiting" | "refused";
 export interface Link {
   state: LinkState;
   /** When the next attempt is made, in milliseconds of Date.now(). */
@@ -52,7 +52,7 @@ export function encode(command: object, raw: Record<string, string> = {}): strin
   return `${JSON.stringify(command).slice(0, -1)}${extra.join("")}}`;
 }
 
-export interface SocketEvents {
+interface SocketEvents {
   message(message: ServerMessage): void;
   link(link: Link): void;
   /** Where to resume from. */

@@ -96,8 +96,8 @@ export interface CallTool {
  *
  * `result` is there once it is completed and small. Null beside a `result_size_bytes` means that
  * it is at `/api/calls/{call_id}/result`.
- * `elapsed_s` is how long it took, None while it runs. `question_ids` wait for the user, in
- * order; `awaiting` are the URLs that somebody agreed to open and that are not done yet.
+ * `elapsed_s` is how long it took, None while it runs. `awaiting` are the URLs
+ * that somebody agreed to open and that are not done yet.
  * `headers` are those that it was given, the value of a secret one empty; they and `timeout_s`
  * are for this call alone. A timeout of 0 is no limit. `listed_as` is what the page that made it
  * lists the thing as, where several have its name.
@@ -119,7 +119,6 @@ export interface CallView {
   elapsed_s: number | null;
   progress: ProgressView | null;
   is_waiting_on_user: boolean;
-  question_ids: string[];
   awaiting: LinkView[];
   result: unknown;
   result_size_bytes: number;
@@ -253,9 +252,7 @@ export interface Disconnect {
  * A masked value that comes back unchanged means: as it was.
  */
 export interface EntryView {
-  server_id: string;
   raw: Record<string, unknown>;
-  source: SourceView;
 }
 
 /**
@@ -440,7 +437,6 @@ export interface Hello {
   seq: number;
   after_seq: number;
   is_resumed: boolean;
-  is_recording: boolean;
   recording_problem: string | null;
   first_server_id: string | null;
   servers: ServerView[];
@@ -486,16 +482,13 @@ export interface ItemView {
 /**
  * A URL that a person is asked to open: where a browser would really go, and what is odd.
  *
- * One that is not `is_openable` must not be handed to a browser. `is_completed` is the server's
- * word that what was to be done there is done.
+ * One that is not `is_openable` must not be handed to a browser.
  */
 export interface LinkView {
   url: string;
   host: string;
   warnings: string[];
   is_openable: boolean;
-  elicitation_id: string | null;
-  is_completed: boolean;
 }
 
 /**

@@ -4,7 +4,7 @@ import type { EventRing } from "../state/events";
 import { useWhole } from "../state/whole";
 import { usePins } from "./pins";
 
-export interface Sought {
+interface Sought {
   event?: EventView;
   /** Why there is none. */
   problem?: string;

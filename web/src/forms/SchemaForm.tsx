@@ -35,7 +35,7 @@ const Form = withTheme<unknown>({
 });
 const LOOK: UiSchema = { "ui:submitButtonOptions": { norender: true } };
 
-export interface SchemaFormProps {
+interface SchemaFormProps {
   /** As prepare() gives it. */
   schema: Schema;
   /** Tells two forms on one page apart. */

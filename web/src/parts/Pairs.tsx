@@ -1,6 +1,6 @@
 // Names and values, one pair a row: headers, environment variables.
-import { ActionIcon, Button, Input, TextInput } from "@mantine/core";
-import { Icon } from "./icons";
+import { Input, TextInput } from "@mantine/core";
+import { AddRow, RemoveRow } from "./RowButtons";
 
 interface Props {
   label: string;
@@ -35,24 +35,13 @@ export function Pairs({ label, noun, hint, value, onChange }: Props) {
             value={text}
             onChange={(event) => put(index, [name, event.currentTarget.value])}
           />
-          <ActionIcon
-            aria-label={`Remove ${noun} ${index + 1}`}
+          <RemoveRow
+            label={`Remove ${noun} ${index + 1}`}
             onClick={() => onChange(value.filter((_, at) => at !== index))}
-          >
-            <Icon name="close" size={14} />
-          </ActionIcon>
+          />
         </div>
       ))}
-      <div>
-        <Button
-          size="compact-xs"
-          variant="subtle"
-          leftSection={<Icon name="add" size={12} />}
-          onClick={() => onChange([...value, ["", ""]])}
-        >
-          Add a {noun}
-        </Button>
-      </div>
+      <AddRow onClick={() => onChange([...value, ["", ""]])}>Add a {noun}</AddRow>
     </fieldset>
   );
 }

@@ -17,7 +17,7 @@ import { useWindow, type Window } from "./useWindow";
 const ROW_PX = 24;
 
 /** Rows that lie beneath others. */
-export interface Outline {
+interface Outline {
   levelOf(event: EventView): number;
   /** Undefined for a row that has nothing beneath it. */
   isOpen(event: EventView): boolean | undefined;

@@ -40,7 +40,7 @@ const look = EditorView.theme({
   "&.cm-focused": { outline: "none" },
 });
 
-export interface EditorOptions {
+interface EditorOptions {
   parent: HTMLElement;
   text: string;
   selection: { anchor: number; head: number };

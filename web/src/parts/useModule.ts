@@ -54,7 +54,7 @@ export function lazyModule<T>(fetchIt: () => Promise<T>): Loader<T> {
 export const lazyModules = (): readonly Loader<unknown>[] => all;
 
 /** Load it; what fails is in `problem`. */
-export const tryLoading = (loader: Loader<unknown>): void => void loader.load().catch(() => {});
+const tryLoading = (loader: Loader<unknown>): void => void loader.load().catch(() => {});
 
 /**
  * Load it because somebody asks. A part that it shares with others is asked for under the address

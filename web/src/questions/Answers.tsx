@@ -1,3 +1,4 @@
+import { Button } from "@mantine/core";
 import type { FocusEvent, ReactNode } from "react";
 import css from "./QuestionPanel.module.css";
 
@@ -15,6 +16,20 @@ export function Answers({ note, children }: Props) {
       {note}
       <div className={css.buttons}>{children}</div>
     </div>
+  );
+}
+
+/** The two ways to refuse an elicitation. */
+export function Refusals({ onChoose }: { onChoose(action: "cancel" | "decline"): void }) {
+  return (
+    <>
+      <Button variant="default" onClick={() => onChoose("cancel")}>
+        Cancel
+      </Button>
+      <Button variant="default" onClick={() => onChoose("decline")}>
+        Decline
+      </Button>
+    </>
   );
 }
 

@@ -7,7 +7,7 @@ import { Callout } from "../parts/Callout";
 import { command } from "../state/connection";
 import { fieldsOf } from "../values/shape";
 import { visible } from "../values/visible";
-import { Answers } from "./Answers";
+import { Answers, Refusals } from "./Answers";
 import { formOddity } from "./asked";
 import { useAnswerDraft } from "./drafts";
 import { WholeRequest } from "./Params";
@@ -83,12 +83,7 @@ export function ElicitationForm({ question, send, edited, note }: AnswerProps) {
             Auto-respond (auto)
           </Button>
         </Tooltip>
-        <Button variant="default" onClick={() => answer("cancel")}>
-          Cancel
-        </Button>
-        <Button variant="default" onClick={() => answer("decline")}>
-          Decline
-        </Button>
+        <Refusals onChoose={answer} />
         <Button data-answer disabled={!isReady} onClick={() => submit(false)}>
           Submit
         </Button>

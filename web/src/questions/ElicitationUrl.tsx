@@ -6,7 +6,7 @@ import { copy } from "../parts/text";
 import { command } from "../state/connection";
 import { fieldsOf } from "../values/shape";
 import { visible } from "../values/visible";
-import { Answers } from "./Answers";
+import { Answers, Refusals } from "./Answers";
 import { shown } from "./asked";
 import { useAnswerDraft } from "./drafts";
 import { WholeRequest } from "./Params";
@@ -69,12 +69,7 @@ export function ElicitationUrl({ question, send, edited, note }: AnswerProps) {
         ))}
       </Callout>
       <Answers note={note}>
-        <Button variant="default" onClick={() => answer("cancel")}>
-          Cancel
-        </Button>
-        <Button variant="default" onClick={() => answer("decline")}>
-          Decline
-        </Button>
+        <Refusals onChoose={answer} />
         <Button data-answer onClick={() => answer("accept")}>
           Accept
         </Button>

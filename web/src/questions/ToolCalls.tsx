@@ -1,6 +1,6 @@
 // The tool calls that an answer of a model makes.
-import { ActionIcon, Button, Select, Textarea } from "@mantine/core";
-import { Icon } from "../parts/icons";
+import { Select, Textarea } from "@mantine/core";
+import { AddRow, RemoveRow } from "../parts/RowButtons";
 import { parseJson } from "../values/json";
 import type { AskedTool } from "./asked";
 import { inputFor, type ToolCall } from "./samplingAnswer";
@@ -45,25 +45,14 @@ export function ToolCalls({ tools, calls, onChange }: Props) {
               onChange={(event) => put(index, { input: event.currentTarget.value })}
               styles={{ input: { fontFamily: "var(--mono)" } }}
             />
-            <ActionIcon
-              aria-label={`Remove call ${index + 1}`}
+            <RemoveRow
+              label={`Remove call ${index + 1}`}
               onClick={() => onChange(calls.filter((_, at) => at !== index))}
-            >
-              <Icon name="close" size={14} />
-            </ActionIcon>
+            />
           </div>
         );
       })}
-      <div>
-        <Button
-          size="compact-xs"
-          variant="subtle"
-          leftSection={<Icon name="add" size={12} />}
-          onClick={() => onChange([...calls, begun(names[0] ?? "")])}
-        >
-          Add
-        </Button>
-      </div>
+      <AddRow onClick={() => onChange([...calls, begun(names[0] ?? "")])}>Add</AddRow>
     </div>
   );
 }

@@ -9,7 +9,7 @@ const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : []
 export const shown = (value: unknown): string =>
   typeof value === "string" ? value : (JSON.stringify(value) ?? "");
 
-export interface AskedMessage {
+interface AskedMessage {
   role: unknown;
   content: unknown;
 }

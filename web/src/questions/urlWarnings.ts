@@ -1,6 +1,6 @@
 // What is odd about an address that a server wants a person to open.
 
-export interface UrlReport {
+interface UrlReport {
   /** Null if this is no URL at all. */
   host: string | null;
   /** Only http and https are ever opened. */

@@ -30,7 +30,7 @@ export interface Resource {
   annotations?: Record<string, unknown>;
 }
 
-export interface PromptArgument {
+interface PromptArgument {
   name: string;
   title?: string;
   description?: string;

@@ -6,15 +6,7 @@ import { visible } from "../values/visible";
 import { useInspector } from "./store";
 import { lastPath, lastServerId, noteVisit } from "./visited";
 
-export const SCREENS = [
-  "tools",
-  "resources",
-  "prompts",
-  "tasks",
-  "logs",
-  "traffic",
-  "auth",
-] as const;
+const SCREENS = ["tools", "resources", "prompts", "tasks", "logs", "traffic", "auth"] as const;
 export type Screen = (typeof SCREENS)[number];
 
 /**

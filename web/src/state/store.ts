@@ -9,11 +9,12 @@ import type {
   ListSummary,
   ProfileView,
   QuestionView,
-  RecordingView,
   ServerMessage,
   ServerView,
   SettingView,
   TaskView,
+  Thing,
+  Things,
 } from "../api/types";
 import { ring } from "./events";
 
@@ -95,31 +96,39 @@ function withServer(
   return next;
 }
 
-function withList(state: Inspector, changed: Changed): Partial<Inspector> {
-  const server = state.servers.get(changed.server_id);
-  const summary = changed.value as ListSummary | null;
+/** What a change carries, told by its `what`. */
+type Change = {
+  [What in Thing]: Changed & { what: What; value: Things[What] | null };
+}[Thing];
+
+function withList(
+  state: Inspector,
+  server_id: string,
+  summary: ListSummary | null,
+): Partial<Inspector> {
+  const server = state.servers.get(server_id);
   if (!server || !summary) return {};
   const lists = [...server.lists.filter((list) => list.kind !== summary.kind), summary];
-  return { servers: replaced(state.servers, changed.server_id, { ...server, lists }) };
+  return { servers: replaced(state.servers, server_id, { ...server, lists }) };
 }
 
 export function changed(state: Inspector, change: Changed): Partial<Inspector> {
-  const { key, value } = change;
-  switch (change.what) {
+  const { what, key, value } = change as Change;
+  switch (what) {
     case "servers":
-      return { servers: withServer(state.servers, key, value as ServerView | null) };
+      return { servers: withServer(state.servers, key, value) };
     case "calls":
-      return { calls: replaced(state.calls, key, value as CallView | null) };
+      return { calls: replaced(state.calls, key, value) };
     case "questions":
-      return { questions: replaced(state.questions, key, value as QuestionView | null) };
+      return { questions: replaced(state.questions, key, value) };
     case "settings":
-      return { settings: replaced(state.settings, key, value as SettingView | null) };
+      return { settings: replaced(state.settings, key, value) };
     case "tasks":
-      return { tasks: replaced(state.tasks, key, value as TaskView | null) };
+      return { tasks: replaced(state.tasks, key, value) };
     case "lists":
-      return withList(state, change);
+      return withList(state, change.server_id, value);
     case "recording":
-      return { recording_problem: (value as RecordingView | null)?.problem ?? null };
+      return { recording_problem: value?.problem ?? null };
   }
 }
 

@@ -14,7 +14,7 @@ import { useInspector } from "./store";
 type Servers = ReadonlyMap<string, ServerView>;
 type Calls = ReadonlyMap<string, CallView>;
 
-export interface Tidings {
+interface Tidings {
   connected: ServerView[];
   failed: ServerView[];
   lost: ServerView[];
@@ -91,7 +91,7 @@ function tell({ connected, failed, lost }: Tidings): void {
 const isBad = (call: CallView): boolean => call.status === "error" || call.is_error;
 
 /** The calls that failed between two states of the store. */
-export const failedCalls = (before: Calls, after: Calls): CallView[] =>
+const failedCalls = (before: Calls, after: Calls): CallView[] =>
   [...after.values()].filter((call) => {
     const was = before.get(call.call_id);
     return was !== call && isBad(call) && !(was && isBad(was));

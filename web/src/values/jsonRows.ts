@@ -13,18 +13,18 @@ export interface JsonRow {
 }
 
 // Past this, the element that holds the rows would be taller than browsers allow.
-export const MOST_ROWS = 1_200_000;
+const MOST_ROWS = 1_200_000;
 
 export const isContainer = (value: unknown): value is object =>
   typeof value === "object" && value !== null && !(value instanceof ExactNumber);
 const escaped = (name: string): string => name.replaceAll("~", "~0").replaceAll("/", "~1");
 
-export function childPointer(pointer: string, name: string | number): string {
+function childPointer(pointer: string, name: string | number): string {
   return `${pointer}/${typeof name === "number" ? name : escaped(name)}`;
 }
 
 // A container of more than this shows its children in groups, so that to open it costs little.
-export const GROUP = 1000;
+const GROUP = 1000;
 
 const sizeOf = (value: object): number =>
   Array.isArray(value) ? value.length : Object.keys(value).length;

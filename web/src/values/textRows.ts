@@ -90,7 +90,7 @@ export function findAll(text: string, needle: string): number[] {
   return places;
 }
 
-export interface Piece {
+interface Piece {
   text: string;
   /** Which match this is of; -1 for what lies between. */
   match: number;

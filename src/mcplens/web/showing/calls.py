@@ -51,7 +51,6 @@ def call_view(workspace: Workspace, call: Call, largest: int = LARGEST_RESULT) -
             call.progress_at,
         ),
         is_waiting_on_user=call.is_waiting_on_user,
-        question_ids=call.question_ids,
         awaiting=awaited_links(workspace, call),
         result=raw_json(raw) if is_small else None,
         result_size_bytes=call.size_bytes,

@@ -63,8 +63,6 @@ def link_view(question: Question) -> views.LinkView:
         host_of(url),
         list(url_warnings(url)),
         is_openable(url),
-        question.elicitation_id,
-        question.is_completed,
     )
 
 

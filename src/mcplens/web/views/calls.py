@@ -24,8 +24,8 @@ class CallView(msgspec.Struct, frozen=True, kw_only=True):
 
     `result` is there once it is completed and small. Null beside a `result_size_bytes` means that
     it is at `/api/calls/{call_id}/result`.
-    `elapsed_s` is how long it took, None while it runs. `question_ids` wait for the user, in
-    order; `awaiting` are the URLs that somebody agreed to open and that are not done yet.
+    `elapsed_s` is how long it took, None while it runs. `awaiting` are the URLs
+    that somebody agreed to open and that are not done yet.
     `headers` are those that it was given, the value of a secret one empty; they and `timeout_s`
     are for this call alone. A timeout of 0 is no limit. `listed_as` is what the page that made it
     lists the thing as, where several have its name.
@@ -47,7 +47,6 @@ class CallView(msgspec.Struct, frozen=True, kw_only=True):
     elapsed_s: float | None
     progress: ProgressView | None
     is_waiting_on_user: bool
-    question_ids: list[str]
     awaiting: list[LinkView]
     result: Raw | None
     result_size_bytes: int

@@ -13,16 +13,13 @@ from mcplens.protocol.frames import RequestId
 class LinkView(msgspec.Struct, frozen=True):
     """A URL that a person is asked to open: where a browser would really go, and what is odd.
 
-    One that is not `is_openable` must not be handed to a browser. `is_completed` is the server's
-    word that what was to be done there is done.
+    One that is not `is_openable` must not be handed to a browser.
     """
 
     url: str
     host: str
     warnings: list[str]
     is_openable: bool
-    elicitation_id: str | None
-    is_completed: bool
 
 
 class QuestionView(msgspec.Struct, frozen=True, kw_only=True):

@@ -157,9 +157,7 @@ class EntryView(msgspec.Struct, frozen=True):
     A masked value that comes back unchanged means: as it was.
     """
 
-    server_id: str
     raw: dict[str, Any]
-    source: SourceView
 
 
 class FoundView(msgspec.Struct, frozen=True):

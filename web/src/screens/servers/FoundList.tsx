@@ -12,7 +12,7 @@ import css from "./FoundList.module.css";
 import { FoundRow } from "./FoundRow";
 import { canBeAdded, problemOfName, proposedNames } from "./found";
 
-export interface Filled {
+interface Filled {
   choice?: string;
   values: Record<string, string>;
 }

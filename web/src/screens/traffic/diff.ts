@@ -1,7 +1,7 @@
 // What differs between two texts, line by line (Myers), within bounds: where two texts have little
 // in common, what lies between the lines that they begin and end with is shown as replaced.
 
-export interface DiffLine {
+interface DiffLine {
   sign: " " | "-" | "+";
   text: string;
 }

@@ -1,8 +1,8 @@
 // Capabilities beyond the standard that we declare: a name and any JSON value for each.
-import { ActionIcon, Button, Checkbox, TextInput } from "@mantine/core";
+import { Button, Checkbox, TextInput } from "@mantine/core";
 import { type FormEvent, useState } from "react";
 import type { ServerView } from "../../../api/types";
-import { Icon } from "../../../parts/icons";
+import { RemoveRow } from "../../../parts/RowButtons";
 import { telling } from "../../../state/actions";
 import { command } from "../../../state/connection";
 import { parseJson } from "../../../values/json";
@@ -105,12 +105,7 @@ export function NamedCapabilities({ server, kind }: Props) {
         <div key={name} className="row wrap">
           <span className="mono">{name}</span>
           <Value name={name} value={own[name]} put={(value) => put(name, value)} />
-          <ActionIcon
-            aria-label={`No longer advertise ${name}`}
-            onClick={() => put(name, undefined)}
-          >
-            <Icon name="close" size={14} />
-          </ActionIcon>
+          <RemoveRow label={`No longer advertise ${name}`} onClick={() => put(name, undefined)} />
         </div>
       ))}
       <Adding noun={noun} add={put} />
