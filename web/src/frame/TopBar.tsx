@@ -6,7 +6,7 @@ import { Link, useNavigate } from "react-router";
 import type { ServerView } from "../api/types";
 import { Icon, type IconName } from "../parts/icons";
 import { about } from "../questions/about";
-import { telling } from "../state/actions";
+import { awaiting } from "../state/awaiting";
 import { command } from "../state/connection";
 import {
   type Place,
@@ -60,8 +60,12 @@ const countOf = (server: ServerView | null, screen: string): number | null =>
 const short = (count: number): string =>
   count < 1000 ? String(count) : `${Math.floor(count / 1000).toLocaleString("en")}k`;
 
-const ping = (serverId: string): void =>
-  void telling("The ping was not answered", command("Ping", { server_id: serverId }));
+const ping = (server: ServerView): void =>
+  void awaiting(
+    `an answer of ${server.server_id}`,
+    "The ping was not answered",
+    command("Ping", { server_id: server.server_id }),
+  );
 
 function Status({ server }: { server: ServerView }) {
   const isDown = useIsDown();
@@ -78,7 +82,7 @@ function Status({ server }: { server: ServerView }) {
               type="button"
               className="plain dim"
               aria-label={`Ping now${server.latency_s === null ? "" : `; the last took ${duration(server.latency_s)}`}`}
-              onClick={() => ping(server.server_id)}
+              onClick={() => ping(server)}
             >
               {server.latency_s === null ? "ping" : duration(server.latency_s)}
             </button>
