@@ -116,5 +116,11 @@ def test_a_server_that_offers_nothing_says_so_on_every_screen(browser: Browser, 
         window.switch("/s/bare/tasks")
         expect(page.get_by_text("This server does not declare tasks.")).to_be_visible()
         expect(page.get_by_role("link", name="Go to the tools")).to_have_count(0)
-        expect(page.get_by_role("button", name="Fetch")).to_be_disabled()
+        fetch = page.get_by_role("button", name="Fetch")
+        expect(fetch).to_be_disabled()
+        # Who comes by keyboard learns why.
+        page.keyboard.press("Tab")
+        fetch.focus()
+        expect(fetch).to_have_accessible_description("This server does not declare tasks.list")
+        assert window.axe() == []
         window.assert_clean()

@@ -58,6 +58,11 @@ class Page:
         async with asyncio.timeout(PATIENCE_S):
             return await answer
 
+    @property
+    def last_id(self) -> int:
+        """Of the command that was sent last."""
+        return self._next_id
+
     async def until(self, is_so: Callable[[], Any]) -> Any:
         """Wait until what the page was told makes this true; gives what it gave."""
         async with asyncio.timeout(PATIENCE_S):

@@ -7,5 +7,5 @@ from mcplens.web.carrying_out import CARRIERS
 
 
 def test_every_command_is_carried_out() -> None:
-    # The socket answers Resume itself: it begins the stream of events.
-    assert {*CARRIERS, commands.Resume} == set(get_args(commands.AnyCommand))
+    # The socket itself begins the stream of events, and ends what it has begun.
+    assert {*CARRIERS, commands.Resume, commands.Abandon} == set(get_args(commands.AnyCommand))

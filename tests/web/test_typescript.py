@@ -14,7 +14,9 @@ def test_the_types_of_the_page_are_fresh() -> None:
 
 
 def test_every_command_says_what_its_reply_carries() -> None:
-    assert {*messages.REPLIES, commands.Resume} == set(get_args(commands.AnyCommand))
+    assert {*messages.REPLIES, commands.Resume, commands.Abandon} == set(
+        get_args(commands.AnyCommand)
+    )
 
 
 def test_a_field_with_a_default_may_be_left_out_of_a_command_but_not_of_a_message() -> None:

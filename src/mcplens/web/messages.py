@@ -114,7 +114,7 @@ THINGS = {
     "recording": RecordingView,
 }
 
-# What the Reply to a command carries; Resume is answered by Hello.
+# What the Reply to a command carries; Resume is answered by Hello, Abandon by nothing more.
 REPLIES: Final[dict[type, Any]] = {
     commands.Connect: views.ServerView,
     commands.Disconnect: views.ServerView,

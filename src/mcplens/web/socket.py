@@ -15,10 +15,10 @@ import msgspec
 from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 
 from mcplens.background import Background
-from mcplens.errors import InspectorError, classify
+from mcplens.errors import CancelledRequest, InspectorError, classify
 from mcplens.version import VERSION
 from mcplens.web.carrying_out import carry_out
-from mcplens.web.commands import AnyCommand, Resume
+from mcplens.web.commands import Abandon, AnyCommand, Command, Resume
 from mcplens.web.feed import Feed
 from mcplens.web.messages import Failure, Hello, Reply
 from mcplens.web.outbox import Outbox, shown
@@ -56,6 +56,7 @@ class Socket:
         self._outbox = Outbox(workspace, feed)
         self._work = Background()
         self._free = asyncio.Semaphore(MOST_COMMANDS)
+        self._under_way: dict[int, asyncio.Task[None]] = {}  # by the command's id
         self._unsent_count = 0  # replies that the page has not taken yet
         self._receiving: asyncio.Task[None] | None = None
 
@@ -125,7 +126,28 @@ class Socket:
         if isinstance(command, Resume):
             self._resume(command)
             return
-        self._work.start(self._carry_out(command), f"command {type(command).__name__}")
+        if isinstance(command, Abandon):
+            self._abandon(command)
+            return
+        self._begin(command)
+
+    def _begin(self, command: Command) -> None:
+        task = self._work.start(self._carry_out(command), f"command {type(command).__name__}")
+        self._under_way[command.id] = task
+        task.add_done_callback(lambda _: self._under_way.pop(command.id, None))
+
+    def _abandon(self, command: Abandon) -> None:
+        """Nothing to do where its reply crossed this."""
+        identity = command.command_id
+        task = self._under_way.get(identity)
+        if task is not None and not task.done():
+            task.add_done_callback(partial(self._tell_abandoned, identity))
+            task.cancel()
+        self._reply(Reply(command.id, None))
+
+    def _tell_abandoned(self, identity: int, task: asyncio.Task[None]) -> None:
+        if task.cancelled():
+            self._fail(identity, CancelledRequest("cancelled by the user"))
 
     async def _carry_out(self, command: Any) -> None:
         try:

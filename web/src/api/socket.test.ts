@@ -80,6 +80,22 @@ describe("Socket", () => {
     fake?.onmessage?.({ data: JSON.stringify({ type: "Reply", id, value: { latency_s: 1 } }) });
     expect(await asked).toEqual({ latency_s: 1 });
   });
+  it("stops what a command waits for, and nothing that is over", async () => {
+    const { socket, fakes } = made();
+    await socket.start();
+    const [fake] = fakes;
+    fake?.onmessage?.({ data: JSON.stringify(aHello()) });
+    const asked = socket.command("Ping", { server_id: "demo" });
+    const { id } = JSON.parse(fake?.sent.at(-1) ?? "");
+    socket.abandon(asked);
+    expect(JSON.parse(fake?.sent.at(-1) ?? "")).toMatchObject({ type: "Abandon", command_id: id });
+    const count = fake?.sent.length;
+    fake?.onmessage?.({ data: JSON.stringify({ type: "Reply", id, value: { latency_s: 1 } }) });
+    await asked;
+    socket.abandon(asked);
+    socket.abandon(Promise.resolve());
+    expect(fake?.sent).toHaveLength(count ?? 0);
+  });
   it("fails what waits when the connection is lost, and connects again", async () => {
     const { socket, fakes, links } = made();
     await socket.start();

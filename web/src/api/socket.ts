@@ -69,6 +69,7 @@ export class Socket {
   private hasComeBack = false;
   private timer: ReturnType<typeof setTimeout> | undefined;
   private readonly waiting = new Map<number, Waiting>();
+  private readonly ids = new WeakMap<Promise<unknown>, number>();
 
   constructor(
     private readonly events: SocketEvents,
@@ -91,12 +92,21 @@ export class Socket {
     fields: Fields<T>,
     raw?: Record<string, string>,
   ): Promise<Replies[T]> {
-    return new Promise((resolve, reject) => {
+    const id = this.nextId++;
+    const reply = new Promise<Replies[T]>((resolve, reject) => {
       if (!this.isOpen || !this.socket) return reject(new CommandError(LOST));
-      const id = this.nextId++;
       this.waiting.set(id, { resolve: resolve as (value: unknown) => void, reject });
       this.socket.send(encode({ type, id, ...fields }, raw));
     });
+    this.ids.set(reply, id);
+    return reply;
+  }
+
+  /** Stop what a command waits for, which then fails as cancelled. */
+  abandon(reply: Promise<unknown>): void {
+    const command_id = this.ids.get(reply);
+    if (command_id === undefined || !this.waiting.has(command_id)) return;
+    this.socket?.send(encode({ type: "Abandon", id: this.nextId++, command_id }));
   }
 
   private connect(): void {

@@ -10,6 +10,15 @@ export type ListKind = "tools" | "resources" | "resource_templates" | "prompts";
 export type Thing = "servers" | "calls" | "questions" | "tasks" | "lists" | "settings" | "recording";
 
 /**
+ * Stop what a command of the same page waits for; it then fails as cancelled.
+ */
+export interface Abandon {
+  type: "Abandon";
+  id: number;
+  command_id: number;
+}
+
+/**
  * `path` is a folder or a file:// URI. `save` writes the roots into the server's entry.
  */
 export interface AddRoot {
@@ -1180,6 +1189,7 @@ export interface WrittenView {
 
 export type Command =
   | Resume
+  | Abandon
   | Connect
   | Disconnect
   | ConfirmationOf

@@ -81,7 +81,7 @@ export function ShortcutList({ isOpen, isSingle, onSingle, onClose }: ListProps)
       <Switch
         mt="lg"
         label="Single-key shortcuts"
-        description="Keys without Ctrl: / 1 – 9 m r ?"
+        description={`Keys without Ctrl: / c 1 – 9 m ${RESTART_KEY.shown} ?`}
         checked={isSingle}
         onChange={(event) => onSingle(event.currentTarget.checked)}
       />

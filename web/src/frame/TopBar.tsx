@@ -6,7 +6,7 @@ import { Link, useNavigate } from "react-router";
 import type { ServerView } from "../api/types";
 import { Icon, type IconName } from "../parts/icons";
 import { about } from "../questions/about";
-import { telling } from "../state/actions";
+import { awaiting } from "../state/awaiting";
 import { command } from "../state/connection";
 import {
   type Place,
@@ -61,7 +61,11 @@ const short = (count: number): string =>
   count < 1000 ? String(count) : `${Math.floor(count / 1000).toLocaleString("en")}k`;
 
 export const ping = (serverId: string): void =>
-  void telling("The ping was not answered", command("Ping", { server_id: serverId }));
+  void awaiting(
+    `an answer of ${serverId}`,
+    "The ping was not answered",
+    command("Ping", { server_id: serverId }),
+  );
 
 function Status({ server }: { server: ServerView }) {
   const isDown = useIsDown();

@@ -5,7 +5,7 @@ Values only; carrying_out.py does what they say.
 
 from __future__ import annotations
 
-from mcplens.web.commands.base import NOTHING, Command, Resume
+from mcplens.web.commands.base import NOTHING, Abandon, Command, Resume
 from mcplens.web.commands.calls import (
     CallTool,
     CancelCall,
@@ -65,7 +65,7 @@ from mcplens.web.commands.servers import (
 from mcplens.web.commands.tasks import CancelTask, GetTaskResult, ListTasks
 
 AnyCommand = (
-    Resume | Connect | Disconnect | ConfirmationOf | Confirm | ServerEntryOf | ServerAdd
+    Resume | Abandon | Connect | Disconnect | ConfirmationOf | Confirm | ServerEntryOf | ServerAdd
     | ServerEdit | ServerRemove | FoundServers | ServerRead | ServerImport | ServerExport
     | ParseTarget | SetCapabilities | List | MoreOfList | StopList | Complete | Subscribe
     | Unsubscribe | SetLevel | Ping | CallTool
@@ -77,6 +77,7 @@ AnyCommand = (
 
 __all__ = [
     "NOTHING",
+    "Abandon",
     "AddRoot",
     "AnswerElicitation",
     "AnswerSampling",

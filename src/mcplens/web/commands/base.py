@@ -25,3 +25,9 @@ class Resume(Command, frozen=True, kw_only=True):
 
     run_id: str | None = None
     seq: int | None = None
+
+
+class Abandon(Command, frozen=True, kw_only=True):
+    """Stop what a command of the same page waits for; it then fails as cancelled."""
+
+    command_id: int

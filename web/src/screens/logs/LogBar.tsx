@@ -5,7 +5,7 @@ import { memo, useState } from "react";
 import type { EventView } from "../../api/types";
 import { Icon } from "../../parts/icons";
 import { copy, save } from "../../parts/text";
-import { telling } from "../../state/actions";
+import { awaiting } from "../../state/awaiting";
 import { command } from "../../state/connection";
 import { useRing } from "../../state/events";
 import { useInspector } from "../../state/store";
@@ -25,7 +25,8 @@ function useLevel(serverId: string | null) {
   );
   const set = (next: string | null): void => {
     if (next)
-      void telling(
+      void awaiting(
+        `the level of ${serverId} to be set`,
         "The level was not set",
         command("SetLevel", { server_id: serverId ?? "", level: next }),
       );

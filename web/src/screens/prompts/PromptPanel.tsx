@@ -1,5 +1,5 @@
 // One prompt: its arguments as a form with suggestions, and the messages they give.
-import { Button, Tooltip } from "@mantine/core";
+import { Button } from "@mantine/core";
 import { useState } from "react";
 import { Link } from "react-router";
 import type { ErrorView, ServerView } from "../../api/types";
@@ -21,6 +21,7 @@ import { Name } from "../../parts/Name";
 import { Split } from "../../parts/Split";
 import { useInView } from "../../parts/useInView";
 import { useRunKey } from "../../parts/useRunKey";
+import { WhyButton } from "../../parts/WhyButton";
 import { viewOf } from "../../state/actions";
 import { startCall } from "../../state/connection";
 import { type Prompt, titleOf } from "../../state/items";
@@ -132,16 +133,15 @@ function Foot({ missing, isConnected, get }: FootProps) {
           </Button>
         </>
       )}
-      <Tooltip label={isConnected ? "Ctrl Enter" : "The server is not connected"}>
-        <Button
-          data-run
-          leftSection={<Icon name="play" size={13} />}
-          disabled={!isConnected}
-          onClick={() => get(false)}
-        >
-          Get the messages
-        </Button>
-      </Tooltip>
+      <WhyButton
+        data-run
+        leftSection={<Icon name="play" size={13} />}
+        whyNot={isConnected ? null : "The server is not connected"}
+        hint="Ctrl Enter"
+        onClick={() => get(false)}
+      >
+        Get the messages
+      </WhyButton>
     </CallFoot>
   );
 }

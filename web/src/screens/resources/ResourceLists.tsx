@@ -14,7 +14,7 @@ import { NoHits } from "../../parts/NoHits";
 import { VirtualList } from "../../parts/VirtualList";
 import { ListHead } from "../../servers/ListHead";
 import { ListStatus } from "../../servers/ListStatus";
-import { telling } from "../../state/actions";
+import { awaiting } from "../../state/awaiting";
 import { command } from "../../state/connection";
 import { fitting, type Item, type Resource, titleOf } from "../../state/items";
 import { itemsIn, type List, useList } from "../../state/lists";
@@ -92,7 +92,8 @@ function Section({ serverId, kind, label, list, shown, chosen, most, onChoose }:
 function Followed({ server, one }: { server: ServerView; one: SubscriptionView }) {
   const { server_id } = server;
   const unsubscribe = (): void =>
-    void telling(
+    void awaiting(
+      `the end of the subscription to ${one.uri}`,
       "The subscription was not ended",
       command("Unsubscribe", { server_id, uri: one.uri }),
     );

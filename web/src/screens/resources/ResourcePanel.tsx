@@ -1,5 +1,5 @@
 // One resource: read when it is opened, and again when it changes, if it is followed.
-import { Badge, Button, Switch, Tooltip } from "@mantine/core";
+import { Badge, Switch, Tooltip } from "@mantine/core";
 import { useEffect, useRef, useState } from "react";
 import { Link, useSearchParams } from "react-router";
 import type { CallView, ErrorView, ServerView } from "../../api/types";
@@ -20,7 +20,9 @@ import { Icon } from "../../parts/icons";
 import { Name } from "../../parts/Name";
 import { copy } from "../../parts/text";
 import { useRunKey } from "../../parts/useRunKey";
-import { telling, viewOf } from "../../state/actions";
+import { WhyButton } from "../../parts/WhyButton";
+import { viewOf } from "../../state/actions";
+import { awaiting } from "../../state/awaiting";
 import { command, startCall } from "../../state/connection";
 import { type Resource, titleOf } from "../../state/items";
 import { pathTo } from "../../state/selection";
@@ -85,14 +87,15 @@ function SubscribeSwitch({ server, uri, isOn }: SubscribeProps) {
   const canSubscribe = fieldsOf(capabilities.resources).subscribe === true;
   const subscribe = (): void => {
     const kind = isOn ? "Unsubscribe" : "Subscribe";
-    void telling("The subscription was not changed", command(kind, { server_id, uri }));
+    const what = `the ${isOn ? "end of the " : ""}subscription to ${uri}`;
+    void awaiting(what, "The subscription was not changed", command(kind, { server_id, uri }));
   };
   return (
     <Tooltip
       label={
         canSubscribe
           ? "Read it again whenever the server says that it changed"
-          : "This server does not offer subscriptions"
+          : "This server did not declare resources.subscribe"
       }
     >
       <div>
@@ -158,15 +161,16 @@ export function ResourcePanel(props: Props) {
             <Name>{resource ? titleOf(resource, uri) : uri}</Name>
           </h2>
           <SubscribeSwitch server={server} uri={uri} isOn={followed !== undefined} />
-          <Button
+          <WhyButton
             data-run
             variant="default"
             leftSection={<Icon name="refresh" size={13} />}
-            disabled={!isConnected}
+            whyNot={isConnected ? null : "The server is not connected"}
+            hint="Ctrl Enter"
             onClick={() => void read()}
           >
             Read again
-          </Button>
+          </WhyButton>
         </div>
         <div className="row wrap">
           <button

@@ -1,12 +1,14 @@
 // One task: what is known of it, its result, and a way to end it.
-import { ActionIcon, Button } from "@mantine/core";
+import { ActionIcon } from "@mantine/core";
 import { type ReactNode, useState } from "react";
 import { Link } from "react-router";
 import type { CallView, ServerView, TaskView } from "../../api/types";
 import { CallPanel } from "../../calls/CallPanel";
 import { Icon } from "../../parts/icons";
 import { JsonTree } from "../../parts/JsonTree";
+import { WhyButton } from "../../parts/WhyButton";
 import { telling } from "../../state/actions";
+import { awaiting } from "../../state/awaiting";
 import { command, startCall } from "../../state/connection";
 import { pathToQuestion } from "../../state/selection";
 import { useInspector } from "../../state/store";
@@ -68,24 +70,27 @@ export function TaskDetail({ task, server, onClose }: Props) {
     if (made) setAskedId(made.call_id);
   };
   const cancel = (): void =>
-    void telling("It was not cancelled", command("CancelTask", { server_id, task_id, role }));
-  const why = whyNoCancel(server, task);
+    void awaiting(
+      "the task to be cancelled",
+      "It was not cancelled",
+      command("CancelTask", { server_id, task_id, role }),
+    );
   return (
     <section className="pane" aria-label="Task">
       <div className="toolbar">
         <strong className={`mono cut ${css.name}`} title={task_id}>
           {task_id}
         </strong>
-        <Button
+        <WhyButton
           variant="default"
-          disabled={server.state !== "CONNECTED"}
+          whyNot={server.state === "CONNECTED" ? null : "Not connected"}
           onClick={() => void ask()}
         >
           Result
-        </Button>
-        <Button variant="default" disabled={why !== null} title={why ?? undefined} onClick={cancel}>
+        </WhyButton>
+        <WhyButton variant="default" whyNot={whyNoCancel(server, task)} onClick={cancel}>
           Cancel the task
-        </Button>
+        </WhyButton>
         <ActionIcon aria-label="Close the task" onClick={onClose}>
           <Icon name="close" />
         </ActionIcon>

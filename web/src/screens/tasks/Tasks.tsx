@@ -1,5 +1,5 @@
 // Tasks of both roles in one table: those the server runs for us, those we hold for it.
-import { Button, Tooltip } from "@mantine/core";
+import { Button } from "@mantine/core";
 import { useCallback, useMemo, useRef } from "react";
 import { Link, useNavigate, useSearchParams } from "react-router";
 import type { ServerView, TaskView } from "../../api/types";
@@ -7,9 +7,10 @@ import { Empty } from "../../parts/Empty";
 import { Icon } from "../../parts/icons";
 import { Split } from "../../parts/Split";
 import { useEscape } from "../../parts/useEscape";
+import { WhyButton } from "../../parts/WhyButton";
 import { LostNote } from "../../servers/LostNote";
 import { NotConnected } from "../../servers/NotConnected";
-import { telling } from "../../state/actions";
+import { awaiting } from "../../state/awaiting";
 import { command } from "../../state/connection";
 import { offers } from "../../state/lists";
 import { pathTo, usePlace } from "../../state/selection";
@@ -39,23 +40,22 @@ function useChosen(tasks: TaskView[]): TaskView | undefined {
 }
 
 function FetchButton({ server }: { server: ServerView }) {
-  const why = whyNoList(server);
   const fetchTasks = (): void =>
-    void telling(
+    void awaiting(
+      `the tasks of ${server.server_id}`,
       "The tasks were not listed",
       command("ListTasks", { server_id: server.server_id }),
     );
   return (
-    <Tooltip label={why ?? "Ask the server for its tasks"}>
-      <Button
-        variant="default"
-        leftSection={<Icon name="refresh" size={13} />}
-        disabled={why !== null}
-        onClick={fetchTasks}
-      >
-        Fetch
-      </Button>
-    </Tooltip>
+    <WhyButton
+      variant="default"
+      leftSection={<Icon name="refresh" size={13} />}
+      whyNot={whyNoList(server)}
+      hint="Ask the server for its tasks"
+      onClick={fetchTasks}
+    >
+      Fetch
+    </WhyButton>
   );
 }
 

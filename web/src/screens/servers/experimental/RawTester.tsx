@@ -1,5 +1,5 @@
 // Sends what is typed, byte for byte, and shows what comes back.
-import { Button, Tooltip } from "@mantine/core";
+import { Button } from "@mantine/core";
 import { useState } from "react";
 import { fetchEvent, fetchRequest } from "../../../api/http";
 import type { CallView, EventView, ServerView } from "../../../api/types";
@@ -11,6 +11,7 @@ import { CodeEditor } from "../../../parts/CodeEditor";
 import { ErrorNote } from "../../../parts/ErrorNote";
 import { Pairs } from "../../../parts/Pairs";
 import { useRunKey } from "../../../parts/useRunKey";
+import { WhyButton } from "../../../parts/WhyButton";
 import { telling } from "../../../state/actions";
 import { headersAgain, type RawMessage } from "../../../state/rawMessage";
 import { takesHeaders } from "../../../state/transport";
@@ -109,11 +110,13 @@ export function RawTester({ server, message }: Props) {
       <div className="row wrap" style={{ justifyContent: "flex-end" }}>
         {linesNote && <span className="dim grow">{linesNote}</span>}
         <LoadMenu serverId={server_id} calls={calls} onCall={load} onEvent={loadEvent} />
-        <Tooltip label="Ctrl Enter">
-          <Button disabled={!isConnected} onClick={() => send(false)}>
-            Send
-          </Button>
-        </Tooltip>
+        <WhyButton
+          whyNot={isConnected ? null : "The server is not connected"}
+          hint="Ctrl Enter"
+          onClick={() => send(false)}
+        >
+          Send
+        </WhyButton>
       </div>
       {current && (
         <section className="card" style={{ padding: 0, minHeight: 180 }}>
