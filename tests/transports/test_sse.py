@@ -251,10 +251,13 @@ async def test_a_second_endpoint_is_ignored_with_a_remark():
     stream = Stream()
     async with streaming(stream) as (server, heard):
         await stream.wire.event(b"/other", name="endpoint")
-        await heard.until(heard.remarks)
+        await stream.wire.event(b"/third", name="endpoint")
+        await stream.wire.event(result("after"))
+        await heard.message()
         heard.transport.send(call(1))
         await server.until(lambda: server.seen("POST"))
     assert server.seen("POST")[0].path == ENDPOINT.decode()
+    assert heard.remarks() == ["a second endpoint event is ignored: /other"]
 
 
 async def test_a_huge_endpoint_is_quoted_in_part_and_holds_nothing_up():

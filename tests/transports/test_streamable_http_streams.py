@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gzip
+from collections.abc import Iterator
 
 import pytest
 
@@ -11,6 +12,8 @@ from mcplens.clock import ManualClock
 from mcplens.errors import HttpError
 from mcplens.events import HttpBytesReceived, HttpExchangeEnded, HttpResponseReceived
 from mcplens.protocol.frames import Malformed, encode_notification
+from mcplens.protocol.sse import SseEvent, SseParser
+from mcplens.transports import event_stream
 from mcplens.transports.base import MESSAGES_PER_TURN
 from mcplens.transports.streamable_http import StreamableHttpTransport
 from tests.servers.misbehaving.abrupt import reset
@@ -152,6 +155,28 @@ async def test_a_flood_of_events_leaves_others_their_turn():
     async with talking(handle) as (_, heard):
         heard.transport.send(call(1))
         assert await most_in_one_turn(heard, 501) <= MESSAGES_PER_TURN
+
+
+async def test_lines_that_make_no_event_leave_others_their_turn(monkeypatch):
+    sizes: list[int] = []
+
+    class Measured(SseParser):
+        def feed(self, chunk: bytes) -> Iterator[SseEvent]:
+            sizes.append(len(chunk))
+            return super().feed(chunk)
+
+    async def handle(request: Seen, wire: Wire) -> None:
+        await wire.open_sse()
+        await wire.chunk(b":\n" * 500_000)
+        await wire.event(result(1))
+        await wire.end_sse()
+
+    monkeypatch.setattr(event_stream, "SseParser", Measured)
+    async with talking(handle) as (_, heard):
+        heard.transport.send(call(1))
+        await heard.message()
+    assert sum(sizes) > 1_000_000
+    assert max(sizes) <= 32 * 1024
 
 
 @pytest.mark.parametrize("kind", ["text/event-stream", "application/json"])

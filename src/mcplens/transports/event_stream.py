@@ -30,6 +30,8 @@ from mcplens.transports.network import KEPT_BYTES, one_line
 DEFAULT_RETRY_S: Final = 1.0
 # A server that asks for no delay, and ends each stream at once, would be asked without end.
 _LEAST_RETRY_S: Final = 0.1
+# What is parsed in one turn: lines that make no event, without end, must slow nobody else.
+_PIECE_BYTES: Final = 32 * 1024
 # What servers take as one header; a control character none of them would.
 _MOST_ID_CHARACTERS: Final = 8 * 1024
 _UNSENDABLE: Final = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
@@ -83,12 +85,15 @@ class EventStream:
         self._how = "ended"
         try:
             while chunk := await exchange.read_some():
-                for event in parser.feed(chunk):
-                    self._note(event)
-                    if event.data:
-                        take(event)
-                    if self.event_count % MESSAGES_PER_TURN == 0:
+                for start in range(0, len(chunk), _PIECE_BYTES):
+                    if start:
                         await give_way()
+                    for event in parser.feed(chunk[start : start + _PIECE_BYTES]):
+                        self._note(event)
+                        if event.data:
+                            take(event)
+                        if self.event_count % MESSAGES_PER_TURN == 0:
+                            await give_way()
         except Exception as problem:  # whatever it is, it is noted and goes on
             from mcplens.transports.http_connection import what_broke
 

@@ -62,6 +62,7 @@ class SseTransport(Transport):
         self._client = HttpClient(url, options, max_message_bytes)
         self._stream = EventStream(max_message_bytes)
         self._endpoint: asyncio.Future[URL] | None = None
+        self._told_second = False
         self._version = ""
         self._posts: set[asyncio.Task[None]] = set()
         self._is_open = False
@@ -184,7 +185,9 @@ class SseTransport(Transport):
 
         assert self._endpoint is not None
         if self._endpoint.done():
-            self._remark(f"a second endpoint event is ignored: {_quoted(text)}")
+            if not self._told_second:  # a server may send them without end
+                self._told_second = True
+                self._remark(f"a second endpoint event is ignored: {_quoted(text)}")
             return
         if len(text) > _MAX_ENDPOINT_CHARACTERS:
             message = f"the server names an endpoint too long for a URL: {_quoted(text)}…"
