@@ -19,7 +19,7 @@ from mcplens.bus import Publisher
 from mcplens.clock import Clock
 from mcplens.errors import InspectorError
 from mcplens.events import FrameReceived, FrameSent, Remark
-from mcplens.protocol.frames import Message, RequestId, parse
+from mcplens.protocol.frames import Frame, Kind, Message, RequestId, parse
 
 # glibc asks the system for every buffer over 128 KiB until it has seen a larger one freed. asyncio
 # reads a pipe into 256 KiB: without this line each read may cost 20 µs more.
@@ -73,6 +73,18 @@ class Outgoing(msgspec.Struct, frozen=True, eq=False):
     @property
     def data(self) -> bytes:
         return self.message.raw
+
+    @property
+    def name(self) -> str:
+        """What it is, for a person."""
+        if isinstance(self.message, Frame):
+            return self.method or self.message.method or "an answer to the server"
+        return "a raw message"
+
+    @property
+    def is_raw(self) -> bool:
+        """Where nobody waits for an answer: bytes that a person typed, nothing of our own."""
+        return not isinstance(self.message, Frame) or self.message.kind is Kind.REQUEST
 
 
 class Transport(ABC):

@@ -15,7 +15,7 @@ import msgspec
 
 from mcplens.clock import Timer, within
 from mcplens.errors import HttpError, InspectorError
-from mcplens.protocol.frames import Frame, Kind, Malformed, Message, RequestId, parse
+from mcplens.protocol.frames import Frame, Malformed, Message, RequestId, parse
 from mcplens.protocol.masking import mask
 from mcplens.protocol.sse import SseEvent
 from mcplens.transports.base import DEFAULT_MAX_MESSAGE_BYTES, Closing, Outgoing, Transport
@@ -210,11 +210,11 @@ class StreamableHttpTransport(Transport):
 
     def _answered_unasked(self, out: Outgoing, exchange: Exchange, message: Message) -> None:
         """What came for a POST that wants no answer, or for raw bytes that nobody waits for."""
-        if not isinstance(message, Malformed) or (_is_raw(out) and exchange.is_json):
+        if not isinstance(message, Malformed) or (out.is_raw and exchange.is_json):
             self._deliver_message(message, len(message.raw))
         elif exchange.status == 200 and message.raw.strip():
             quoted = one_line(message.raw)
-            self._remark(f"{_name(out)} was answered with what is no message: {quoted}")
+            self._remark(f"{out.name} was answered with what is no message: {quoted}")
 
     def _refused(self, out: Outgoing, exchange: Exchange, body: bytes, carried: str | None) -> None:
         """An error status: a JSON-RPC answer in its body stands, else the status itself does."""
@@ -255,7 +255,7 @@ class StreamableHttpTransport(Transport):
         if out.is_request and out.id is not None:
             self._receiver.request_failed(out.id, error)
         else:
-            self._remark(f"{_name(out)} did not get through: {error.message}")
+            self._remark(f"{out.name} did not get through: {error.message}")
 
     # -- streams of events ---------------------------------------------------------------------
 
@@ -376,18 +376,6 @@ class StreamableHttpTransport(Transport):
                 async with self._client.exchange("DELETE", headers) as exchange:
                     await exchange.read()
         await asyncio.gather(*self._asides, return_exceptions=True)
-
-
-def _is_raw(out: Outgoing) -> bool:
-    """Whether these are bytes that a person typed, and not a notification or an answer of ours."""
-    message = out.message
-    return not isinstance(message, Frame) or message.kind is Kind.REQUEST
-
-
-def _name(out: Outgoing) -> str:
-    if isinstance(out.message, Frame):
-        return out.method or out.message.method or "an answer to the server"
-    return "a raw message"
 
 
 def _is_passing(status: int) -> bool:
