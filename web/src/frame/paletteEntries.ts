@@ -1,6 +1,6 @@
 // All that the palette finds: screens, actions, what servers offer, recent calls.
 import { useMemo } from "react";
-import type { CallView, ListKind } from "../api/types";
+import type { CallView, ListKind, ServerView } from "../api/types";
 import type { IconName } from "../parts/icons";
 import { type Item, type Tool, titleOf } from "../state/items";
 import { useAllItems } from "../state/lists";
@@ -67,13 +67,14 @@ const called = (call: CallView): Entry => ({
   landing: "item",
 });
 
-/** What all servers offer. */
-function useListed(): Entry[] {
+/** What all servers offer, the one at hand first. */
+function useListed(current: ServerView | null): Entry[] {
   const servers = useInspector((state) => state.servers);
   const itemsOf = useAllItems();
   return useMemo(() => {
     const found: Entry[] = [];
-    for (const one of servers.values()) {
+    const others = [...servers.values()].filter((one) => one !== current);
+    for (const one of current ? [current, ...others] : others) {
       const { server_id } = one;
       const to = pathTo(server_id, "tools");
       const label = nameOf(one);
@@ -85,14 +86,14 @@ function useListed(): Entry[] {
       }
     }
     return found;
-  }, [servers, itemsOf]);
+  }, [servers, current, itemsOf]);
 }
 
 export function useEntries(page: PageActions): Entry[] {
   const server = useCurrentServer();
   const place = usePlace();
   const calls = useInspector((state) => state.calls);
-  const listed = useListed();
+  const listed = useListed(server);
   const { first, others } = useActions(page, server);
   return useMemo(() => {
     const screens = TABS.map((tab, index): Entry => {
