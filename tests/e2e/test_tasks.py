@@ -45,6 +45,7 @@ def test_without_tasks_the_screen_says_what_to_do(window: Watched) -> None:
 def test_the_result_of_a_call_as_a_task_is_viewed(window: Watched) -> None:
     page = window.page
     call(page, window.site, "task-report", steps="20", seconds="0.01")
+    expect(page.get_by_role("region", name="Call of task-report")).to_contain_text("Done")
     became = page.get_by_role("link", name="Task", exact=True)
     expect(became).to_be_visible()
     window.shoot("call that became a task")

@@ -30,13 +30,7 @@ function Head({ call }: { call: CallView }) {
   const misfit = misfitOf(call);
   return (
     <div className="toolbar">
-      {/* All that is told aloud: it changes only when the call does. */}
-      <span className="row" role="status">
-        <StatusBadge call={call} />
-        {misfit && <Badge color="yellow">{misfit}</Badge>}
-        {call.elapsed_s !== null && <span className="dim">{duration(call.elapsed_s)}</span>}
-        {call.result_size_bytes > 0 && <span className="dim">{bytes(call.result_size_bytes)}</span>}
-      </span>
+      {/* What leads elsewhere comes first: it stays where it is when the call ends. */}
       <span className="dim">{clock(call.started, false)}</span>
       {call.request_id !== null && (
         <Link
@@ -47,6 +41,13 @@ function Head({ call }: { call: CallView }) {
         </Link>
       )}
       <TaskLink call={call} />
+      {/* All that is told aloud: it changes only when the call does. */}
+      <span className="row" role="status">
+        <StatusBadge call={call} />
+        {misfit && <Badge color="yellow">{misfit}</Badge>}
+        {call.elapsed_s !== null && <span className="dim">{duration(call.elapsed_s)}</span>}
+        {call.result_size_bytes > 0 && <span className="dim">{bytes(call.result_size_bytes)}</span>}
+      </span>
       <div className="actions">
         <CallActions call={call} />
       </div>

@@ -1,8 +1,7 @@
 import { useMemo } from "react";
 import { Link } from "react-router";
 import type { CallView } from "../api/types";
-import { taskPath } from "../screens/tasks/task";
-import { usePlace } from "../state/selection";
+import { pathToTask, usePlace } from "../state/selection";
 import { useInspector } from "../state/store";
 import css from "./CallPanel.module.css";
 
@@ -17,7 +16,7 @@ export function TaskLink({ call }: { call: CallView }) {
   );
   if (!task || screen === "tasks") return null;
   return (
-    <Link className={css.link} to={taskPath(task)} title={task.task_id}>
+    <Link className={css.link} to={pathToTask(task)} title={task.task_id}>
       Task
     </Link>
   );

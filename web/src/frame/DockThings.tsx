@@ -3,8 +3,8 @@ import type { ReactNode } from "react";
 import { Link } from "react-router";
 import type { QuestionView, TaskView } from "../api/types";
 import { Some } from "../content/Some";
-import { progressOf, runBy, stateOf, taskPath } from "../screens/tasks/task";
-import { pathToQuestion } from "../state/selection";
+import { progressOf, runBy, stateOf } from "../screens/tasks/task";
+import { pathToQuestion, pathToTask } from "../state/selection";
 import { taskKey, useInspector } from "../state/store";
 import { clock } from "../values/format";
 import css from "./Dock.module.css";
@@ -51,7 +51,7 @@ export function TaskLines({ serverId }: { serverId: string | null }) {
     return {
       key: taskKey(task),
       at: task.started,
-      to: taskPath(task),
+      to: pathToTask(task),
       state: stateOf(task),
       children: (
         <>

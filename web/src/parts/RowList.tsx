@@ -10,6 +10,7 @@ import {
   useRef,
 } from "react";
 import type { EventView } from "../api/types";
+import { indexOf } from "../values/inOrder";
 import { Icon } from "./icons";
 import css from "./RowList.module.css";
 import { useWindow, type Window } from "./useWindow";
@@ -39,20 +40,6 @@ interface Props {
 /** Give the rows within an element the focus. */
 export const focusRows = (within: HTMLElement | null): void =>
   within?.querySelector<HTMLElement>('[role="listbox"], [role="tree"]')?.focus();
-
-/** Where an event stands in rows that are in order. */
-export function indexOf(rows: EventView[], seq: number): number {
-  let low = 0;
-  let high = rows.length - 1;
-  while (low <= high) {
-    const middle = (low + high) >> 1;
-    const at = rows[middle]?.seq ?? 0;
-    if (at === seq) return middle;
-    if (at < seq) low = middle + 1;
-    else high = middle - 1;
-  }
-  return -1;
-}
 
 function placeOf(rows: EventView[], seq: number, isTree: boolean): number {
   const at = indexOf(rows, seq);

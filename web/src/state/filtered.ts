@@ -2,7 +2,7 @@
 // Another filter over many events is tested in slices, while the rows of the one before stay.
 import { useEffect, useMemo, useReducer, useRef } from "react";
 import type { EventView } from "../api/types";
-import { indexOf } from "../parts/RowList";
+import { indexOf } from "../values/inOrder";
 import { type EventRing, useRing, useRingVersion } from "./events";
 
 // Half a frame: a key that is pressed meanwhile is drawn in the other half.

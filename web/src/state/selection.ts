@@ -1,7 +1,7 @@
 // Which server and screen the address names, and how addresses are made.
 import { useLayoutEffect, useMemo } from "react";
 import { useLocation, useNavigate } from "react-router";
-import type { CallView, QuestionView, ServerView } from "../api/types";
+import type { CallView, QuestionView, ServerView, TaskView } from "../api/types";
 import { visible } from "../values/visible";
 import { useInspector } from "./store";
 import { lastPath, lastServerId, noteVisit } from "./visited";
@@ -26,6 +26,11 @@ export const pathToServer = (serverId: string, part?: (typeof PARTS)[number]): s
 
 export const pathToQuestion = (question: QuestionView): string =>
   `/questions/${encoded(question.question_id)}`;
+
+/** Both sides may choose the same id, so the address names the role of those that we hold. */
+export const pathToTask = (task: TaskView): string =>
+  pathTo(task.server_id, "tasks", task.task_id) +
+  (task.role === "receiver" ? "?role=receiver" : "");
 
 /** Which thing of a list a call is of: several may have its name. */
 export const keyOfCalled = (call: CallView): string => call.listed_as || call.name;

@@ -13,11 +13,11 @@ import { NotConnected } from "../../servers/NotConnected";
 import { awaiting } from "../../state/awaiting";
 import { command } from "../../state/connection";
 import { offers } from "../../state/lists";
-import { pathTo, usePlace } from "../../state/selection";
+import { pathTo, pathToTask, usePlace } from "../../state/selection";
 import { taskKey, useInspector } from "../../state/store";
 import { TaskDetail } from "./TaskDetail";
 import { TaskTable } from "./TaskTable";
-import { isExtension, offersTasks, taskPath, whyNoList } from "./task";
+import { isExtension, offersTasks, whyNoList } from "./task";
 
 function useTasks(serverId: string): TaskView[] {
   const all = useInspector((state) => state.tasks);
@@ -89,7 +89,7 @@ export function Tasks() {
   const server = useInspector((state) => state.servers.get(serverId));
   const tasks = useTasks(serverId);
   const chosen = useChosen(tasks);
-  const choose = useCallback((task: TaskView) => void navigate(taskPath(task)), [navigate]);
+  const choose = useCallback((task: TaskView) => void navigate(pathToTask(task)), [navigate]);
   const close = (): void => {
     void navigate(pathTo(serverId, "tasks"));
     // Back to the row, for those who came from it by keyboard.

@@ -50,11 +50,6 @@ export function progressOf(task: TaskView, call: CallView | undefined): Progress
 export const requestPath = (task: TaskView, screen: "traffic" | "logs"): string =>
   `${pathTo(task.server_id, screen)}?id=${encodeURIComponent(String(task.request_id))}`;
 
-/** Both sides may choose the same id, so the address names the role of those that we hold. */
-export const taskPath = (task: TaskView): string =>
-  pathTo(task.server_id, "tasks", task.task_id) +
-  (task.role === "receiver" ? "?role=receiver" : "");
-
 type Offer = Pick<ServerView, "capabilities" | "state">;
 
 const has = (value: unknown, key: string): boolean =>

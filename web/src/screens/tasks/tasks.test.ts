@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import type { CallView } from "../../api/types";
+import { pathToTask } from "../../state/selection";
 import { aServer, aTask } from "../../testing/views";
-import { elapsedOf, leftOf, progressOf, stateOf, taskPath, whyNoCancel, whyNoList } from "./task";
+import { elapsedOf, leftOf, progressOf, stateOf, whyNoCancel, whyNoList } from "./task";
 
 const call = { progress: { progress: 1, total: 4, message: null } } as CallView;
 
@@ -23,8 +24,8 @@ describe("a task", () => {
     expect(progressOf(aTask({ role: "receiver" }), call)).toEqual({ share: null, text: "" });
   });
   it("is named by its address in either role", () => {
-    expect(taskPath(aTask({ task_id: "a/b" }))).toBe("/s/demo/tasks/a%2Fb");
-    expect(taskPath(aTask({ role: "receiver" }))).toBe("/s/demo/tasks/t1?role=receiver");
+    expect(pathToTask(aTask({ task_id: "a/b" }))).toBe("/s/demo/tasks/a%2Fb");
+    expect(pathToTask(aTask({ role: "receiver" }))).toBe("/s/demo/tasks/t1?role=receiver");
   });
 });
 

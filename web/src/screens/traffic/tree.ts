@@ -1,7 +1,7 @@
 // Rows of traffic as a tree: requests with what they caused beneath them. It follows rows that
 // grow at their end without being made anew.
 import type { EventView } from "../../api/types";
-import { indexOf } from "../../parts/RowList";
+import { indexOf } from "../../values/inOrder";
 
 export type ParentOf = (event: EventView) => EventView | undefined;
 
