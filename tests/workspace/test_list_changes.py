@@ -62,3 +62,9 @@ def test_many_changes_are_counted_and_the_first_are_named() -> None:
     added = change_of("prompts", [], many, 7.0).added
     assert added.count == 5_000
     assert added.names == [f"p{number}" for number in range(MOST_NAMES)]
+
+
+def test_thousands_of_one_name_are_numbered() -> None:
+    added = change_of("prompts", [], listed("prompts", *[{"name": "a"}] * 20_000), 7.0).added
+    assert added.count == 20_000
+    assert added.names == ["a", *(f"a #{number}" for number in range(2, MOST_NAMES + 1))]

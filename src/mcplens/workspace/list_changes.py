@@ -5,6 +5,7 @@ Only so many are named, all are counted. Pure; called by Listing.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
@@ -63,11 +64,12 @@ def _by_name(kind: str, items: Sequence[Item]) -> dict[str, Item]:
     """The items by what a page calls them: one without a name by its place, of two with the same
     name the second by its number."""
     named: dict[str, Item] = {}
+    counts: Counter[str] = Counter()
     for place, item in enumerate(items, start=1):
-        name = getattr(item, _NAMED_BY[kind]) or f"#{place}"
-        key, count = name, 2
+        name = key = getattr(item, _NAMED_BY[kind]) or f"#{place}"
         while key in named:
-            key, count = f"{name} #{count}", count + 1
+            counts[name] += 1
+            key = f"{name} #{counts[name] + 1}"
         named[key] = item
     return named
 

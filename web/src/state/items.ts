@@ -184,9 +184,14 @@ export function apart(
       : { ...item, problem: [item.problem, told].filter(Boolean).join(" ") };
   const all = [...before];
   const places = new Map(all.map((item, place) => [item.key, place]));
+  const counts = new Map<string, number>();
   for (const item of items) {
     let key = item.key;
-    for (let count = 2; places.has(key); count++) key = `${item.key} #${count}`;
+    while (places.has(key)) {
+      const count = (counts.get(item.key) ?? 1) + 1;
+      counts.set(item.key, count);
+      key = `${item.key} #${count}`;
+    }
     places.set(key, all.length);
     const first = all[places.get(item.key) ?? -1];
     if (first) all[places.get(item.key) ?? 0] = doubted(first);
