@@ -78,7 +78,7 @@ def test_every_kind_of_content_is_shown(window: Watched) -> None:
     picture = page.get_by_alt_text("Content of type image/png")
     expect(picture).to_be_visible()
     picture.evaluate("(image) => image.decode()")
-    expect(page.get_by_role("button", name="Open")).to_be_visible()
+    expect(page.get_by_role("button", name="Open", exact=True)).to_be_visible()
     window.goto("/s/demo/tools/content-audio")
     run(page)
     expect(page.locator("audio")).to_be_visible()
