@@ -39,7 +39,8 @@ class Task:
     """One task, from working to its end."""
 
     def __init__(self, call: Call, ttl_ms: int) -> None:
-        self.id = secrets.token_urlsafe(24)
+        # Hexadecimal: a command line takes what begins with a dash for an option.
+        self.id = secrets.token_hex(18)
         self.call = call
         self.ttl_ms = ttl_ms
         self.status = "working"
