@@ -1,7 +1,8 @@
 """Publishes events, and lets readers follow them without ever blocking a writer.
 
 All readers share one bounded ring: a reader is a place in it. One that falls behind the ring's end
-is told which events it missed. A reader resumes by (run_id, seq).
+gets an event that says what it missed. A reader resumes by (run_id, seq). The bus also hands out
+the ids that are unique within a run.
 """
 
 from __future__ import annotations
@@ -9,9 +10,11 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import AsyncIterator
-from itertools import islice
+from itertools import count, islice
 from os import urandom
-from typing import Any, Final
+from typing import Final
+
+from msgspec.structs import force_setattr
 
 from mcplens.clock import Clock
 from mcplens.events import Event, EventsMissed
@@ -20,10 +23,6 @@ from mcplens.events import Event, EventsMissed
 DEFAULT_MAX_EVENTS: Final = 20_000
 # One largest message (64 MiB) always fits.
 DEFAULT_MAX_BYTES: Final = 96 * 1024 * 1024
-
-# An event as it was published: kind, server_id, seq, wall, mono, its own fields, size_bytes. Most
-# are never read, so the struct is made when somebody reads it.
-Published = tuple[type[Event], str, int, float, float, tuple[Any, ...], int]
 
 
 class Bus:
@@ -40,9 +39,12 @@ class Bus:
         self._wall, self._monotonic = clock.wall, clock.monotonic
         self._max_events = max_events
         self._max_bytes = max_bytes
-        self._ring: deque[Published] = deque()
+        self._ring: deque[Event] = deque()
+        self._sizes: deque[int] = deque()  # what each event in the ring weighs
         self._bytes = 0
         self._last_seq = 0
+        self._exchange_ids = count(1)
+        self._call_numbers = count(1)
         self._wakers: list[asyncio.Future[None]] = []
         self._is_closed = False
 
@@ -53,19 +55,38 @@ class Bus:
     def last_seq(self) -> int:
         return self._last_seq
 
-    def publish(self, kind: type[Event], server_id: str, size_bytes: int, *fields: Any) -> None:
-        """Add an event; `size_bytes` is what its bytes weigh in the ring."""
+    def next_exchange_id(self) -> int:
+        """An id for an HTTP exchange that no other of this run has."""
+        return next(self._exchange_ids)
+
+    def next_call_id(self) -> str:
+        """An id for an operation of a client that no other of this run has."""
+        return f"c{next(self._call_numbers)}"
+
+    def publish(self, event: Event, server_id: str, size_bytes: int = 0) -> int:
+        """Give a new event its place and add it; returns its seq.
+
+        `size_bytes` is what its bytes weigh in the ring.
+        """
         seq = self._last_seq = self._last_seq + 1
-        ring = self._ring
-        ring.append((kind, server_id, seq, self._wall(), self._monotonic(), fields, size_bytes))
+        force_setattr(event, "run_id", self.run_id)
+        force_setattr(event, "seq", seq)
+        force_setattr(event, "wall", self._wall())
+        force_setattr(event, "mono", self._monotonic())
+        force_setattr(event, "server_id", server_id)
+        ring, sizes = self._ring, self._sizes
+        ring.append(event)
+        sizes.append(size_bytes)
         total = self._bytes + size_bytes
         if len(ring) > self._max_events:
-            total -= ring.popleft()[-1]
+            ring.popleft()
+            total -= sizes.popleft()
         self._bytes = total
         if total > self._max_bytes:
             self._shrink()
         if self._wakers:
             self._wake()
+        return seq
 
     def close(self) -> None:
         """End every reader after what is already there."""
@@ -74,10 +95,10 @@ class Bus:
 
     def kept(self) -> list[Event]:
         """What is in the ring now, oldest first."""
-        return [self._event(published) for published in self._ring]
+        return list(self._ring)
 
-    def since(self, seq: int) -> list[Published]:
-        """What came after `seq` and is still kept, oldest first; may be asked from any thread."""
+    def since(self, seq: int) -> list[Event]:
+        """What came after `seq` and is still kept, oldest first; may be called from any thread."""
         while True:
             try:
                 # One call into C from end to end: nobody publishes meanwhile.
@@ -86,17 +107,17 @@ class Bus:
             except RuntimeError:  # but on an interpreter without a lock somebody may
                 continue
         found.reverse()
-        # The newest may have its number, but not yet its place.
-        return found if not found or found[0][2] > seq else [p for p in found if p[2] > seq]
+        # The newest may have its number, but not yet its place in the ring.
+        return found if not found or found[0].seq > seq else [e for e in found if e.seq > seq]
 
     def subscribe(self, after_seq: int | None = None) -> Subscription:
         """Follow events from after `after_seq`; by default from now on."""
         return Subscription(self, self._last_seq if after_seq is None else after_seq)
 
     def _shrink(self) -> None:
-        ring = self._ring
-        while len(ring) > 1 and self._bytes > self._max_bytes:
-            self._bytes -= ring.popleft()[-1]
+        while len(self._ring) > 1 and self._bytes > self._max_bytes:
+            self._ring.popleft()
+            self._bytes -= self._sizes.popleft()
 
     def _wake(self) -> None:
         wakers, self._wakers = self._wakers, []
@@ -105,19 +126,20 @@ class Bus:
                 waker.set_result(None)
 
     def _after(self, seq: int) -> Event | None:
-        """The next event after `seq`, or word of what was missed, or None if there is none yet."""
+        """The next event after `seq`, or one that says what was missed; None: none yet."""
         if seq >= self._last_seq:
             return None
         first = self._last_seq - len(self._ring) + 1
         if seq + 1 < first:
             return EventsMissed(
-                self.run_id, first - 1, self._wall(), self._monotonic(), "", seq + 1, first - 1
+                run_id=self.run_id,
+                seq=first - 1,
+                wall=self._wall(),
+                mono=self._monotonic(),
+                first_seq=seq + 1,
+                last_seq=first - 1,
             )
-        return self._event(self._ring[seq + 1 - first])
-
-    def _event(self, published: Published) -> Event:
-        kind, server_id, seq, wall, mono, fields, _ = published
-        return kind(self.run_id, seq, wall, mono, server_id, *fields)
+        return self._ring[seq + 1 - first]
 
     async def _more(self) -> bool:
         """Wait for another event; False once the bus is closed."""
@@ -152,20 +174,19 @@ class Subscription(AsyncIterator[Event]):
 
 
 class Publisher:
-    """A bus as one server's transport and session see it.
+    """A bus as one server's transport and session see it."""
 
-    What every call publishes goes by `put`, which is the bus's own `publish`: calling an object
-    with a keyword costs as much as the event itself.
-    """
-
-    __slots__ = ("put", "server_id")
+    __slots__ = ("_publish", "next_call_id", "next_exchange_id", "server_id")
 
     def __init__(self, bus: Bus, server_id: str) -> None:
-        self.put = bus.publish
+        self._publish = bus.publish
+        self.next_call_id = bus.next_call_id
+        self.next_exchange_id = bus.next_exchange_id
         self.server_id = server_id
 
     def __repr__(self) -> str:
         return f"<Publisher for {self.server_id}>"
 
-    def __call__(self, kind: type[Event], *fields: Any, size_bytes: int = 0) -> None:
-        self.put(kind, self.server_id, size_bytes, *fields)
+    def __call__(self, event: Event, size_bytes: int = 0) -> int:
+        """Publish an event of this server; returns its seq."""
+        return self._publish(event, self.server_id, size_bytes)
