@@ -61,6 +61,10 @@ class Correlation(Generic[T]):
         """The request that was given up under this id, once."""
         return self._late.pop(identity, None)
 
+    def given_up(self, identity: RequestId) -> T | None:
+        """The request that was given up under this id and is still remembered."""
+        return self._late.get(identity)
+
     def near_miss(self, identity: RequestId) -> RequestId | None:
         """A waiting id that this one was probably meant to be: 7 for "7", or "7" for 7."""
         other: RequestId | None = None

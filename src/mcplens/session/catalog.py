@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 import msgspec
 
 from mcplens.errors import InspectorError
-from mcplens.events import ListRefreshed, Remark, ResourceRefreshed
+from mcplens.events import Event, ListRefreshed, Remark, ResourceRefreshed
 from mcplens.protocol.eras import InvalidHeaderAnnotation, header_parameters
 from mcplens.protocol.frames import Frame
 from mcplens.protocol.shapes import (
@@ -27,6 +27,7 @@ from mcplens.protocol.shapes import (
 from mcplens.session.listening import Listening
 from mcplens.session.notifications import Refresher
 from mcplens.session.paging import each_page, read_page
+from mcplens.session.queue import CallTag
 from mcplens.session.results import LIST_KEYS, OutputSchemas
 
 if TYPE_CHECKING:
@@ -119,6 +120,8 @@ class Catalog:
     ) -> AsyncIterator[ListPage]:
         """A list page by page, to its end or to where the server begins to repeat itself."""
         self._listen_for(kind)
+        # All pages are one operation.
+        options.setdefault("tag", self._client.new_tag("catalog"))
         if kind not in self._lists:
             self._changed_meanwhile.setdefault(kind, False)
         fetch = partial(self.fetch_page, kind, **options)
@@ -128,6 +131,7 @@ class Catalog:
         """One page of a list."""
         if kind not in METHODS:
             raise InspectorError("INVALID_REQUEST", f"no list is called {kind!r}")
+        options.setdefault("tag", self._client.new_tag("catalog"))
         method, shape = METHODS[kind]
         params: dict[str, Any] = {} if cursor is None else {"cursor": cursor}
         frame: Frame = await self._client._send_with(method, params, options)
@@ -192,11 +196,11 @@ class Catalog:
 
     async def _fetch_again(self, kind: str) -> None:
         try:
-            items = await self.fetch(kind, METHODS[kind][1])
+            items = await self.fetch(kind, METHODS[kind][1], tag=CallTag(purpose="catalog"))
         except InspectorError as error:
-            self._publish(ListRefreshed, kind, 0, error.shortened().to_dict())
+            self._publish(ListRefreshed(kind=kind, count=0, error=error.shortened().to_dict()))
         else:
-            self._publish(ListRefreshed, kind, len(items))
+            self._publish(ListRefreshed(kind=kind, count=len(items)))
 
     # -- resources -----------------------------------------------------------------------------
 
@@ -224,15 +228,16 @@ class Catalog:
             if self.reads_updates:
                 self._refresher.ask(f"resource {uri}", lambda: self._read_again(uri))
             else:
-                self._publish(ResourceRefreshed, uri)
+                self._publish(ResourceRefreshed(uri=uri))
 
     async def _read_again(self, uri: str) -> None:
         try:
-            self.resources[uri] = await self._client.read_resource(uri)
+            tag = CallTag(purpose="catalog")
+            self.resources[uri] = await self._client.read_resource(uri, tag=tag)
         except InspectorError as error:
-            self._publish(ResourceRefreshed, uri, error.shortened().to_dict())
+            self._publish(ResourceRefreshed(uri=uri, error=error.shortened().to_dict()))
         else:
-            self._publish(ResourceRefreshed, uri)
+            self._publish(ResourceRefreshed(uri=uri))
 
     # -- logging -------------------------------------------------------------------------------
 
@@ -264,7 +269,7 @@ class Catalog:
         for uri in sorted(self._subscribed):
             error = await self._ask_again("resources/subscribe", {"uri": uri})
             if error is not None:
-                self._publish(ResourceRefreshed, uri, error.to_dict())
+                self._publish(ResourceRefreshed(uri=uri, error=error.to_dict()))
         if self._level is not None:
             error = await self._ask_again("logging/setLevel", {"level": self._level})
             if error is not None and error.category == "server":
@@ -273,7 +278,7 @@ class Catalog:
     async def _ask_again(self, method: str, params: Mapping[str, Any]) -> InspectorError | None:
         """What went wrong, if anything did."""
         try:
-            await self._client.request(method, params)
+            await self._client.request(method, params, tag=CallTag(purpose="catalog"))
         except InspectorError as error:
             self._remark(f"{method} could not be restored: {error.message}")
             return error
@@ -287,7 +292,7 @@ class Catalog:
         await self._refresher.end()
 
     def _remark(self, text: str) -> None:
-        self._publish(Remark, text)
+        self._publish(Remark(message=text))
 
-    def _publish(self, *event: Any) -> None:
-        self._client.connection.publish(*event)
+    def _publish(self, event: Event) -> None:
+        self._client.connection.publish(event)

@@ -61,6 +61,7 @@ class Client(Operations):
             retry=retry,
             on_request=self._questions.received,
             on_notification=self._notifications.received,
+            tasks=self._client_tasks,
             capabilities=self._advertised,
             on_connected=self._connected,
             on_ended=self._ended,

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
 from mcplens.clock import Clock, within
 from mcplens.errors import CancelledRequest, InspectorError
-from mcplens.events import ClientTaskChanged, Remark
+from mcplens.events import ClientTaskChanged, FrameSent, ProgressReceived, Remark
 from mcplens.protocol.frames import Frame, RequestId
 from mcplens.protocol.lifecycle import ConnectionState
 from mcplens.protocol.shapes import Page
@@ -30,7 +31,7 @@ from mcplens.session.following import CoreFollower, Follower, Origin, read_polle
 from mcplens.session.input_rounds import InputRounds
 from mcplens.session.notifications import tell_progress
 from mcplens.session.paging import each_page, read_page
-from mcplens.session.queue import Progress, QueueEntry
+from mcplens.session.queue import CallTag, Progress, QueueEntry
 
 if TYPE_CHECKING:
     from mcplens.session.client import Client
@@ -61,10 +62,22 @@ class ClientTasks:
         """The tasks that are followed, and those that are over, oldest first."""
         return [follower.task for follower in self._followers.values()]
 
-    def request_of(self, task_id: str) -> RequestId | None:
+    def request_of(self, task_id: str) -> FrameSent | None:
         """The request that became this task, while it is tracked."""
         follower = self._followers.get(task_id)
-        return None if follower is None else follower.origin.request_id
+        return None if follower is None else follower.origin.sent
+
+    def request_with_token(self, token: RequestId) -> FrameSent | None:
+        """The request that became a task and has this progress token."""
+        follower = self._with_token(token)
+        return None if follower is None else follower.origin.sent
+
+    def _with_token(self, token: object) -> Follower | None:
+        for follower in self._followers.values():
+            origin = follower.origin
+            if origin.request_id is not None and origin.progress_token == token:
+                return follower
+        return None
 
     def follow(self, follower: Follower) -> Follower:
         """Begin to follow a task; one that is followed already has its follower."""
@@ -72,7 +85,7 @@ class ClientTasks:
         if known is not None and not self._is_another(known, follower):
             return known
         self._followers[follower.id] = follower
-        self._tell(follower.task)
+        self._tell(follower)
         follower.start()
         self._forget_old()
         return follower
@@ -98,8 +111,8 @@ class ClientTasks:
 
     # -- tasks by their ids ----------------------------------------------------------------------
 
-    async def get(self, task_id: str) -> Task:
-        frame, task = await self._get(task_id)
+    async def get(self, task_id: str, tag: CallTag | None = None) -> Task:
+        frame, task = await self._get(task_id, tag or self._client.new_tag())
         follower = self._followers.get(task_id)
         if follower is not None:
             follower.heard(task, frame)
@@ -112,18 +125,21 @@ class ClientTasks:
 
         follower = self._followers.get(task_id)
         if follower is None:
-            frame, task = await self._get(task_id)
+            tag = self._client.new_tag()
+            frame, task = await self._get(task_id, tag)
+            origin = Origin(tag=tag.for_polling())
             follower = self.follow(
-                ExtensionFollower(self, task, Origin(), frame)
+                ExtensionFollower(self, task, origin, frame)
                 if self.is_stateless
-                else CoreFollower(self, task, Origin())
+                else CoreFollower(self, task, origin)
             )
         return await asyncio.shield(follower.outcome), follower.origin.tool
 
     async def list(self) -> list[Task]:
         """All tasks that the server knows, page by page."""
         found: list[Task] = []
-        async for page in each_page("tasks", self._fetch_page, self.remark):
+        fetch = partial(self._fetch_page, tag=self._client.new_tag())
+        async for page in each_page("tasks", fetch, self.remark):
             for raw in page.items:
                 try:
                     found.append(read_task(msgspec.json.decode(raw)))
@@ -131,24 +147,25 @@ class ClientTasks:
                     self.remark(f"tasks/list: left out what is no task: {problem}")
         return found
 
-    async def _fetch_page(self, cursor: str | None) -> Page:
+    async def _fetch_page(self, cursor: str | None, tag: CallTag) -> Page:
         params = {} if cursor is None else {"cursor": cursor}
-        frame = await self._client._send("tasks/list", params, None, None, None)
+        frame = await self._client._send("tasks/list", params, tag=tag)
         return read_page("tasks", "tasks/list", "tasks", frame, self.remark)
 
     async def cancel(self, task_id: str) -> Task:
         """Cancel a task; gives where it stands then."""
-        frame = await self._client._send("tasks/cancel", {"taskId": task_id}, None, None, None)
+        tag = self._client.new_tag()
+        frame = await self._client._send("tasks/cancel", {"taskId": task_id}, tag=tag)
         if self.is_stateless:  # an empty acknowledgement; the task ends when it likes
-            return await self.get(task_id)
+            return await self.get(task_id, tag)
         task = read_polled(frame, task_id, "tasks/cancel")
         follower = self._followers.get(task_id)
         if follower is not None:
             follower.heard(task, frame)
         return task
 
-    async def _get(self, task_id: str) -> tuple[Frame, Task]:
-        frame = await self._client._send("tasks/get", {"taskId": task_id}, None, None, None)
+    async def _get(self, task_id: str, tag: CallTag) -> tuple[Frame, Task]:
+        frame = await self._client._send("tasks/get", {"taskId": task_id}, tag=tag)
         return frame, read_polled(frame, task_id)
 
     # -- what the server says on its own ---------------------------------------------------------
@@ -167,15 +184,22 @@ class ClientTasks:
         if follower is not None:
             follower.heard(task, frame)
 
-    def progressed(self, token: Any, report: Progress) -> bool:
+    def progressed(self, token: Any, report: Progress, frame_seq: int) -> bool:
         """Progress of a call that became a task keeps its token (TASK-13); False: no task's."""
-        for follower in self._followers.values():
-            origin = follower.origin
-            if origin.request_id is None or origin.progress_token != token:
-                continue
-            tell_progress(self._publish, origin.request_id, report, origin.on_progress)
-            return True
-        return False
+        follower = self._with_token(token)
+        if follower is None or follower.origin.request_id is None:
+            return False
+        origin = follower.origin
+        progressed = ProgressReceived(
+            request_id=follower.origin.request_id,
+            progress=report.progress,
+            total=report.total,
+            message=report.message,
+            request_seq=origin.request_seq,
+            frame_seq=frame_seq,
+        )
+        tell_progress(self._client.connection.publish, progressed, origin.on_progress)
+        return True
 
     # -- what followers need ---------------------------------------------------------------------
 
@@ -201,22 +225,24 @@ class ClientTasks:
             self._back.clear()
             await self._back.wait()
 
-    def send(self, method: str, params: Any, timeout_s: float | None = None) -> QueueEntry | None:
+    def send(
+        self, method: str, params: Any, tag: CallTag, timeout_s: float | None = None
+    ) -> QueueEntry | None:
         """Send a request past the queue; None while that cannot be."""
         try:
-            return self._client._start(method, params, timeout_s, None, None)
+            return self._client._start(method, params, tag=tag, timeout_s=timeout_s)
         except InspectorError:
             return None
 
-    async def request(self, method: str, params: Any) -> Frame:
-        frame: Frame = await self._client._start(method, params, None, None, None)
+    async def request(self, method: str, params: Any, tag: CallTag) -> Frame:
+        frame: Frame = await self._client._start(method, params, tag=tag)
         return frame
 
-    async def request_surely(self, method: str, params: Any) -> Frame:
+    async def request_surely(self, method: str, params: Any, tag: CallTag) -> Frame:
         """The same; a connection that is lost meanwhile is waited for."""
         while True:
             try:
-                return await self.request(method, params)
+                return await self.request(method, params, tag)
             except InspectorError:
                 if self.is_connected:
                     raise
@@ -240,30 +266,30 @@ class ClientTasks:
         task = msgspec.structs.replace(task, immediate_response=old.immediate_response)
         if task != old:
             follower.task = task
-            self._tell(task)
+            self._tell(follower)
         return True
 
     def drop(self, follower: Follower) -> None:
         """It is no longer followed."""
         if self._followers.get(follower.id) is follower:
             del self._followers[follower.id]
-            self._tell(follower.task, is_gone=True)
+            self._tell(follower, is_gone=True)
 
-    def cancel_quietly(self, task_id: str) -> bool:
+    def cancel_quietly(self, task_id: str, tag: CallTag) -> bool:
         """Have the server cancel a task that nobody waits for any more; False: not now."""
         if not self.is_connected:
             return False
         if not self.is_stateless and not has(self._client.capabilities, "tasks", "cancel"):
             self.remark(f"the task {task_id} goes on: the server did not declare tasks.cancel")
             return True
-        entry = self.send("tasks/cancel", {"taskId": task_id})
+        entry = self.send("tasks/cancel", {"taskId": task_id}, tag)
         if entry is not None:
             self._cancels.add(entry)
             entry.future.add_done_callback(lambda _: self._cancels.discard(entry))
         return entry is not None
 
     def remark(self, text: str) -> None:
-        self._publish(Remark, text)
+        self._client.connection.publish(Remark(message=text))
 
     def _forget_old(self) -> None:
         """Keep the newest of those that are over, as long as there is room for their results."""
@@ -275,14 +301,22 @@ class ClientTasks:
                 if count > MOST_KEPT or size_bytes > MOST_KEPT_BYTES:
                     self.drop(follower)
 
-    def _tell(self, task: Task, *, is_gone: bool = False) -> None:
+    def _tell(self, follower: Follower, *, is_gone: bool = False) -> None:
+        task, origin = follower.task, follower.origin
         wire = to_wire(task)
         if task.immediate_response is not None:
             wire["_meta"] = {IMMEDIATE_RESPONSE: task.immediate_response}
-        self._publish(ClientTaskChanged, task.task_id, "tools/call", task.status, wire, is_gone)
-
-    def _publish(self, *event: Any) -> None:
-        self._client.connection.publish(*event)
+        self._client.connection.publish(
+            ClientTaskChanged(
+                task_id=task.task_id,
+                method="tools/call",
+                status=task.status,
+                task=wire,
+                is_gone=is_gone,
+                request_seq=origin.request_seq,
+                call_id=origin.tag.call_id,
+            )
+        )
 
     # -- the connection's life -------------------------------------------------------------------
 

@@ -19,8 +19,9 @@ from mcplens.errors import CancelledRequest, InspectorError, TimeoutExpired, cla
 from mcplens.events import EraDecided, Remark, ServerIntroduced, StateChanged
 from mcplens.protocol.correlation import Correlation
 from mcplens.protocol.eras import era_of
-from mcplens.protocol.frames import Frame, RequestId
+from mcplens.protocol.frames import Frame
 from mcplens.protocol.lifecycle import ConnectionState, IllegalTransition, Lifecycle, Transition
+from mcplens.session.attribution import Received, TaskRequests
 from mcplens.session.config import ClientOptions, ConnectionConfig, RetryConfig
 from mcplens.session.handshake import Introduction
 from mcplens.session.heartbeat import Heartbeat
@@ -47,8 +48,9 @@ class Connection:
         config: ConnectionConfig,
         options: ClientOptions,
         retry: RetryConfig | None = None,
-        on_request: Callable[[Frame, RequestId | None], None],
-        on_notification: Callable[[Frame, RequestId | None], None],
+        on_request: Callable[[Frame, Received], None],
+        on_notification: Callable[[Frame, Received], None],
+        tasks: TaskRequests,
         capabilities: Callable[[], dict[str, Any]],
         on_connected: Callable[[], None],
         on_ended: Callable[[InspectorError], None],
@@ -80,6 +82,7 @@ class Connection:
         self.make_transport = make_transport
         self._on_request = on_request
         self._on_notification = on_notification
+        self._tasks = tasks
         self._capabilities = capabilities
         self._on_connected = on_connected
         self._on_ended = on_ended
@@ -216,6 +219,7 @@ class Connection:
             on_expired=self._expired,
             on_request=self._on_request,
             on_notification=self._on_notification,
+            tasks=self._tasks,
         )
         return session
 
@@ -226,13 +230,18 @@ class Connection:
     def _connected(self, introduction: Introduction) -> None:
         self.introduction = introduction
         version = introduction.version
-        self.publish(EraDecided, era_of(version).value, version, introduction.reason)
         self.publish(
-            ServerIntroduced,
-            version,
-            introduction.server_info,
-            introduction.capabilities,
-            introduction.instructions,
+            EraDecided(
+                era=era_of(version).value, protocol_version=version, reason=introduction.reason
+            )
+        )
+        self.publish(
+            ServerIntroduced(
+                protocol_version=version,
+                server_info=introduction.server_info,
+                capabilities=introduction.capabilities,
+                instructions=introduction.instructions,
+            )
         )
         self._patience.connected(self.lifecycle.retry_count)
         self._move(Transition.HANDSHAKE_COMPLETE)
@@ -319,7 +328,7 @@ class Connection:
         try:
             await asyncio.shield(self._closings.start(work, f"close {session!r}"))
         except Exception as problem:  # a bug there must not leave us in a state without an end
-            self.publish(Remark, classify(problem, "closing the transport").message)
+            self.publish(Remark(message=classify(problem, "closing the transport").message))
 
     def _fail_everything(self, session: Session, error: InspectorError) -> None:
         """Reject what runs and what waits; nothing that waits may start meanwhile."""
@@ -382,12 +391,13 @@ class Connection:
                 details={"from": problem.state.value, "to": problem.target.value},
             ) from None
         self.publish(
-            StateChanged,
-            old.state.value,
-            self.lifecycle.state.value,
-            event.value,
-            self.lifecycle.retry_count,
-            self._patience.most_retries,
-            retry_in_s,
-            error.to_dict() if error is not None else None,
+            StateChanged(
+                old=old.state.value,
+                new=self.lifecycle.state.value,
+                transition=event.value,
+                retry_count=self.lifecycle.retry_count,
+                max_retries=self._patience.most_retries,
+                retry_in_s=retry_in_s,
+                error=error.to_dict() if error is not None else None,
+            )
         )

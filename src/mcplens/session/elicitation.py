@@ -56,7 +56,8 @@ class ElicitationHandler(Handler):
         """The server says that what a person did at a URL is done."""
         known = self._known.get(elicitation_id) if isinstance(elicitation_id, str) else None
         publish = self._connection().publish
-        publish(ElicitationCompleted, str(elicitation_id), known is not None and not known.done())
+        is_known = known is not None and not known.done()
+        publish(ElicitationCompleted(elicitation_id=str(elicitation_id), is_known=is_known))
         if known is None:
             return
         if not known.done():
@@ -104,7 +105,7 @@ class ElicitationHandler(Handler):
             raise ServerError(INVALID_PARAMS, f"this client did not declare the mode {mode!r}")
         if mode == "form" and (findings := elicitation.schema_findings(params.get(_SCHEMA))):
             # The form can be answered all the same; whoever tests a server wants to know.
-            self._connection().publish(Remark, f"{self.method}: {'; '.join(findings)}")
+            self._connection().publish(Remark(message=f"{self.method}: {'; '.join(findings)}"))
         identity = params.get("elicitationId")
         if mode == "url" and isinstance(identity, str) and identity not in self._known:
             self._known[identity] = asyncio.get_running_loop().create_future()

@@ -15,11 +15,12 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from mcplens.errors import CancelledRequest, InspectorError, ServerError, classify
+from mcplens.events import FrameSent
 from mcplens.protocol.deadlines import NEVER
 from mcplens.protocol.frames import Frame, RequestId
 from mcplens.protocol.tasks import Task, TaskProblem, read_task
 from mcplens.session.handler import INVALID_PARAMS
-from mcplens.session.queue import Progress, QueueEntry
+from mcplens.session.queue import CallTag, Progress, QueueEntry
 from mcplens.session.results import invalid
 
 if TYPE_CHECKING:
@@ -39,8 +40,14 @@ class Origin(msgspec.Struct, frozen=True):
 
     tool: str = ""
     request_id: RequestId | None = None
+    sent: FrameSent | None = None  # the frame that carried this request
+    tag: CallTag = msgspec.field(default_factory=CallTag)  # of the polls
     progress_token: RequestId | None = None  # the same for the task's whole life (TASK-13)
     on_progress: Callable[[Progress], None] | None = None
+
+    @property
+    def request_seq(self) -> int | None:
+        return None if self.sent is None else self.sent.seq
 
 
 class Follower(ABC):
@@ -108,7 +115,7 @@ class Follower(ABC):
     def cancel(self) -> None:
         """Have the server cancel it, once; at the next poll if there is no connection now."""
         if not (self._is_cancelled or self.task.is_terminal):
-            self._is_cancelled = self._tasks.cancel_quietly(self.id)
+            self._is_cancelled = self._tasks.cancel_quietly(self.id, self.origin.tag)
 
     def give_up(self, error: InspectorError) -> asyncio.Task[None] | None:
         """Follow it no longer; whoever waits gets the error. What is still to end is given."""
@@ -166,7 +173,7 @@ class Follower(ABC):
 
     async def _poll(self) -> None:
         try:
-            frame = await self._tasks.request("tasks/get", self.params)
+            frame = await self._tasks.request("tasks/get", self.params, self.origin.tag)
             task = read_polled(frame, self.id)
         except InspectorError as error:
             await self._poll_failed(error)
@@ -264,7 +271,7 @@ class CoreFollower(Follower):
             self._is_refused = False
         elif self._waiting is None and not (self._is_refused or self.outcome.done()):
             # As long as polls find the task alive it may take any time.
-            self._waiting = self._tasks.send("tasks/result", self.params, NEVER)
+            self._waiting = self._tasks.send("tasks/result", self.params, self.origin.tag, NEVER)
             if self._waiting is not None:
                 self._waiting.future.add_done_callback(self._answered)
 
@@ -291,7 +298,7 @@ class CoreFollower(Follower):
                 await asyncio.wait([entry.future])
             try:
                 if entry is None:
-                    return await self._tasks.request("tasks/result", self.params)
+                    return await self._tasks.request("tasks/result", self.params, self.origin.tag)
                 frame: Frame = await entry
                 return frame
             except ServerError:

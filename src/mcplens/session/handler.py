@@ -36,11 +36,16 @@ class ServerRequest(msgspec.Struct, frozen=True):
     method: str
     params: Any
     raw: bytes
-    caused_by: RequestId | None = None
+    caused_by: RequestId | None = None  # the request of ours that made the server ask
     # request; task: the server polls us for the answer; input_required; error: -32042.
     origin: str = "request"
     task_id: str | None = None
     expires_in_s: float | None = None  # nobody wants the answer after that
+    # Links as the events have them: the frame that asked, and the one that made the server ask.
+    request_seq: int | None = None
+    caused_by_seq: int | None = None
+    is_inferred: bool = False
+    call_id: str | None = None
 
 
 @runtime_checkable
@@ -74,6 +79,7 @@ class PendingRequest(msgspec.Struct, eq=False):
     timeout_s: float | None
     future: asyncio.Future[Any]
     answered_by: str = ""
+    opened_seq: int | None = None  # where it was published that it waits
     works: set[asyncio.Task[None]] = msgspec.field(default_factory=set)  # profiles at work on it
 
     def __repr__(self) -> str:
@@ -173,7 +179,13 @@ class Handler(ABC):
             for work in pending.works:
                 work.cancel()
             self._connection().publish(
-                QuestionClosed, pending.id, request.method, outcome, pending.answered_by
+                QuestionClosed(
+                    question_id=pending.id,
+                    method=request.method,
+                    outcome=outcome,
+                    answered_by=pending.answered_by,
+                    opened_seq=pending.opened_seq,
+                )
             )
 
     def _open(self, request: ServerRequest) -> PendingRequest:
@@ -190,16 +202,20 @@ class Handler(ABC):
         )
         self._pending[pending.id] = pending
         has_wire_id = request.origin in ("request", "task")
-        connection.publish(
-            QuestionOpened,
-            pending.id,
-            request.method,
-            request.params,
-            request.id if has_wire_id else None,
-            request.caused_by,
-            request.origin,
-            request.task_id,
-            pending.timeout_s,
+        pending.opened_seq = connection.publish(
+            QuestionOpened(
+                question_id=pending.id,
+                method=request.method,
+                params=request.params,
+                request_id=request.id if has_wire_id else None,
+                request_seq=request.request_seq,
+                caused_by_seq=request.caused_by_seq,
+                is_inferred=request.is_inferred,
+                call_id=request.call_id,
+                origin=request.origin,
+                task_id=request.task_id,
+                timeout_s=pending.timeout_s,
+            )
         )
         return pending
 
@@ -246,7 +262,7 @@ class Handler(ABC):
             self._refuse(pending, refusal, profile.name)
         except Exception as problem:  # a profile is foreign code
             text = f"{profile.name} failed: {type(problem).__name__}: {problem}"
-            self._connection().publish(Remark, text)
+            self._connection().publish(Remark(message=text))
             self._refuse(pending, ServerError(INTERNAL_ERROR, text), profile.name)
 
     # -- the person's side ---------------------------------------------------------------------

@@ -31,7 +31,7 @@ from mcplens.protocol.eras import (
 from mcplens.protocol.frames import Frame, decode_value
 from mcplens.protocol.shapes import DiscoverResult, InitializeResult, ShapeError, decode_result
 from mcplens.session.capabilities import for_stateless
-from mcplens.session.queue import QueueEntry
+from mcplens.session.queue import CallTag, QueueEntry
 from mcplens.session.session import Session
 
 # The connection's own timeout bounds the handshake, so its requests have none (NEVER).
@@ -218,7 +218,13 @@ def _rpc_error(error: InspectorError) -> tuple[int | None, Any]:
 def _discover(session: Session, version: str) -> QueueEntry:
     meta = envelope_meta(version, for_stateless(session.client_capabilities), session.client_info)
     headers = standard_headers("server/discover", None) | {"MCP-Protocol-Version": version}
-    return session.direct("server/discover", {"_meta": meta}, headers=headers, timeout_s=NEVER)
+    return session.direct(
+        "server/discover",
+        {"_meta": meta},
+        tag=CallTag(purpose="handshake"),
+        headers=headers,
+        timeout_s=NEVER,
+    )
 
 
 def _discovered(frame: Frame, version: str, reason: str) -> Introduction:
@@ -246,7 +252,7 @@ def _send_initialize(session: Session, version: str) -> QueueEntry:
         "capabilities": session.client_capabilities,
         "clientInfo": session.client_info,
     }
-    return session.direct("initialize", params, timeout_s=NEVER)
+    return session.direct("initialize", params, tag=CallTag(purpose="handshake"), timeout_s=NEVER)
 
 
 async def _initialize(

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from mcplens.errors import InspectorError, TransportError
 from mcplens.events import PingAnswered, PingUnanswered
+from mcplens.session.queue import CallTag
 
 if TYPE_CHECKING:
     from mcplens.session.connection import Connection
@@ -57,7 +58,9 @@ class Heartbeat:
                 return
             received_before = session.frames_received
             started = connection.clock.monotonic()
-            entry = session.direct("ping", timeout_s=PING_TIMEOUT_S, is_quiet=True)
+            entry = session.direct(
+                "ping", tag=CallTag(purpose="heartbeat"), timeout_s=PING_TIMEOUT_S, is_quiet=True
+            )
             try:
                 await entry
             except InspectorError as error:
@@ -75,7 +78,7 @@ class Heartbeat:
         self._unanswered = self._silent = 0
         latency_s = self._connection.clock.monotonic() - started
         self._connection.latency_s = latency_s
-        self._connection.publish(PingAnswered, latency_s)
+        self._connection.publish(PingAnswered(latency_s=latency_s))
 
     def _is_dead(self, session: Session, received_before: int) -> bool:
         """A ping was missed: show it, and end the connection if that is enough."""
@@ -86,7 +89,7 @@ class Heartbeat:
             self._silent = 0
         else:
             self._silent = self._silent + 1 if received_before == heard else 1
-        connection.publish(PingUnanswered, self._unanswered, PING_TIMEOUT_S)
+        connection.publish(PingUnanswered(in_a_row=self._unanswered, timeout_s=PING_TIMEOUT_S))
         if self._silent < DEAD_AFTER or session.calls():
             return False
         message = f"{self._silent} pings in a row had no answer, and nothing else came"

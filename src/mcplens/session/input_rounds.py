@@ -19,6 +19,7 @@ from mcplens.protocol.frames import Frame, RequestId, parse
 from mcplens.protocol.input_required import InputProblem, InputRequest, read_input_required
 from mcplens.protocol.lifecycle import ConnectionState
 from mcplens.session.handler import ServerRequest
+from mcplens.session.queue import CallTag
 from mcplens.session.results import invalid, result_type
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ class InputRounds:
     # -- 2026-07-28 ----------------------------------------------------------------------------
 
     async def answer(
-        self, method: str, params: Mapping[str, Any], frame: Frame, send: Send
+        self, method: str, params: Mapping[str, Any], frame: Frame, send: Send, tag: CallTag
     ) -> Frame:
         """From the first `input_required` to the result that is none.
 
@@ -65,11 +66,12 @@ class InputRounds:
                 wanted = read_input_required(frame.body)
             except InputProblem as problem:
                 raise invalid(method, str(problem), frame) from None
-            self._publish_round(frame.id, method, number, [each.key for each in wanted.requests])
+            keys = [each.key for each in wanted.requests]
+            self._publish_round(frame.id, method, number, keys, tag)
             again: dict[str, Any] = dict(params)
             if wanted.requests:
                 bare_rounds = 0
-                again["inputResponses"] = await self._answers(wanted.requests, frame.id)
+                again["inputResponses"] = await self._answers(wanted.requests, frame.id, tag)
             else:
                 delay_s = _BACKOFF_S[min(bare_rounds, len(_BACKOFF_S) - 1)]
                 bare_rounds += 1
@@ -83,7 +85,7 @@ class InputRounds:
         raise invalid(method, problem_text, frame)
 
     async def _answers(
-        self, requests: Sequence[InputRequest], request_id: RequestId | None
+        self, requests: Sequence[InputRequest], request_id: RequestId | None, tag: CallTag
     ) -> dict[str, Any]:
         """Ask all at once; the first that is refused withdraws the others."""
         asked: dict[str, asyncio.Task[Any]] = {}
@@ -97,6 +99,8 @@ class InputRounds:
                         each.raw,
                         request_id,
                         origin="input_required",
+                        caused_by_seq=tag.last_seq,
+                        call_id=tag.call_id,
                     )
                     asked[each.key] = group.create_task(self.response(each.key, question))
         except ExceptionGroup as problems:
@@ -148,7 +152,7 @@ class InputRounds:
     # -- 2025-11-25 ----------------------------------------------------------------------------
 
     async def open_urls(
-        self, method: str, error: ServerError, again: Callable[[], Awaitable[T]]
+        self, method: str, error: ServerError, again: Callable[[], Awaitable[T]], tag: CallTag
     ) -> T:
         """Run the elicitations of error -32042; if all are accepted, try again.
 
@@ -156,7 +160,7 @@ class InputRounds:
             InspectorError: the error, if one was not accepted; or what trying again gave.
         """
         for number in range(1, self._most_rounds + 1):
-            if not await self._accepted(method, error, number):
+            if not await self._accepted(method, error, number, tag):
                 raise error
             try:
                 return await again()
@@ -166,14 +170,14 @@ class InputRounds:
                 error = next_error
         raise error
 
-    async def _accepted(self, method: str, error: ServerError, number: int) -> bool:
+    async def _accepted(self, method: str, error: ServerError, number: int, tag: CallTag) -> bool:
         elicitations = _elicitations(error)
         if not elicitations:
             return False
         message = parse(error.raw)
         request_id = message.id if isinstance(message, Frame) else None
         keys = [str(each.get("elicitationId", index)) for index, each in enumerate(elicitations)]
-        self._publish_round(request_id, method, number, keys)
+        self._publish_round(request_id, method, number, keys, tag)
         for key, params in zip(keys, elicitations, strict=True):
             raw = msgspec.json.encode({"method": "elicitation/create", "params": params})
             question = ServerRequest(
@@ -183,6 +187,8 @@ class InputRounds:
                 raw,
                 request_id,
                 origin="error",
+                caused_by_seq=tag.last_seq,
+                call_id=tag.call_id,
             )
             answer = await self.response(key, question)
             if not isinstance(answer, dict) or answer.get("action") != "accept":
@@ -190,11 +196,23 @@ class InputRounds:
         return True
 
     def _publish_round(
-        self, request_id: RequestId | None, method: str, number: int, keys: list[str]
+        self,
+        request_id: RequestId | None,
+        method: str,
+        number: int,
+        keys: list[str],
+        tag: CallTag,
     ) -> None:
-        identity = "" if request_id is None else request_id
         self._connection().publish(
-            InputRoundStarted, identity, method, number, self._most_rounds, keys
+            InputRoundStarted(
+                request_id="" if request_id is None else request_id,
+                method=method,
+                round=number,
+                most_rounds=self._most_rounds,
+                keys=keys,
+                request_seq=tag.last_seq,
+                call_id=tag.call_id,
+            )
         )
 
 

@@ -16,7 +16,7 @@ from mcplens.events import SubscriptionChanged
 from mcplens.protocol.deadlines import NEVER
 from mcplens.protocol.eras import SUBSCRIPTION_ID
 from mcplens.protocol.frames import Frame
-from mcplens.session.queue import QueueEntry
+from mcplens.session.queue import CallTag, QueueEntry
 
 if TYPE_CHECKING:
     from mcplens.session.connection import Connection
@@ -134,7 +134,7 @@ class Listening:
         if self._acknowledged is not None and not self._acknowledged.done():
             honoured = fields.get("notifications")
             self._acknowledged.set_result(honoured if isinstance(honoured, dict) else {})
-        self._connection().publish(SubscriptionChanged, "open")
+        self._connection().publish(SubscriptionChanged(state="open"))
 
     def _ended_by_server(self, entry: QueueEntry, reason: object) -> None:
         """One page of the specification ends the stream like this, another with a result."""
@@ -185,7 +185,7 @@ class Listening:
             if self._changed.is_set():
                 failures = 0
                 continue
-            self._connection().publish(SubscriptionChanged, "lost", reason)
+            self._connection().publish(SubscriptionChanged(state="lost", reason=reason))
             if entry.error is not None and entry.error.category == "server":
                 if self._task_ids:  # the rest may be welcome without them
                     self._task_ids.clear()
@@ -209,7 +209,9 @@ class Listening:
             wanted["taskIds"] = sorted(self._task_ids)
         params = {"notifications": wanted}
         old = self._entry
-        self._entry = session.direct("subscriptions/listen", params, timeout_s=NEVER)
+        self._entry = session.direct(
+            "subscriptions/listen", params, tag=CallTag(purpose="listening"), timeout_s=NEVER
+        )
         self._close(old)
         return self._entry
 

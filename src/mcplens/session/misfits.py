@@ -14,6 +14,7 @@ from mcplens.errors import InspectorError, ProtocolError
 from mcplens.events import LateReply, ReplyUnmatched
 from mcplens.protocol.correlation import Correlation
 from mcplens.protocol.frames import Batch, Frame, Kind, Malformed, RequestId
+from mcplens.session.attribution import Received
 from mcplens.session.queue import QueueEntry
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ class Misfits:
         if len(frame.raw) <= _REMEMBERED_BYTES:
             self._answered.append(frame.raw)
 
-    def batch(self, batch: Batch, channel: RequestId | None) -> None:
+    def batch(self, batch: Batch, received: Received) -> None:
         """A batch in a revision that has none: as malformed as its members are replies."""
         replies = [
             member
@@ -63,9 +64,9 @@ class Misfits:
         ids += [identity for member in broken for identity in member.ids]
         is_reply_like = bool(replies) or any(member.is_reply_like for member in broken)
         reason = f"a batch, which {self._session.version or 'this revision'} does not allow"
-        self.malformed(Malformed(batch.raw, reason, tuple(ids), is_reply_like), channel)
+        self.malformed(Malformed(batch.raw, reason, tuple(ids), is_reply_like), received)
 
-    def malformed(self, message: Malformed, channel: RequestId | None) -> None:
+    def malformed(self, message: Malformed, received: Received) -> None:
         """Bytes that are no message: whose id can be read fails at once."""
         is_attributed = False
         for identity in message.ids:
@@ -74,38 +75,45 @@ class Misfits:
             entry = self._correlation.give_up(identity)
             if late is not None:
                 _keep_late(late, message)
-                self._publish(LateReply, late.id, late.method, message)
+                self._publish_late(late, message, received)
             elif entry is not None:
                 self._session.end(entry, _malformed_error(message))
             is_attributed = is_attributed or late is not None or entry is not None
         if is_attributed:
             return
-        if channel is not None or message.is_reply_like:
-            self.unattributed(message, channel, message.reason)
+        if received.carrier_id is not None or message.is_reply_like:
+            self.unattributed(message, received, received.carrier_id, message.reason)
         else:
             self._note_evidence(message)
 
-    def answer_to_nothing(self, frame: Frame, channel: RequestId | None) -> None:
+    def answer_to_nothing(self, frame: Frame, received: Received) -> None:
         """A well-formed reply whose id no waiting request has."""
         assert frame.id is not None
         late = self._correlation.late(frame.id)
         if late is not None:
             _keep_late(late, frame)
-            self._publish(LateReply, late.id, late.method, frame)
+            self._publish_late(late, frame, received)
             return
+        self._session.attribution.raw_answered(frame.id, received.link.request_seq)
         if frame.raw in self._answered:
-            self._publish(ReplyUnmatched, frame, f"request {quote_id(frame.id)} was answered twice")
+            reason = f"request {quote_id(frame.id)} was answered twice"
+            self._publish_unmatched(frame, reason, received)
             return
         meant = self._correlation.near_miss(frame.id)
         hint = f"; request {meant!r} is waiting" if meant is not None else ""
         reason = f"no request with the id {quote_id(frame.id)} is waiting{hint}"
-        self.unattributed(frame, meant if channel is None else channel, reason)
+        carrier_id = received.carrier_id
+        self.unattributed(frame, received, meant if carrier_id is None else carrier_id, reason)
 
     def unattributed(
-        self, message: Frame | Malformed, channel: RequestId | None, reason: str
+        self,
+        message: Frame | Malformed,
+        received: Received,
+        channel: RequestId | None,
+        reason: str,
     ) -> None:
         """Show it; where one request alone can be meant, it fails if nothing better comes."""
-        self._publish(ReplyUnmatched, message, reason)
+        self._publish_unmatched(message, reason, received)
         waiting = self._correlation.waiting
         if channel is None and not self._session.transport.exchange_per_request:
             # A stream of notifications is open for long and waits for no answer.
@@ -128,6 +136,32 @@ class Misfits:
         self._session.clock.call_at(
             self._session.clock.monotonic() + UNATTRIBUTED_GRACE_S,
             lambda: self._fail_waiting(entry, error),
+        )
+
+    def _publish_late(
+        self, late: QueueEntry, message: Frame | Malformed, received: Received
+    ) -> None:
+        self._publish(
+            LateReply(
+                request_id=late.id,
+                method=late.method,
+                message=message,
+                request_seq=None if late.sent is None else late.sent.seq,
+                frame_seq=received.seq,
+            )
+        )
+
+    def _publish_unmatched(
+        self, message: Frame | Malformed, reason: str, received: Received
+    ) -> None:
+        self._publish(
+            ReplyUnmatched(
+                message=message,
+                reason=reason,
+                request_seq=received.link.request_seq,
+                is_inferred=received.link.is_inferred,
+                frame_seq=received.seq,
+            )
         )
 
     def _fail_waiting(self, entry: QueueEntry, error: InspectorError) -> None:

@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any, Final, TypeGuard
 
 from mcplens.background import Background
+from mcplens.bus import Publisher
 from mcplens.errors import InspectorError, classify
 from mcplens.events import LogReceived, NotificationReceived, ProgressReceived, Remark
 from mcplens.protocol.frames import ABSENT, Frame, RequestId
-from mcplens.session.queue import Progress, QueueEntry
+from mcplens.session.attribution import Received
+from mcplens.session.queue import Progress
 
 if TYPE_CHECKING:
     from mcplens.session.connection import Connection
@@ -83,7 +85,7 @@ class Notifications:
         listen_notified: Callable[[Frame, Any], None],
         elicitation_completed: Callable[[Any], None],
         task_notified: Callable[[Frame, Any], None],
-        task_progressed: Callable[[Any, Progress], bool],
+        task_progressed: Callable[[Any, Progress, int], bool],
     ) -> None:
         self._connection = connection
         self._withdrawn = withdrawn
@@ -105,21 +107,21 @@ class Notifications:
         else:
             self._handlers[method] = handler
 
-    def received(self, frame: Frame, channel: RequestId | None) -> None:
+    def received(self, frame: Frame, received: Received) -> None:
         """A notification came."""
         method = frame.method
         try:
             params = frame.value() if frame.body is not ABSENT else None
         except ValueError as problem:
-            self._connection().publish(Remark, f"params of {method} cannot be read: {problem}")
+            self._remark(f"params of {method} cannot be read: {problem}")
             return
         fields = params if isinstance(params, dict) else {}
         if method == "notifications/progress":
-            self._progress(fields, channel)
+            self._progress(fields, received)
         elif method == "notifications/message":
-            self._log(fields)
+            self._log(fields, received)
         else:
-            self._connection().publish(NotificationReceived, method, params)
+            self._publish_notification(method, params, received)
             self._act(frame, method, fields)
         handler = self._handlers.get(method) or self._handlers.get("*")
         if handler is not None:
@@ -143,35 +145,62 @@ class Notifications:
             self._task_notified(frame, fields)
         self._listen_notified(frame, fields)
 
-    def _progress(self, fields: dict[str, Any], channel: RequestId | None) -> None:
+    def _progress(self, fields: dict[str, Any], received: Received) -> None:
         connection = self._connection()
         token = fields.get("progressToken")
         number = fields.get("progress")
-        waiting = connection.correlation.waiting
-        entry: QueueEntry | None = None
-        if _is_id(token):
-            entry = waiting.get(token) or _with_own_token(waiting.values(), token)
+        session = connection.session
+        entry = None if session is None else session.attribution.with_token(token)
         if entry is None:
-            if self._task_progressed(token, _report(fields)):
+            if self._task_progressed(token, _report(fields), received.seq):
                 return
-            if channel is not None:
-                entry = waiting.get(channel)  # a token of the caller's own choice, sent raw
+            if received.carrier_id is not None:
+                # A token of the caller's own choice, sent raw.
+                entry = connection.correlation.waiting.get(received.carrier_id)
         if entry is None or not isinstance(number, int | float):
-            connection.publish(NotificationReceived, "notifications/progress", fields)
+            self._publish_notification("notifications/progress", fields, received)
             return
         if entry.deadline is not None:
             entry.deadline.progress(connection.clock.monotonic())
         report = _report(fields)
-        tell_progress(connection.publish, entry.id, report, entry.on_progress)
-
-    def _log(self, fields: dict[str, Any]) -> None:
-        logger = fields.get("logger")
-        self._connection().publish(
-            LogReceived,
-            str(fields.get("level", "")),
-            logger if isinstance(logger, str) else None,
-            fields.get("data"),
+        progressed = ProgressReceived(
+            request_id=entry.id,
+            progress=report.progress,
+            total=report.total,
+            message=report.message,
+            request_seq=None if entry.sent is None else entry.sent.seq,
+            frame_seq=received.seq,
         )
+        tell_progress(connection.publish, progressed, entry.on_progress)
+
+    def _log(self, fields: dict[str, Any], received: Received) -> None:
+        logger = fields.get("logger")
+        link = received.link
+        self._connection().publish(
+            LogReceived(
+                level=str(fields.get("level", "")),
+                logger=logger if isinstance(logger, str) else None,
+                data=fields.get("data"),
+                request_seq=link.request_seq,
+                is_inferred=link.is_inferred,
+                call_id=link.call_id,
+                frame_seq=received.seq,
+            )
+        )
+
+    def _publish_notification(self, method: str, params: Any, received: Received) -> None:
+        self._connection().publish(
+            NotificationReceived(
+                method=method,
+                params=params,
+                request_seq=received.link.request_seq,
+                is_inferred=received.link.is_inferred,
+                frame_seq=received.seq,
+            )
+        )
+
+    def _remark(self, text: str) -> None:
+        self._connection().publish(Remark(message=text))
 
     def _hand_to(self, handler: NotificationHandler, method: str, params: Any) -> None:
         try:
@@ -182,7 +211,7 @@ class Notifications:
         if not inspect.isawaitable(result):
             return
         if len(self._running) >= MOST_HANDLERS:
-            self._connection().publish(Remark, f"{method}: too many handlers run; not handled")
+            self._remark(f"{method}: too many handlers run; not handled")
             if inspect.iscoroutine(result):
                 result.close()
             return
@@ -196,25 +225,25 @@ class Notifications:
 
     def _failed(self, method: str, problem: Exception) -> None:
         error = problem if isinstance(problem, InspectorError) else classify(problem)
-        self._connection().publish(Remark, f"the handler of {method} failed: {error.message}")
+        self._remark(f"the handler of {method} failed: {error.message}")
 
     async def end(self) -> None:
         await self._running.end()
 
 
 def tell_progress(
-    publish: Callable[..., object],
-    request_id: RequestId,
-    report: Progress,
+    publish: Publisher,
+    progressed: ProgressReceived,
     on_progress: Callable[[Progress], None] | None,
 ) -> None:
-    """Show how far a request is, also to whoever asked for that."""
-    publish(ProgressReceived, request_id, report.progress, report.total, report.message)
+    """Publish how far a request is, and report it to the caller."""
+    publish(progressed)
     if on_progress is not None:
+        report = Progress(progressed.progress, progressed.total, progressed.message)
         try:
             on_progress(report)
         except Exception as problem:  # a callback is foreign code: the request goes on
-            publish(Remark, f"on_progress failed: {classify(problem).message}")
+            publish(Remark(message=f"on_progress failed: {classify(problem).message}"))
 
 
 def _report(fields: dict[str, Any]) -> Progress:
@@ -228,12 +257,3 @@ def _report(fields: dict[str, Any]) -> Progress:
 
 def _is_id(value: Any) -> TypeGuard[RequestId]:
     return isinstance(value, int | str) and not isinstance(value, bool)
-
-
-def _with_own_token(entries: Iterable[QueueEntry], token: RequestId) -> QueueEntry | None:
-    """The request whose caller chose its progress token himself."""
-    for entry in entries:
-        meta = entry.params.get("_meta") if isinstance(entry.params, Mapping) else None
-        if isinstance(meta, Mapping) and meta.get("progressToken") == token:
-            return entry
-    return None

@@ -54,9 +54,8 @@ class Opening:
             other = transport.fallback() if error.status in _WRONG_DOOR else None
             if other is None:
                 raise _no_mcp(error) from None
-            self._publish(
-                Remark, f"initialize was answered with HTTP {error.status}: trying {other.kind}"
-            )
+            text = f"initialize was answered with HTTP {error.status}: trying {other.kind}"
+            self._publish(Remark(message=text))
             await self._abandon(error)
             try:
                 return await self._open_over(other)

@@ -12,7 +12,7 @@ import msgspec
 
 from mcplens.errors import ProtocolError, ServerError
 from mcplens.protocol.eras import HEADER_MISMATCH
-from mcplens.protocol.frames import Frame, RequestId
+from mcplens.protocol.frames import Frame
 from mcplens.protocol.input_required import MAY_ASK
 from mcplens.protocol.shapes import (
     Completion,
@@ -28,6 +28,7 @@ from mcplens.protocol.tasks import Task
 from mcplens.session.catalog import ListPage
 from mcplens.session.client_tasks import ClientTasks
 from mcplens.session.input_rounds import URL_ELICITATION_REQUIRED, InputRounds
+from mcplens.session.queue import CallTag
 from mcplens.session.requests import OnProgress, Requests
 from mcplens.session.results import invalid, result_type, typed, typed_tool_result
 from mcplens.session.task_calls import DEFAULT_TTL_S, TaskCalls
@@ -72,6 +73,7 @@ class Operations(Requests):
         meta: Mapping[str, Any] | None = None,
         headers: Mapping[str, str] | None = None,
         task: bool | float | None = None,
+        tag: CallTag | None = None,
     ) -> ToolResult:
         """Call a tool; its own failure is returned (`is_error`), not raised.
 
@@ -82,20 +84,21 @@ class Operations(Requests):
         Raises:
             InspectorError: no answer, an error answer, or one that breaks its shape.
         """
+        tag = tag or self.new_tag()
         params = _call_params(name, arguments, meta)
         if task is not None or "tasks" in self._declared:
-            lifetime = await self._task_calls.augmentation(name, task)
+            lifetime = await self._task_calls.augmentation(name, task, tag)
             if lifetime is not None:
                 params["task"] = lifetime
         try:
             if "task" in params and not self._connection.is_stateless:
-                frame = await self._call_as_task(params, timeout_s, on_progress, headers)
+                frame = await self._call_as_task(params, tag, timeout_s, on_progress, headers)
             else:
                 kind, frame = await self._interact(
-                    "tools/call", params, timeout_s, on_progress, headers
+                    "tools/call", params, tag, timeout_s, on_progress, headers
                 )
                 if kind == "task":
-                    follower = self._task_calls.adopt(frame, params, on_progress)
+                    follower = self._task_calls.adopt(frame, params, on_progress, tag)
                     frame = await self._client_tasks.result_of(follower)
             return typed_tool_result(frame, self._catalog.tool(name), self._catalog.output_schemas)
         except ProtocolError as error:
@@ -148,7 +151,7 @@ class Operations(Requests):
         session = self._connection.ready_session()
         method = "server/discover" if session.is_stateless else "ping"
         started = session.clock.monotonic()
-        entry = session.direct(method, timeout_s=timeout_s, is_quiet=True)
+        entry = session.direct(method, tag=self.new_tag(), timeout_s=timeout_s, is_quiet=True)
         await self._settled(entry)
         latency_s = self._connection.latency_s = session.clock.monotonic() - started
         return latency_s
@@ -165,6 +168,7 @@ class Operations(Requests):
         on_progress: OnProgress | None = None,
         meta: Mapping[str, Any] | None = None,
         headers: Mapping[str, str] | None = None,
+        tag: CallTag | None = None,
     ) -> Task:
         """Call a tool as a task and return as soon as there is one; it is followed from then on.
 
@@ -173,18 +177,22 @@ class Operations(Requests):
         Raises:
             InspectorError: as for `call_tool`, or the server made no task of it.
         """
+        tag = tag or self.new_tag()
         params = _call_params(name, arguments, meta)
         frame: Frame
         if self._connection.is_stateless:
             kind, frame = await self._interact(
-                "tools/call", params, timeout_s, on_progress, headers
+                "tools/call", params, tag, timeout_s, on_progress, headers
             )
             if kind == "task":
-                return self._task_calls.adopt(frame, params, on_progress).task
+                return self._task_calls.adopt(frame, params, on_progress, tag).task
         else:
-            lifetime = await self._task_calls.augmentation(name, True if ttl_s is None else ttl_s)
+            wanted = True if ttl_s is None else ttl_s
+            lifetime = await self._task_calls.augmentation(name, wanted, tag)
             params["task"] = {} if ttl_s is None else lifetime
-            made = await self._task_calls.create(params, timeout_s, on_progress, headers)
+            made = await self._task_calls.create(
+                params, tag=tag, timeout_s=timeout_s, on_progress=on_progress, headers=headers
+            )
             if not isinstance(made, Frame):
                 return made.task
             frame = made
@@ -216,15 +224,12 @@ class Operations(Requests):
         """The tasks that are followed, and those that ended on this connection."""
         return self._client_tasks.tracked()
 
-    def client_task_request(self, task_id: str) -> RequestId | None:
-        """The request that became this task; None where another connection made it."""
-        return self._client_tasks.request_of(task_id)
-
     # -- beneath -------------------------------------------------------------------------------
 
     async def _call_as_task(
         self,
         params: dict[str, Any],
+        tag: CallTag,
         timeout_s: float | None,
         on_progress: OnProgress | None,
         headers: Mapping[str, str] | None,
@@ -232,7 +237,9 @@ class Operations(Requests):
         """Call a tool as a task of 2025-11-25, to its end."""
 
         async def call() -> Frame:
-            made = await self._task_calls.create(params, timeout_s, on_progress, headers)
+            made = await self._task_calls.create(
+                params, tag=tag, timeout_s=timeout_s, on_progress=on_progress, headers=headers
+            )
             if isinstance(made, Frame):
                 return made
             return await self._client_tasks.result_of(made)
@@ -242,7 +249,7 @@ class Operations(Requests):
         except ServerError as error:
             if error.rpc_code != URL_ELICITATION_REQUIRED:
                 raise
-            return await self._rounds.open_urls("tools/call", error, call)
+            return await self._rounds.open_urls("tools/call", error, call, tag)
 
     @property
     def _declared(self) -> Mapping[str, Any]:
@@ -258,7 +265,7 @@ class Operations(Requests):
     async def _send_with(
         self, method: str, params: dict[str, Any], options: dict[str, Any]
     ) -> Frame:
-        known = {"timeout_s", "on_progress", "headers", "meta"}
+        known = {"timeout_s", "on_progress", "headers", "meta", "tag"}
         if unknown := options.keys() - known:
             raise TypeError(f"{method}: unknown option {', '.join(sorted(unknown))}")
         meta = options.pop("meta", None)
@@ -267,6 +274,7 @@ class Operations(Requests):
         kind, frame = await self._interact(
             method,
             params,
+            options.get("tag") or self.new_tag(),
             options.get("timeout_s"),
             options.get("on_progress"),
             options.get("headers"),
@@ -279,6 +287,7 @@ class Operations(Requests):
         self,
         method: str,
         params: Mapping[str, Any],
+        tag: CallTag,
         timeout_s: float | None,
         on_progress: OnProgress | None,
         headers: Mapping[str, str] | None,
@@ -287,42 +296,44 @@ class Operations(Requests):
 
         Gives the result, and whether it is `complete` or a `task`.
         """
+
+        def send(given: Mapping[str, Any]) -> Awaitable[Frame]:
+            return self._send(
+                method,
+                given,
+                tag=tag,
+                timeout_s=timeout_s,
+                on_progress=on_progress,
+                headers=headers,
+            )
+
         try:
-            frame = await self._send(method, params, timeout_s, on_progress, headers)
+            frame = await send(params)
         except ServerError as error:
-
-            def send() -> Awaitable[Frame]:
-                return self._send(method, params, timeout_s, on_progress, headers)
-
-            frame = await self._mended(method, error, send)
+            frame = await self._mended(method, error, lambda: send(params), tag)
         if not self._connection.is_stateless:
             return "complete", frame
         kind = result_type(frame, method)
         if kind == "input_required":
             if method not in MAY_ASK:
                 raise invalid(method, "input_required is not for this method", frame)
-            frame = await self._rounds.answer(
-                method,
-                params,
-                frame,
-                lambda again: self._send(method, again, timeout_s, on_progress, headers),
-            )
+            frame = await self._rounds.answer(method, params, frame, send, tag)
             kind = result_type(frame, method)
         return kind, frame
 
     async def _mended(
-        self, method: str, error: ServerError, send: Callable[[], Awaitable[Frame]]
+        self, method: str, error: ServerError, send: Callable[[], Awaitable[Frame]], tag: CallTag
     ) -> Frame:
         """Try again after an error that says how to; any other is raised."""
         if self._connection.is_stateless:
             if error.rpc_code != HEADER_MISMATCH or method != "tools/call":
                 raise error
             # Our view of the tool's headers is old.
-            await self.list_tools()
+            await self.list_tools(tag=tag)
             return await send()
         if error.rpc_code != URL_ELICITATION_REQUIRED:
             raise error
-        return await self._rounds.open_urls(method, error, send)
+        return await self._rounds.open_urls(method, error, send, tag)
 
 
 def _call_params(

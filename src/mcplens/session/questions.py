@@ -24,6 +24,8 @@ from mcplens.events import (
     ServerRequestReceived,
 )
 from mcplens.protocol.frames import Frame, RequestId
+from mcplens.protocol.tasks import related_task_of
+from mcplens.session.attribution import Received
 from mcplens.session.capabilities import declares_tasks
 from mcplens.session.handler import INTERNAL_ERROR, INVALID_PARAMS, ServerRequest
 
@@ -88,7 +90,7 @@ class Questions:
             return self._tasks.handlers().get(method) if offered else None
         return self._own_handlers.get(method) if CAPABILITY_OF.get(method) in declared else None
 
-    def received(self, frame: Frame, channel: RequestId | None) -> None:
+    def received(self, frame: Frame, received: Received) -> None:
         """A request came from the server."""
         connection = self._connection()
         session = connection.session
@@ -96,7 +98,7 @@ class Questions:
             return
         if session.is_stateless:
             text = f"the server sent a request ({frame.method}); {session.version} allows none"
-            connection.publish(Remark, text)
+            connection.publish(Remark(message=text))
             return
         if frame.method == "ping":
             session.answer(frame.id, {})
@@ -106,17 +108,39 @@ class Questions:
         except ValueError as problem:
             session.refuse(frame.id, INVALID_PARAMS, f"params cannot be read: {problem}")
             return
-        connection.publish(ServerRequestReceived, frame.id, frame.method, params, channel)
+        link = received.link
+        connection.publish(
+            ServerRequestReceived(
+                request_id=frame.id,
+                method=frame.method,
+                params=params,
+                request_seq=received.seq,
+                caused_by_seq=link.request_seq,
+                is_inferred=link.is_inferred,
+                call_id=link.call_id,
+            )
+        )
         handler = self._handler_of(frame.method)
         if handler is None:
             session.refuse(frame.id, METHOD_NOT_FOUND, f"{frame.method} is not supported")
-            self._ended(frame.id, frame.method, "refused: no handler")
+            self._ended(frame.id, frame.method, "refused: no handler", received.seq)
         elif frame.id in self._open or len(self._open) >= MOST_QUESTIONS:
             why = "its id is in use" if frame.id in self._open else "too many questions wait"
             session.refuse(frame.id, INTERNAL_ERROR, f"refused: {why}")
-            self._ended(frame.id, frame.method, f"refused: {why}")
+            self._ended(frame.id, frame.method, f"refused: {why}", received.seq)
         else:
-            request = ServerRequest(frame.id, frame.method, params, frame.raw, channel)
+            request = ServerRequest(
+                frame.id,
+                frame.method,
+                params,
+                frame.raw,
+                link.request_id,
+                task_id=related_task_of(params),
+                request_seq=received.seq,
+                caused_by_seq=link.request_seq,
+                is_inferred=link.is_inferred,
+                call_id=link.call_id,
+            )
             if _is_task(params) and self._keeps_tasks_for(frame.method):
                 handler = self._as_task
             work = self._answer(session, handler, request)
@@ -128,7 +152,7 @@ class Questions:
         """A question that was withdrawn before work on it began ends here."""
         if self._open.get(request.id) is task:
             del self._open[request.id]
-            self._ended(request.id, request.method, "withdrawn")
+            self._ended(request.id, request.method, "withdrawn", request.request_seq)
 
     def _keeps_tasks_for(self, method: str) -> bool:
         """It was declared, and no handler of the user's own does it."""
@@ -201,7 +225,7 @@ class Questions:
         finally:
             self._open.pop(request.id, None)
             self._resume(session, request, paused)
-            self._ended(request.id, request.method, outcome)
+            self._ended(request.id, request.method, outcome, request.request_seq)
 
     def _pause(self, session: Session, request: ServerRequest) -> list[QueueEntry]:
         connection = self._connection()
@@ -214,7 +238,14 @@ class Questions:
             if entry.deadline is not None:
                 entry.deadline.pause(now)
         if entries:
-            connection.publish(RequestPaused, [entry.id for entry in entries], request.id)
+            connection.publish(
+                RequestPaused(
+                    request_ids=[entry.id for entry in entries],
+                    question_id=request.id,
+                    request_seqs=[entry.sent.seq for entry in entries if entry.sent is not None],
+                    question_seq=request.request_seq,
+                )
+            )
         return entries
 
     def _resume(self, session: Session, request: ServerRequest, paused: list[QueueEntry]) -> None:
@@ -227,10 +258,23 @@ class Questions:
                 if not session.is_lost:
                     session.look_again(entry)
         if paused:
-            connection.publish(RequestResumed, [entry.id for entry in paused], request.id)
+            connection.publish(
+                RequestResumed(
+                    request_ids=[entry.id for entry in paused],
+                    question_id=request.id,
+                    request_seqs=[entry.sent.seq for entry in paused if entry.sent is not None],
+                    question_seq=request.request_seq,
+                )
+            )
 
-    def _ended(self, request_id: RequestId, method: str, outcome: str) -> None:
-        self._connection().publish(ServerRequestEnded, request_id, method, outcome)
+    def _ended(
+        self, request_id: RequestId, method: str, outcome: str, request_seq: int | None
+    ) -> None:
+        self._connection().publish(
+            ServerRequestEnded(
+                request_id=request_id, method=method, outcome=outcome, request_seq=request_seq
+            )
+        )
 
 
 async def _handled(handler: RequestHandler, request: ServerRequest) -> Any:

@@ -16,6 +16,7 @@ import msgspec
 
 from mcplens.clock import Clock, SystemClock
 from mcplens.errors import CancelledRequest, InspectorError, classify
+from mcplens.events import FrameSent, Purpose
 from mcplens.protocol.deadlines import Deadline
 from mcplens.protocol.frames import Frame, Message, RequestId
 
@@ -57,6 +58,37 @@ class QueueStatus(msgspec.Struct, frozen=True):
     cancelled: int
 
 
+class CallTag(msgspec.Struct, eq=False, kw_only=True):
+    """What the requests of one operation have in common; it travels with their queue entries.
+
+    `first_seq` is the frame that carried its first request, `last_sent` that of its newest.
+    `on_request` is called with each entry as it is made, before it is sent.
+    """
+
+    call_id: str | None = None
+    purpose: Purpose = "call"
+    inbound_seq: int | None = None
+    on_request: Callable[[QueueEntry], None] | None = None
+    first_seq: int | None = None
+    last_sent: FrameSent | None = None
+
+    @property
+    def last_seq(self) -> int | None:
+        return None if self.last_sent is None else self.last_sent.seq
+
+    def is_same_call(self, other: CallTag) -> bool:
+        return self is other or (self.call_id is not None and self.call_id == other.call_id)
+
+    def for_polling(self) -> CallTag:
+        """The same call, for the polls of the task that it became."""
+        return CallTag(
+            call_id=self.call_id,
+            purpose="task_polling",
+            inbound_seq=self.inbound_seq,
+            first_seq=self.first_seq,
+        )
+
+
 class QueueEntry(msgspec.Struct, eq=False):
     """One request on its way through the queue; await it for the result."""
 
@@ -64,11 +96,13 @@ class QueueEntry(msgspec.Struct, eq=False):
     method: str
     params: Any
     created_at: float
+    tag: CallTag = msgspec.field(default_factory=CallTag)
     timeout_s: float | None = None
     on_progress: Callable[[Progress], None] | None = None
     headers: dict[str, str] | None = None
     on_settled: Callable[[QueueEntry], None] | None = None
     is_quiet: bool = False
+    sent: FrameSent | None = None  # the frame that first carried it
     status: RequestStatus = _PENDING
     started_at: float | None = None
     started_mono: float = 0.0
@@ -160,18 +194,23 @@ class RequestQueue:
         timeout_s: float | None = None,
         on_progress: Callable[[Progress], None] | None = None,
         headers: dict[str, str] | None = None,
+        tag: CallTag | None = None,
     ) -> QueueEntry:
         """Add a request; it starts when its turn comes. Await the entry for its result."""
+        tag = CallTag() if tag is None else tag
         entry = QueueEntry(
             self._next_id(),
             method,
             params,
             self._clock.wall(),
+            tag,
             timeout_s,
             on_progress,
             headers,
             self._settled,
         )
+        if tag.on_request is not None:
+            tag.on_request(entry)
         if len(self._in_progress) < self.concurrency and not self._pending and not self.is_held:
             self._begin(entry)
         else:

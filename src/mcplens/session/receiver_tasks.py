@@ -60,6 +60,8 @@ class ReceiverTaskRecord:
         self.task = task
         self.method = method
         self.number = number  # where it stands in the list
+        self.request_seq: int | None = None  # the frame that carried the question
+        self.call_id: str | None = None
         self.cleanup_timer: Timer | None = None
         self.work: asyncio.Task[None] | None = None
         self._settled = asyncio.Event()
@@ -139,6 +141,7 @@ class ReceiverTasks:
             initial_status="input_required",
             status_message=_AWAITING,
             method=request.method,
+            request=request,
         )
         task = record.task
         expires_in_s = None if task.ttl is None else task.ttl / 1000
@@ -194,6 +197,7 @@ class ReceiverTasks:
         status_message: str | None = None,
         poll_interval: int | None = None,
         method: str = "",
+        request: ServerRequest | None = None,
     ) -> ReceiverTaskRecord:
         """A new task with its timer; `ttl` in milliseconds, None for as long as may be.
 
@@ -212,6 +216,8 @@ class ReceiverTasks:
         task = Task(task_id, initial_status, now, now, actual, poll_interval, status_message)
         self._last_number += 1
         record = ReceiverTaskRecord(task, method, self._last_number)
+        if request is not None:
+            record.request_seq, record.call_id = request.request_seq, request.call_id
         self._records[task_id] = record
         if actual is not None:
             clock = self._connection().clock
@@ -229,7 +235,7 @@ class ReceiverTasks:
             connection.session.notify("notifications/tasks/status", to_wire(task))
         except Exception as problem:  # the notification is optional, the task is not
             text = f"the status of a task was not sent: {classify(problem).message}"
-            connection.publish(Remark, text)
+            connection.publish(Remark(message=text))
 
     def upsert_receiver_task(self, task: Task) -> None:
         """Put the task into its record, and tell of it. One that is gone stays gone.
@@ -391,7 +397,15 @@ class ReceiverTasks:
     def _publish(self, record: ReceiverTaskRecord, *, is_gone: bool = False) -> None:
         task = record.task
         self._connection().publish(
-            ReceiverTaskChanged, task.task_id, record.method, task.status, to_wire(task), is_gone
+            ReceiverTaskChanged(
+                task_id=task.task_id,
+                method=record.method,
+                status=task.status,
+                task=to_wire(task),
+                is_gone=is_gone,
+                request_seq=record.request_seq,
+                call_id=record.call_id,
+            )
         )
 
     def _now(self) -> str:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Coroutine, Mapping
 from typing import TYPE_CHECKING, Any, Final, TypeGuard
 
 from mcplens.errors import InspectorError, ProtocolError
+from mcplens.events import Purpose
 from mcplens.protocol.eras import why_not_allowed
 from mcplens.protocol.frames import (
     Frame,
@@ -21,9 +22,10 @@ from mcplens.protocol.frames import (
     request_ids,
 )
 from mcplens.protocol.lifecycle import ConnectionState
+from mcplens.session.attribution import Link
 from mcplens.session.catalog import Catalog
 from mcplens.session.config import ClientOptions
-from mcplens.session.queue import Progress, QueueEntry, RequestStatus
+from mcplens.session.queue import CallTag, Progress, QueueEntry, RequestStatus
 from mcplens.session.results import Reply, check_reply
 
 if TYPE_CHECKING:
@@ -50,13 +52,21 @@ class Requests:
         timeout_s: float | None = None,
         on_progress: OnProgress | None = None,
         headers: Mapping[str, str] | None = None,
+        tag: CallTag | None = None,
     ) -> Reply:
         """Any method; a result that breaks its shape is returned with the findings.
 
         Raises:
             InspectorError: no answer, an error answer, or one that is no JSON value.
         """
-        frame = await self._send(method, params, timeout_s, on_progress, headers)
+        frame = await self._send(
+            method,
+            params,
+            tag=tag or self.new_tag(),
+            timeout_s=timeout_s,
+            on_progress=on_progress,
+            headers=headers,
+        )
         try:
             value, findings = decode_value(frame.body)
         except ValueError as problem:
@@ -74,7 +84,12 @@ class Requests:
 
     def notify(self, method: str, params: Mapping[str, Any] | None = None) -> None:
         """Send a notification."""
-        self._connection.ready_session().notify(method, params)
+        link = Link(call_id=self.new_tag().call_id, purpose="call")
+        self._connection.ready_session().notify(method, params, link)
+
+    def new_tag(self, purpose: Purpose = "call") -> CallTag:
+        """What the requests of a new operation have in common."""
+        return CallTag(call_id=self._connection.publish.next_call_id(), purpose=purpose)
 
     async def send_raw(
         self,
@@ -84,6 +99,7 @@ class Requests:
         on_progress: OnProgress | None = None,
         headers: Mapping[str, str] | None = None,
         force: bool = False,
+        tag: CallTag | None = None,
     ) -> Frame | None:
         """Send bytes exactly as they are. If they are a request, its answer is waited for.
 
@@ -95,8 +111,9 @@ class Requests:
         extra = dict(headers) if headers else None
         for used in request_ids(message):
             self._connection.correlation.reserve(used)
+        tag = tag or self.new_tag("raw")
         if not self._may_wait_for(message, force):
-            session.send_bytes(data, extra)
+            session.send_bytes(data, extra, tag=tag)
             return None
         assert message.id is not None
         entry = QueueEntry(
@@ -104,10 +121,13 @@ class Requests:
             message.method,
             _params_of(message),
             created_at=session.clock.wall(),
+            tag=tag,
             timeout_s=timeout_s,
             on_progress=on_progress,
         )
         entry.status = RequestStatus.IN_PROGRESS
+        if tag.on_request is not None:
+            tag.on_request(entry)
         session.start_raw(entry, message, extra)
         frame: Frame = await self._settled(entry)
         return frame
@@ -137,20 +157,33 @@ class Requests:
         self,
         method: str,
         params: Mapping[str, Any] | None,
-        timeout_s: float | None,
-        on_progress: OnProgress | None,
-        headers: Mapping[str, str] | None,
+        *,
+        tag: CallTag,
+        timeout_s: float | None = None,
+        on_progress: OnProgress | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> Coroutine[Any, Any, Frame]:
         """Send it or put it into the queue; await what this gives for the answer."""
-        return self._settled(self._start(method, params, timeout_s, on_progress, headers))
+        return self._settled(
+            self._start(
+                method,
+                params,
+                tag=tag,
+                timeout_s=timeout_s,
+                on_progress=on_progress,
+                headers=headers,
+            )
+        )
 
     def _start(
         self,
         method: str,
         params: Mapping[str, Any] | None,
-        timeout_s: float | None,
-        on_progress: OnProgress | None,
-        headers: Mapping[str, str] | None,
+        *,
+        tag: CallTag,
+        timeout_s: float | None = None,
+        on_progress: OnProgress | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> QueueEntry:
         self._check_allowed(method)
         if self._options.meta:
@@ -158,9 +191,9 @@ class Requests:
         extra = dict(headers) if headers else None
         if method == "ping" or method.startswith("tasks/"):
             session = self._connection.ready_session()
-            return session.direct(method, params, timeout_s=timeout_s, headers=extra)
+            return session.direct(method, params, tag=tag, timeout_s=timeout_s, headers=extra)
         return self._connection.queue.enqueue(
-            method, params, timeout_s=timeout_s, on_progress=on_progress, headers=extra
+            method, params, timeout_s=timeout_s, on_progress=on_progress, headers=extra, tag=tag
         )
 
     async def _settled(self, entry: QueueEntry) -> Any:

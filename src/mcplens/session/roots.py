@@ -72,7 +72,7 @@ class Roots:
         self._roots = roots
         self.is_on = True
         connection = self._connection()
-        connection.publish(RootsChanged, self._wire())
+        connection.publish(RootsChanged(roots=self._wire()))
         session = connection.session
         if session is None or session.is_lost or session.is_stateless:
             return

@@ -32,7 +32,7 @@ class SamplingHandler(Handler):
             raise ServerError(INVALID_PARAMS, "; ".join(unbalanced))
         # Whatever else is wrong with it, it can be answered; whoever tests a server wants to know.
         if findings := sampling.request_findings(request.params):
-            self._connection().publish(Remark, f"{self.method}: {'; '.join(findings)}")
+            self._connection().publish(Remark(message=f"{self.method}: {'; '.join(findings)}"))
 
     def _completed(self, pending: PendingRequest, result: Any) -> Any:
         from mcplens.protocol import sampling

@@ -1,13 +1,16 @@
 """One session over one transport: sends requests, matches answers, watches their clocks.
 
-Owns no queue and no connection state: connection.py opens and ends sessions, queue.py decides when
-a request starts. Everything here runs in callbacks on the loop; nothing blocks and nothing waits.
+Publishes every frame with its links: which exchange carried it, which request it belongs to. Owns
+no queue and no connection state: connection.py opens and ends sessions, queue.py decides when a
+request starts. Everything here runs in callbacks on the loop; nothing blocks and nothing waits.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from typing import Any, Final
+
+from msgspec.structs import replace
 
 from mcplens.bus import Publisher
 from mcplens.clock import Clock
@@ -17,7 +20,7 @@ from mcplens.errors import (
     ServerError,
     TimeoutExpired,
 )
-from mcplens.events import RequestEnded, RequestStarted
+from mcplens.events import FrameReceived, FrameSent, RequestEnded, RequestStarted
 from mcplens.protocol.correlation import Correlation
 from mcplens.protocol.deadlines import Deadline
 from mcplens.protocol.eras import (
@@ -44,12 +47,21 @@ from mcplens.protocol.frames import (
     encode_request,
     encode_result,
     parse,
+    request_ids,
+)
+from mcplens.session.attribution import (
+    NOWHERE,
+    Attribution,
+    Link,
+    Received,
+    TaskRequests,
+    link_to,
 )
 from mcplens.session.capabilities import for_stateless
 from mcplens.session.config import ConnectionConfig
 from mcplens.session.expiry import Expiry
 from mcplens.session.misfits import Misfits, begun_with, quote
-from mcplens.session.queue import QueueEntry, RequestStatus
+from mcplens.session.queue import CallTag, QueueEntry, RequestStatus
 from mcplens.transports.base import Outgoing, Transport
 
 # Before Python 3.12 each look into an enum costs as much as a small frame's encoding.
@@ -73,8 +85,9 @@ class Session:
         client_capabilities: Mapping[str, Any],
         on_lost: Callable[[InspectorError], None],
         on_expired: Callable[[InspectorError], None],
-        on_request: Callable[[Frame, RequestId | None], None],
-        on_notification: Callable[[Frame, RequestId | None], None],
+        on_request: Callable[[Frame, Received], None],
+        on_notification: Callable[[Frame, Received], None],
+        tasks: TaskRequests,
     ) -> None:
         self.transport = transport
         self.client_info = client_info
@@ -94,6 +107,7 @@ class Session:
         self._on_request = on_request
         self._on_notification = on_notification
         self._envelope: dict[str, Any] = {}
+        self.attribution = Attribution(correlation, tasks)
         self._misfits = Misfits(self, correlation, publish)
         self._expiry = Expiry(clock, correlation.waiting, self._time_out)
         transport.attach(self, publish, clock)
@@ -107,7 +121,7 @@ class Session:
         return [
             entry
             for entry in self._correlation.waiting.values()
-            if not entry.is_quiet and entry.method != "subscriptions/listen"
+            if not entry.is_quiet and entry.tag.purpose not in ("heartbeat", "listening")
         ]
 
     # -- out ---------------------------------------------------------------------------------
@@ -129,6 +143,7 @@ class Session:
         method: str,
         params: Any = None,
         *,
+        tag: CallTag,
         timeout_s: float | None = None,
         headers: dict[str, str] | None = None,
         is_quiet: bool = False,
@@ -139,6 +154,7 @@ class Session:
             method,
             params,
             created_at=self.clock.wall(),
+            tag=tag,
             timeout_s=timeout_s,
             headers=headers,
             on_settled=self._stamp,
@@ -146,6 +162,8 @@ class Session:
         )
         entry.status = RequestStatus.IN_PROGRESS
         entry.started_at = entry.created_at
+        if tag.on_request is not None:
+            tag.on_request(entry)
         self.start(entry)
         return entry
 
@@ -181,34 +199,79 @@ class Session:
         )
         self._correlation.open(identity, entry)
         self._expiry.watch(deadline)
+        out = Outgoing(message, is_request=True, id=identity, method=entry.method, headers=headers)
+        seq = self._publish_request(out, entry.tag, entry.method)
+        entry.sent = out.sent
         if not entry.is_quiet:
-            publish = self._publish
-            publish.put(RequestStarted, publish.server_id, 0, identity, entry.method)
-        self.transport.send(
-            Outgoing(message, is_request=True, id=identity, method=entry.method, headers=headers)
-        )
+            self._publish(RequestStarted(request_id=identity, method=entry.method, request_seq=seq))
+        self.transport.write(out)
 
-    def notify(self, method: str, params: Any = None) -> None:
+    def _publish_request(self, out: Outgoing, tag: CallTag, method: str | None) -> int:
+        message = out.message
+        size = len(message.raw)
+        out.sent = tag.last_sent = FrameSent(
+            message=message,
+            size_bytes=size,
+            method=method,
+            exchange_id=self.transport.next_exchange_id(),
+            request_seq=None,
+            caused_by_seq=tag.first_seq,
+            call_id=tag.call_id,
+            purpose=tag.purpose,
+            inbound_seq=tag.inbound_seq,
+        )
+        seq = self._publish(out.sent, size)
+        if tag.first_seq is None:
+            tag.first_seq = seq
+        return seq
+
+    def _send(self, out: Outgoing, link: Link) -> None:
+        """Send what is not a request, and publish what it belongs to."""
+        message = out.message
+        size = len(message.raw)
+        out.sent = FrameSent(
+            message=message,
+            size_bytes=size,
+            method=out.method or link.method,
+            exchange_id=self.transport.next_exchange_id(),
+            request_seq=link.request_seq,
+            is_inferred=link.is_inferred,
+            call_id=link.call_id,
+            purpose=link.purpose,
+        )
+        self._publish(out.sent, size)
+        self.transport.write(out)
+
+    def notify(self, method: str, params: Any = None, link: Link = NOWHERE) -> None:
         try:
             data = encode_notification(method, params)
         except _UNWRITABLE as problem:
             raise _unwritable(method, problem) from None
-        self.transport.send(Outgoing(Frame(data, Kind.NOTIFICATION, None, method), method=method))
+        self._send(Outgoing(Frame(data, Kind.NOTIFICATION, None, method), method=method), link)
 
     def answer(self, request_id: RequestId, result: Any) -> None:
         """Answer a question of the server's."""
         data = encode_result(request_id, result)
-        self.transport.send(Outgoing(Frame(data, Kind.RESULT, request_id)))
+        link = self.attribution.answered(request_id)
+        self._send(Outgoing(Frame(data, Kind.RESULT, request_id)), link)
 
     def refuse(self, request_id: RequestId, code: int, message: str, data: Any = None) -> None:
         """Refuse a question of the server's."""
         raw = encode_error(request_id, code, message, data)
-        self.transport.send(Outgoing(Frame(raw, Kind.ERROR, request_id)))
+        link = self.attribution.answered(request_id)
+        self._send(Outgoing(Frame(raw, Kind.ERROR, request_id)), link)
 
-    def send_bytes(self, data: bytes, headers: dict[str, str] | None = None) -> None:
+    def send_bytes(
+        self, data: bytes, headers: dict[str, str] | None = None, *, tag: CallTag
+    ) -> None:
         """Send bytes exactly as they are; no answer is waited for."""
         message = parse(data)
-        self.transport.send(Outgoing(message, headers=self._raw_headers(message, headers)))
+        out = Outgoing(message, headers=self._raw_headers(message, headers))
+        method = message.method if isinstance(message, Frame) else None
+        self._publish_request(out, tag, method or None)
+        assert out.sent is not None
+        self.attribution.sent_raw(message, out.sent)
+        self.transport.write(out)
 
     def give_up(self, entry: QueueEntry, reason: str) -> None:
         """Stop waiting for a request and tell the server, as its revision wants it."""
@@ -218,7 +281,9 @@ class Session:
         # The specification forbids cancelling initialize, and what became a task like this.
         is_task = isinstance(entry.params, Mapping) and "task" in entry.params
         if entry.method != "initialize" and not is_task and not stateless_http:
-            self.notify("notifications/cancelled", {"requestId": entry.id, "reason": reason})
+            link = NOWHERE if entry.sent is None else link_to(entry.sent)
+            params = {"requestId": entry.id, "reason": reason}
+            self.notify("notifications/cancelled", params, link)
         self.transport.abandon(entry.id)
 
     def call_off(self, entry: QueueEntry, reason: str) -> None:
@@ -267,29 +332,115 @@ class Session:
 
     # -- in (Receiver) -------------------------------------------------------------------------
 
-    def message_received(self, message: Message, channel: RequestId | None) -> None:
+    def message_received(
+        self,
+        message: Message,
+        size_bytes: int,
+        exchange_id: int | None = None,
+        carrier: Outgoing | None = None,
+    ) -> None:
         self.frames_received += 1
+        if type(message) is Frame and message.kind is _RESULT:
+            entry = self._correlation.waiting.get(message.id)  # type: ignore[arg-type]
+            if entry is not None and _may_answer(entry, carrier):
+                del self._correlation.waiting[message.id]  # type: ignore[arg-type]
+                sent = entry.sent
+                assert sent is not None
+                received = FrameReceived(
+                    message=message,
+                    size_bytes=size_bytes,
+                    method=sent.method,
+                    exchange_id=exchange_id,
+                    request_seq=sent.seq,
+                    call_id=sent.call_id,
+                    purpose=sent.purpose,
+                )
+                self._publish(received, size_bytes)
+                self._completed(entry, message)
+                return
+        link = self.attribution.of(message, carrier)
+        seq = self._publish_received(message, size_bytes, exchange_id, link)
+        carrier_id = carrier.id if carrier is not None and carrier.is_request else None
+        self._take(message, Received(seq, link, carrier_id))
+
+    def _publish_received(
+        self, message: Message, size_bytes: int, exchange_id: int | None, link: Link
+    ) -> int:
+        own_method = message.method if type(message) is Frame else ""
+        is_asking = type(message) is Frame and message.kind is _REQUEST
+        received = FrameReceived(
+            message=message,
+            size_bytes=size_bytes,
+            method=own_method or link.method,
+            exchange_id=exchange_id,
+            request_seq=None if is_asking else link.request_seq,
+            caused_by_seq=link.request_seq if is_asking else None,
+            is_inferred=link.is_inferred,
+            call_id=link.call_id,
+            purpose=None if is_asking else link.purpose,
+        )
+        return self._publish(received, size_bytes)
+
+    def _take(self, message: Message, received: Received) -> None:
         if type(message) is Frame:
             kind = message.kind
             if kind is _RESULT:
-                entry = self._correlation.waiting.pop(message.id, None)  # type: ignore[arg-type]
-                if entry is not None:
-                    self._completed(entry, message)
-                    return
-                self._misfits.answer_to_nothing(message, channel)
+                self._result_received(message, received)
             elif kind is Kind.NOTIFICATION:
-                self._on_notification(message, channel)
-            elif kind is Kind.REQUEST:
-                self._on_request(message, channel)
+                self._on_notification(message, received)
+            elif kind is _REQUEST:
+                self._question_received(message, received)
             else:
-                self._error_received(message, channel)
+                self._error_received(message, received)
         elif type(message) is Batch and self.version == BATCH_VERSION:
             for member in message.members:
-                self.message_received(member, channel)
+                link = self.attribution.of(member, None)
+                self._take(member, Received(received.seq, link, received.carrier_id))
         elif type(message) is Batch:
-            self._misfits.batch(message, channel)
+            self._misfits.batch(message, received)
         elif type(message) is Malformed:
-            self._misfits.malformed(message, channel)
+            self._misfits.malformed(message, received)
+
+    def _question_received(self, frame: Frame, received: Received) -> None:
+        if frame.id is not None:
+            link = received.link
+            question = Link(
+                received.seq,
+                frame.id,
+                frame.method,
+                link.call_id,
+                is_inferred=link.is_inferred,
+            )
+            self.attribution.asked(frame.id, question)
+        self._on_request(frame, received)
+
+    def message_resent(self, out: Outgoing, exchange_id: int) -> None:
+        first = out.sent
+        if first is None:
+            return
+        seq = first.request_seq
+        if seq is None and request_ids(out.message):
+            seq = first.seq
+        resent = replace(first, exchange_id=exchange_id, request_seq=seq)
+        self._publish(resent, first.size_bytes)
+
+    def only_request_seq(self) -> int | None:
+        return self.attribution.inferred().request_seq
+
+    def _result_received(self, frame: Frame, received: Received) -> None:
+        entry = self._waiting_for(frame, received)
+        if entry is None:
+            self._misfits.answer_to_nothing(frame, received)
+        else:
+            self._correlation.close(entry.id)
+            self._completed(entry, frame)
+
+    def _waiting_for(self, frame: Frame, received: Received) -> QueueEntry | None:
+        """The request that a reply answers; not one of the same id that another reply is for."""
+        entry = self._correlation.waiting.get(frame.id)  # type: ignore[arg-type]
+        if entry is None or entry.sent is None:
+            return entry
+        return entry if entry.sent.seq == received.link.request_seq else None
 
     def request_failed(self, request_id: RequestId, error: InspectorError) -> None:
         entry = self._correlation.close(request_id)
@@ -314,17 +465,18 @@ class Session:
         if not entry.is_quiet:
             self._publish_end(entry)
 
-    def _error_received(self, frame: Frame, channel: RequestId | None) -> None:
+    def _error_received(self, frame: Frame, received: Received) -> None:
         assert frame.error is not None
         error = frame.error
         if frame.id is None:
             reason = f"an error without an id: {error.code} {error.message}"
-            self._misfits.unattributed(frame, channel, reason)
+            self._misfits.unattributed(frame, received, received.carrier_id, reason)
             return
-        entry = self._correlation.close(frame.id)
+        entry = self._waiting_for(frame, received)
         if entry is None:
-            self._misfits.answer_to_nothing(frame, channel)
+            self._misfits.answer_to_nothing(frame, received)
             return
+        self._correlation.close(entry.id)
         self._misfits.remember(frame)
         self.end(entry, ServerError(error.code, error.message, error.data, raw=frame.raw))
 
@@ -340,11 +492,15 @@ class Session:
 
     def _publish_end(self, entry: QueueEntry) -> None:
         error = None if entry.error is None else entry.error.to_dict()
-        publish, status = self._publish, _STATUS_NAMES[entry.status]
-        elapsed_s = self.clock.monotonic() - entry.started_mono
-        size_bytes = 0 if entry.error is None else entry.error.size_bytes
-        fields = entry.id, entry.method, status, elapsed_s, error
-        publish.put(RequestEnded, publish.server_id, size_bytes, *fields)
+        ended = RequestEnded(
+            request_id=entry.id,
+            method=entry.method,
+            status=_STATUS_NAMES[entry.status],
+            elapsed_s=self.clock.monotonic() - entry.started_mono,
+            error=error,
+            request_seq=None if entry.sent is None else entry.sent.seq,
+        )
+        self._publish(ended, 0 if entry.error is None else entry.error.size_bytes)
 
     def _elapsed_s(self, entry: QueueEntry) -> float:
         return self.clock.monotonic() - entry.started_mono
@@ -373,6 +529,13 @@ class Session:
         message += begun_with(self.transport.unfinished(entry.id))
         self.give_up(entry, "timed out")
         self.end(entry, TimeoutExpired("REQUEST_TIMEOUT", message))
+
+
+def _may_answer(entry: QueueEntry, carrier: Outgoing | None) -> bool:
+    """Not where another request of the same id, sent raw, is what this HTTP answer is for."""
+    if carrier is None or carrier.sent is entry.sent:
+        return True
+    return entry.id not in request_ids(carrier.message)
 
 
 def _with_meta(params: Any, meta: Mapping[str, Any]) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from mcplens.protocol.tasks import IMMEDIATE_RESPONSE, TaskProblem, is_milliseco
 from mcplens.session.capabilities import TASKS_EXTENSION
 from mcplens.session.client_tasks import ClientTasks, has
 from mcplens.session.following import CoreFollower, Follower, Origin
-from mcplens.session.queue import Progress, QueueEntry
+from mcplens.session.queue import CallTag, Progress, QueueEntry
 from mcplens.session.results import invalid
 
 if TYPE_CHECKING:
@@ -41,7 +41,9 @@ class TaskCalls:
 
     # -- 2025-11-25 ----------------------------------------------------------------------------
 
-    async def augmentation(self, name: str, task: bool | float | None) -> dict[str, Any] | None:
+    async def augmentation(
+        self, name: str, task: bool | float | None, tag: CallTag
+    ) -> dict[str, Any] | None:
         """The `task` member that a call of this tool gets; None: it is an ordinary call.
 
         Raises:
@@ -49,30 +51,30 @@ class TaskCalls:
         """
         if task is False:
             return None
-        why_not = await self._why_not(name, is_wanted=task is not None)
+        why_not = await self._why_not(name, tag, is_wanted=task is not None)
         if why_not is not None:
             if task is None:
                 return None
             self._refuse(why_not)
         return {"ttl": _milliseconds(DEFAULT_TTL_S if task is None or task is True else task)}
 
-    async def _why_not(self, name: str, *, is_wanted: bool) -> str | None:
+    async def _why_not(self, name: str, tag: CallTag, *, is_wanted: bool) -> str | None:
         """Why a call is no task."""
         if self._tasks.is_stateless:
             return "in 2026-07-28 the server decides which calls become tasks"
         if not has(self._client.capabilities, "tasks", "requests", "tools", "call"):
             return "the server did not declare tasks.requests.tools.call"
-        support = await self._support_of(name)
+        support = await self._support_of(name, tag)
         if support == "required" or (is_wanted and support in ("optional", "unknown")):
             return None
         return f"the tool {name} cannot be called as a task (taskSupport: {support})"
 
-    async def _support_of(self, name: str) -> str:
+    async def _support_of(self, name: str, tag: CallTag) -> str:
         """A tool's `taskSupport`; the tools are listed for it if they never were."""
         catalog = self._client.catalog
         if catalog.tool(name) is None and catalog.known("tools") is None:
             try:
-                await self._client.list_tools()
+                await self._client.list_tools(tag=tag)
             except InspectorError as error:  # a broken list keeps no tool from being called
                 self._tasks.remark(f"the tools could not be listed: {error.message}")
         tool = catalog.tool(name)
@@ -89,12 +91,21 @@ class TaskCalls:
     async def create(
         self,
         params: Mapping[str, Any],
+        *,
+        tag: CallTag,
         timeout_s: float | None,
         on_progress: OnProgress | None,
         headers: Mapping[str, str] | None,
     ) -> Follower | Frame:
         """Call a tool as a task; a server that ignores `task` gives a result at once."""
-        entry = self._client._start("tools/call", params, timeout_s, on_progress, headers)
+        entry = self._client._start(
+            "tools/call",
+            params,
+            tag=tag,
+            timeout_s=timeout_s,
+            on_progress=on_progress,
+            headers=headers,
+        )
         try:
             frame: Frame = await asyncio.shield(entry.future)
         except asyncio.CancelledError:
@@ -113,7 +124,7 @@ class TaskCalls:
         immediate = meta.get(IMMEDIATE_RESPONSE) if isinstance(meta, dict) else None
         if isinstance(immediate, str):
             task = msgspec.structs.replace(task, immediate_response=immediate)
-        origin = _origin(params, entry.id, on_progress)
+        origin = _origin(params, entry.id, tag, on_progress)
         return self._tasks.follow(CoreFollower(self._tasks, task, origin))
 
     def _created_too_late(self, entry: QueueEntry) -> None:
@@ -121,12 +132,16 @@ class TaskCalls:
             value = _fields(entry.result).get("task")
             task_id = value.get("taskId") if isinstance(value, dict) else None
             if isinstance(task_id, str):
-                self._tasks.cancel_quietly(task_id)
+                self._tasks.cancel_quietly(task_id, entry.tag)
 
     # -- 2026-07-28 ----------------------------------------------------------------------------
 
     def adopt(
-        self, frame: Frame, params: Mapping[str, Any], on_progress: OnProgress | None
+        self,
+        frame: Frame,
+        params: Mapping[str, Any],
+        on_progress: OnProgress | None,
+        tag: CallTag,
     ) -> Follower:
         """Follow the task that the server made of a call.
 
@@ -144,7 +159,7 @@ class TaskCalls:
             raise invalid("tools/call", f"the task: {problem}", frame) from None
         from mcplens.session.task_extension import ExtensionFollower  # most servers have no tasks
 
-        origin = _origin(params, frame.id, on_progress)
+        origin = _origin(params, frame.id, tag, on_progress)
         return self._tasks.follow(ExtensionFollower(self._tasks, task, origin, frame))
 
 
@@ -164,9 +179,13 @@ def _fields(frame: Frame) -> dict[str, Any]:
 
 
 def _origin(
-    params: Mapping[str, Any], request_id: RequestId | None, on_progress: OnProgress | None
+    params: Mapping[str, Any],
+    request_id: RequestId | None,
+    tag: CallTag,
+    on_progress: OnProgress | None,
 ) -> Origin:
     meta = params.get("_meta")
     own = meta.get("progressToken") if isinstance(meta, Mapping) else None
     token = request_id if own is None else own
-    return Origin(str(params.get("name", "")), request_id, token, on_progress)
+    name = str(params.get("name", ""))
+    return Origin(name, request_id, tag.last_sent, tag.for_polling(), token, on_progress)

@@ -83,6 +83,8 @@ class ExtensionFollower(Follower):
             origin="input_required",
             task_id=self.id,
             expires_in_s=self.left_s,
+            caused_by_seq=self.origin.request_seq,
+            call_id=self.origin.tag.call_id,
         )
         is_answered = False
         try:
@@ -90,7 +92,7 @@ class ExtensionFollower(Follower):
             is_answered = True
             # What somebody has answered is not lost with the connection.
             responses = {**self.params, "inputResponses": {request.key: answer}}
-            await self._tasks.request_surely("tasks/update", responses)
+            await self._tasks.request_surely("tasks/update", responses, self.origin.tag)
         except InspectorError as error:
             if self._tasks.is_connected:
                 self._problem = error
@@ -127,7 +129,9 @@ class ExtensionFollower(Follower):
         member = "result" if status == "completed" else "error"
         found = self._member(member)
         if found is None:  # a notification may leave it out
-            self._frame = await self._tasks.request_surely("tasks/get", self.params)
+            self._frame = await self._tasks.request_surely(
+                "tasks/get", self.params, self.origin.tag
+            )
             found = self._member(member)
         if found is None:
             raise self._invalid(f"the task is {status} but has no {member!r}")

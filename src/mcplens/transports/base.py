@@ -1,7 +1,8 @@
-"""What every transport is: an async context manager of frames in and out, with the tap on it.
+"""What every transport is: an async context manager of frames in and out.
 
-A transport moves bytes and publishes every one of them; it knows nothing of requests that wait.
-The session gives it a Receiver, sends without blocking, and hears of everything by callback.
+A transport moves bytes and knows nothing of requests that wait. It publishes what carries them
+(HTTP exchanges, processes, stderr); the session, its Receiver, publishes the frames themselves,
+since it knows what they belong to. Sending never blocks; everything else is a callback.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from mcplens.background import Background
 from mcplens.bus import Publisher
 from mcplens.clock import Clock
 from mcplens.errors import InspectorError
-from mcplens.events import FrameReceived, FrameSent, Remark
+from mcplens.events import FrameSent, Remark
 from mcplens.protocol.frames import Frame, Kind, Message, RequestId, parse
 
 # glibc asks the system for every buffer over 128 KiB until it has seen a larger one freed. asyncio
@@ -48,8 +49,20 @@ class Closing(Enum):
 class Receiver(Protocol):
     """Who hears from a transport: the session. Called on the loop, never re-entrantly awaited."""
 
-    def message_received(self, message: Message, channel: RequestId | None) -> None:
-        """A message came; `channel` is the request whose own HTTP answer carried it."""
+    def message_received(
+        self,
+        message: Message,
+        size_bytes: int,
+        exchange_id: int | None = None,
+        carrier: Outgoing | None = None,
+    ) -> None:
+        """A message came by this HTTP exchange, in the answer to the POST of `carrier`."""
+
+    def message_resent(self, out: Outgoing, exchange_id: int) -> None:
+        """A message is sent once more, by another HTTP exchange (after a redirect)."""
+
+    def only_request_seq(self) -> int | None:
+        """The request that what the server says may belong to: that of the only call in flight."""
 
     def request_failed(self, request_id: RequestId, error: InspectorError) -> None:
         """No answer will come for this request; the connection itself may be well."""
@@ -61,14 +74,18 @@ class Receiver(Protocol):
         """The server no longer knows our HTTP session; a new one must be opened."""
 
 
-class Outgoing(msgspec.Struct, frozen=True, eq=False):
-    """One message on its way out, with what a transport needs to know of it."""
+class Outgoing(msgspec.Struct, eq=False):
+    """One message on its way out, with what a transport needs to know of it.
+
+    `sent` is how it was published, which the session does before it hands the message over.
+    """
 
     message: Message
     is_request: bool = False
     id: RequestId | None = None
     method: str = ""
     headers: Mapping[str, str] | None = None
+    sent: FrameSent | None = None
 
     @property
     def data(self) -> bytes:
@@ -80,6 +97,11 @@ class Outgoing(msgspec.Struct, frozen=True, eq=False):
         if isinstance(self.message, Frame):
             return self.method or self.message.method or "an answer to the server"
         return "a raw message"
+
+    @property
+    def exchange_id(self) -> int | None:
+        """The HTTP exchange that it was announced with."""
+        return None if self.sent is None else self.sent.exchange_id
 
     @property
     def is_raw(self) -> bool:
@@ -149,16 +171,12 @@ class Transport(ABC):
         """Give the channel up and free everything; never raises, safe to call twice."""
 
     @abstractmethod
-    def _write(self, out: Outgoing) -> None:
+    def write(self, out: Outgoing) -> None:
         """Put a message on its way without blocking; failures go to the receiver."""
 
-    def send(self, out: Outgoing) -> None:
-        """Send a message, and publish that it was sent."""
-        message = out.message
-        size = len(message.raw)
-        publish = self._publish
-        publish.put(FrameSent, publish.server_id, size, message, size, out.id)
-        self._write(out)
+    def next_exchange_id(self) -> int | None:
+        """The id of the HTTP exchange that the next message gets; None where none carries it."""
+        return None
 
     def abandon(self, request_id: RequestId) -> None:  # noqa: B027 (most have nothing to do)
         """Nobody waits for this request any longer; an HTTP transport closes its stream."""
@@ -176,15 +194,8 @@ class Transport(ABC):
         """Facts about the channel for a person (pid, session, address), secrets masked."""
         return {"transport": self.kind}
 
-    def _deliver(self, data: bytes, channel: RequestId | None = None) -> None:
-        self._deliver_message(parse(data), len(data), channel)
-
-    def _deliver_message(
-        self, message: Message, size_bytes: int, channel: RequestId | None = None
-    ) -> None:
-        publish = self._publish
-        publish.put(FrameReceived, publish.server_id, size_bytes, message, size_bytes, channel)
-        self._receiver.message_received(message, channel)
+    def _deliver(self, data: bytes) -> None:
+        self._receiver.message_received(parse(data), len(data))
 
     def _remark(self, text: str) -> None:
-        self._publish(Remark, text)
+        self._publish(Remark(message=text))

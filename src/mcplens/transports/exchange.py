@@ -6,6 +6,7 @@ errors. It knows nothing of JSON-RPC. Made by http.py for both HTTP transports.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final, Self
 
 from mcplens.errors import (
@@ -49,9 +50,9 @@ class Exchange:
     """
 
     __slots__ = (
-        "_body", "_chunks", "_client", "_failure", "_headers", "_id", "_is_flooded", "_is_over",
-        "_response", "_started", "_url", "content_type", "method", "reason", "shown_headers",
-        "shown_url", "status",
+        "_body", "_chunks", "_client", "_failure", "_headers", "_is_flooded", "_is_over",
+        "_on_resent", "_response", "_started", "_url", "content_type", "id", "method", "reason",
+        "shown_headers", "shown_url", "status",
     )  # fmt: skip
 
     def __init__(
@@ -61,7 +62,10 @@ class Exchange:
         headers: HeaderSet,
         body: bytes | None,
         url: URL | None,
+        exchange_id: int | None = None,
+        on_resent: Callable[[int], None] | None = None,
     ) -> None:
+        self.id = exchange_id if exchange_id is not None else client.publish.next_exchange_id()
         self.method = method
         self.shown_url = client.shown_url if url is None else mask_url(str(url))
         self.status: int = 0
@@ -77,11 +81,11 @@ class Exchange:
         self._failure: Exception | None = None
         self._is_flooded = False
         self._is_over = False
-        self._id = 0
+        self._on_resent = on_resent
         self._started = 0.0
 
     def __repr__(self) -> str:
-        return f"<Exchange {self._id} {self.doing} {self.status or 'unanswered'}>"
+        return f"<Exchange {self.id} {self.doing} {self.status or 'unanswered'}>"
 
     @property
     def doing(self) -> str:
@@ -151,7 +155,8 @@ class Exchange:
         """The next piece of a streamed body; empty at its end, which ends the exchange."""
         chunk = await self._next_chunk()
         if chunk:
-            self._client.publish(HttpBytesReceived, self._id, chunk, size_bytes=len(chunk))
+            piece = HttpBytesReceived(exchange_id=self.id, data=chunk)
+            self._client.publish(piece, len(chunk))
         else:
             self._end(None)
         return chunk
@@ -183,12 +188,19 @@ class Exchange:
         self._is_over = False
         self._chunks = []
         self._response = None
-        self._id = next(client.exchange_ids)
         self._started = client.clock.monotonic()
         shown = self._headers.shown
         if body is not None:
             shown = [*shown, ("Content-Length", str(len(body)))]
-        client.publish(HttpRequestSent, self._id, self.method, self.shown_url, shown, body or b"")
+        client.publish(
+            HttpRequestSent(
+                exchange_id=self.id,
+                method=self.method,
+                url=self.shown_url,
+                headers=shown,
+                body=body or b"",
+            )
+        )
         response = self._response = await client.session.request(
             self.method, self._url, data=body, headers=self._headers.sent, allow_redirects=False
         )
@@ -204,7 +216,13 @@ class Exchange:
         )
         elapsed_s = client.clock.monotonic() - self._started
         client.publish(
-            HttpResponseReceived, self._id, self.status, self.reason, self.shown_headers, elapsed_s
+            HttpResponseReceived(
+                exchange_id=self.id,
+                status=self.status,
+                reason=self.reason,
+                headers=self.shown_headers,
+                elapsed_s=elapsed_s,
+            )
         )
 
     async def _follow(self, hops: int) -> None:
@@ -238,6 +256,9 @@ class Exchange:
             )
         self._url = target
         self.shown_url = mask_url(str(target))
+        self.id = self._client.publish.next_exchange_id()
+        if self._on_resent is not None:
+            self._on_resent(self.id)
         await self._send()
 
     async def _next_chunk(self) -> bytes:
@@ -270,7 +291,8 @@ class Exchange:
         # The bytes of a JSON answer are those of the frame that they become: they weigh once.
         size_bytes = 0 if self.is_json and self.status == 200 else len(body)
         self._client.publish(
-            HttpExchangeEnded, self._id, elapsed_s, body, error, size_bytes=size_bytes
+            HttpExchangeEnded(exchange_id=self.id, elapsed_s=elapsed_s, body=body, error=error),
+            size_bytes,
         )
 
     def _broken(self, problem: BaseException) -> BaseException:

@@ -6,8 +6,7 @@ opened, so that importing this module loads no HTTP library.
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Final
 
 from mcplens.bus import Publisher
@@ -59,7 +58,6 @@ class HttpClient:
         self.url: URL
         self.publish: Publisher
         self.clock: Clock
-        self.exchange_ids = itertools.count(1)
         self._session: ClientSession | None = None
         self._own_headers: dict[str, str] = {}
 
@@ -126,7 +124,17 @@ class HttpClient:
         return HeaderSet(sent)
 
     def exchange(
-        self, method: str, headers: HeaderSet, body: bytes | None = None, url: URL | None = None
+        self,
+        method: str,
+        headers: HeaderSet,
+        body: bytes | None = None,
+        url: URL | None = None,
+        *,
+        exchange_id: int | None = None,
+        on_resent: Callable[[int], None] | None = None,
     ) -> Exchange:
-        """A request to be entered; `url` if it does not go to the server's own address."""
-        return Exchange(self, method, headers, body, url)
+        """A request to be entered; `url` if it does not go to the server's own address.
+
+        `on_resent` is called with the id of each further exchange that redirects lead to.
+        """
+        return Exchange(self, method, headers, body, url, exchange_id, on_resent)

@@ -81,7 +81,7 @@ class MemoryTransport(Transport):
             peer._transport = None
             peer._inbox.put_nowait(None)
 
-    def _write(self, out: Outgoing) -> None:
+    def write(self, out: Outgoing) -> None:
         if self._peer is None:
             return
         if self._peer._inbox.qsize() >= BACKLOG:

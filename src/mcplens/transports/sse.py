@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from mcplens.clock import within
@@ -62,6 +63,7 @@ class SseTransport(Transport):
         self._client = HttpClient(url, options, max_message_bytes)
         self._stream = EventStream(max_message_bytes)
         self._endpoint: asyncio.Future[URL] | None = None
+        self._exchange_id: int | None = None  # of the stream
         self._told_second = False
         self._version = ""
         self._posts: set[asyncio.Task[None]] = set()
@@ -113,10 +115,13 @@ class SseTransport(Transport):
     async def _finish_posts(self) -> None:
         await asyncio.gather(*self._posts, return_exceptions=True)
 
-    def _write(self, out: Outgoing) -> None:
+    def write(self, out: Outgoing) -> None:
         task = self._work.start(self._post(out), "POST")
         self._posts.add(task)
         task.add_done_callback(self._posts.discard)
+
+    def next_exchange_id(self) -> int | None:
+        return self._publish.next_exchange_id()
 
     def negotiated(self, protocol_version: str, *, is_stateless: bool = False) -> None:
         self._version = protocol_version
@@ -142,6 +147,7 @@ class SseTransport(Transport):
         """Everything that the server says, until the stream ends."""
         try:
             async with self._client.exchange("GET", self._client.headers(_GET)) as exchange:
+                self._exchange_id = exchange.id
                 if exchange.status < 300 and exchange.is_event_stream:
                     await self._stream.follow(exchange, self._take_event)
                     problem: InspectorError = ConnectError(
@@ -178,7 +184,7 @@ class SseTransport(Transport):
         if message is None:
             self._remark(self._stream.oddity(event))
         else:
-            self._deliver_message(message, len(event.data))
+            self._receiver.message_received(message, len(event.data), self._exchange_id)
 
     def _take_endpoint(self, text: str) -> None:
         from yarl import URL
@@ -220,7 +226,15 @@ class SseTransport(Transport):
         headers = self._post_headers.with_extra(out.headers)
         try:
             url = self._endpoint.result()
-            async with self._client.exchange("POST", headers, out.data, url) as exchange:
+            posted = self._client.exchange(
+                "POST",
+                headers,
+                out.data,
+                url,
+                exchange_id=out.exchange_id,
+                on_resent=partial(self._receiver.message_resent, out),
+            )
+            async with posted as exchange:
                 body = await exchange.read()
             if exchange.status >= 300:
                 raise exchange.status_error(body)
@@ -235,7 +249,7 @@ class SseTransport(Transport):
             self._remark(
                 "the server answered a POST itself, though the answer belongs on its stream"
             )
-            self._deliver_message(message, len(body), out.id if out.is_request else None)
+            self._receiver.message_received(message, len(body), exchange.id, out)
 
 
 def _quoted(url: str) -> str:

@@ -105,7 +105,7 @@ class StdioTransport(Transport):
         except OSError as problem:
             raise classify(problem, f"starting {launch.argv[0]}") from None
         argv, env_names = list(launch.argv), sorted(self._env or ())
-        self._publish(ProcessStarted, child.pid, argv, launch.cwd, env_names)
+        self._publish(ProcessStarted(pid=child.pid, argv=argv, cwd=launch.cwd, env_names=env_names))
         self._stdin = await LineWriter.open(child)
         stdout = LineSplitter(self.max_message_bytes)
         self._readers = [
@@ -133,7 +133,7 @@ class StdioTransport(Transport):
 
     # -- out -----------------------------------------------------------------------------------
 
-    def _write(self, out: Outgoing) -> None:
+    def write(self, out: Outgoing) -> None:
         problem: str | None = "is not running"
         if self._stdin is not None:
             # Answers that came together are followed by requests that leave together.
@@ -147,19 +147,26 @@ class StdioTransport(Transport):
 
     def _line(self, line: bytes | Malformed) -> None:
         if isinstance(line, Malformed):
-            self._deliver_message(line, len(line.raw))
+            self._receiver.message_received(line, len(line.raw))
             return
         message = parse(line)
         if type(message) is Malformed and not message.is_reply_like:
             message = msgspec.structs.replace(message, reason=message.reason + _STRAY)
-        self._deliver_message(message, len(line))
+        self._receiver.message_received(message, len(line))
 
     def _stderr_line(self, line: bytes | Malformed) -> None:
         if self._child is None:
             return
         data = line.raw if isinstance(line, Malformed) else line
         self._last_words.append(data[:2000].decode("utf-8", "backslashreplace"))
-        self._publish(StderrLine, self._child.pid, data, size_bytes=len(data))
+        request_seq = self._receiver.only_request_seq()
+        written = StderrLine(
+            pid=self._child.pid,
+            data=data,
+            request_seq=request_seq,
+            is_inferred=request_seq is not None,
+        )
+        self._publish(written, len(data))
 
     def _stderr_begun(self) -> None:
         """A line came in part: a prompt, or the rest follows soon."""
@@ -215,7 +222,9 @@ class StdioTransport(Transport):
         code = child.return_code
         if code is not None and not child.is_exit_told:
             child.is_exit_told = True
-            self._publish(ProcessExited, child.pid, code if code >= 0 else None, signal_name(code))
+            exit_code = code if code >= 0 else None
+            exited = ProcessExited(pid=child.pid, exit_code=exit_code, signal=signal_name(code))
+            self._publish(exited)
 
     # -- closing -------------------------------------------------------------------------------
 

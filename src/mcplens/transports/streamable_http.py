@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Mapping
+from functools import partial
 from typing import Any, Final
 
 import msgspec
@@ -101,7 +102,7 @@ class StreamableHttpTransport(Transport):
             await self._work.end()
             await self._client.close()
 
-    def _write(self, out: Outgoing) -> None:
+    def write(self, out: Outgoing) -> None:
         task = self._work.start(self._converse(out), "POST")
         if out.is_request and out.id is not None:
             self._calls[out.id] = task
@@ -119,6 +120,9 @@ class StreamableHttpTransport(Transport):
         task = self._calls.pop(request_id, None)
         if task is not None:
             task.cancel()
+
+    def next_exchange_id(self) -> int | None:
+        return self._publish.next_exchange_id()
 
     def negotiated(self, protocol_version: str, *, is_stateless: bool = False) -> None:
         self._session.negotiated(protocol_version, is_stateless=is_stateless)
@@ -174,7 +178,14 @@ class StreamableHttpTransport(Transport):
         carried = None if is_first else self._session.id
         headers = self._session.first_headers if is_first else self._session.post_headers
         headers = headers.with_extra(out.headers)
-        async with self._client.exchange("POST", headers, out.data) as exchange:
+        posted = self._client.exchange(
+            "POST",
+            headers,
+            out.data,
+            exchange_id=out.exchange_id,
+            on_resent=partial(self._receiver.message_resent, out),
+        )
+        async with posted as exchange:
             answer.exchange = exchange
             is_success = exchange.status < 300
             if is_first and is_success:
@@ -204,14 +215,14 @@ class StreamableHttpTransport(Transport):
                 raise exchange.error("INVALID_RESPONSE", problem, body)
         elif not exchange.is_json:
             self._remark(f"the answer is a JSON-RPC message that came with {what}")
-        self._deliver_message(message, len(body), out.id)
+        self._receiver.message_received(message, len(body), exchange.id, out)
         if not may_answer(message):
             raise exchange.error("NO_RESPONSE", "another message came instead of the answer", body)
 
     def _answered_unasked(self, out: Outgoing, exchange: Exchange, message: Message) -> None:
         """What came for a POST that wants no answer, or for raw bytes that nobody waits for."""
         if not isinstance(message, Malformed) or (out.is_raw and exchange.is_json):
-            self._deliver_message(message, len(message.raw))
+            self._receiver.message_received(message, len(message.raw), exchange.id, out)
         elif exchange.status == 200 and message.raw.strip():
             quoted = one_line(message.raw)
             self._remark(f"{out.name} was answered with what is no message: {quoted}")
@@ -229,7 +240,7 @@ class StreamableHttpTransport(Transport):
             is_own = out.is_request and message.id == out.id
             # Who answers a challenge or waits out a limit needs the headers: HTTP errors stay so.
             if not (is_own and exchange.status in _STATUS_FIRST):
-                self._deliver_message(message, len(body), out.id if out.is_request else None)
+                self._receiver.message_received(message, len(body), exchange.id, out)
                 if is_own:
                     return
         raise error
@@ -261,14 +272,14 @@ class StreamableHttpTransport(Transport):
 
     async def _follow(self, exchange: Exchange, answer: Answer, out: Outgoing) -> None:
         """Deliver what comes until the stream ends; after the answer its end may not take long."""
-        channel = out.id if out.is_request else None
+        request_id = out.id if out.is_request else None
         task = asyncio.current_task()
         assert task is not None
         timers: list[Timer] = []
 
         def take(event: SseEvent) -> None:
-            message = self._deliver_event(event, answer, channel)
-            if message is None or channel is None or not answer.settles(message, channel):
+            message = self._deliver_event(event, answer, exchange, out)
+            if message is None or request_id is None or not answer.settles(message, request_id):
                 return
             if not exchange.has_come_whole:  # nearly always it has, and needs no timer
                 due = self._clock.monotonic() + _DRAIN_S
@@ -323,7 +334,7 @@ class StreamableHttpTransport(Transport):
                             self._remark(f"the server offers no stream of its own ({problem})")
                             return
                     else:
-                        await stream.follow(exchange, lambda e: self._overheard(e, stream))
+                        await stream.follow(exchange, partial(self._overheard, stream, exchange))
                         problem = "it ended"
             except InspectorError as error:
                 problem = error.message
@@ -347,17 +358,17 @@ class StreamableHttpTransport(Transport):
             headers = headers.with_extra({"Last-Event-ID": stream.last_event_id})
         return self._client.exchange("GET", headers)
 
-    def _overheard(self, event: SseEvent, stream: EventStream) -> None:
-        self._deliver_event(event, stream, None)
+    def _overheard(self, stream: EventStream, exchange: Exchange, event: SseEvent) -> None:
+        self._deliver_event(event, stream, exchange, None)
 
     def _deliver_event(
-        self, event: SseEvent, stream: EventStream, channel: RequestId | None
+        self, event: SseEvent, stream: EventStream, exchange: Exchange, carrier: Outgoing | None
     ) -> Message | None:
         message = stream.message_in(event)
         if message is None:
             self._remark(stream.oddity(event))
         else:
-            self._deliver_message(message, len(event.data), channel)
+            self._receiver.message_received(message, len(event.data), exchange.id, carrier)
         return message
 
     # -- leaving -------------------------------------------------------------------------------

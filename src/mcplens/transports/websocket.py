@@ -53,8 +53,6 @@ if TYPE_CHECKING:
 SUBPROTOCOL: Final = "mcp"
 # What waits for a server that does not read; more is refused. One largest message always fits.
 MAX_BACKLOG_BYTES: Final = 64 * 1024 * 1024
-# The handshake is the only HTTP exchange of a connection.
-_EXCHANGE_ID: Final = 1
 # How long the server may take to say goodbye.
 _GOODBYE_S: Final = {Closing.GRACEFUL: 2.0, Closing.HANDOVER: 0.3}
 
@@ -138,7 +136,7 @@ class WebSocketTransport(Transport):
             socket.transport.abort()
             await self._work.end()
 
-    def _write(self, out: Outgoing) -> None:
+    def write(self, out: Outgoing) -> None:
         size = len(out.data)
         if self._backlog_bytes and self._backlog_bytes + size > MAX_BACKLOG_BYTES:
             message = f"the server does not read: {self._backlog_bytes} bytes wait for it already"
@@ -290,12 +288,28 @@ class WebSocketTransport(Transport):
         if connection is None or connection.request is None:
             return  # nothing was sent
         elapsed_s = self._clock.monotonic() - started
+        exchange_id = self._publish.next_exchange_id()
         sent = mask_headers(connection.request.headers.raw_items())
-        self._publish(HttpRequestSent, _EXCHANGE_ID, "GET", self._shown_url, sent)
+        self._publish(
+            HttpRequestSent(
+                exchange_id=exchange_id, method="GET", url=self._shown_url, headers=sent
+            )
+        )
         body, response = b"", connection.response
         if response is not None:
             received = mask_headers(response.headers.raw_items())
             status, reason = response.status_code, response.reason_phrase
-            self._publish(HttpResponseReceived, _EXCHANGE_ID, status, reason, received, elapsed_s)
+            self._publish(
+                HttpResponseReceived(
+                    exchange_id=exchange_id,
+                    status=status,
+                    reason=reason,
+                    headers=received,
+                    elapsed_s=elapsed_s,
+                )
+            )
             body = bytes(response.body or b"")
-        self._publish(HttpExchangeEnded, _EXCHANGE_ID, elapsed_s, body, error, size_bytes=len(body))
+        ended = HttpExchangeEnded(
+            exchange_id=exchange_id, elapsed_s=elapsed_s, body=body, error=error
+        )
+        self._publish(ended, len(body))
