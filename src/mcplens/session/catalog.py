@@ -121,7 +121,8 @@ class Catalog:
         """A list page by page, to its end or to where the server begins to repeat itself."""
         self._listen_for(kind)
         # All pages are one operation.
-        options.setdefault("tag", self._client.new_tag("catalog"))
+        if "tag" not in options:
+            options["tag"] = self._client.new_tag("catalog")
         if kind not in self._lists:
             self._changed_meanwhile.setdefault(kind, False)
         fetch = partial(self.fetch_page, kind, **options)
@@ -131,7 +132,8 @@ class Catalog:
         """One page of a list."""
         if kind not in METHODS:
             raise InspectorError("INVALID_REQUEST", f"no list is called {kind!r}")
-        options.setdefault("tag", self._client.new_tag("catalog"))
+        if "tag" not in options:
+            options["tag"] = self._client.new_tag("catalog")
         method, shape = METHODS[kind]
         params: dict[str, Any] = {} if cursor is None else {"cursor": cursor}
         frame: Frame = await self._client._send_with(method, params, options)
