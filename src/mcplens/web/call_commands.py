@@ -16,9 +16,8 @@ from mcplens.web.recorded import recorded_request
 from mcplens.web.showing.calls import call_view
 from mcplens.web.showing.lists import list_summary, list_view
 from mcplens.web.showing.servers import server_view
-from mcplens.workspace import requests
-from mcplens.workspace.calls import Call
-from mcplens.workspace.requests import Options
+from mcplens.workspace import call_specs as specs
+from mcplens.workspace.requests import start_call
 from mcplens.workspace.workspace import Workspace
 
 
@@ -79,39 +78,52 @@ async def ping(workspace: Workspace, command: c.Ping) -> views.PingView:
 
 
 async def call_tool(workspace: Workspace, command: c.CallTool) -> views.CallView:
-    options = _options(command)
-    call = requests.call_tool(
-        workspace.find(command.server_id),
-        workspace.calls,
-        command.name,
-        _bytes(command.arguments),
-        options,
-        task_ttl_s=_ttl_of(workspace, command),
+    spec = specs.ToolCall(
+        server_id=command.server_id,
+        listed_as=command.listed_as,
+        name=command.name,
+        arguments=_bytes(command.arguments),
+        meta=command.meta,
+        headers=command.headers,
+        timeout_s=command.timeout_s,
+        as_task=command.as_task,
         send_anyway=command.send_anyway,
     )
-    return await started(workspace, call, command)
+    return await start(workspace, spec)
 
 
 async def read_resource(workspace: Workspace, command: c.ReadResource) -> views.CallView:
-    server = workspace.find(command.server_id)
-    options = Options(meta=command.meta, timeout_s=command.timeout_s)
-    call = requests.read_resource(server, workspace.calls, command.uri, options)
-    return await started(workspace, call, command)
+    spec = specs.ResourceRead(
+        server_id=command.server_id,
+        listed_as=command.listed_as,
+        uri=command.uri,
+        meta=command.meta,
+        timeout_s=command.timeout_s,
+    )
+    return await start(workspace, spec)
 
 
 async def get_prompt(workspace: Workspace, command: c.GetPrompt) -> views.CallView:
-    server = workspace.find(command.server_id)
-    options = Options(meta=command.meta, timeout_s=command.timeout_s)
-    call = requests.get_prompt(server, workspace.calls, command.name, command.arguments, options)
-    return await started(workspace, call, command)
+    spec = specs.PromptGet(
+        server_id=command.server_id,
+        listed_as=command.listed_as,
+        name=command.name,
+        arguments=command.arguments,
+        meta=command.meta,
+        timeout_s=command.timeout_s,
+    )
+    return await start(workspace, spec)
 
 
 async def request(workspace: Workspace, command: c.Request) -> views.CallView:
-    server = workspace.find(command.server_id)
-    options = Options(headers=command.headers, timeout_s=command.timeout_s)
-    params = _bytes(command.params)
-    call = requests.request(server, workspace.calls, command.method, params, options)
-    return await started(workspace, call, command)
+    spec = specs.MethodRequest(
+        server_id=command.server_id,
+        method=command.method,
+        params=_bytes(command.params),
+        headers=command.headers,
+        timeout_s=command.timeout_s,
+    )
+    return await start(workspace, spec)
 
 
 async def send_raw(workspace: Workspace, command: c.SendRaw) -> views.CallView:
@@ -125,39 +137,36 @@ async def send_raw(workspace: Workspace, command: c.SendRaw) -> views.CallView:
         )
     except (UnicodeEncodeError, binascii.Error) as problem:
         raise InspectorError("INVALID_REQUEST", f"these are no bytes: {problem}") from None
-    server = workspace.find(command.server_id)
-    options = Options(headers=command.headers, timeout_s=command.timeout_s)
-    call = requests.send_raw(server, workspace.calls, data, options, force=command.force)
-    return await started(workspace, call, command)
+    spec = specs.RawMessage(
+        server_id=command.server_id,
+        data=data,
+        headers=command.headers,
+        timeout_s=command.timeout_s,
+        force=command.force,
+    )
+    return await start(workspace, spec)
 
 
 async def replay(workspace: Workspace, command: c.ReplayCall) -> views.CallView:
     stored = await recorded_request(workspace, command.run_id or workspace.bus.run_id, command.seq)
-    server = workspace.find(command.server_id or stored.event.server_id)
-    call = requests.replay(server, workspace.calls, stored)
-    return await started(workspace, call, command)
+    server_id = command.server_id or stored.event.server_id
+    return await start(workspace, specs.RecordedRequest(server_id=server_id, stored=stored))
+
+
+async def repeat(workspace: Workspace, command: c.RepeatCall) -> views.CallView:
+    """As it was asked for: over the client of today, which may be a new one."""
+    spec = workspace.calls.find(command.call_id).spec
+    if spec is None:
+        raise InspectorError("INVALID_REQUEST", "this call cannot be repeated")
+    return await start(workspace, spec)
 
 
 async def cancel(workspace: Workspace, command: c.CancelCall) -> views.CallView:
     return call_view(workspace, await workspace.cancel_call(command.call_id))
 
 
-async def started(workspace: Workspace, call: Call, command: Any) -> views.CallView:
-    """The call as it stands once its request is in the queue."""
-    call.asked = command
-    await workspace.calls.queued(call)
-    return call_view(workspace, call)
-
-
-def _ttl_of(workspace: Workspace, command: c.CallTool) -> float | None:
-    """How long the task of a call is to live; None for a call that is none."""
-    if not command.as_task:
-        return None
-    return workspace.configured.configuration.settings.task_ttl_s
-
-
-def _options(command: c.CallTool) -> Options:
-    return Options(meta=command.meta, headers=command.headers, timeout_s=command.timeout_s)
+async def start(workspace: Workspace, spec: specs.CallSpec) -> views.CallView:
+    return call_view(workspace, await start_call(workspace, spec))
 
 
 def _bytes(raw: Raw) -> bytes | None:
@@ -179,5 +188,6 @@ CARRIERS: Final[dict[type, Callable[[Workspace, Any], Awaitable[Any]]]] = {
     c.Request: request,
     c.SendRaw: send_raw,
     c.ReplayCall: replay,
+    c.RepeatCall: repeat,
     c.CancelCall: cancel,
 }

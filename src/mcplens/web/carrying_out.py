@@ -11,7 +11,6 @@ from typing import Any, Final
 
 from mcplens.web import (
     call_commands,
-    commands,
     example_commands,
     pin_commands,
     question_commands,
@@ -23,11 +22,6 @@ from mcplens.workspace.workspace import Workspace
 Carry = Callable[[Workspace, Any], Awaitable[Any]]
 
 
-async def repeat(workspace: Workspace, command: commands.RepeatCall) -> Any:
-    """As it was asked for: over the client of today, which may be a new one."""
-    return await carry_out(workspace, workspace.calls.find(command.call_id).asked)
-
-
 CARRIERS: Final[dict[type, Carry]] = {
     **server_commands.CARRIERS,
     **call_commands.CARRIERS,
@@ -35,7 +29,6 @@ CARRIERS: Final[dict[type, Carry]] = {
     **task_commands.CARRIERS,
     **pin_commands.CARRIERS,
     **example_commands.CARRIERS,
-    commands.RepeatCall: repeat,
 }
 
 

@@ -7,9 +7,10 @@ from typing import Any, Final
 
 from mcplens.web import commands as c
 from mcplens.web import views
-from mcplens.web.call_commands import started
+from mcplens.web.call_commands import start
 from mcplens.web.showing.questions import task_view
-from mcplens.workspace import requests, task_requests
+from mcplens.workspace import task_requests
+from mcplens.workspace.call_specs import TaskResult
 from mcplens.workspace.workspace import Workspace
 
 
@@ -25,9 +26,8 @@ async def cancel_task(workspace: Workspace, command: c.CancelTask) -> views.Task
 
 
 async def get_result(workspace: Workspace, command: c.GetTaskResult) -> views.CallView:
-    server = workspace.find(command.server_id)
-    get = requests.get_task_result if command.role == "client" else requests.get_held_result
-    return await started(workspace, get(server, workspace.calls, command.task_id), command)
+    spec = TaskResult(server_id=command.server_id, task_id=command.task_id, role=command.role)
+    return await start(workspace, spec)
 
 
 CARRIERS: Final[dict[type, Callable[[Workspace, Any], Awaitable[Any]]]] = {

@@ -23,7 +23,7 @@ LARGEST_IN_SNAPSHOT: Final = 16 * 1024
 
 def call_view(workspace: Workspace, call: Call, largest: int = LARGEST_RESULT) -> views.CallView:
     """A call as it stands now; a result that is larger than this stays behind."""
-    outcome, progress = call.outcome, call.progress
+    outcome, progress, spec = call.outcome, call.progress, call.spec
     raw = outcome.raw if outcome is not None else None
     is_small = raw is not None and len(raw) <= largest
     is_large = len(call.request) > largest
@@ -33,10 +33,10 @@ def call_view(workspace: Workspace, call: Call, largest: int = LARGEST_RESULT) -
         kind=call.kind,
         method=call.method,
         name=call.name,
-        listed_as=getattr(call.asked, "listed_as", ""),
+        listed_as="" if spec is None else spec.listed_as,
         request=NULL if is_large else raw_json(call.request),
         headers=_given_headers(workspace, call),
-        timeout_s=getattr(call.asked, "timeout_s", None),
+        timeout_s=None if spec is None else spec.timeout_s,
         request_id=short_id(call.request_ids[-1]) if call.request_ids else None,
         request_ids=[short_id(one) for one in call.request_ids],
         status=call.status,
@@ -63,7 +63,7 @@ def call_view(workspace: Workspace, call: Call, largest: int = LARGEST_RESULT) -
 
 def _given_headers(workspace: Workspace, call: Call) -> dict[str, str]:
     """The headers that a call was given, those that are secret without their values."""
-    given: dict[str, str] = getattr(call.asked, "headers", {})
+    given = {} if call.spec is None else call.spec.headers
     keys = {plain_name(key) for key in workspace.secret_keys.of(call.server_id)} if given else ()
     return {
         name: "" if is_secret_name(name) or plain_name(name) in keys else value
