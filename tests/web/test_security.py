@@ -12,8 +12,8 @@ import pytest
 from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
-from mcplens.web import blobs, guard
-from mcplens.web.guard import Guard, Keys
+from mcplens.web import access_control, blobs
+from mcplens.web.access_control import AccessControl, AccessKeys
 
 from .harness import Page, Site
 
@@ -233,7 +233,7 @@ def test_what_may_hold_a_program_is_never_given_its_type(kind: str) -> None:
     response = blobs.blob_response(value, "/content/0/data")
     assert response.media_type == "application/octet-stream"
     assert response.headers["Content-Disposition"].startswith("attachment")
-    assert "sandbox" in guard.INERT
+    assert "sandbox" in access_control.INERT
 
 
 @pytest.mark.parametrize(
@@ -256,11 +256,11 @@ def test_a_machine_that_serves_others_is_called_by_its_name_or_an_address() -> N
     async def nobody(*_: object) -> None:
         raise AssertionError
 
-    everywhere = Guard(nobody, Keys(80), host="0.0.0.0", port=80)
+    everywhere = AccessControl(nobody, AccessKeys(80), host="0.0.0.0", port=80)
     assert everywhere._is_ours("192.0.2.7")
     assert everywhere._is_ours("[2001:db8::1]:80")
     assert not everywhere._is_ours("rebound.example")
-    named = Guard(nobody, Keys(81), host="box.example", port=81)
+    named = AccessControl(nobody, AccessKeys(81), host="box.example", port=81)
     assert named._is_ours("BOX.example:81")
     assert not named._is_ours("192.0.2.7:81")
 

@@ -17,10 +17,9 @@ from mcplens.web import socket as sockets
 from mcplens.web.feed import Feed
 from mcplens.web.messages import Reply
 from mcplens.web.outbox import encoded
+from mcplens.web.registry import LATEST_VIEWS
 from mcplens.web.rows import LOG_BYTES, EventEncoder
-from mcplens.web.showing.things import thing_view
 from mcplens.workspace.following import Follower
-from mcplens.workspace.workspace import Thing, Workspace
 
 from .harness import Page, Refusal, Site
 
@@ -169,13 +168,11 @@ async def test_a_recording_that_fails_is_told_to_pages_that_are_open(
 async def test_a_thing_that_cannot_be_shown_hides_no_other(
     web: Site, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    def broken(workspace: Workspace, what: Thing, key: str) -> object:
-        if key == "demo":
-            raise ValueError("a bug")
-        return thing_view(workspace, what, key)
+    def broken(*_: object) -> object:
+        raise ValueError("a bug")
 
     async with web.page() as page:
-        monkeypatch.setattr(outbox, "thing_view", broken)
+        monkeypatch.setitem(LATEST_VIEWS, "servers", broken)
         web.workspace.changed("servers", "demo", "demo")
         web.workspace.changed("settings", "taskTtlSeconds")
         await page.until(lambda: ("settings", "taskTtlSeconds") in page.things)

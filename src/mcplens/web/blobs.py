@@ -36,7 +36,7 @@ def blob_response(value: Any, pointer: str) -> Response:
     try:
         data = base64.b64decode(text, validate=True)
     except (binascii.Error, ValueError) as problem:
-        raise InspectorError("INVALID_REQUEST", f"this is no base64: {problem}") from None
+        raise InspectorError("INVALID_REQUEST", f"not valid base64: {problem}") from None
     mime = holder.get("mimeType") if isinstance(holder, dict) else None
     kind = str(mime or "").partition(";")[0].strip().lower()
     if kind in SHOWN_TYPES:

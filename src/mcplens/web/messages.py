@@ -1,30 +1,25 @@
-"""What goes over the WebSocket to the page: replies, changes and events, as one tagged union.
+"""Messages to the page over its WebSocket: replies, changes and events, as one tagged union.
 
-Values only. Commands (the other direction) are in commands/, the views that are carried here in
-views/; `typescript.py` writes all of them as types for the page.
+Commands (the other direction) and the views that are carried here are in api/; `typescript.py`
+writes all of them as types for the page.
 """
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any
 
 import msgspec
 from msgspec import Raw
 
-from mcplens.web import commands, views
-from mcplens.web.views import (
-    CallView,
-    ErrorView,
-    EventView,
-    ListSummary,
-    ProfileView,
-    QuestionView,
-    RecordingView,
-    ServerView,
-    SettingView,
-    TaskView,
-    Thing,
-)
+from mcplens.web.api.answer_settings import ProfileView
+from mcplens.web.api.calls import CallView
+from mcplens.web.api.errors import ErrorView
+from mcplens.web.api.events import EventView
+from mcplens.web.api.questions import QuestionView
+from mcplens.web.api.servers import ServerView
+from mcplens.web.api.settings import SettingView
+from mcplens.web.api.tasks import TaskView
+from mcplens.workspace.workspace import Thing
 
 
 class _Message(msgspec.Struct, frozen=True, tag=True, tag_field="type"):
@@ -55,7 +50,7 @@ class Hello(_Message, frozen=True, kw_only=True):
 
 
 class Reply(_Message, frozen=True):
-    """The answer to a command; each command says what its value is."""
+    """The answer to a command; its value is what the command's function returns."""
 
     id: int
     value: Any
@@ -84,7 +79,7 @@ class Missed(_Message, frozen=True):
 
 
 class Changed(_Message, frozen=True):
-    """The newest view of one thing; `value` is None for one that is gone.
+    """The latest view of one object; `value` is None for one that is gone.
 
     `what` says which: ServerView, CallView, QuestionView, TaskView, ListSummary, SettingView,
     RecordingView. `key` is its id (for lists, the kind; for the recording, nothing).
@@ -99,70 +94,4 @@ class Changed(_Message, frozen=True):
 AnyMessage = Hello | Reply | Failure | Events | Missed | Changed
 
 # What a field that is typed more loosely here holds, for the page's types.
-TYPED_FIELDS = {
-    (Events, "events"): list[EventView],
-}
-
-# What `Changed.value` is, by `Changed.what`.
-THINGS = {
-    "servers": ServerView,
-    "calls": CallView,
-    "questions": QuestionView,
-    "tasks": TaskView,
-    "lists": ListSummary,
-    "settings": SettingView,
-    "recording": RecordingView,
-}
-
-# What the Reply to a command carries; Resume is answered by Hello, Abandon by nothing more.
-REPLIES: Final[dict[type, Any]] = {
-    commands.Connect: views.ServerView,
-    commands.Disconnect: views.ServerView,
-    commands.ConfirmationOf: views.ConfirmationView,
-    commands.Confirm: views.ServerView,
-    commands.ServerEntryOf: views.EntryView,
-    commands.ServerAdd: views.WrittenView,
-    commands.ServerEdit: views.WrittenView,
-    commands.ServerRemove: None,
-    commands.FoundServers: list[views.FoundView],
-    commands.ServerRead: list[views.FoundView],
-    commands.ServerImport: views.WrittenView,
-    commands.ServerExport: views.ExportView,
-    commands.ParseTarget: views.FoundView,
-    commands.SetCapabilities: views.ServerView,
-    commands.List: views.ListView,
-    commands.MoreOfList: views.ListSummary,
-    commands.StopList: views.ListSummary,
-    commands.Complete: views.CompletionView,
-    commands.Subscribe: views.ServerView,
-    commands.Unsubscribe: views.ServerView,
-    commands.SetLevel: views.ServerView,
-    commands.Ping: views.PingView,
-    commands.CallTool: views.CallView,
-    commands.ReadResource: views.CallView,
-    commands.GetPrompt: views.CallView,
-    commands.Request: views.CallView,
-    commands.SendRaw: views.CallView,
-    commands.ReplayCall: views.CallView,
-    commands.RepeatCall: views.CallView,
-    commands.CancelCall: views.CallView,
-    commands.AnswerSampling: None,
-    commands.AnswerElicitation: None,
-    commands.RejectQuestion: None,
-    commands.AutoRespond: None,
-    commands.SetProfile: views.ServerView,
-    commands.AddRoot: views.ServerView,
-    commands.RemoveRoot: views.ServerView,
-    commands.BrowseFolder: views.FolderView,
-    commands.ListTasks: list[TaskView],
-    commands.CancelTask: TaskView,
-    commands.GetTaskResult: views.CallView,
-    commands.Pin: list[views.PinView],
-    commands.Unpin: list[views.PinView],
-    commands.ListPins: list[views.PinView],
-    commands.SaveExample: list[views.ExampleView],
-    commands.DeleteExample: list[views.ExampleView],
-    commands.ListExamples: list[views.ExampleView],
-    commands.ForgetRun: None,
-    commands.SetSetting: views.SettingView,
-}
+TYPED_FIELDS = {(Events, "events"): list[EventView]}

@@ -17,11 +17,11 @@ import msgspec
 
 from mcplens.errors import classify
 from mcplens.store.any_json import to_json
+from mcplens.web.api.errors import error_view
 from mcplens.web.feed import Feed
 from mcplens.web.messages import Changed, Events, Failure, Missed, Reply
-from mcplens.web.plain import plain
-from mcplens.web.showing.errors import error_view
-from mcplens.web.showing.things import thing_view
+from mcplens.web.registry import LATEST_VIEWS
+from mcplens.web.safe_json import json_safe
 from mcplens.workspace.workspace import Thing, Workspace
 
 T = TypeVar("T")
@@ -103,7 +103,7 @@ class Outbox:
             if not isinstance(reply, Reply):
                 raise
             _log.exception("a reply cannot be sent to the page")
-            view = error_view(plain(classify(problem, "sending the answer").to_dict()))
+            view = error_view(json_safe(classify(problem, "sending the answer").to_dict()))
             assert view is not None
             return encoded(Failure(reply.id, view))
 
@@ -119,7 +119,8 @@ class Outbox:
 
         def message(thing: tuple[tuple[Thing, str], str]) -> bytes:
             (what, key), server_id = thing
-            return encoded(Changed(what, key, server_id, thing_view(self._workspace, what, key)))
+            view = LATEST_VIEWS[what](self._workspace, key)
+            return encoded(Changed(what, key, server_id, view))
 
         return shown(message, dirty.items())
 
@@ -150,10 +151,10 @@ def encoded(message: Any) -> bytes:
     try:
         return _encode(message)
     except UnicodeEncodeError:  # a lone surrogate in a name or an error
-        return to_json(msgspec.to_builtins(message, enc_hook=_plain))
+        return to_json(msgspec.to_builtins(message, enc_hook=_jsonable))
 
 
-def _plain(value: Any) -> Any:
+def _jsonable(value: Any) -> Any:
     if isinstance(value, msgspec.Raw):
         return msgspec.json.decode(value)
     return str(value)

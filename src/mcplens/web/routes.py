@@ -1,7 +1,7 @@
-"""The HTTP side: the session, and what is too large or too old for the WebSocket.
+"""HTTP routes: signing in, and what is too large or too old for the WebSocket.
 
-Answers JSON made of views, or bytes. Errors are InspectorErrors here too. guard.py has let in
-whoever comes here.
+Answers JSON made of views, or bytes. Errors are InspectorErrors here too. access_control.py has
+checked every request before it comes here.
 """
 
 from __future__ import annotations
@@ -22,18 +22,24 @@ from mcplens.store.any_json import to_json
 from mcplens.store.har import export_har
 from mcplens.store.history import History, IsStopped
 from mcplens.store.transfer import Imported, export_trace, import_trace
-from mcplens.web import queries, recorded
+from mcplens.web import query_params, recording
+from mcplens.web.access_control import (
+    NONCE_PATH,
+    OURS,
+    RETURN_PATH,
+    SESSION_PATH,
+    AccessKeys,
+    is_by_another_user,
+)
+from mcplens.web.api.events import ImportedView, WholeEvent
 from mcplens.web.blobs import attachment, blob_response, saved_as
-from mcplens.web.chosen_rows import MOST_BYTES, ChosenRows
-from mcplens.web.guard import NONCE_PATH, OURS, RETURN_PATH, SESSION_PATH, Keys
+from mcplens.web.export_selection import MOST_BYTES, ExportSelections
 from mcplens.web.help import show_help
-from mcplens.web.long_work import LongWork
 from mcplens.web.outbox import encoded
 from mcplens.web.page import Assets, show_page
-from mcplens.web.peers import is_by_another_user
-from mcplens.web.plain import raw_json
-from mcplens.web.returning import ReturnKeys
-from mcplens.web.views import ImportedView, WholeEvent
+from mcplens.web.safe_json import raw_json
+from mcplens.web.session_resume import ReturnKeys
+from mcplens.web.thread_pool import CancellablePool
 from mcplens.workspace.workspace import Workspace
 
 # The text of an event that is shown without being asked for as a download.
@@ -52,19 +58,21 @@ Answer = Callable[[Request], Awaitable[Response]]
 class Routes:
     """What can be asked over HTTP."""
 
-    def __init__(self, workspace: Workspace, keys: Keys, returning: ReturnKeys | None) -> None:
+    def __init__(
+        self, workspace: Workspace, keys: AccessKeys, return_keys: ReturnKeys | None
+    ) -> None:
         self._workspace = workspace
         self._keys = keys
-        self._returning = returning
-        self._chosen = ChosenRows()
-        self._searches = LongWork("search", _SEARCHES)
-        self._transfers = LongWork("transfer", _TRANSFERS)
+        self._return_keys = return_keys
+        self._selections = ExportSelections()
+        self._searches = CancellablePool("search", _SEARCHES)
+        self._transfers = CancellablePool("transfer", _TRANSFERS)
 
     def __repr__(self) -> str:
         return f"<Routes over {self._workspace!r}>"
 
     def close(self) -> None:
-        """Call off what may take long."""
+        """Cancel searches and transfers."""
         self._searches.close()
         self._transfers.close()
 
@@ -107,25 +115,25 @@ class Routes:
         session = self._keys.exchange(token, is_by_another_user=is_by_another_user(request))
         if session is None:
             return _problem(InspectorError("AUTHENTICATION_FAILED", "this is not the token"), 401)
-        key = self._returning.give(_origin(request)) if self._returning is not None else None
+        key = self._return_keys.give(_origin(request)) if self._return_keys is not None else None
         return self._let_in({"return_key": key})
 
     async def _ask_for_proof(self, request: Request) -> Response:
-        return _json({"nonce": self._returning.ask() if self._returning is not None else None})
+        return _json({"nonce": self._return_keys.ask() if self._return_keys is not None else None})
 
     async def _return(self, request: Request) -> Response:
         """A page that was signed in before a restart, and proves it."""
         given = await _fields(request)
         nonce, proof = given.get("nonce", ""), given.get("proof", "")
-        keys = self._returning
+        keys = self._return_keys
         if keys is None or not keys.is_proven(nonce, proof, _origin(request)):
-            return _problem(InspectorError("AUTHENTICATION_FAILED", "this is no proof"), 401)
+            return _problem(InspectorError("AUTHENTICATION_FAILED", "not a valid proof"), 401)
         return self._let_in({})
 
-    def _let_in(self, told: dict[str, str | None]) -> Response:
+    def _let_in(self, fields: dict[str, str | None]) -> Response:
         """The cookie, and the folder that it is for, which only our own page can read."""
         keys = self._keys
-        response = _json({**told, "folder": keys.folder})
+        response = _json({**fields, "folder": keys.folder})
         response.set_cookie(
             keys.cookie, keys.session, httponly=True, samesite="strict", path=keys.folder
         )
@@ -138,28 +146,28 @@ class Routes:
     # -- the recording -------------------------------------------------------------------------
 
     async def _runs(self, request: Request) -> Response:
-        limit = queries.limit(request.query_params, 50)
-        return _json(await recorded.runs(self._workspace, limit))
+        limit = query_params.limit(request.query_params, 50)
+        return _json(await recording.runs(self._workspace, limit))
 
     async def _events(self, request: Request) -> Response:
         query = request.query_params
         find = partial(
-            recorded.events,
+            recording.events,
             self._workspace,
-            queries.wanted(query),
-            after=queries.place(query, "after"),
-            before=queries.place(query, "before"),
-            newest_first=queries.is_set(query, "newest_first"),
-            limit=queries.limit(query, 200),
+            query_params.wanted(query),
+            after=query_params.place(query, "after"),
+            before=query_params.place(query, "before"),
+            newest_first=query_params.is_set(query, "newest_first"),
+            limit=query_params.limit(query, 200),
         )
         return _json(await self._searches.run(request, find))
 
     async def _matches(self, request: Request) -> Response:
         query = request.query_params
-        after = queries.place(query, "after")
-        wanted = queries.wanted(query)
+        after = query_params.place(query, "after")
+        wanted = query_params.wanted(query)
         after_seq = after[1] if after else 0
-        find = partial(recorded.matches, self._workspace, wanted, after_seq)
+        find = partial(recording.matches, self._workspace, wanted, after_seq)
         return _json(await self._searches.run(request, find))
 
     async def _event(self, request: Request) -> Response:
@@ -180,21 +188,21 @@ class Routes:
 
     async def _recorded(self, request: Request) -> Any:
         params = request.path_params
-        return await recorded.event(self._workspace, params["run"], params["seq"])
+        return await recording.event(self._workspace, params["run"], params["seq"])
 
     async def _choose_rows(self, request: Request) -> Response:
-        return _json({"rows": self._chosen.keep(await _body(request, MOST_BYTES))})
+        return _json({"rows": self._selections.keep(await _body(request, MOST_BYTES))})
 
     async def _export(self, request: Request) -> Response:
         query = request.query_params
         export = {"jsonl": export_trace, "har": export_har}.get(query.get("format", "jsonl"))
         if export is None:
             raise InspectorError("INVALID_REQUEST", "format must be jsonl or har")
-        wanted = queries.wanted(query)
+        wanted = query_params.wanted(query)
         if query.get("rows"):
             if wanted.run_id is None:
                 raise InspectorError("INVALID_REQUEST", "name the run that the rows are of")
-            wanted = msgspec.structs.replace(wanted, seqs=self._chosen.find(query["rows"]))
+            wanted = msgspec.structs.replace(wanted, seqs=self._selections.find(query["rows"]))
         file = tempfile.TemporaryFile()  # noqa: SIM115  # closed when it has been sent
 
         def write(is_stopped: IsStopped) -> None:
@@ -220,7 +228,7 @@ class Routes:
                 size += len(chunk)
                 if size > _MOST_TRACE_BYTES:
                     raise InspectorError("MESSAGE_TOO_LARGE", "use `mcplens history import`")
-                await recorded.beside(partial(file.write, chunk))
+                await recording.beside(partial(file.write, chunk))
             file.flush()
             path = self._workspace.recording_path
             # The file as its user knows it, not as it is called here.
@@ -240,7 +248,7 @@ class Routes:
 
     async def _blob(self, request: Request) -> Response:
         raw = self._raw_result(request)
-        value = await recorded.beside(lambda: decode_value(raw)[0])
+        value = await recording.beside(lambda: decode_value(raw)[0])
         return blob_response(value, request.query_params.get("pointer", ""))
 
     async def _question_blob(self, request: Request) -> Response:
@@ -255,13 +263,15 @@ class Routes:
         call = self._workspace.calls.find(request.path_params["call_id"])
         raw = call.outcome.raw if call.outcome is not None else None
         if raw is None:
-            raise InspectorError("INVALID_REQUEST", "this call has no result, or no longer")
+            raise InspectorError(
+                "INVALID_REQUEST", "this call has no result, or it is no longer kept"
+            )
         return raw
 
 
 async def _chunks(file: BinaryIO) -> AsyncIterator[bytes]:
     with file:
-        while chunk := await recorded.beside(partial(file.read, _CHUNK)):
+        while chunk := await recording.beside(partial(file.read, _CHUNK)):
             yield chunk
 
 
@@ -270,7 +280,7 @@ async def _body(request: Request, most: int) -> bytes:
     async for chunk in request.stream():
         body += chunk
         if len(body) > most:
-            raise InspectorError("MESSAGE_TOO_LARGE", "this is too much")
+            raise InspectorError("MESSAGE_TOO_LARGE", f"the request has more than {most:,} bytes")
     return body
 
 

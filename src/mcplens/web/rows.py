@@ -14,7 +14,7 @@ from mcplens.bus import Published
 from mcplens.store.any_json import to_json
 from mcplens.store.names import short_id, short_method
 from mcplens.store.rows import Row, RowEncoder
-from mcplens.web.views import EventView
+from mcplens.web.api.events import EventView
 
 # Enough for one line on a wide screen.
 HEAD_CHARACTERS: Final = 300

@@ -15,10 +15,10 @@ from starlette.websockets import WebSocket
 from mcplens.errors import ConnectError
 from mcplens.inbound.limits import Limits
 from mcplens.inbound.server import LOOPBACK, Address, listen, serve_app
+from mcplens.web.access_control import AccessControl, AccessKeys
 from mcplens.web.feed import Feed
-from mcplens.web.guard import Guard, Keys
-from mcplens.web.returning import return_keys
 from mcplens.web.routes import Routes
+from mcplens.web.session_resume import return_keys
 from mcplens.web.socket import Socket
 from mcplens.workspace.workspace import Workspace
 
@@ -76,14 +76,14 @@ async def open_web(
     """
     listener = _listen(host, port)
     number: int = listener.getsockname()[1]
-    keys = Keys(number)
+    keys = AccessKeys(number)
     here, clock = workspace.configured.here, workspace.clock
-    returning = return_keys(here, Address(host, number), clock)
-    app = _App(workspace, Routes(workspace, keys, returning), keys, first_server_id)
-    guard = Guard(app.starlette, keys, host=host, port=number)
+    resumable = return_keys(here, Address(host, number), clock)
+    app = _App(workspace, Routes(workspace, keys, resumable), keys, first_server_id)
+    access_control = AccessControl(app.starlette, keys, host=host, port=number)
     limits = Limits()
     async with serve_app(
-        guard,
+        access_control,
         listener,
         host=host,
         max_message_bytes=limits.max_message_bytes,
@@ -109,7 +109,7 @@ class _App:
     """The Starlette application, and the sockets that are open."""
 
     def __init__(
-        self, workspace: Workspace, routes: Routes, keys: Keys, first_server_id: str | None
+        self, workspace: Workspace, routes: Routes, keys: AccessKeys, first_server_id: str | None
     ) -> None:
         self._workspace = workspace
         self._keys = keys
@@ -124,7 +124,7 @@ class _App:
         return f"<_App {len(self._sockets)} pages>"
 
     def close(self) -> None:
-        """End the conversations and what takes long, so that nobody waits for them."""
+        """End all sockets, searches and transfers."""
         self._routes.close()
         for socket in list(self._sockets):
             socket.end()

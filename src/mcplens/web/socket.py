@@ -17,17 +17,19 @@ from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 from mcplens.background import Background
 from mcplens.errors import CancelledRequest, InspectorError, classify
 from mcplens.version import VERSION
-from mcplens.web.carrying_out import carry_out
-from mcplens.web.commands import Abandon, AnyCommand, Command, Resume
+from mcplens.web.api.answer_settings import profile_views
+from mcplens.web.api.calls import LARGEST_IN_SNAPSHOT, call_view
+from mcplens.web.api.errors import error_view
+from mcplens.web.api.questions import question_view
+from mcplens.web.api.servers import server_view
+from mcplens.web.api.settings import setting_views
+from mcplens.web.api.tasks import task_view
+from mcplens.web.dispatch import Abandon, Resume, decode_command, dispatch
 from mcplens.web.feed import Feed
 from mcplens.web.messages import Failure, Hello, Reply
 from mcplens.web.outbox import Outbox, shown
-from mcplens.web.plain import plain
-from mcplens.web.showing.calls import LARGEST_IN_SNAPSHOT, call_view
-from mcplens.web.showing.errors import error_view
-from mcplens.web.showing.questions import profile_views, question_view, task_view
-from mcplens.web.showing.servers import server_view
-from mcplens.web.showing.settings import settings_view
+from mcplens.web.registry import Command
+from mcplens.web.safe_json import json_safe
 from mcplens.workspace.workspace import Workspace
 
 # Commands of one page that may be under way.
@@ -37,7 +39,6 @@ BACKLOG: Final = 2_000
 GOING_AWAY: Final = 1001
 
 _log: Final = logging.getLogger("mcplens.web")
-_decode: Final = msgspec.json.Decoder(AnyCommand).decode
 
 
 class _Identified(msgspec.Struct):
@@ -118,9 +119,9 @@ class Socket:
 
     def _receive(self, text: str) -> None:
         try:
-            command = _decode(text)
+            command = decode_command(text)
         except (msgspec.DecodeError, RecursionError) as problem:
-            error = InspectorError("INVALID_REQUEST", f"this is no command: {problem}")
+            error = InspectorError("INVALID_REQUEST", f"not a command: {problem}")
             self._fail(_id_of(text), error)
             return
         if isinstance(command, Resume):
@@ -149,9 +150,9 @@ class Socket:
         if task.cancelled():
             self._fail(identity, CancelledRequest("cancelled by the user"))
 
-    async def _carry_out(self, command: Any) -> None:
+    async def _carry_out(self, command: Command) -> None:
         try:
-            value = await carry_out(self._workspace, command)
+            value = await dispatch(self._workspace, command)
         except asyncio.CancelledError:
             raise
         except Exception as problem:  # a bug of ours is shown like any other error
@@ -160,7 +161,7 @@ class Socket:
             self._reply(Reply(command.id, value))
 
     def _fail(self, identity: int, error: InspectorError) -> None:
-        view = error_view(plain(error.to_dict()))
+        view = error_view(json_safe(error.to_dict()))
         assert view is not None
         self._reply(Failure(identity, view))
 
@@ -197,7 +198,7 @@ class Socket:
             questions=shown(partial(question_view, workspace), workspace.questions),
             tasks=shown(partial(task_view, workspace), workspace.tasks),
             profiles=profile_views(workspace),
-            settings=settings_view(workspace),
+            settings=setting_views(workspace),
         )
 
 

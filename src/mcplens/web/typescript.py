@@ -7,42 +7,54 @@ from __future__ import annotations
 
 import inspect as python_inspect
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from functools import reduce
+from operator import or_
 from pathlib import Path
+from types import NoneType
 from typing import Any, Final, get_args
 
 import msgspec
 from msgspec import inspect
 
-from mcplens.web import commands, messages, views
+from mcplens.web import messages
+from mcplens.web.api import catalog, events, servers
+from mcplens.web.dispatch import COMMANDS
+from mcplens.web.registry import HANDLERS, LATEST_VIEWS, returned_type
+from mcplens.workspace.calls import CallStatus
+from mcplens.workspace.workspace import Thing
 
 HEADER: Final = """\
 // Written by `python -m mcplens.web.typescript`; do not edit.
-// The structs are in src/mcplens/web/: commands/, messages.py, views/.
+// The structs are in src/mcplens/web/: api/, messages.py, dispatch.py.
 """
-# Views that only travel as the value of a Reply or over HTTP, so that no union names them.
-_LOOSE: Final = (
-    views.EntryView, views.FoundView, views.ExportView, views.WrittenView, views.FolderView,
-    views.ListView, views.CompletionView, views.PingView, views.EventPage, views.RunPage,
-    views.WholeEvent, views.ImportedView, views.ListSummary, views.EventView,
-    views.MatchesView, views.PinView, views.ExampleView, views.ConfirmationView,
-    views.RecordingView,
-)  # fmt: skip
+# Views that only travel over HTTP, so that neither a message nor a reply names them.
+_OVER_HTTP: Final = (
+    events.EventPage,
+    events.RunPage,
+    events.WholeEvent,
+    events.ImportedView,
+    events.MatchesView,
+)
 _ALIASES: Final[dict[str, Any]] = {
-    "State": views.State,
-    "CallStatus": views.CallStatus,
-    "ListKind": views.ListKind,
-    "Thing": views.Thing,
+    "State": servers.State,
+    "CallStatus": CallStatus,
+    "ListKind": catalog.ListKind,
+    "Thing": Thing,
 }
 _NAMES: Final = {frozenset(get_args(alias)): name for name, alias in _ALIASES.items()}
 
 
 def types() -> str:
     """The whole file."""
-    sent = get_args(commands.AnyCommand)
+    sent = sorted(COMMANDS, key=lambda kind: kind.__name__)
     received = get_args(messages.AnyMessage)
+    replies = {kind.__name__: returned_type(HANDLERS[kind]) for kind in sent if kind in HANDLERS}
+    things = {what: _present(returned_type(LATEST_VIEWS[what])) for what in get_args(Thing)}
     found: dict[str, inspect.StructType] = {}
-    for info in inspect.multi_type_info([*sent, *received, *_LOOSE]):
+    for info in inspect.multi_type_info(
+        [*sent, *received, *replies.values(), *things.values(), *_OVER_HTTP]
+    ):
         _gather(info, found)
     parts = [HEADER]
     for name, alias in _ALIASES.items():
@@ -51,10 +63,14 @@ def types() -> str:
         parts.append(_interface(found[name], is_optional=found[name].cls in sent))
     parts.append(_union("Command", sent))
     parts.append(_union("ServerMessage", received))
-    replies = {kind.__name__: value for kind, value in messages.REPLIES.items()}
     parts.append(_map("Replies", "What the Reply to a command carries.", replies))
-    parts.append(_map("Things", "What `Changed.value` is, by `what`.", messages.THINGS))
+    parts.append(_map("Things", "What `Changed.value` is, by `what`.", things))
     return "\n".join(parts)
+
+
+def _present(view: Any) -> Any:
+    """The type of a view without the None that stands for an object that is gone."""
+    return reduce(or_, (kind for kind in get_args(view) or (view,) if kind is not NoneType))
 
 
 def _gather(info: Any, found: dict[str, inspect.StructType]) -> None:
@@ -103,7 +119,7 @@ def _comment(doc: str | None) -> list[str]:
     return ["/**", *lines, " */"]
 
 
-def _union(name: str, kinds: tuple[type, ...]) -> str:
+def _union(name: str, kinds: Iterable[type]) -> str:
     members = "\n".join(f"  | {kind.__name__}" for kind in kinds)
     return f"export type {name} =\n{members};\n"
 

@@ -20,6 +20,7 @@ from mcplens.errors import CancelledRequest, InspectorError, classify
 from mcplens.protocol.frames import RequestId
 from mcplens.session.client import Client
 from mcplens.session.queue import Progress, QueueEntry, RequestStatus
+from mcplens.workspace.call_specs import CallSpec
 
 # A long session's worth; the recording keeps what falls out.
 MOST_KEPT: Final = 500
@@ -73,7 +74,7 @@ class Call:
         self.size_bytes = 0  # of the result, also after it is no longer kept
         self.error: InspectorError | None = None
         self.task_id: str | None = None
-        self.asked: Any = None  # what a surface was asked for, to do it again
+        self.spec: CallSpec | None = None  # to make it again
         self.question_ids: list[str] = []  # questions of the server's that wait, in their order
         self.running: asyncio.Task[None] | None = None
         self._client = client

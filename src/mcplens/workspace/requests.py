@@ -7,7 +7,7 @@ calls.py. Called by the surfaces.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, assert_never
 
 import msgspec
 
@@ -21,9 +21,20 @@ from mcplens.session.client_tasks import has
 from mcplens.store.any_json import to_json
 from mcplens.store.decoding import Stored
 from mcplens.store.replaying import request_to_replay
+from mcplens.workspace.call_specs import (
+    CallSpec,
+    MethodRequest,
+    PromptGet,
+    RawMessage,
+    RecordedRequest,
+    ResourceRead,
+    TaskResult,
+    ToolCall,
+)
 from mcplens.workspace.calls import Call, Calls, OnProgress, Outcome
 from mcplens.workspace.server import Server
 from mcplens.workspace.unmatched import replies_to
+from mcplens.workspace.workspace import Workspace
 
 
 class Options(msgspec.Struct, frozen=True, kw_only=True):
@@ -43,6 +54,50 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
             "on_progress": on_progress,
             "headers": self.headers or None,
         }
+
+
+async def start_call(workspace: Workspace, spec: CallSpec) -> Call:
+    """Make a call; given as it stands once its request is in the queue.
+
+    Raises:
+        InspectorError: it cannot be sent to this server, or not as it is.
+    """
+    call = _start(workspace, spec)
+    call.spec = spec
+    await workspace.calls.queued(call)
+    return call
+
+
+def _start(workspace: Workspace, spec: CallSpec) -> Call:
+    server, calls = workspace.find(spec.server_id), workspace.calls
+    options = Options(meta=spec.meta, headers=spec.headers, timeout_s=spec.timeout_s)
+    match spec:
+        case ToolCall():
+            ttl_s = workspace.configured.configuration.settings.task_ttl_s
+            return call_tool(
+                server,
+                calls,
+                spec.name,
+                spec.arguments,
+                options,
+                task_ttl_s=ttl_s if spec.as_task else None,
+                send_anyway=spec.send_anyway,
+            )
+        case ResourceRead():
+            return read_resource(server, calls, spec.uri, options)
+        case PromptGet():
+            return get_prompt(server, calls, spec.name, spec.arguments, options)
+        case MethodRequest():
+            return request(server, calls, spec.method, spec.params, options)
+        case RawMessage():
+            return send_raw(server, calls, spec.data, options, force=spec.force)
+        case RecordedRequest():
+            return replay(server, calls, spec.stored)
+        case TaskResult():
+            get = get_task_result if spec.role == "client" else get_held_result
+            return get(server, calls, spec.task_id)
+        case _:
+            assert_never(spec)
 
 
 def call_tool(

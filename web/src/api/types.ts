@@ -1,5 +1,5 @@
 // Written by `python -m mcplens.web.typescript`; do not edit.
-// The structs are in src/mcplens/web/: commands/, messages.py, views/.
+// The structs are in src/mcplens/web/: api/, messages.py, dispatch.py.
 
 export type State = "DISCONNECTED" | "CONNECTING" | "CONNECTED" | "DISCONNECTING" | "ERROR";
 
@@ -56,7 +56,7 @@ export interface AnswerSampling {
 /**
  * Let a testing profile answer; `auto` is one that knows what to do with any question.
  *
- * What it answers is judged as a person's answer is, and the question waits on if it is not sent.
+ * Its answer is checked like a person's, and the question stays open if it is not sent.
  * `options`: `tool_choice` (auto, none, required, specific) in place of the server's, `tool` for
  * specific, `force`.
  */
@@ -83,8 +83,8 @@ export interface BrowseFolder {
 /**
  * Call a tool. What breaks its input schema is refused (`details.findings`) unless
  * `send_anyway`; so is `as_task` where the server or the tool knows no tasks. In 2026-07-28 the
- * server alone decides what becomes a task. `listed_as` is which of the things of one name is
- * meant, by what the page tells them apart; here it is only kept.
+ * server alone decides what becomes a task. `listed_as` is how the page tells items of one name
+ * apart; here it is only kept.
  */
 export interface CallTool {
   type: "CallTool";
@@ -108,8 +108,8 @@ export interface CallTool {
  * `elapsed_s` is how long it took, None while it runs. `awaiting` are the URLs
  * that somebody agreed to open and that are not done yet.
  * `headers` are those that it was given, the value of a secret one empty; they and `timeout_s`
- * are for this call alone. A timeout of 0 is no limit. `listed_as` is what the page that made it
- * lists the thing as, where several have its name.
+ * are for this call alone. A timeout of 0 means no limit. `listed_as` is what the page lists the
+ * called item as, where several have its name.
  */
 export interface CallView {
   call_id: string;
@@ -138,7 +138,7 @@ export interface CallView {
 }
 
 /**
- * Call a call off, on the server too.
+ * Cancel a call, on the server too.
  */
 export interface CancelCall {
   type: "CancelCall";
@@ -158,7 +158,7 @@ export interface CancelTask {
 }
 
 /**
- * The newest view of one thing; `value` is None for one that is gone.
+ * The latest view of one object; `value` is None for one that is gone.
  *
  * `what` says which: ServerView, CallView, QuestionView, TaskView, ListSummary, SettingView,
  * RecordingView. `key` is its id (for lists, the kind; for the recording, nothing).
@@ -247,7 +247,7 @@ export interface DeleteExample {
 }
 
 /**
- * Disconnect, or call off connecting. Replied to when it is done.
+ * Disconnect, or stop connecting. Replied to when it is done.
  */
 export interface Disconnect {
   type: "Disconnect";
@@ -320,7 +320,7 @@ export interface Events {
 }
 
 /**
- * A call of a tool that somebody keeps under a name; `result` is null if it was large.
+ * A call of a tool that was saved under a name; `result` is null if it was large.
  *
  * The arguments are JSON text, since a page that reads numbers loses digits of large ones.
  */
@@ -422,7 +422,7 @@ export interface GetPrompt {
 }
 
 /**
- * A call that waits for the end of a task and has its result.
+ * A call that waits for a task to end, and has its result.
  */
 export interface GetTaskResult {
   type: "GetTaskResult";
@@ -634,7 +634,7 @@ export interface NamesView {
 }
 
 /**
- * A variable or header as a file has it; a secret is shown only to who asks for it.
+ * A variable or header as a file has it; the page shows a secret only on request.
  */
 export interface PairView {
   name: string;
@@ -701,10 +701,10 @@ export interface ProgressView {
 /**
  * What a server asks or asked: it waits, or `is_done` with an `outcome`.
  *
- * `server_name` is the server's own word, `server_id` the user's. `number` of `count` is its
- * place among those that wait for the same call. `origin` says how it came: as a `request`, as a
- * `task` that we hold, as `input_required` (in round `round` of `most_rounds`), or with the
- * `error` -32042. `answering_by` is a profile that is at work on it.
+ * `server_name` is how the server calls itself, `server_id` how the user does. `number` of
+ * `count` is its place among those that wait for the same call. `origin` says how it came: as a
+ * `request`, as a `task` that we hold, as `input_required` (in round `round` of `most_rounds`),
+ * or with the `error` -32042. `answering_by` is a profile that is at work on it.
  */
 export interface QuestionView {
   question_id: string;
@@ -733,7 +733,7 @@ export interface QuestionView {
 }
 
 /**
- * How many requests stand where.
+ * How many requests are in each state.
  */
 export interface QueueView {
   pending: number;
@@ -754,14 +754,14 @@ export interface ReadResource {
 }
 
 /**
- * Why nothing, or no longer anything, is recorded; null where all is well.
+ * Why recording does not work, or stopped working; null while it works.
  */
 export interface RecordingView {
   problem: string | null;
 }
 
 /**
- * Refuse to answer, with the reason that the server is told.
+ * Refuse to answer, with the reason that is sent to the server.
  */
 export interface RejectQuestion {
   type: "RejectQuestion";
@@ -799,7 +799,7 @@ export interface ReplayCall {
 }
 
 /**
- * The answer to a command; each command says what its value is.
+ * The answer to a command; its value is what the command's function returns.
  */
 export interface Reply {
   type: "Reply";
@@ -842,7 +842,7 @@ export interface RetryView {
 }
 
 /**
- * A folder that the server may know of.
+ * A folder that is named to the server.
  */
 export interface RootView {
   uri: string;
@@ -870,7 +870,7 @@ export interface RunView {
 }
 
 /**
- * Keep a call of a tool under a name, without what stands under the name of a secret.
+ * Save a call of a tool under a name, without values that are named like secrets.
  */
 export interface SaveExample {
   type: "SaveExample";
@@ -979,7 +979,7 @@ export interface ServerRemove {
  * by this one (null: not connected); `needs_reconnect` says that they differ, `is_outdated` that
  * the entry was changed in another way, or a setting, since this connection was made. `is_saved`
  * says that roots, profile and capabilities are as the file has them. `flags` are those of the
- * command line that count for this server, without the values of headers and variables.
+ * command line that apply to this server, without the values of headers and variables.
  */
 export interface ServerView {
   server_id: string;
@@ -1075,7 +1075,7 @@ export interface SetSetting {
  * A setting as the file spells it, its default, and where its value comes from.
  *
  * `source` is "default", or the file with the flag or variable behind it. `note` is what else
- * there is to know: that nothing uses it yet, or which server has a flag that wins.
+ * there is to know: that nothing uses it yet, or which server has a flag that overrides it.
  */
 export interface SettingView {
   name: string;
@@ -1132,7 +1132,7 @@ export interface SubscriptionView {
  *
  * `expires` is when it is forgotten (null: never), `request_id` what became this task, and
  * `question_id` what it waits for. `is_gone` says that it is no longer followed. `created` is by
- * the clock of whoever runs it, `started` by that of this machine, if it saw the beginning.
+ * the clock of the side that runs it, `started` by that of this machine, if it saw the beginning.
  */
 export interface TaskView {
   task_id: string;
@@ -1188,57 +1188,57 @@ export interface WrittenView {
 }
 
 export type Command =
-  | Resume
   | Abandon
-  | Connect
-  | Disconnect
-  | ConfirmationOf
+  | AddRoot
+  | AnswerElicitation
+  | AnswerSampling
+  | AutoRespond
+  | BrowseFolder
+  | CallTool
+  | CancelCall
+  | CancelTask
+  | Complete
   | Confirm
-  | ServerEntryOf
+  | ConfirmationOf
+  | Connect
+  | DeleteExample
+  | Disconnect
+  | ForgetRun
+  | FoundServers
+  | GetPrompt
+  | GetTaskResult
+  | List
+  | ListExamples
+  | ListPins
+  | ListTasks
+  | MoreOfList
+  | ParseTarget
+  | Pin
+  | Ping
+  | ReadResource
+  | RejectQuestion
+  | RemoveRoot
+  | RepeatCall
+  | ReplayCall
+  | Request
+  | Resume
+  | SaveExample
+  | SendRaw
   | ServerAdd
   | ServerEdit
-  | ServerRemove
-  | FoundServers
-  | ServerRead
-  | ServerImport
+  | ServerEntryOf
   | ServerExport
-  | ParseTarget
+  | ServerImport
+  | ServerRead
+  | ServerRemove
   | SetCapabilities
-  | List
-  | MoreOfList
-  | StopList
-  | Complete
-  | Subscribe
-  | Unsubscribe
   | SetLevel
-  | Ping
-  | CallTool
-  | ReadResource
-  | GetPrompt
-  | Request
-  | SendRaw
-  | ReplayCall
-  | RepeatCall
-  | CancelCall
-  | AnswerSampling
-  | AnswerElicitation
-  | RejectQuestion
-  | AutoRespond
   | SetProfile
-  | AddRoot
-  | RemoveRoot
-  | BrowseFolder
-  | ListTasks
-  | CancelTask
-  | GetTaskResult
-  | Pin
+  | SetSetting
+  | StopList
+  | Subscribe
   | Unpin
-  | ListPins
-  | SaveExample
-  | DeleteExample
-  | ListExamples
-  | ForgetRun
-  | SetSetting;
+  | Unsubscribe;
 
 export type ServerMessage =
   | Hello
@@ -1252,55 +1252,55 @@ export type ServerMessage =
  * What the Reply to a command carries.
  */
 export interface Replies {
-  Connect: ServerView;
-  Disconnect: ServerView;
-  ConfirmationOf: ConfirmationView;
+  AddRoot: ServerView;
+  AnswerElicitation: null;
+  AnswerSampling: null;
+  AutoRespond: null;
+  BrowseFolder: FolderView;
+  CallTool: CallView;
+  CancelCall: CallView;
+  CancelTask: TaskView;
+  Complete: CompletionView;
   Confirm: ServerView;
-  ServerEntryOf: EntryView;
+  ConfirmationOf: ConfirmationView;
+  Connect: ServerView;
+  DeleteExample: ExampleView[];
+  Disconnect: ServerView;
+  ForgetRun: null;
+  FoundServers: FoundView[];
+  GetPrompt: CallView;
+  GetTaskResult: CallView;
+  List: ListView;
+  ListExamples: ExampleView[];
+  ListPins: PinView[];
+  ListTasks: TaskView[];
+  MoreOfList: ListSummary;
+  ParseTarget: FoundView;
+  Pin: PinView[];
+  Ping: PingView;
+  ReadResource: CallView;
+  RejectQuestion: null;
+  RemoveRoot: ServerView;
+  RepeatCall: CallView;
+  ReplayCall: CallView;
+  Request: CallView;
+  SaveExample: ExampleView[];
+  SendRaw: CallView;
   ServerAdd: WrittenView;
   ServerEdit: WrittenView;
-  ServerRemove: null;
-  FoundServers: FoundView[];
-  ServerRead: FoundView[];
-  ServerImport: WrittenView;
+  ServerEntryOf: EntryView;
   ServerExport: ExportView;
-  ParseTarget: FoundView;
+  ServerImport: WrittenView;
+  ServerRead: FoundView[];
+  ServerRemove: null;
   SetCapabilities: ServerView;
-  List: ListView;
-  MoreOfList: ListSummary;
-  StopList: ListSummary;
-  Complete: CompletionView;
-  Subscribe: ServerView;
-  Unsubscribe: ServerView;
   SetLevel: ServerView;
-  Ping: PingView;
-  CallTool: CallView;
-  ReadResource: CallView;
-  GetPrompt: CallView;
-  Request: CallView;
-  SendRaw: CallView;
-  ReplayCall: CallView;
-  RepeatCall: CallView;
-  CancelCall: CallView;
-  AnswerSampling: null;
-  AnswerElicitation: null;
-  RejectQuestion: null;
-  AutoRespond: null;
   SetProfile: ServerView;
-  AddRoot: ServerView;
-  RemoveRoot: ServerView;
-  BrowseFolder: FolderView;
-  ListTasks: TaskView[];
-  CancelTask: TaskView;
-  GetTaskResult: CallView;
-  Pin: PinView[];
-  Unpin: PinView[];
-  ListPins: PinView[];
-  SaveExample: ExampleView[];
-  DeleteExample: ExampleView[];
-  ListExamples: ExampleView[];
-  ForgetRun: null;
   SetSetting: SettingView;
+  StopList: ListSummary;
+  Subscribe: ServerView;
+  Unpin: PinView[];
+  Unsubscribe: ServerView;
 }
 
 /**

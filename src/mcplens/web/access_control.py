@@ -1,0 +1,255 @@
+"""Access control: which requests are let in, and what a browser may do with the answers.
+
+Host against DNS rebinding, Origin against other sites and other ports of this machine, the token
+against other users of it. The token is in the address that is opened, behind the #, so that no
+request ever carries it but the one that exchanges it for a cookie. The cookie is for a folder that
+nobody else can name, since browsers send cookies to every port. Wraps the whole application.
+"""
+
+from __future__ import annotations
+
+import hmac
+import os
+import secrets
+import socket
+from collections.abc import Iterable, Mapping
+from ipaddress import ip_address
+from typing import Final
+from urllib.parse import urlsplit
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import HTTPConnection, Request
+from starlette.responses import HTMLResponse, JSONResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from mcplens.transports.network import is_loopback
+
+# Pages of ours have a Content-Security-Policy of their own; everything else may do nothing.
+INERT: Final = "default-src 'none'; frame-ancestors 'none'; sandbox"
+_HEADERS: Final = {
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "X-Frame-Options": "DENY",
+    "Permissions-Policy": "camera=(), microphone=(), geolocation=(), payment=(), usb=()",
+}
+_SAFE: Final = ("GET", "HEAD")
+# Where the token is exchanged, and where a page comes back to after a restart.
+SESSION_PATH: Final = "/api/session"
+NONCE_PATH: Final = "/api/session/nonce"
+RETURN_PATH: Final = "/api/session/return"
+# All else below /api wants the cookie, which comes only below the folder of this run.
+_OPEN: Final = frozenset({SESSION_PATH, NONCE_PATH, RETURN_PATH})
+_FOLDERS: Final = "/k/"
+# Tells a page that mcplens refused it, not another program that has its port now.
+OURS: Final = {"Mcplens": "web"}
+# Whoever had this port before may have left a service worker, which would answer in our place. The
+# browser looks for a newer script soon after a page was opened, and this answer ends the worker.
+_FORGET: Final = {"Clear-Site-Data": '"storage"'}
+# For a person who came here by a wrong address.
+_PAGE: Final = """<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><title>mcplens</title></head>
+<body><h1>mcplens does not answer this</h1><p>Reason: {text}.</p>
+<p>Open the address that mcplens printed when it started.</p></body></html>
+"""
+
+
+class Refused(Exception):
+    """A request that is not let in, with the status that it is answered with."""
+
+    def __init__(self, status: int, text: str, headers: Mapping[str, str] | None = None) -> None:
+        super().__init__(text)
+        self.status = status
+        self.text = text
+        self.headers = headers or {}
+
+
+class AccessKeys:
+    """The token of this run, and the cookie that it is exchanged for.
+
+    `launch` opens once, and only for this user: it is part of a browser's command line, which
+    others may see. The cookie is for `folder` alone: a browser asks another port for it only if
+    its page knows it.
+    """
+
+    def __init__(self, port: int) -> None:
+        self.token = secrets.token_urlsafe(32)
+        self.launch = secrets.token_urlsafe(32)
+        self.session = secrets.token_urlsafe(32)
+        self.folder = _FOLDERS + secrets.token_urlsafe(16)
+        # Two that run side by side do not take each other's place in a browser.
+        self.cookie = f"mcplens-{port}"
+
+    def __repr__(self) -> str:
+        return f"<AccessKeys of {self.cookie}>"
+
+    def exchange(self, token: str, *, is_by_another_user: bool = False) -> str | None:
+        """The value of the cookie for the right token."""
+        given = token.encode()
+        if self.launch and hmac.compare_digest(given, self.launch.encode()):
+            if is_by_another_user:
+                return None
+            self.launch = ""
+            return self.session
+        return self.session if hmac.compare_digest(given, self.token.encode()) else None
+
+    def is_known(self, connection: HTTPConnection) -> bool:
+        """Whether a request has the cookie."""
+        given = connection.cookies.get(self.cookie, "")
+        return hmac.compare_digest(given.encode(), self.session.encode())
+
+    def within(self, path: str) -> str | None:
+        """The rest of a path below the folder of this run."""
+        _, _, name, *rest = path.split("/", 3)
+        if not hmac.compare_digest(f"{_FOLDERS}{name}".encode(), self.folder.encode()):
+            return None
+        return "/" + "".join(rest)
+
+
+class AccessControl:
+    """Lets in what comes from our own page, by a name that is ours, and with the cookie."""
+
+    def __init__(self, app: ASGIApp, keys: AccessKeys, *, host: str, port: int) -> None:
+        self._app = app
+        self._keys = keys
+        self._port = port
+        self._names = frozenset(_names_of(host))
+        self._is_everywhere = host in ("0.0.0.0", "::", "")
+
+    def __repr__(self) -> str:
+        names = sorted(self._names) or "loopback names"
+        return f"<AccessControl of port {self._port}, reached by {names}>"
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] not in ("http", "websocket"):
+            return
+        try:
+            scope = self._checked(scope)
+        except Refused as refused:
+            await _refuse(scope, receive, send, refused)
+            return
+        await self._app(scope, receive, _adding_headers(send))
+
+    def _checked(self, scope: Scope) -> Scope:
+        """The request as the application sees it: without the folder."""
+        headers = Headers(scope=scope)
+        host = headers.get("host", "")
+        if not self._is_ours(host):
+            raise Refused(421, "this address does not belong to mcplens")
+        if "service-worker" in headers:
+            raise Refused(404, "mcplens has no service workers", _FORGET)
+        is_safe = scope["type"] == "http" and scope["method"] in _SAFE
+        origin = headers.get("origin")
+        if origin is None and not is_safe:
+            raise Refused(403, "a request that changes something must say where it comes from")
+        if origin is not None and origin.lower() != f"http://{host.lower()}":
+            raise Refused(403, "pages of other origins may not use mcplens")
+        path: str = scope["path"]
+        if not path.startswith(("/api/", _FOLDERS)):
+            return scope
+        # A picture on another local site's page would carry our cookie.
+        if headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
+            raise Refused(403, "pages of other sites may not use mcplens")
+        return self._signed_in(scope, path)
+
+    def _signed_in(self, scope: Scope, path: str) -> Scope:
+        """What needs the cookie is only below the folder that the cookie is for."""
+        if path in _OPEN:
+            return scope
+        inner = self._keys.within(path) if path.startswith(_FOLDERS) else None
+        is_socket = scope["type"] == "websocket"  # it closes with a code
+        is_known = is_socket or self._keys.is_known(HTTPConnection(scope))
+        if inner is None or not inner.startswith("/api/") or not is_known:
+            raise Refused(401, "open the address that mcplens printed", OURS)
+        return {**scope, "path": inner}
+
+    def _is_ours(self, host: str) -> bool:
+        try:
+            parts = urlsplit(f"//{host}")
+            name, port = (parts.hostname or "").lower(), parts.port or 80
+        except ValueError:
+            return False
+        if port != self._port:
+            return False
+        if is_loopback(name) or name in self._names:
+            return True
+        # A name can be made to lead here, an address cannot.
+        return self._is_everywhere and _is_address(name)
+
+
+def _names_of(host: str) -> Iterable[str]:
+    if is_loopback(host):
+        return
+    yield host.lower()
+    if host in ("0.0.0.0", "::", ""):
+        yield socket.gethostname().lower()
+
+
+def _is_address(name: str) -> bool:
+    try:
+        ip_address(name)
+    except ValueError:
+        return False
+    return True
+
+
+def _adding_headers(send: Send) -> Send:
+    """The headers that every answer has, unless it says otherwise itself."""
+
+    async def send_with_headers(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            headers = MutableHeaders(scope=message)
+            for name, value in _HEADERS.items():
+                headers.setdefault(name, value)
+            headers.setdefault("Content-Security-Policy", INERT)
+            headers.setdefault("Cache-Control", "no-store")
+        await send(message)
+
+    return send_with_headers
+
+
+async def _refuse(scope: Scope, receive: Receive, send: Send, refused: Refused) -> None:
+    if scope["type"] == "websocket":
+        await receive()
+        await send({"type": "websocket.close", "code": 1008})  # before accept: HTTP 403
+        return
+    # A browser's address bar accepts HTML by name; scripts and tools take anything.
+    if "text/html" in Headers(scope=scope).get("accept", ""):
+        response: Response = HTMLResponse(_PAGE.format(text=refused.text), refused.status)
+    else:
+        response = JSONResponse({"error": refused.text}, refused.status)
+    response.headers.update(refused.headers)
+    await response(scope, receive, _adding_headers(send))
+
+
+def is_by_another_user(request: Request) -> bool:
+    """Whether a request comes from another user of this machine; False where that is unknown.
+
+    Such a user can read the address that the browser is started with from its command line, and
+    be faster than the browser. Only Linux says whose connection it is. Root may do what it likes
+    anyway; it is also who passes on what comes from outside.
+    """
+    port = (request.scope.get("server") or ("", None))[1]
+    if request.client is None or port is None or not hasattr(os, "getuid"):
+        return False
+    return user_of(request.client.port, port) not in (None, 0, os.getuid())
+
+
+def user_of(port: int, to_port: int) -> int | None:
+    """The user who opened the connection from a port of this machine to another one."""
+    for table in ("/proc/net/tcp", "/proc/net/tcp6"):
+        try:
+            with open(table) as lines:
+                next(lines, None)  # the headings
+                for line in lines:
+                    _, local, remote, _, _, _, _, user, *_ = line.split()
+                    if _port_of(local) == port and _port_of(remote) == to_port:
+                        return int(user)
+        except (OSError, ValueError):
+            continue
+    return None
+
+
+def _port_of(address: str) -> int:
+    return int(address.rpartition(":")[2], 16)

@@ -1,0 +1,90 @@
+"""Events and runs as the page is shown them; made by rows.py and recording.py."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from mcplens.protocol.frames import RequestId
+
+
+class EventView(msgspec.Struct, frozen=True):
+    """One event, live or recorded, as a row shows it.
+
+    `kind` is the event's type (docs/reference/events.md). `head` is how the bytes of its message
+    or body begin, `detail` its other fields. `is_cut` says that `detail`, or the line of stderr,
+    lacks what was too large. `is_error` is said by a result: a tool that ran and failed.
+    """
+
+    run_id: str
+    seq: int
+    wall: float
+    mono: float
+    server_id: str
+    kind: str
+    method: str | None
+    request_id: RequestId | None
+    status: str | int | None
+    size_bytes: int
+    head: str
+    malformed: str | None
+    detail: dict[str, Any]
+    is_cut: bool
+    is_error: bool
+
+
+class EventPage(msgspec.Struct, frozen=True):
+    """Events of the recording; go on with `after` (or `before`) the last one if `has_more`."""
+
+    events: list[EventView]
+    has_more: bool
+
+
+class MatchesView(msgspec.Struct, frozen=True):
+    """Which events of a run hold a text, in order; all up to `last_seq` were looked at.
+
+    `is_cut` says that there are older ones that are not told.
+    """
+
+    seqs: list[int]
+    last_seq: int
+    is_cut: bool
+
+
+class RunView(msgspec.Struct, frozen=True):
+    """One run of mcplens that was recorded."""
+
+    run_id: str
+    started: float
+    ended: float | None
+    title: str
+    version: str
+    servers: list[str]
+    event_count: int
+    size_bytes: int
+    last_seq: int
+
+
+class RunPage(msgspec.Struct, frozen=True):
+    runs: list[RunView]
+    has_more: bool
+
+
+class WholeEvent(msgspec.Struct, frozen=True):
+    """One event, whole: `text` is its message or body, None where those bytes are no UTF-8."""
+
+    event: EventView
+    text: str | None
+    text_is_cut: bool
+    masked: list[Any]
+
+
+class ImportedView(msgspec.Struct, frozen=True):
+    """What the import of a trace did; `broken` has the first of the lines that were left out."""
+
+    run_ids: list[str]
+    event_count: int
+    known_count: int
+    broken: list[str]
+    broken_count: int

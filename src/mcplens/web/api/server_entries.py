@@ -1,0 +1,310 @@
+"""Servers as their files have them, ours or another tool's: add, edit, remove, import, export.
+
+What a file says of a server, not how its connection stands (servers.py).
+"""
+
+from __future__ import annotations
+
+import shlex
+from functools import partial
+from typing import Any, Literal
+
+import msgspec
+
+from mcplens.config.command_line import export_commands
+from mcplens.config.export import Shape, export_servers
+from mcplens.config.files import Written
+from mcplens.config.model import ServerEntry, Source
+from mcplens.errors import InspectorError
+from mcplens.protocol.masking import mask_url
+from mcplens.store.masks import mask_argv
+from mcplens.store.masks import plain as plain_name
+from mcplens.web.api.errors import ErrorView, error_view
+from mcplens.web.recording import beside
+from mcplens.web.registry import Command, command
+from mcplens.web.safe_json import json_safe
+from mcplens.workspace import editing
+from mcplens.workspace.masked import count_secrets, masked_raw
+from mcplens.workspace.reading import Found, found_on, parse_target, read_path, read_text
+from mcplens.workspace.workspace import Workspace
+
+
+class SourceView(msgspec.Struct, frozen=True):
+    """Where a server comes from: a file, the command line (`given`), or this page."""
+
+    kind: str
+    path: str
+    scope: str
+
+
+def source_view(source: Source) -> SourceView:
+    return SourceView(source.kind, source.path, source.scope)
+
+
+class InputView(msgspec.Struct, frozen=True):
+    """A value that a person must supply before a server can be used."""
+
+    id: str
+    variable: str
+    description: str
+    default: str | None
+    choices: list[str]
+    is_secret: bool
+    is_required: bool
+
+
+def input_views(entry: ServerEntry) -> list[InputView]:
+    return [
+        InputView(
+            one.id,
+            one.variable,
+            one.description,
+            one.default,
+            list(one.choices),
+            one.is_secret,
+            one.is_required,
+        )
+        for one in entry.inputs
+    ]
+
+
+def command_words(entry: ServerEntry) -> list[str] | None:
+    """The whole command as its file has it: what a placeholder stands for may be a secret."""
+    command = entry.raw.get("command") or entry.command
+    if command is None or entry.url is not None:
+        return None
+    args = entry.raw.get("args") or entry.args
+    return [str(command), *map(str, args if isinstance(args, list | tuple) else ())]
+
+
+def masked_command(entry: ServerEntry) -> list[str] | None:
+    """The command with its secrets masked."""
+    words = command_words(entry)
+    if words is None:
+        return None
+    return mask_argv(words, frozenset(map(plain_name, entry.secret_keys)))
+
+
+def reached_by(entry: ServerEntry) -> str:
+    """How a server is reached, in one line."""
+    command = masked_command(entry)
+    if command is not None:
+        return shlex.join(command)
+    return mask_url(str(entry.url or entry.raw.get("url") or ""))
+
+
+class FoundView(msgspec.Struct, frozen=True):
+    """A server that another tool has, or that a file or a pasted text names; not ours yet.
+
+    `choices` are the ways to a registry's server (`npm`, `remote`), `choice` the one taken.
+    Where there is an `offer_id`, the secrets in `raw` are masked.
+    """
+
+    name: str
+    source: SourceView
+    transport: str | None
+    shown: str
+    command: list[str] | None
+    raw: dict[str, Any]
+    inputs: list[InputView]
+    remarks: list[str]
+    problem: ErrorView | None
+    is_known: bool
+    choices: list[str]
+    choice: str | None
+    offer_id: str | None
+
+
+def found_views(workspace: Workspace, found: Found, *, is_masked: bool = False) -> list[FoundView]:
+    """Servers that are not ours yet, with all that would be added of them."""
+    return [found_view(workspace, entry, found, is_masked=is_masked) for entry in found.entries]
+
+
+def found_view(
+    workspace: Workspace, entry: ServerEntry, found: Found, *, is_masked: bool = False
+) -> FoundView:
+    return FoundView(
+        entry.name,
+        source_view(entry.source),
+        entry.transport,
+        reached_by(entry),
+        masked_command(entry),
+        json_safe(masked_raw(entry.raw) if is_masked else entry.raw),
+        input_views(entry),
+        list(entry.remarks),
+        error_view(entry.problem.to_dict() if entry.problem else None),
+        entry.name in workspace.servers,
+        found.choices,
+        found.choice,
+        workspace.offered.add(entry.raw) if is_masked else None,
+    )
+
+
+class EntryView(msgspec.Struct, frozen=True):
+    """A server's entry as its file has it, for a form; secrets are masked.
+
+    A masked value that comes back unchanged means: as it was.
+    """
+
+    raw: dict[str, Any]
+
+
+class ServerEntryOf(Command, frozen=True, kw_only=True):
+    """What the file says of a server, for the form."""
+
+    server_id: str
+
+
+@command
+async def show_entry(workspace: Workspace, command: ServerEntryOf) -> EntryView:
+    entry = workspace.find(command.server_id).entry
+    return EntryView(masked_raw(entry.raw))
+
+
+class WrittenView(msgspec.Struct, frozen=True):
+    """Which file was written, and where its former content is."""
+
+    path: str
+    backup: str | None
+    servers: list[str]
+
+
+def _written(written: Written, servers: list[str]) -> WrittenView:
+    return WrittenView(written.path, written.backup, servers)
+
+
+class ServerAdd(Command, frozen=True, kw_only=True):
+    """Add a server to the user's file. `raw` is its entry; in a copy, masks stand for what the
+    original has."""
+
+    name: str
+    raw: dict[str, Any]
+    copy_of: str | None = None
+
+
+@command
+async def add_server(workspace: Workspace, command: ServerAdd) -> WrittenView:
+    name = command.name
+    return _written(editing.add_server(workspace, name, command.raw, command.copy_of), [name])
+
+
+class ServerEdit(Command, frozen=True, kw_only=True):
+    """Replace a server's entry, under a new name if one is given."""
+
+    server_id: str
+    raw: dict[str, Any]
+    name: str | None = None
+
+
+@command
+async def edit_server(workspace: Workspace, command: ServerEdit) -> WrittenView:
+    entry = workspace.find(command.server_id).entry
+    name = command.name or entry.name
+    return _written(editing.edit_server(workspace, entry, command.raw, name), [name])
+
+
+class ServerRemove(Command, frozen=True, kw_only=True):
+    """Take a server out of its file (or out of this page, if it is in none)."""
+
+    server_id: str
+
+
+@command
+async def remove_server(workspace: Workspace, command: ServerRemove) -> None:
+    editing.remove_server(workspace, command.server_id)
+
+
+class FoundServers(Command, frozen=True, kw_only=True):
+    """What other tools on this computer have."""
+
+
+@command
+async def find_servers(workspace: Workspace, command: FoundServers) -> list[FoundView]:
+    entries = await beside(partial(found_on, workspace.configured.here))
+    return found_views(workspace, Found(entries), is_masked=True)
+
+
+class ServerRead(Command, frozen=True, kw_only=True):
+    """The servers of a pasted text or a file, in any tool's shape.
+
+    `choice` is the way to a registry's server, `values` what a person filled in by input id.
+    """
+
+    text: str | None = None
+    file_name: str | None = None
+    path: str | None = None
+    choice: str | None = None
+    values: dict[str, str] = {}
+
+
+@command
+async def read_servers(workspace: Workspace, command: ServerRead) -> list[FoundView]:
+    here, choice, values = workspace.configured.here, command.choice, command.values
+    if command.text is not None:
+        look = partial(read_text, here, command.text, choice, values, command.file_name)
+    elif command.path is not None:
+        look = partial(read_path, here, command.path, choice, values)
+    else:
+        raise InspectorError("INVALID_REQUEST", "give a text or a path")
+    # A text has come from the page itself.
+    return found_views(workspace, await beside(look), is_masked=command.text is None)
+
+
+class ParseTarget(Command, frozen=True, kw_only=True):
+    """A pasted command line or URL as an entry."""
+
+    text: str
+
+
+@command
+async def parse_pasted_target(workspace: Workspace, command: ParseTarget) -> FoundView:
+    entry = parse_target(workspace.configured.here, command.text)
+    return found_view(workspace, entry, Found([entry]))
+
+
+class ServerImport(Command, frozen=True, kw_only=True):
+    """Add servers that FoundServers or ServerRead gave: name to entry.
+
+    `offers` has the `offer_id` of those that had one: what is masked in them is as it was found.
+    """
+
+    servers: dict[str, dict[str, Any]]
+    replaces: bool = False
+    offers: dict[str, str] = {}
+
+
+@command
+async def import_servers(workspace: Workspace, command: ServerImport) -> WrittenView:
+    servers = workspace.offered.taken(command.servers, command.offers)
+    written = editing.bring_in(workspace, servers, replaces=command.replaces)
+    return _written(written, list(command.servers))
+
+
+class ExportView(msgspec.Struct, frozen=True):
+    """Servers in another tool's shape, what that shape cannot say, and how many values in it look
+    like secrets."""
+
+    text: str
+    remarks: list[str]
+    secret_count: int
+
+
+class ServerExport(Command, frozen=True, kw_only=True):
+    """Servers in another tool's shape, or as commands for a shell; all, if none is named."""
+
+    shape: Shape | Literal["commands"]
+    servers: list[str] = []
+
+
+@command
+async def export_as(workspace: Workspace, command: ServerExport) -> ExportView:
+    names = command.servers or [
+        name for name, server in workspace.servers.items() if not server.is_built_in
+    ]
+    entries = [workspace.find(name).entry for name in names]
+    shape = command.shape
+    exported = export_commands(entries) if shape == "commands" else export_servers(entries, shape)
+    secret_count = sum(
+        count_secrets(entry.raw, workspace.secret_keys.of(entry.name)) for entry in entries
+    )
+    return ExportView(exported.text, list(exported.remarks), secret_count)

@@ -1,0 +1,57 @@
+"""Export selections: the rows that a page wants exported, sent before the download begins, since
+no URL is long enough for them.
+
+Only the newest few are kept; a page sends them again each time. Called by the HTTP routes.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections import OrderedDict
+from typing import Final
+
+import msgspec
+
+from mcplens.errors import InspectorError
+from mcplens.store.spans import Spans
+
+# A page holds 205,000 rows; none of them beside another is four megabytes of text.
+MOST_BYTES: Final = 8 * 1024 * 1024
+# Each is used at once.
+_MOST_KEPT: Final = 4
+
+
+class ExportSelections:
+    """The rows that pages selected, by a name that each selection was given."""
+
+    def __init__(self) -> None:
+        self._kept: OrderedDict[str, Spans] = OrderedDict()
+
+    def __repr__(self) -> str:
+        return f"<ExportSelections, {len(self._kept)} kept>"
+
+    def keep(self, body: bytes) -> str:
+        """Keep a selection: the first and last number of each span, in order.
+
+        Raises:
+            InspectorError: it cannot be understood.
+        """
+        try:
+            spans = Spans(msgspec.json.decode(body, type=list[int]))
+        except ValueError as problem:
+            raise InspectorError("INVALID_REQUEST", f"not a selection of rows: {problem}") from None
+        name = secrets.token_urlsafe(8)
+        self._kept[name] = spans
+        if len(self._kept) > _MOST_KEPT:
+            self._kept.popitem(last=False)
+        return name
+
+    def find(self, name: str) -> Spans:
+        """
+        Raises:
+            InspectorError: they are no longer known.
+        """
+        if name not in self._kept:
+            message = "what was shown is no longer known: export it again"
+            raise InspectorError("INVALID_REQUEST", message)
+        return self._kept[name]

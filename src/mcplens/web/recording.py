@@ -1,0 +1,224 @@
+"""What was recorded, read beside the loop: SQLite and large files would hold up every server.
+
+Each question opens the recording, on a thread of a small pool, and closes it. What is still in
+memory of this run is answered from there. Called by the HTTP routes and by `ReplayCall`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Final, TypeVar
+
+from mcplens.bus import Published
+from mcplens.errors import ConfigurationError, InspectorError
+from mcplens.events import Event, FrameReceived, FrameSent
+from mcplens.protocol.frames import Frame, Kind
+from mcplens.store.decoding import Stored, decode_row
+from mcplens.store.filters import Filter, Sieve
+from mcplens.store.history import History, IsStopped, Place, check
+from mcplens.store.pins import find_pin
+from mcplens.store.replaying import is_request
+from mcplens.store.rows import Row, RowEncoder
+from mcplens.web.api.events import EventPage, EventView, MatchesView, RunPage, RunView
+from mcplens.web.rows import event_view
+from mcplens.workspace.workspace import Workspace
+
+T = TypeVar("T")
+
+# For what is quick; a search or an export has threads of its own.
+_threads: Final = ThreadPoolExecutor(4, thread_name_prefix="mcplens history")
+# 2 MB as events usually are; a page reads 200,000 of them.
+MOST_EVENTS: Final = 5_000
+# Three runs a day for a year; each is a line to choose from.
+MOST_RUNS: Final = 1_000
+# As many as a page keeps rows.
+MOST_MATCHES: Final = 100_000
+# An answer goes the other way than its request.
+_OTHER_WAY: Final[dict[type[Event], type[Event]]] = {
+    FrameSent: FrameReceived,
+    FrameReceived: FrameSent,
+}
+
+
+async def beside(work: Callable[[], T]) -> T:
+    """Run blocking work on a thread."""
+    return await asyncio.get_running_loop().run_in_executor(_threads, work)
+
+
+async def read(workspace: Workspace, work: Callable[[History], T]) -> T:
+    """Ask the recording something.
+
+    Raises:
+        ConfigurationError: it cannot be read.
+    """
+
+    def ask() -> T:
+        with History(workspace.recording_path) as history:
+            return work(history)
+
+    return await beside(ask)
+
+
+async def runs(workspace: Workspace, limit: int) -> RunPage:
+    """The newest runs."""
+    limit = min(limit, MOST_RUNS)
+    found = await read(workspace, lambda history: history.runs(limit + 1))
+    shown = [
+        RunView(
+            run.run_id,
+            run.started,
+            run.ended,
+            run.title,
+            run.version,
+            run.servers,
+            run.event_count,
+            run.size_bytes,
+            run.last_seq,
+        )
+        for run in found[:limit]
+    ]
+    return RunPage(shown, len(found) > limit)
+
+
+def events(
+    workspace: Workspace,
+    wanted: Filter,
+    is_stopped: IsStopped,
+    *,
+    after: Place | None,
+    before: Place | None,
+    newest_first: bool,
+    limit: int,
+) -> EventPage:
+    """A page of recorded events; it may take long to find them.
+
+    Raises:
+        CancelledRequest: it was called off.
+        ConfigurationError: the recording cannot be read.
+    """
+    limit = min(limit, MOST_EVENTS)
+    found: list[EventView] = []
+    with History(workspace.recording_path, is_stopped) as history:
+        rows = history.scan(wanted, after=after, before=before, newest_first=newest_first)
+        for run_id, row in rows:
+            if len(found) == limit:
+                return EventPage(found, True)
+            found.append(event_view(run_id, row))
+    return EventPage(found, False)
+
+
+def matches(
+    workspace: Workspace, wanted: Filter, after_seq: int, is_stopped: IsStopped
+) -> MatchesView:
+    """Which events of one run are wanted, by their whole bytes; it may take long.
+
+    What is in memory is looked through there, what is older in the recording.
+
+    Raises:
+        CancelledRequest: it was called off.
+        InspectorError: no run is named, or the recording of another run cannot be read.
+    """
+    run_id = wanted.run_id
+    if run_id is None:
+        raise InspectorError("INVALID_REQUEST", "name the run to search")
+    is_live = run_id == workspace.bus.run_id
+    kept = workspace.bus.since(after_seq) if is_live else []
+    is_whole = bool(kept) and kept[0][2] == after_seq + 1
+    is_done = is_live and (is_whole or not workspace.bus.last_seq > after_seq)
+
+    seqs: list[int] = []
+    last_seq = after_seq
+    if not is_done:
+        before = (run_id, kept[0][2]) if kept else None
+        try:
+            with History(workspace.recording_path, is_stopped) as history:
+                rows = history.scan(wanted, after=(run_id, after_seq), before=before)
+                seqs += deque((row[0] for _, row in rows), MOST_MATCHES + 1)
+                run = history.run(run_id)
+                last_seq = after_seq if run is None else run.last_seq
+        except ConfigurationError:
+            if not is_live:
+                raise
+    if kept:
+        seqs += _matches_in_memory(kept, wanted, is_stopped)
+        last_seq = kept[-1][2]
+    return MatchesView(seqs[-MOST_MATCHES:], last_seq, len(seqs) > MOST_MATCHES)
+
+
+def _matches_in_memory(
+    kept: list[Published], wanted: Filter, is_stopped: IsStopped
+) -> Iterator[int]:
+    sieve = Sieve(wanted)
+    for row in RowEncoder().encode(kept):
+        check(is_stopped)
+        if sieve.lets_through(row):
+            yield row[0]
+
+
+async def row_of(workspace: Workspace, run_id: str, seq: int) -> Row:
+    """One event as it is recorded: from memory, from its run, or from its pin.
+
+    Raises:
+        InspectorError: it is not there, or no longer.
+    """
+    if run_id == workspace.bus.run_id:
+        for published in workspace.bus.since(seq - 1)[:1]:
+            if published[2] == seq:
+                # Beside its request, so that an answer has its method.
+                *_, row = RowEncoder().encode([*_request_of(workspace, published), published])
+                return row
+
+    def find() -> Row | None:
+        path = workspace.recording_path
+        with History(path) as history:
+            for _, row in history.scan(Filter(run_id=run_id), after=(run_id, seq - 1)):
+                if row[0] == seq:
+                    return row
+                break
+        pinned = find_pin(path, run_id, seq)
+        return None if pinned is None else pinned.row
+
+    found = await beside(find)
+    if found is None:
+        raise InspectorError("INVALID_REQUEST", f"the event {run_id}/{seq} is not recorded")
+    return found
+
+
+def _request_of(workspace: Workspace, published: Published) -> list[Published]:
+    """The request that this is the answer to, if it is one; at most one."""
+    kind, server_id, seq, _, _, fields, _ = published
+    message = fields[0] if kind in _OTHER_WAY else None
+    if type(message) is not Frame or message.kind not in (Kind.RESULT, Kind.ERROR):
+        return []
+    for one in reversed(workspace.bus.since(0)):
+        if one[2] > seq or one[0] is not _OTHER_WAY[kind] or one[1] != server_id:
+            continue
+        asked = one[5][0]
+        if type(asked) is Frame and asked.kind is Kind.REQUEST and asked.id == message.id:
+            return [one]
+    return []
+
+
+async def event(workspace: Workspace, run_id: str, seq: int) -> tuple[EventView, Stored, bytes]:
+    """One event: with all its fields, as it was published, and its bytes.
+
+    Raises:
+        InspectorError: it is not there, or no longer.
+    """
+    row = await row_of(workspace, run_id, seq)
+    return event_view(run_id, row, is_whole=True), decode_row(run_id, row), row[9] or b""
+
+
+async def recorded_request(workspace: Workspace, run_id: str, seq: int) -> Stored:
+    """An event that is a request.
+
+    Raises:
+        InspectorError: it is none, or not recorded.
+    """
+    _, stored, _ = await event(workspace, run_id, seq)
+    if not is_request(stored):
+        raise InspectorError("INVALID_REQUEST", f"the event {run_id}/{seq} is no request")
+    return stored

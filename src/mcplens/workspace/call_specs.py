@@ -1,0 +1,77 @@
+"""What a call was asked to do, as values: enough to show it and to make it again.
+
+One struct per kind of call. The surfaces build them, `requests.start_call` makes the call, and
+`Call.spec` keeps the value.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from mcplens.store.decoding import Stored
+from mcplens.workspace.tasks import Role
+
+
+class _Spec(msgspec.Struct, frozen=True, kw_only=True):
+    """What any call may be given; a timeout of 0 means no limit, as in a server's entry.
+
+    `listed_as` tells items of one name apart on the screen that made the call; it is only kept.
+    """
+
+    server_id: str
+    listed_as: str = ""
+    meta: dict[str, Any] = {}
+    headers: dict[str, str] = {}
+    timeout_s: float | None = None
+
+
+class ToolCall(_Spec, frozen=True, kw_only=True):
+    """A tool with its arguments as JSON; `send_anyway` skips the checks before it is sent."""
+
+    name: str
+    arguments: bytes | None = None
+    as_task: bool = False
+    send_anyway: bool = False
+
+
+class ResourceRead(_Spec, frozen=True, kw_only=True):
+    uri: str
+
+
+class PromptGet(_Spec, frozen=True, kw_only=True):
+    name: str
+    arguments: dict[str, str] = {}
+
+
+class MethodRequest(_Spec, frozen=True, kw_only=True):
+    """Any method with any params, as JSON."""
+
+    method: str
+    params: bytes | None = None
+
+
+class RawMessage(_Spec, frozen=True, kw_only=True):
+    """Bytes exactly as they are; `force` sends an id that is in flight."""
+
+    data: bytes
+    force: bool = False
+
+
+class RecordedRequest(_Spec, frozen=True, kw_only=True):
+    """To be sent again with a new id, and with the secrets of today."""
+
+    stored: Stored
+
+
+class TaskResult(_Spec, frozen=True, kw_only=True):
+    """The result of a task, once it is over; `role` says who runs the task."""
+
+    task_id: str
+    role: Role
+
+
+CallSpec = (
+    ToolCall | ResourceRead | PromptGet | MethodRequest | RawMessage | RecordedRequest | TaskResult
+)
