@@ -13,7 +13,7 @@ from mcplens.demo.elicitation import EVERY_FIELD
 from mcplens.demo.media import png, wav
 from mcplens.demo.registry import FEATURE, TOOLS
 from mcplens.protocol.eras import header_parameters
-from mcplens.protocol.schema import Validator
+from mcplens.protocol.schema_validation import Validator
 
 from .doors import HANDSHAKE, STATELESS, in_memory
 

@@ -17,7 +17,7 @@ import msgspec
 from mcplens.cli import output
 from mcplens.cli.keyboard import Keyboard
 from mcplens.protocol import elicitation, sampling
-from mcplens.protocol.forms import Field, fields_of, from_text
+from mcplens.protocol.form_fields import Field, fields_of, from_text
 from mcplens.session.handler import REJECTED, Forced, ServerRequest
 
 # Of what a server sends with its question.

@@ -13,7 +13,7 @@ from mcplens.cli.progress import progress_line
 from mcplens.cli.running import run
 from mcplens.cli.state import Seconds, State, shared_options
 from mcplens.cli.target import split_tool
-from mcplens.protocol.shapes import Tool
+from mcplens.protocol.result_types import Tool
 from mcplens.protocol.tasks import Task
 from mcplens.session.client import Client
 

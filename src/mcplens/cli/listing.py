@@ -11,7 +11,7 @@ from mcplens.cli import output
 from mcplens.cli.completion import complete_target, remember_tools
 from mcplens.cli.running import run
 from mcplens.cli.state import State, shared_options
-from mcplens.protocol.shapes import Prompt, Resource, ResourceTemplate, Tool
+from mcplens.protocol.result_types import Prompt, Resource, ResourceTemplate, Tool
 from mcplens.session.catalog import METHODS
 from mcplens.session.client import Client
 from mcplens.session.results import LIST_KEYS

@@ -13,7 +13,7 @@ from mcplens.cli.completion import complete_first
 from mcplens.cli.running import run
 from mcplens.cli.state import State, shared_options
 from mcplens.cli.target import split_word
-from mcplens.protocol.shapes import ResourceContents
+from mcplens.protocol.result_types import ResourceContents
 from mcplens.session.client import Client
 
 

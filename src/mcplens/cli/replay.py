@@ -19,7 +19,7 @@ from mcplens.cli.running import reporting, run
 from mcplens.cli.state import State, shared_options
 from mcplens.cli.target import Target, confirm, is_known, resolve, with_options
 from mcplens.events import HttpRequestSent, ProcessStarted
-from mcplens.protocol.masking import mask_url
+from mcplens.protocol.secret_masking import mask_url
 from mcplens.store.decoding import Stored
 from mcplens.store.masks import is_masked
 from mcplens.store.replaying import Replay, is_request, request_to_replay

@@ -17,7 +17,7 @@ from mcplens.cli import exits, output
 from mcplens.cli.completion import complete_target
 from mcplens.cli.exits import Refusal, refusing
 from mcplens.cli.state import State, pairs
-from mcplens.protocol.masking import mask_url
+from mcplens.protocol.secret_masking import mask_url
 
 if TYPE_CHECKING:
     from mcplens.config.files import Written

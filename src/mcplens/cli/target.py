@@ -19,7 +19,7 @@ from mcplens.cli import output
 from mcplens.cli.answering import answering
 from mcplens.cli.state import State
 from mcplens.errors import InspectorError
-from mcplens.protocol.masking import is_secret_name, mask, mask_url
+from mcplens.protocol.secret_masking import is_secret_name, mask, mask_url
 from mcplens.targets import command_name, host_of, url_of_host
 
 if TYPE_CHECKING:

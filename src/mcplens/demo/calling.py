@@ -11,7 +11,7 @@ from mcplens.demo.lists import added_tool
 from mcplens.demo.registry import TOOLS, Failure, Fault, Json, Tool, failure, method
 from mcplens.demo.tasks import EXTENSION, require_extension
 from mcplens.inbound.refusal import INVALID_PARAMS, METHOD_NOT_FOUND
-from mcplens.protocol.schema import Validator
+from mcplens.protocol.schema_validation import Validator
 
 
 @method("tools/call")

@@ -9,7 +9,7 @@ import msgspec
 from mcplens.demo.asking import Question, ask, ask_all
 from mcplens.demo.call import Call
 from mcplens.demo.registry import Failure, Json, text, tool
-from mcplens.protocol.schema import Validator
+from mcplens.protocol.schema_validation import Validator
 
 # Every kind of field that a form may have (flat: no objects, no lists of objects).
 EVERY_FIELD: Final[Json] = {

@@ -18,7 +18,7 @@ from mcplens.inbound.limits import Limits
 from mcplens.inbound.peer import Handler, Peer
 from mcplens.inbound.streams import Bell
 from mcplens.protocol.frames import RequestId
-from mcplens.protocol.lines import LineSplitter
+from mcplens.protocol.line_splitter import LineSplitter
 
 _CHUNK_BYTES: Final = 256 * 1024
 # After the client closed our stdin: for the answers that are nearly done, and to write them.

@@ -14,7 +14,7 @@ import msgspec
 
 from mcplens.config.model import ServerEntry
 from mcplens.config.trust import asked_variables, fingerprint, given_values
-from mcplens.protocol.masking import is_secret_name
+from mcplens.protocol.secret_masking import is_secret_name
 from mcplens.web import views
 from mcplens.web.showing.entries import words_of
 

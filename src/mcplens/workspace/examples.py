@@ -13,7 +13,7 @@ import msgspec
 from mcplens.config.files import write_text
 from mcplens.config.surroundings import Surroundings, user_state_folder
 from mcplens.errors import InspectorError
-from mcplens.protocol.masking import is_secret_name
+from mcplens.protocol.secret_masking import is_secret_name
 from mcplens.store.masks import KeyMasker, KeysOf
 from mcplens.store.masks import plain as plain_name
 

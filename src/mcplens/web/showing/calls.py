@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from mcplens.errors import short_text
-from mcplens.protocol.masking import is_secret_name
+from mcplens.protocol.secret_masking import is_secret_name
 from mcplens.store.masks import plain as plain_name
 from mcplens.store.names import short_id
 from mcplens.web import views

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 
 from mcplens.config.model import ServerEntry, Source
-from mcplens.protocol.masking import mask_url
+from mcplens.protocol.secret_masking import mask_url
 from mcplens.store.masks import mask_argv
 from mcplens.store.masks import plain as plain_name
 from mcplens.web import views

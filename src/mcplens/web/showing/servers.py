@@ -8,7 +8,7 @@ import msgspec
 
 from mcplens.config.configuration import KIND
 from mcplens.protocol.lifecycle import ConnectionState
-from mcplens.protocol.masking import mask_url
+from mcplens.protocol.secret_masking import mask_url
 from mcplens.session.client import Client
 from mcplens.web import views
 from mcplens.web.plain import plain

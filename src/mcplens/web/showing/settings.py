@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from mcplens.protocol.masking import mask_headers
+from mcplens.protocol.secret_masking import mask_headers
 from mcplens.web import views
 from mcplens.web.showing.flags import flags_of
 from mcplens.workspace.configured import Setting, settings_of

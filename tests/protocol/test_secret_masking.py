@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mcplens.protocol.masking import mask, mask_headers, mask_url
+from mcplens.protocol.secret_masking import mask, mask_headers, mask_url
 
 
 @pytest.mark.parametrize(

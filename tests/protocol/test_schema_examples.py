@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mcplens.protocol.examples import example_object, example_of
-from mcplens.protocol.schema import Validator
+from mcplens.protocol.schema_examples import example_object, example_of
+from mcplens.protocol.schema_validation import Validator
 from tests.protocol.values import JSON
 
 KEYWORDS = st.sampled_from(

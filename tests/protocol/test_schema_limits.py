@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from mcplens.protocol.limits import count, is_number, number_within, text_within
+from mcplens.protocol.schema_limits import count, is_number, number_within, text_within
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mcplens.protocol.references import resolve
+from mcplens.protocol.schema_references import resolve
 
 SCHEMA: dict[str, Any] = {"$defs": {"a/b": 1, "m~n": 2, "ü x": 3, "": 4}, "allOf": [5, {"x": 6}]}
 

@@ -1,6 +1,6 @@
 """References inside a JSON Schema: which part of it a JSON pointer means.
 
-Whatever lies outside the schema is never looked for. Called by `examples.py` and `forms.py`.
+Nothing outside the schema is ever fetched. Called by `schema_examples.py` and `form_fields.py`.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mcplens.protocol.links import host_of, is_openable, url_warnings
+from mcplens.protocol.url_checks import host_of, is_openable, url_warnings
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from mcplens.protocol.schema import SchemaProblem, Validator
+from mcplens.protocol.schema_validation import SchemaProblem, Validator
 
 NUMBER = {"type": "object", "properties": {"n": {"type": "number"}}, "required": ["n"]}
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from mcplens.protocol.chat import answer_from_chat, chat_request
+from mcplens.protocol.openai_chat import answer_from_chat, chat_request
 from mcplens.protocol.sampling import answer_findings
 
 ADD = {"name": "add", "description": "Adds.", "inputSchema": {"type": "object", "properties": {}}}

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 import pytest
 
 from mcplens.protocol.frames import Malformed
-from mcplens.protocol.lines import KEPT_OF_TOO_LONG_BYTES, LineSplitter
+from mcplens.protocol.line_splitter import KEPT_OF_TOO_LONG_BYTES, LineSplitter
 
 MIB = 1024 * 1024
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mcplens.protocol.scan import SCAN_LIMIT_BYTES, readable_ids, top_level_spans
+from mcplens.protocol.json_recovery import SCAN_LIMIT_BYTES, readable_ids, top_level_spans
 
 
 @pytest.mark.parametrize(

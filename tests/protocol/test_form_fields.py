@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mcplens.protocol.forms import Field, fields_of, from_text
+from mcplens.protocol.form_fields import Field, fields_of, from_text
 from tests.protocol.values import JSON
 
 

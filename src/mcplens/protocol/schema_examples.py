@@ -1,6 +1,6 @@
 """A plausible value for a JSON Schema: what a form, a tool call or a profile starts from.
 
-Owns the guess, not the judgement: `schema.Validator` says whether a value fits. References are
+Only guesses: `schema_validation.Validator` says whether a value is valid. References are
 followed inside the schema alone, and no schema, however it refers to itself, makes the value grow
 without end. Called by the profiles that answer for a person, and by forms.
 """
@@ -10,8 +10,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
-from mcplens.protocol.limits import MOST_CHARACTERS, count, is_number, number_within, text_within
-from mcplens.protocol.references import resolve
+from mcplens.protocol.schema_limits import (
+    MOST_CHARACTERS,
+    count,
+    is_number,
+    number_within,
+    text_within,
+)
+from mcplens.protocol.schema_references import resolve
 
 # Deeper than any schema that a person wrote; each level costs a few Python frames.
 _MOST_LEVELS: Final = 24

@@ -1,6 +1,6 @@
 """Texts and numbers that keep the limits of a JSON Schema, near to what a person would write.
 
-Called by `examples.py`; whether other values keep them too is for `schema.Validator` to say.
+Called by `schema_examples.py`; whether other values keep them too is for `Validator` to say.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any, Final
 
-from mcplens.protocol.schema import SchemaProblem, Validator
+from mcplens.protocol.schema_validation import SchemaProblem, Validator
 
 # What `minLength` is kept up to; a longer example is none.
 MOST_CHARACTERS: Final = 1_000

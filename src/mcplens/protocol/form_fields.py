@@ -13,7 +13,7 @@ from typing import Any, Final, Literal, TypeAlias
 
 import msgspec
 
-from mcplens.protocol.references import resolve
+from mcplens.protocol.schema_references import resolve
 
 Kind: TypeAlias = Literal["string", "number", "integer", "boolean", "choice", "choices", "other"]
 

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 from msgspec import Raw
 
-from mcplens.protocol.shapes import (
+from mcplens.protocol.result_types import (
     Completion,
     DiscoverResult,
     InitializeResult,
