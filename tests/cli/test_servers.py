@@ -7,7 +7,7 @@ import pytest
 
 from mcplens.cli import exits
 from mcplens.config.configuration import load_configuration
-from mcplens.config.surroundings import Surroundings
+from mcplens.config.environment import Environment
 from mcplens.workspace.confirmation import Confirmations
 from tests.cli.shell import ROOT, Shell, argv
 
@@ -198,7 +198,7 @@ def test_a_server_that_the_web_ui_imported_is_started_only_when_confirmed(shell:
     entry = {"command": command, "args": args, "cwd": str(ROOT)}
     shell.config.parent.mkdir(parents=True, exist_ok=True)
     shell.config.write_text(json.dumps({"mcpServers": {"brought": entry, "typed": entry}}))
-    here = Surroundings(cwd=str(shell.home), home=str(shell.home), environ=shell.environment)
+    here = Environment(cwd=str(shell.home), home=str(shell.home), environ=shell.environment)
     brought = load_configuration(here=here).find("brought")
     assert brought is not None
     Confirmations(here).imported([brought])

@@ -29,7 +29,7 @@ def export(state: State, run_id: str | None, path: str | None, is_har: bool, is_
     mcplens history export --har -o a.har
     """
     from mcplens.cli.history import opened, run_of
-    from mcplens.config.secrets import find_keys_by_server
+    from mcplens.config.secret_keys import find_keys_by_server
     from mcplens.store.filters import Filter
     from mcplens.store.har import export_har
     from mcplens.store.transfer import export_trace

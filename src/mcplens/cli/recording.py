@@ -47,7 +47,7 @@ def recording(state: State, bus: Bus, target: Target) -> Iterator[None]:
 
 def _secret_keys(state: State, target: Target) -> tuple[str, ...]:
     """What is never written: the server's own secret keys, and those of the configuration."""
-    from mcplens.config.secrets import find_secret_keys
+    from mcplens.config.secret_keys import find_secret_keys
 
     return (*find_secret_keys(state.config), *target.secrets)
 

@@ -59,7 +59,7 @@ def list_servers(config: str | None = None, is_json: bool = False) -> None:
     mcplens servers list --json
     """
     from mcplens.config.configuration import load_configuration
-    from mcplens.config.sources import find_sources
+    from mcplens.config.other_tools import find_sources
 
     with refusing():
         found = load_configuration(config, is_tolerant=True)
@@ -188,7 +188,7 @@ def add(
     given = {"headers": headers, "env": env, "cwd": cwd}
     raw |= {key: value for key, value in given.items() if value}
     with refusing():
-        from mcplens.config.edit import add_server
+        from mcplens.config.file_editor import add_server
 
         path = "mcp.json" if project else _own_file(config)
         written = add_server(path, name, raw, replaces=replace, is_private=not project)
@@ -218,7 +218,7 @@ def remove(name: str, config: str | None) -> None:
     mcplens servers remove weather
     """
     from mcplens.config.configuration import KIND, load_configuration
-    from mcplens.config.edit import remove_server
+    from mcplens.config.file_editor import remove_server
 
     with refusing():
         configuration = load_configuration(config)
@@ -284,7 +284,7 @@ def import_command(
     mcplens servers import claude-desktop
     mcplens servers import ./server.json
     """
-    from mcplens.config.edit import import_servers
+    from mcplens.config.file_editor import import_servers
 
     with refusing():
         entries = _entries_of(source, choose, values)
@@ -310,7 +310,7 @@ def import_command(
 def _entries_of(source: str, choice: str | None, values: dict[str, str]) -> list[ServerEntry]:
     """The servers that `cursor:weather`, `cursor` or a file name."""
     from mcplens.config.configuration import load_configuration
-    from mcplens.config.sources import TOOLS, find_server, is_qualified, read_servers, read_tool
+    from mcplens.config.other_tools import TOOLS, find_server, is_qualified, read_servers, read_tool
 
     if is_qualified(source):
         return [find_server(source)]
@@ -349,7 +349,7 @@ def export(
     from mcplens.config.configuration import load_configuration
     from mcplens.config.export import export_servers
     from mcplens.config.files import write_text
-    from mcplens.config.sources import find_server, is_qualified
+    from mcplens.config.other_tools import find_server, is_qualified
 
     with refusing():
         configuration = load_configuration(config)

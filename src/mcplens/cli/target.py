@@ -89,7 +89,7 @@ def _named(state: State, text: str) -> Target:
 def is_understood(text: str) -> bool:
     """Whether a word names a server, by itself."""
     from mcplens.config.configuration import load_configuration
-    from mcplens.config.sources import is_qualified
+    from mcplens.config.other_tools import is_qualified
 
     if "://" in text or text == DEMO or is_qualified(text) or url_of_host(text):
         return True
@@ -134,7 +134,7 @@ def _can_be(known: Sequence[str]) -> str:
 
 def _configured(state: State, text: str) -> tuple[ServerEntry | None, Configuration | None]:
     from mcplens.config.configuration import load_configuration
-    from mcplens.config.sources import find_server, is_qualified
+    from mcplens.config.other_tools import find_server, is_qualified
 
     if is_qualified(text):
         return find_server(text), None
@@ -144,7 +144,7 @@ def _configured(state: State, text: str) -> tuple[ServerEntry | None, Configurat
 
 def is_known(state: State, text: str) -> bool:
     """Whether this names a server that is configured, here or in another tool, or built in."""
-    from mcplens.config.sources import is_qualified
+    from mcplens.config.other_tools import is_qualified
 
     return text == DEMO or is_qualified(text) or _configured(state, text)[0] is not None
 
@@ -152,7 +152,7 @@ def is_known(state: State, text: str) -> bool:
 def _from_entry(
     state: State, text: str, entry: ServerEntry, configuration: Configuration | None
 ) -> Target:
-    from mcplens.config.options import to_connect_options
+    from mcplens.config.connect_options import to_connect_options
 
     if not entry.enabled:
         raise click.UsageError(f"{entry.name} is disabled in {entry.source.path}")
@@ -165,10 +165,10 @@ def _from_entry(
 
 def _confirm(state: State, entry: ServerEntry) -> None:
     """What was cloned or imported must not run commands by itself: ask once per content."""
-    from mcplens.config.surroundings import current_surroundings
+    from mcplens.config.environment import current_environment
     from mcplens.workspace.confirmation import Confirmations
 
-    confirmations = Confirmations(current_surroundings())
+    confirmations = Confirmations(current_environment())
     if not confirmations.is_needed(entry):
         return
     if not state.is_trusted:
@@ -234,7 +234,7 @@ def with_options(
     state: State, options: dict[str, Any], profile: str | None = None
 ) -> dict[str, Any]:
     """The options of a configured server, and over them those of the command line."""
-    from mcplens.config.options import put_over
+    from mcplens.config.connect_options import put_over
 
     options = {key: value for key, value in options.items() if key != "server_id"}
     options = put_over(options, overrides_of(state))

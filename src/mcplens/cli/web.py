@@ -179,8 +179,8 @@ def _answer_by(state: State, workspace: Workspace, server: Server) -> None:
 def _given(
     state: State, workspace: Workspace, target: str | None, overrides: dict[str, Any]
 ) -> Server:
+    from mcplens.config.other_tools import find_server, is_qualified
     from mcplens.config.placeholders import escape
-    from mcplens.config.sources import find_server, is_qualified
     from mcplens.targets import command_of
 
     if target is not None and is_qualified(target):

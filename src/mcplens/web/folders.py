@@ -9,7 +9,7 @@ import os
 from pathlib import Path
 from typing import Final
 
-from mcplens.config.surroundings import Surroundings
+from mcplens.config.environment import Environment
 from mcplens.errors import InspectorError
 from mcplens.protocol.roots import path_of
 from mcplens.web.views import FolderView
@@ -19,7 +19,7 @@ from mcplens.workspace.answering import typed_root
 MOST_FOLDERS: Final = 1_000
 
 
-def browse(path: str, here: Surroundings) -> FolderView:
+def browse(path: str, here: Environment) -> FolderView:
     """The folders within a folder, given by its path or its URI.
 
     Raises:
@@ -37,7 +37,7 @@ def browse(path: str, here: Surroundings) -> FolderView:
     return FolderView(str(place), place.as_uri(), parent, names[:MOST_FOLDERS], is_cut)
 
 
-def nearest(path: str, here: Surroundings) -> str:
+def nearest(path: str, here: Environment) -> str:
     """The folder to begin at for what somebody has typed so far, right or wrong."""
     try:
         place = _place(path, here)
@@ -47,7 +47,7 @@ def nearest(path: str, here: Surroundings) -> str:
     return str(next(found, here.home))
 
 
-def _place(path: str, here: Surroundings) -> Path:
+def _place(path: str, here: Environment) -> Path:
     return Path(path_of(typed_root(path, None, here).uri, "nt" if os.name == "nt" else "posix"))
 
 

@@ -9,7 +9,7 @@ from typing import Any, Final
 import msgspec
 from msgspec import Raw
 
-from mcplens.config.surroundings import Surroundings
+from mcplens.config.environment import Environment
 from mcplens.errors import InspectorError
 from mcplens.protocol.frames import decode_value
 from mcplens.web import commands as c
@@ -91,7 +91,7 @@ async def browse_folder(workspace: Workspace, command: c.BrowseFolder) -> views.
     return await beside(partial(_browse, workspace.configured.here, command))
 
 
-def _browse(here: Surroundings, command: c.BrowseFolder) -> views.FolderView:
+def _browse(here: Environment, command: c.BrowseFolder) -> views.FolderView:
     path = command.path or here.home
     return browse(nearest(path, here) if command.is_start else path, here)
 

@@ -6,8 +6,7 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Any, Final
 
-from mcplens.config.command_line import export_commands
-from mcplens.config.export import export_servers
+from mcplens.config.export import export_commands, export_servers
 from mcplens.config.files import Written
 from mcplens.errors import InspectorError
 from mcplens.web import commands as c

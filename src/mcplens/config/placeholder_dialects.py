@@ -10,8 +10,8 @@ import re
 from collections.abc import Callable
 from typing import Final
 
-from mcplens.config.foreign import Reading
 from mcplens.config.placeholders import escape, placeholder, rewrite
+from mcplens.config.tool_reader import Reading
 
 Change = Callable[[str], str]
 

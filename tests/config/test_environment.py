@@ -8,9 +8,9 @@ from pathlib import Path
 import platformdirs
 import pytest
 
-from mcplens.config.surroundings import (
-    Surroundings,
-    current_surroundings,
+from mcplens.config.environment import (
+    Environment,
+    current_environment,
     user_config_folder,
     user_state_folder,
     walk_upward,
@@ -26,7 +26,7 @@ def test_our_folders_are_those_of_platformdirs(
         monkeypatch.delenv(name, raising=False)
     for name, value in variables.items():
         monkeypatch.setenv(name, value)
-    here = current_surroundings()
+    here = current_environment()
     assert user_config_folder(here) == platformdirs.user_config_dir("mcplens", appauthor=False)
     assert user_state_folder(here) == platformdirs.user_state_dir("mcplens", appauthor=False)
 
@@ -39,7 +39,7 @@ def test_our_folders_are_those_of_platformdirs(
         (windows(), [r"C:\Users\ada\project", r"C:\Users\ada"]),
     ],
 )
-def test_the_way_upward_ends_at_home(here: Surroundings, folders: list[str]) -> None:
+def test_the_way_upward_ends_at_home(here: Environment, folders: list[str]) -> None:
     assert list(walk_upward(here, lambda path: False)) == folders
 
 
@@ -56,7 +56,7 @@ def test_a_folder_that_was_deleted_stops_nobody(
     gone.mkdir()
     monkeypatch.chdir(gone)
     gone.rmdir()
-    assert current_surroundings().cwd == os.sep
+    assert current_environment().cwd == os.sep
 
 
 def test_no_secret_of_the_environment_is_shown() -> None:

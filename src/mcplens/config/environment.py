@@ -1,6 +1,6 @@
 """Where we are: folder, home, environment and platform, and what follows from them.
 
-Everything that depends on the machine comes through a Surroundings, so that paths of Windows and
+Everything that depends on the machine comes through an Environment, so that paths of Windows and
 macOS are worked out (and tested) anywhere. Used by all of config/.
 """
 
@@ -17,7 +17,7 @@ import msgspec
 from mcplens.user_folders import config_folder, state_folder
 
 
-class Surroundings(msgspec.Struct, frozen=True, kw_only=True):
+class Environment(msgspec.Struct, frozen=True, kw_only=True):
     """The facts of one machine and one moment; `environ` may hold secrets, so it is not shown."""
 
     cwd: str
@@ -26,7 +26,7 @@ class Surroundings(msgspec.Struct, frozen=True, kw_only=True):
     platform: str = sys.platform
 
     def __repr__(self) -> str:
-        return f"<Surroundings {self.platform} in {self.cwd!r}, home {self.home!r}>"
+        return f"<Environment {self.platform} in {self.cwd!r}, home {self.home!r}>"
 
     @property
     def rules(self) -> ModuleType:
@@ -54,9 +54,9 @@ class Surroundings(msgspec.Struct, frozen=True, kw_only=True):
         return str(self.rules.normpath(self.rules.join(base, path)))
 
 
-def current_surroundings(
+def current_environment(
     cwd: str | None = None, environ: Mapping[str, str] | None = None
-) -> Surroundings:
+) -> Environment:
     """This machine, now."""
     environ = os.environ if environ is None else environ
     try:
@@ -64,12 +64,10 @@ def current_surroundings(
     except FileNotFoundError:  # our own folder was deleted
         folder = os.sep
     home = environ.get("HOME") if sys.platform != "win32" else None
-    return Surroundings(cwd=folder, home=home or os.path.expanduser("~"), environ=environ)
+    return Environment(cwd=folder, home=home or os.path.expanduser("~"), environ=environ)
 
 
-def walk_upward(
-    here: Surroundings, exists: Callable[[str], bool] = os.path.exists
-) -> Iterator[str]:
+def walk_upward(here: Environment, exists: Callable[[str], bool] = os.path.exists) -> Iterator[str]:
     """This folder and those above, up to the repository's root; without one, to home or the top."""
     folder = here.cwd
     while True:
@@ -80,11 +78,11 @@ def walk_upward(
         folder = above
 
 
-def user_config_folder(here: Surroundings) -> str:
+def user_config_folder(here: Environment) -> str:
     """Where the user's own `mcp.json` is."""
     return config_folder(here.environ, here.platform, here.home)
 
 
-def user_state_folder(here: Surroundings) -> str:
+def user_state_folder(here: Environment) -> str:
     """Where mcplens remembers things."""
     return state_folder(here.environ, here.platform, here.home)

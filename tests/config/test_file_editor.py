@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mcplens.config.configuration import load_configuration, read_file
-from mcplens.config.edit import (
+from mcplens.config.file_editor import (
     _value,
     _with_server,
     _without_server,
@@ -23,7 +23,7 @@ from mcplens.config.edit import (
     remove_server,
 )
 from mcplens.config.jsonc import parse
-from mcplens.config.sources import read_tool
+from mcplens.config.other_tools import read_tool
 from mcplens.errors import ConfigurationError
 from tests.config.machine import Machine
 

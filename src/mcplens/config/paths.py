@@ -10,31 +10,31 @@ from __future__ import annotations
 import os
 from typing import Final
 
-from mcplens.config.model import Source
-from mcplens.config.surroundings import (
-    Surroundings,
-    current_surroundings,
+from mcplens.config.environment import (
+    Environment,
+    current_environment,
     user_config_folder,
     walk_upward,
 )
+from mcplens.config.model import Source
 
 FILE_NAME: Final = "mcp.json"
 VARIABLE: Final = "MCPLENS_CONFIG"
 KIND: Final = "mcplens"
 
 
-def user_file(here: Surroundings | None = None) -> str:
+def user_file(here: Environment | None = None) -> str:
     """The user's `mcp.json`, whether it is there or not."""
-    here = here or current_surroundings()
+    here = here or current_environment()
     return here.join(user_config_folder(here), FILE_NAME)
 
 
-def find_files(path: str | None = None, here: Surroundings | None = None) -> tuple[Source, ...]:
+def find_files(path: str | None = None, here: Environment | None = None) -> tuple[Source, ...]:
     """The files that make up the configuration, the one that wins first.
 
     A file that is named, by `path` or by MCPLENS_CONFIG, need not be there; others are.
     """
-    here = here or current_surroundings()
+    here = here or current_environment()
     named = path or here.environ.get(VARIABLE)
     if named:
         return (Source(KIND, here.absolute(named, here.cwd), "given"),)

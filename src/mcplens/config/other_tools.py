@@ -16,15 +16,15 @@ from typing import Any, Final
 import msgspec
 
 from mcplens.config.entries import build_entry
+from mcplens.config.environment import Environment, current_environment, walk_upward
 from mcplens.config.files import invalid, parse_json, read_text, read_toml, read_yaml
-from mcplens.config.foreign import Read, Reading, mapping
 from mcplens.config.jsonc import Document
 from mcplens.config.model import Scope, ServerEntry, Source
-from mcplens.config.surroundings import Surroundings, current_surroundings, walk_upward
+from mcplens.config.tool_reader import Read, Reading, mapping
 from mcplens.errors import ConfigurationError
 
 
-class Tool(msgspec.Struct, frozen=True):
+class SourceTool(msgspec.Struct, frozen=True):
     """A tool whose files we read."""
 
     title: str
@@ -39,15 +39,15 @@ class Tool(msgspec.Struct, frozen=True):
 
 
 TOOLS: Final = {
-    "claude-desktop": Tool("Claude Desktop", "mcp_servers", "read_claude_desktop"),
-    "claude-code": Tool("Claude Code", "mcp_servers", "read_claude_code", ".mcp.json"),
-    "cursor": Tool("Cursor", "mcp_servers", "read_cursor", ".cursor/mcp.json"),
-    "vscode": Tool("VS Code", "vscode", "read_vscode", ".vscode/mcp.json"),
-    "windsurf": Tool("Windsurf", "mcp_servers", "read_windsurf"),
-    "gemini": Tool("Gemini CLI", "mcp_servers", "read_gemini", ".gemini/settings.json"),
-    "codex": Tool("Codex", "codex", "read_codex", ".codex/config.toml"),
-    "goose": Tool("Goose", "goose", "read_goose"),
-    "registry": Tool("MCP registry", "registry", "read_registry"),
+    "claude-desktop": SourceTool("Claude Desktop", "mcp_servers", "read_claude_desktop"),
+    "claude-code": SourceTool("Claude Code", "mcp_servers", "read_claude_code", ".mcp.json"),
+    "cursor": SourceTool("Cursor", "mcp_servers", "read_cursor", ".cursor/mcp.json"),
+    "vscode": SourceTool("VS Code", "vscode", "read_vscode", ".vscode/mcp.json"),
+    "windsurf": SourceTool("Windsurf", "mcp_servers", "read_windsurf"),
+    "gemini": SourceTool("Gemini CLI", "mcp_servers", "read_gemini", ".gemini/settings.json"),
+    "codex": SourceTool("Codex", "codex", "read_codex", ".codex/config.toml"),
+    "goose": SourceTool("Goose", "goose", "read_goose"),
+    "registry": SourceTool("MCP registry", "registry", "read_registry"),
 }
 
 OTHER_ENDINGS: Final = (".toml", ".yaml", ".yml")
@@ -56,7 +56,7 @@ OTHER_ENDINGS: Final = (".toml", ".yaml", ".yml")
 _RANK: Final[dict[Scope, int]] = {"given": 0, "local": 1, "project": 2, "user": 3}
 
 
-def user_files(kind: str, here: Surroundings) -> list[str]:
+def user_files(kind: str, here: Environment) -> list[str]:
     """Where a tool keeps the user's own servers, on any platform."""
     home, join = here.home, here.join
     app_data = _app_data(here)
@@ -88,7 +88,7 @@ def user_files(kind: str, here: Surroundings) -> list[str]:
     return []
 
 
-def _app_data(here: Surroundings) -> str:
+def _app_data(here: Environment) -> str:
     """Where programs with a window keep a user's settings."""
     if here.platform == "win32":
         return here.variable("APPDATA") or here.join(here.home, "AppData", "Roaming")
@@ -97,13 +97,13 @@ def _app_data(here: Surroundings) -> str:
     return here.variable("XDG_CONFIG_HOME") or here.join(here.home, ".config")
 
 
-def find_sources(here: Surroundings | None = None) -> tuple[Source, ...]:
+def find_sources(here: Environment | None = None) -> tuple[Source, ...]:
     """The files of other tools that are on this machine, by tool."""
-    here = here or current_surroundings()
+    here = here or current_environment()
     return tuple(source for kind in TOOLS for source in _files_of(kind, here))
 
 
-def _files_of(kind: str, here: Surroundings) -> Iterator[Source]:
+def _files_of(kind: str, here: Environment) -> Iterator[Source]:
     users = user_files(kind, here)
     if TOOLS[kind].project_file:
         parts = TOOLS[kind].project_file.split("/")
@@ -128,7 +128,7 @@ def _may_name_servers(path: str) -> bool:
 
 def read_servers(
     source: Source,
-    here: Surroundings | None = None,
+    here: Environment | None = None,
     *,
     values: Mapping[str, str] | None = None,
     choice: str | None = None,
@@ -142,7 +142,7 @@ def read_servers(
     Raises:
         ConfigurationError: the file cannot be read.
     """
-    here = here or current_surroundings()
+    here = here or current_environment()
     tool = TOOLS[source.kind]
     folder = _project_folder(source, here)
     reading = Reading(here=here, folder=folder, values=values or {}, choice=choice)
@@ -180,7 +180,7 @@ def _content(path: str, document: Document | None) -> Any:
     return document.root.value if document.root else None
 
 
-def _project_folder(source: Source, here: Surroundings) -> str:
+def _project_folder(source: Source, here: Environment) -> str:
     """The project that a file belongs to; for a user's file, where we are."""
     parts = TOOLS[source.kind].project_file.split("/")
     if source.path.replace("\\", "/").endswith("/" + "/".join(parts)) and source.scope != "user":
@@ -191,13 +191,13 @@ def _project_folder(source: Source, here: Surroundings) -> str:
     return here.cwd
 
 
-def read_tool(kind: str, here: Surroundings | None = None) -> tuple[ServerEntry, ...]:
+def read_tool(kind: str, here: Environment | None = None) -> tuple[ServerEntry, ...]:
     """All servers of a tool on this machine; of two with one name the nearer one stands.
 
     Raises:
         ConfigurationError: there is no such tool, or one of its files cannot be read.
     """
-    here = here or current_surroundings()
+    here = here or current_environment()
     if kind not in TOOLS:
         raise invalid(f"{kind!r} is no tool that we know: use {', '.join(TOOLS)}", tool=kind)
     found = [entry for source in _files_of(kind, here) for entry in read_servers(source, here)]
@@ -213,7 +213,7 @@ def is_qualified(name: str) -> bool:
     return name.partition(":")[0] in TOOLS and ":" in name
 
 
-def find_server(name: str, here: Surroundings | None = None) -> ServerEntry:
+def find_server(name: str, here: Environment | None = None) -> ServerEntry:
     """A server by `tool:name`.
 
     Raises:

@@ -1,6 +1,6 @@
 """What a reader of another tool's file is given, and what it gives: servers in our spelling.
 
-Between sources.py, which knows where files are, and the readers, which know what is in them.
+Between other_tools.py, which knows where files are, and the readers, which know what is in them.
 """
 
 from __future__ import annotations
@@ -10,14 +10,14 @@ from typing import Any
 
 import msgspec
 
+from mcplens.config.environment import Environment
 from mcplens.config.model import Input, Scope
-from mcplens.config.surroundings import Surroundings
 
 
 class Reading(msgspec.Struct, frozen=True, kw_only=True):
     """What a reader may know: the machine, the project's folder, what a person supplied."""
 
-    here: Surroundings
+    here: Environment
     folder: str
     values: Mapping[str, str] = msgspec.field(default_factory=dict)
     choice: str | None = None
@@ -26,7 +26,7 @@ class Reading(msgspec.Struct, frozen=True, kw_only=True):
         return f"<Reading in {self.folder!r} with {len(self.values)} values>"
 
 
-class ForeignServer(msgspec.Struct, frozen=True, kw_only=True):
+class ImportedServer(msgspec.Struct, frozen=True, kw_only=True):
     """A server of another tool's file: `raw` in our spelling, nothing resolved."""
 
     name: str
@@ -37,10 +37,10 @@ class ForeignServer(msgspec.Struct, frozen=True, kw_only=True):
     problem: str | None = None
 
     def __repr__(self) -> str:  # what stands in the file may be secret
-        return f"<ForeignServer {self.name!r}>"
+        return f"<ImportedServer {self.name!r}>"
 
 
-Read = Callable[[Any, Reading], Iterable[ForeignServer]]
+Read = Callable[[Any, Reading], Iterable[ImportedServer]]
 
 
 def mapping(value: Any) -> dict[str, Any]:

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from mcplens.config.environment import Environment
 from mcplens.config.model import Configuration
-from mcplens.config.places import find_files
-from mcplens.config.surroundings import Surroundings
+from mcplens.config.paths import find_files
 from mcplens.errors import InspectorError
 
 
-def find_secret_keys(path: str | None = None, here: Surroundings | None = None) -> tuple[str, ...]:
+def find_secret_keys(path: str | None = None, here: Environment | None = None) -> tuple[str, ...]:
     """The secret keys of the configuration; none where there is no file.
 
     Raises:
@@ -46,7 +46,7 @@ def problem_of_keys(configuration: Configuration) -> InspectorError | None:
 
 
 def find_keys_by_server(
-    path: str | None = None, here: Surroundings | None = None
+    path: str | None = None, here: Environment | None = None
 ) -> Callable[[str], tuple[str, ...]]:
     """The secret keys of each server by its name, those of the configuration among them.
 

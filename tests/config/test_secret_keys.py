@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from mcplens.config.configuration import load_configuration
-from mcplens.config.secrets import find_keys_by_server, find_secret_keys
+from mcplens.config.secret_keys import find_keys_by_server, find_secret_keys
 from mcplens.errors import InspectorError
 from tests.config.machine import Machine
 

@@ -10,7 +10,7 @@ import pytest
 
 import mcplens
 from mcplens.config.configuration import load_configuration
-from mcplens.config.options import to_connect_options
+from mcplens.config.connect_options import to_connect_options
 from mcplens.errors import InspectorError
 from tests.config.machine import Machine
 from tests.servers.run import serve

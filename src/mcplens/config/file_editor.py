@@ -17,8 +17,8 @@ import msgspec
 from mcplens.config.files import Written, invalid, parse_json, read_text, write_text
 from mcplens.config.jsonc import Document, Member, Node
 from mcplens.config.model import ServerEntry
+from mcplens.config.other_tools import TOOLS, kind_of
 from mcplens.config.placeholders import escape, variables_of
-from mcplens.config.sources import TOOLS, kind_of
 
 _SERVERS: Final = "mcpServers"
 _DEFAULT_UNIT: Final = "  "

@@ -12,8 +12,8 @@ from click.testing import CliRunner
 
 from mcplens.cli.main import group
 from mcplens.cli.state import State
-from mcplens.config.command_line import export_commands
 from mcplens.config.configuration import load_configuration
+from mcplens.config.export import export_commands
 from tests.config.machine import Machine
 
 SERVERS: dict[str, Any] = {
