@@ -22,8 +22,8 @@ from mcplens.demo.resources import resource
 from mcplens.demo.server import Demo
 from mcplens.demo.tasks import require_extension
 from mcplens.demo.templates import TEMPLATES, Template
+from mcplens.inbound.asgi_app import AsgiApp
 from mcplens.inbound.server import serve
-from mcplens.inbound.site import Site
 from mcplens.inbound.streamable_http import StreamableHttp
 
 Schema = dict[str, Any]
@@ -422,7 +422,7 @@ TEMPLATES.append(
 async def main() -> None:
     clock = SystemClock()
     demo = Demo(clock)
-    async with serve(Site({"/mcp": StreamableHttp(demo, clock)})) as address:
+    async with serve(AsgiApp({"/mcp": StreamableHttp(demo, clock)})) as address:
         print(address.url("/mcp"), flush=True)
         await asyncio.get_running_loop().create_future()
 

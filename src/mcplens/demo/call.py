@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from mcplens.demo.registry import Json
-from mcplens.inbound.rules import CAPABILITIES_KEY
+from mcplens.inbound.request_validation import CAPABILITIES_KEY
 from mcplens.protocol.eras import LOG_LEVEL, Era
 from mcplens.protocol.frames import RequestId
 

@@ -33,7 +33,7 @@ from mcplens.inbound.refusal import (
     INVALID_REQUEST,
     METHOD_NOT_FOUND,
 )
-from mcplens.inbound.rules import HeaderParameters, Incoming
+from mcplens.inbound.request_validation import HeaderParameters, Incoming
 from mcplens.protocol.eras import Era, InvalidHeaderAnnotation, header_parameters
 from mcplens.protocol.frames import Frame, Kind, RequestId, encode_result
 

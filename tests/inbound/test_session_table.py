@@ -7,11 +7,11 @@ import pytest
 from mcplens.clock import ManualClock
 from mcplens.inbound.limits import Limits
 from mcplens.inbound.refusal import Refusal
-from mcplens.inbound.sessions import Sessions, new_session_id
+from mcplens.inbound.session_table import SessionTable, new_session_id
 
 
 class Fake:
-    def __init__(self, table: "Sessions[Fake]", caller: str = "") -> None:
+    def __init__(self, table: "SessionTable[Fake]", caller: str = "") -> None:
         self.id = new_session_id()
         self.caller = caller
         self.closed = ""
@@ -23,9 +23,9 @@ class Fake:
         self._table.remove(self)
 
 
-def table(**limits: float) -> tuple["Sessions[Fake]", ManualClock]:
+def table(**limits: float) -> tuple["SessionTable[Fake]", ManualClock]:
     clock = ManualClock()
-    return Sessions(clock, Limits(**limits)), clock  # type: ignore[arg-type]
+    return SessionTable(clock, Limits(**limits)), clock  # type: ignore[arg-type]
 
 
 def test_session_ids_are_long_random_and_visible_ascii() -> None:

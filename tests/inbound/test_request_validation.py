@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from mcplens.inbound.refusal import Refusal, status_of
-from mcplens.inbound.rules import check_envelope, decode_header, era_of_message
+from mcplens.inbound.request_validation import check_envelope, decode_header, era_of_message
 from mcplens.protocol.eras import Era
 from mcplens.protocol.frames import Frame, parse
 

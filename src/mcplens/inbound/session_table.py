@@ -13,7 +13,7 @@ from mcplens.inbound.limits import Limits
 from mcplens.inbound.refusal import HTTP_REFUSAL, Refusal, full
 
 
-class Session(Protocol):
+class InboundSession(Protocol):
     """What the table needs to know of a session."""
 
     id: str
@@ -22,7 +22,7 @@ class Session(Protocol):
     def close(self, reason: str = "") -> None: ...
 
 
-S = TypeVar("S", bound=Session)
+S = TypeVar("S", bound=InboundSession)
 
 
 def new_session_id() -> str:
@@ -30,7 +30,7 @@ def new_session_id() -> str:
     return secrets.token_urlsafe(32)
 
 
-class Sessions(Generic[S]):
+class SessionTable(Generic[S]):
     """Session id -> session."""
 
     def __init__(self, clock: Clock, limits: Limits) -> None:
@@ -42,7 +42,7 @@ class Sessions(Generic[S]):
         self._timer: Timer | None = None
 
     def __repr__(self) -> str:
-        return f"<Sessions {len(self._sessions)} open, {len(self._idle_since)} idle>"
+        return f"<SessionTable {len(self._sessions)} open, {len(self._idle_since)} idle>"
 
     def __len__(self) -> int:
         return len(self._sessions)

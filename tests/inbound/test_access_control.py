@@ -2,7 +2,7 @@
 
 import pytest
 
-from mcplens.inbound.gate import Gate
+from mcplens.inbound.access_control import AccessControl
 from mcplens.inbound.refusal import Refusal
 
 from .harness import INITIALIZE, served
@@ -12,7 +12,7 @@ from .harness import INITIALIZE, served
     "host", ["localhost", "localhost:8000", "127.0.0.1:1", "[::1]:8000", "a.localhost", "LOCALHOST"]
 )
 def test_a_name_of_this_machine_is_let_in(host: str) -> None:
-    assert Gate().admit({"host": host}) == ""
+    assert AccessControl().admit({"host": host}) == ""
 
 
 @pytest.mark.parametrize(
@@ -20,7 +20,7 @@ def test_a_name_of_this_machine_is_let_in(host: str) -> None:
 )
 def test_any_other_host_is_421(host: str) -> None:
     with pytest.raises(Refusal) as caught:
-        Gate().admit({"host": host})
+        AccessControl().admit({"host": host})
     assert caught.value.status == 421
 
 
@@ -28,7 +28,7 @@ def test_any_other_host_is_421(host: str) -> None:
     "origin", ["http://localhost:3000", "https://127.0.0.1", "http://[::1]:5173"]
 )
 def test_a_page_of_this_machine_may_call(origin: str) -> None:
-    assert Gate().admit({"host": "localhost", "origin": origin}) == ""
+    assert AccessControl().admit({"host": "localhost", "origin": origin}) == ""
 
 
 @pytest.mark.parametrize(
@@ -37,32 +37,34 @@ def test_a_page_of_this_machine_may_call(origin: str) -> None:
 )
 def test_a_page_from_elsewhere_is_403(origin: str) -> None:
     with pytest.raises(Refusal) as caught:
-        Gate().admit({"host": "localhost", "origin": origin})
+        AccessControl().admit({"host": "localhost", "origin": origin})
     assert caught.value.status == 403
 
 
 def test_a_host_and_an_origin_can_be_allowed() -> None:
-    gate = Gate(allowed_hosts=["Gateway.example"], allowed_origins=["https://app.example/"])
-    assert gate.admit({"host": "gateway.example:443"}) == ""
-    assert gate.admit({"host": "localhost", "origin": "https://app.example"}) == ""
-    assert gate.admit({"host": "localhost", "origin": "https://gateway.example"}) == ""
+    access = AccessControl(
+        allowed_hosts=["Gateway.example"], allowed_origins=["https://app.example/"]
+    )
+    assert access.admit({"host": "gateway.example:443"}) == ""
+    assert access.admit({"host": "localhost", "origin": "https://app.example"}) == ""
+    assert access.admit({"host": "localhost", "origin": "https://gateway.example"}) == ""
     with pytest.raises(Refusal):
-        gate.admit({"host": "localhost", "origin": "https://other.example"})
+        access.admit({"host": "localhost", "origin": "https://other.example"})
 
 
 @pytest.mark.parametrize("given", ["", "Bearer wrong", "Basic right", "Bearer", "Bearer rightt"])
 def test_without_its_token_it_is_401(given: str) -> None:
     with pytest.raises(Refusal) as caught:
-        Gate(token="right").admit({"host": "localhost", "authorization": given})
+        AccessControl(token="right").admit({"host": "localhost", "authorization": given})
     assert caught.value.status == 401
     assert caught.value.headers == {"WWW-Authenticate": "Bearer"}
 
 
 def test_callers_are_told_apart_by_their_tokens_and_the_token_is_not_shown() -> None:
-    one, two = Gate(token="one"), Gate(token="two")
+    one, two = AccessControl(token="one"), AccessControl(token="two")
     callers = [
-        gate.admit({"host": "localhost", "authorization": f"bearer {token}"})
-        for gate, token in ((one, "one"), (two, "two"))
+        access.admit({"host": "localhost", "authorization": f"bearer {token}"})
+        for access, token in ((one, "one"), (two, "two"))
     ]
     assert len({*callers, ""}) == 3
     assert "one" not in callers[0] + repr(one)
@@ -76,7 +78,7 @@ def test_callers_are_told_apart_by_their_tokens_and_the_token_is_not_shown() -> 
 async def test_the_gate_stands_before_every_path(
     path: str, headers: dict[str, str], status: int
 ) -> None:
-    async with served(gate=Gate(token="secret")) as http:
+    async with served(access=AccessControl(token="secret")) as http:
         done = await http.open("POST", path, INITIALIZE, **headers).ended()
         assert done.status == status
         assert done.json["error"]["message"]

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from websockets.asyncio.client import connect
 
-from mcplens.inbound import connections
+from mcplens.inbound import uvicorn_server
 from mcplens.inbound.server import listen, serve_app
 
 from .harness import PATIENCE_S
@@ -65,7 +65,7 @@ async def answered(reader: asyncio.StreamReader) -> bytes:
 
 @pytest.fixture
 def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(connections, "REQUEST_WITHIN_S", 0.05)
+    monkeypatch.setattr(uvicorn_server, "REQUEST_WITHIN_S", 0.05)
 
 
 @pytest.mark.parametrize("said", [b"", b"GET / HT", GET[:-2]], ids=["nothing", "a word", "a head"])

@@ -12,13 +12,13 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from mcplens.inbound.refusal import HTTP_REFUSAL, Refusal
-from mcplens.inbound.rules import Headers
+from mcplens.inbound.request_validation import Headers
 from mcplens.transports.network import is_loopback
 
 ANY_HOST: Final = "*"
 
 
-class Gate:
+class AccessControl:
     """Lets in what comes from this machine, by a name of this machine, and knows the token."""
 
     def __init__(
@@ -35,7 +35,7 @@ class Gate:
 
     def __repr__(self) -> str:
         asks = "a token" if self._token else "no token"
-        return f"<Gate asking for {asks}, open to loopback and {sorted(self._hosts)}>"
+        return f"<AccessControl asking for {asks}, open to loopback and {sorted(self._hosts)}>"
 
     @property
     def has_token(self) -> bool:

@@ -6,8 +6,8 @@ import logging
 from collections.abc import Mapping
 from typing import Final, Protocol
 
-from mcplens.inbound.asgi import Exchange, Receive, Scope, Send, headers_of
-from mcplens.inbound.gate import Gate
+from mcplens.inbound.access_control import AccessControl
+from mcplens.inbound.asgi import AsgiExchange, Receive, Scope, Send, headers_of
 from mcplens.inbound.refusal import HTTP_REFUSAL, INTERNAL_ERROR, Refusal
 from mcplens.inbound.websocket import WebSocketEndpoint
 
@@ -19,12 +19,12 @@ _HTTP_RESPONSE: Final = "websocket.http.response"
 class Endpoint(Protocol):
     """What answers HTTP requests to a path."""
 
-    async def handle(self, exchange: Exchange) -> None: ...
+    async def handle(self, exchange: AsgiExchange) -> None: ...
 
     def close(self) -> None: ...
 
 
-class Site:
+class AsgiApp:
     """What a server serves."""
 
     def __init__(
@@ -32,14 +32,14 @@ class Site:
         endpoints: Mapping[str, Endpoint],
         *,
         sockets: Mapping[str, WebSocketEndpoint] | None = None,
-        gate: Gate | None = None,
+        access: AccessControl | None = None,
     ) -> None:
-        self.gate = gate or Gate()
+        self.access = access or AccessControl()
         self._endpoints = dict(endpoints)
         self._sockets = dict(sockets or {})
 
     def __repr__(self) -> str:
-        return f"<Site {sorted({*self._endpoints, *self._sockets})}>"
+        return f"<AsgiApp {sorted({*self._endpoints, *self._sockets})}>"
 
     def close(self) -> None:
         """End everything that is open."""
@@ -49,13 +49,13 @@ class Site:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
-            await self._serve(Exchange(scope, receive, send, headers_of(scope)))
+            await self._serve(AsgiExchange(scope, receive, send, headers_of(scope)))
         elif scope["type"] == "websocket":
             await self._serve_socket(scope, receive, send)
 
-    async def _serve(self, exchange: Exchange) -> None:
+    async def _serve(self, exchange: AsgiExchange) -> None:
         try:
-            exchange.caller = self.gate.admit(exchange.headers)
+            exchange.caller = self.access.admit(exchange.headers)
             endpoint = self._endpoints.get(exchange.path)
             if endpoint is None:
                 raise _unknown(exchange.path, self._endpoints)
@@ -72,7 +72,7 @@ class Site:
     async def _serve_socket(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers = headers_of(scope)
         try:
-            caller = self.gate.admit(headers)
+            caller = self.access.admit(headers)
             endpoint = self._sockets.get(scope["path"])
             if endpoint is None:
                 raise _unknown(scope["path"], self._sockets)
