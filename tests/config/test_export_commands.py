@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
+from mcplens.cli.command_options import CommandOptions
 from mcplens.cli.main import group
-from mcplens.cli.state import State
 from mcplens.config.configuration import load_configuration
 from mcplens.config.export import export_commands
 from tests.config.machine import Machine
@@ -45,7 +45,7 @@ def test_a_command_adds_the_server_that_it_was_made_of(
         at = words.index("--")
         words, command = words[:at], words[at + 1 :]
     path = tmp_path / "out.json"
-    done = CliRunner().invoke(group, [*words, "--config", str(path)], obj=State(command))
+    done = CliRunner().invoke(group, [*words, "--config", str(path)], obj=CommandOptions(command))
     assert done.exit_code == 0, done.output
     assert json.loads(path.read_text())["mcpServers"] == {name: SERVERS[name]}
     assert (program, remarks) == ("mcplens", ())

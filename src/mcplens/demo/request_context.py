@@ -1,7 +1,7 @@
-"""One request being worked on, as the features see it: the same in both eras where that can be.
+"""One request being handled, as the features see it; the same in both eras where possible.
 
-What differs is here and in asking.py: where log levels and capabilities come from, and how the
-client is asked (a request to it, or an answer that says what is still wanted).
+The differences are here and in client_questions.py: where log levels and capabilities come from,
+and how the client is asked (by a request, or by a result that lists the missing input).
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from mcplens.protocol.frames import RequestId
 
 if TYPE_CHECKING:
     from mcplens.clock import Clock
-    from mcplens.demo.client import Client
+    from mcplens.demo.client import DemoClient
     from mcplens.demo.server import Demo
-    from mcplens.demo.tasks import Task
+    from mcplens.demo.tasks import DemoTask
 
 RELATED_TASK: Final = "io.modelcontextprotocol/related-task"
 LEVELS: Final = (
@@ -25,11 +25,17 @@ LEVELS: Final = (
 )  # fmt: skip
 
 
-class Call:
+class RequestContext:
     """A request of a client's."""
 
     def __init__(
-        self, demo: Demo, client: Client, identity: RequestId, method: str, params: Json, era: Era
+        self,
+        demo: Demo,
+        client: DemoClient,
+        identity: RequestId,
+        method: str,
+        params: Json,
+        era: Era,
     ) -> None:
         self.demo = demo
         self.client = client
@@ -37,10 +43,10 @@ class Call:
         self.method = method
         self.params = params
         self.era = era
-        self.task: Task | None = None  # the task that it became, if it did
+        self.task: DemoTask | None = None  # the task that it became, if it did
 
     def __repr__(self) -> str:
-        return f"<Call {self.id!r} {self.method}, {self.era.value}>"
+        return f"<RequestContext {self.id!r} {self.method}, {self.era.value}>"
 
     @property
     def clock(self) -> Clock:

@@ -11,7 +11,7 @@ from typing import Self
 
 from mcplens.bus import Bus
 from mcplens.cli import output
-from mcplens.cli.state import State
+from mcplens.cli.command_options import CommandOptions
 from mcplens.events import (
     ClientTaskChanged,
     Event,
@@ -32,14 +32,14 @@ _SHOWN_BYTES = 2_000
 _COMPLAINT = "Failed to validate request"
 
 
-class Live:
+class LiveEvents:
     """Prints events until the command is done, and then what is left of them."""
 
-    def __init__(self, bus: Bus, state: State) -> None:
+    def __init__(self, bus: Bus, flags: CommandOptions) -> None:
         self._events = bus.subscribe(0)
         self._bus = bus
-        self._is_quiet = bool(state.is_quiet)
-        self._is_verbose = bool(state.is_verbose)
+        self._is_quiet = bool(flags.is_quiet)
+        self._is_verbose = bool(flags.is_verbose)
         # Our question after the revision is no fault of the server: what an older one says about
         # it on stderr becomes one line, unless the handshake fails after it.
         self._is_probing = False

@@ -63,16 +63,16 @@ def exit_code(error: InspectorError, *, is_connected: bool) -> int:
     return NOT_CONNECTED
 
 
-class Refusal(click.ClickException):
+class CommandError(click.ClickException):
     """What was asked for cannot be done; said without the usage of the command."""
 
     exit_code = USAGE
 
 
 @contextlib.contextmanager
-def refusing() -> Iterator[None]:
+def as_command_error() -> Iterator[None]:
     """Say what is wrong with a file in one line: no server is involved."""
     try:
         yield
     except InspectorError as error:
-        raise Refusal(error.message) from None
+        raise CommandError(error.message) from None

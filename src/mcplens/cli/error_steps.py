@@ -1,6 +1,6 @@
 """The steps on the way to an answer: what each expects, and what to try when it fails.
 
-Data only; used by failure.py, which fills in what is known of a case.
+Data only; used by error_report.py, which fills in what is known of a case.
 """
 
 from __future__ import annotations

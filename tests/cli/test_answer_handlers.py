@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from mcplens.cli import exits
+from mcplens.cli import exit_codes
 from mcplens.session.profiles import BUILT_IN
 from tests.cli.demo import serving_demo
 from tests.cli.shell import Ran, Shell
@@ -44,12 +44,15 @@ def configure(shell: Shell, profiles: dict[str, Any] | None = None, **server: An
 
 # Built-in profile -> exit code, and what the demo's tool with tools says of the model's answer.
 SAID = {
-    "fixed": (exits.DONE, "mcplens-fixed says after 1 rounds: This is a fixed answer of mcplens."),
-    "echo": (exits.DONE, "mcplens-echo says after 1 rounds: What is 2 + 2?"),
-    "tool-use": (exits.DONE, "mcplens-tool-use says after 2 rounds: What is 2 + 2?"),
-    "tool-use-each": (exits.DONE, "mcplens-tool-use says after 2 rounds: What is 2 + 2?"),
-    "refuse": (exits.REFUSED, "the client refused: the user rejected the request (-1)"),
-    "manual": (exits.REFUSED, "the client refused: nobody is here to give a completion (-1)"),
+    "fixed": (
+        exit_codes.DONE,
+        "mcplens-fixed says after 1 rounds: This is a fixed answer of mcplens.",
+    ),
+    "echo": (exit_codes.DONE, "mcplens-echo says after 1 rounds: What is 2 + 2?"),
+    "tool-use": (exit_codes.DONE, "mcplens-tool-use says after 2 rounds: What is 2 + 2?"),
+    "tool-use-each": (exit_codes.DONE, "mcplens-tool-use says after 2 rounds: What is 2 + 2?"),
+    "refuse": (exit_codes.REFUSED, "the client refused: the user rejected the request (-1)"),
+    "manual": (exit_codes.REFUSED, "the client refused: nobody is here to give a completion (-1)"),
 }
 
 
@@ -72,7 +75,7 @@ def test_a_profile_answers_in_2026_07_28_too(shell: Shell, profile: str) -> None
 
 def test_a_refusal_ends_a_call_of_2026_07_28_with_words_and_a_code(shell: Shell) -> None:
     done = call(shell, ERAS[1], "sample", "--sampling", "refuse")
-    assert (done.code, done.text) == (exits.FAILED, "")
+    assert (done.code, done.text) == (exit_codes.FAILED, "")
     assert "sampling/createMessage rejected: the user rejected the request" in done.err
     assert "input refused" in done.err
 
@@ -80,7 +83,7 @@ def test_a_refusal_ends_a_call_of_2026_07_28_with_words_and_a_code(shell: Shell)
 def test_manual_asks_the_person_at_the_terminal(shell: Shell) -> None:
     with terminal(shell, "call", "demo", "sample", "--sampling", "manual") as screen:
         screen.answer("Answer> ", "by hand")
-        assert screen.end() == exits.DONE
+        assert screen.end() == exit_codes.DONE
     assert "a person says: by hand" in screen.lines
 
 
@@ -92,14 +95,14 @@ def test_a_profile_of_the_configuration_answers(shell: Shell, era: str) -> None:
 def test_a_profile_that_does_not_exist_is_refused_with_those_that_do(shell: Shell) -> None:
     configure(shell, {"mine": {"kind": "echo"}})
     done = shell.run("call", "demo", "sample", "--sampling", "nobody")
-    assert (done.code, done.text) == (exits.USAGE, "")
+    assert (done.code, done.text) == (exit_codes.USAGE, "")
     assert "there is no profile 'nobody'; there are: echo, fixed, manual, mine," in done.err
 
 
 def test_a_profile_with_wrong_settings_says_which(shell: Shell) -> None:
     configure(shell, {"mine": {"kind": "delay", "seconds": "long", "then": "echo"}})
     done = shell.run("call", "demo", "sample", "--sampling", "mine")
-    assert done.code == exits.USAGE
+    assert done.code == exit_codes.USAGE
     assert "the profile mine: seconds has to be a number" in done.err
 
 
@@ -124,9 +127,9 @@ def test_what_a_servers_profile_leaves_to_a_person_is_refused_where_there_is_non
     shell: Shell,
 ) -> None:
     configure(shell, {"half": {"kind": "echo"}}, profile="half")
-    assert shell.run("call", "mine", "sample").code == exits.DONE
+    assert shell.run("call", "mine", "sample").code == exit_codes.DONE
     done = shell.run("call", "mine", "elicit-form", "--protocol", ERAS[0])
-    assert done.code == exits.REFUSED
+    assert done.code == exit_codes.REFUSED
     assert "the server asked for input; use --elicit" in done.err
 
 
@@ -145,7 +148,7 @@ def test_a_server_is_told_of_the_capabilities_that_were_chosen(shell: Shell) -> 
     configure(shell, capabilities=chosen)
     words = ("call", "mine", "sample", "--sampling", "echo", "-v", "--protocol", ERAS[0])
     done = shell.run(*words)
-    assert done.code == exits.REFUSED  # it cannot ask: that was not declared
+    assert done.code == exit_codes.REFUSED  # it cannot ask: that was not declared
     sent = next(line for line in done.err.splitlines() if '"initialize"' in line)
     declared = json.loads(sent.removeprefix("-> "))["params"]["capabilities"]
     assert "sampling" not in declared
@@ -168,7 +171,7 @@ def test_a_form_is_accepted_with_defaults_and_made_up_values(shell: Shell, era: 
 @pytest.mark.parametrize("how", ["decline", "cancel"])
 def test_a_form_is_declined_or_cancelled(shell: Shell, era: str, how: str) -> None:
     done = call(shell, era, "elicit-form", "--elicit", how)
-    assert (done.code, done.text) == (exits.REFUSED, f"the form was not filled in: {how}\n")
+    assert (done.code, done.text) == (exit_codes.REFUSED, f"the form was not filled in: {how}\n")
 
 
 def test_a_form_is_filled_from_a_file_and_defaults_stand_for_the_rest(
@@ -183,7 +186,7 @@ def test_a_form_is_filled_from_a_file_and_defaults_stand_for_the_rest(
 def test_a_file_that_does_not_fit_the_form_is_not_sent_and_said(shell: Shell) -> None:
     (shell.home / "form.json").write_text('{"name": "Ada", "age": "old"}')
     done = call(shell, ERAS[0], "elicit-form", "--elicit", "@form.json")
-    assert done.code == exits.REFUSED
+    assert done.code == exit_codes.REFUSED
     assert "the answer of --elicit @form.json is not valid: ['age']" in done.err
 
 
@@ -203,7 +206,7 @@ def test_a_wrong_way_to_answer_is_refused_before_anything_is_started(
     (shell.home / "list.json").write_text("[]")
     (shell.home / "broken.json").write_text("{")
     done = shell.run("call", "demo", "elicit-form", "--elicit", how)
-    assert (done.code, done.text) == (exits.USAGE, "")
+    assert (done.code, done.text) == (exit_codes.USAGE, "")
     assert said in " ".join(done.err.split())
 
 
@@ -239,7 +242,7 @@ def test_there_are_no_roots_unless_they_are_named(shell: Shell, era: str) -> Non
 def test_a_root_that_is_none_is_refused(shell: Shell, root: str, said: str) -> None:
     (shell.home / "file").write_text("")
     done = call(shell, ERAS[0], "list-roots", "--root", root)
-    assert (done.code, done.text) == (exits.USAGE, "")
+    assert (done.code, done.text) == (exit_codes.USAGE, "")
     assert said in done.err
 
 
@@ -248,16 +251,16 @@ def test_a_root_that_is_none_is_refused(shell: Shell, root: str, said: str) -> N
 
 def test_a_completion_that_nobody_gives_names_the_option(shell: Shell) -> None:
     done = call(shell, ERAS[0], "sample")
-    assert done.code == exits.REFUSED
+    assert done.code == exit_codes.REFUSED
     assert "mcplens: the server asked for a completion; use --sampling PROFILE\n" in done.err
     done = call(shell, ERAS[1], "sample")
-    assert done.code == exits.FAILED
+    assert done.code == exit_codes.FAILED
     assert "mcplens: the server asked for a completion; use --sampling PROFILE\n" in done.err
 
 
 def test_input_that_nobody_gives_names_the_option_once(shell: Shell, era: str) -> None:
     done = call(shell, era, "elicit-two")
-    assert done.code == exits.REFUSED
+    assert done.code == exit_codes.REFUSED
     line = "mcplens: the server asked for input; use --elicit accept|decline|cancel|@file\n"
     assert done.err.count(line) == 1
 
@@ -270,14 +273,14 @@ def test_with_json_stdout_is_exactly_the_result(shell: Shell, era: str) -> None:
         shell, "call", "demo", "sample", "--json", "--protocol", era, stdout=shell.home / "out"
     ) as screen:
         screen.answer("Answer> ", "typed")
-        assert screen.end() == exits.DONE
+        assert screen.end() == exit_codes.DONE
     result = json.loads((shell.home / "out").read_bytes())
     assert result["content"][0]["text"] == "a person says: typed"
 
 
 def test_quiet_asks_nobody(shell: Shell) -> None:
     with terminal(shell, "call", "demo", "sample", "-q", "--protocol", ERAS[0]) as screen:
-        assert screen.end() == exits.REFUSED
+        assert screen.end() == exit_codes.REFUSED
     assert "use --sampling PROFILE" in screen.text
 
 
@@ -287,7 +290,7 @@ def test_quiet_asks_nobody(shell: Shell) -> None:
 def test_all_is_the_same_over_http(shell: Shell, era: str, demo_url: str, tmp_path: Path) -> None:
     words = ("--sampling", "echo", "--elicit", "accept", "--root", str(tmp_path))
     done = shell.run("call", demo_url, "ask-everything", *words, "--protocol", era)
-    assert (done.code, done.err) == (exits.DONE, "")
+    assert (done.code, done.err) == (exit_codes.DONE, "")
     assert done.text == "example has 1 roots, and the model says: Say something nice.\n"
 
 
@@ -295,7 +298,7 @@ def test_a_person_is_asked_over_http(shell: Shell, era: str, demo_url: str) -> N
     with terminal(shell, "call", demo_url, "elicit-steps", "--protocol", era) as screen:
         screen.answer("name*> ", "Ada")
         screen.answer("sure* [true]> ", "no")
-        assert screen.end() == exits.DONE
+        assert screen.end() == exit_codes.DONE
     assert "Ada is not sure" in screen.lines
 
 
@@ -308,7 +311,7 @@ def test_every_command_declares_what_it_can_answer(shell: Shell, demo_url: str, 
         "tools": [],
     }[verb]
     done = shell.run(verb, demo_url, *words, "-v", "--protocol", ERAS[0])
-    assert done.code == exits.DONE
+    assert done.code == exit_codes.DONE
     sent = next(line for line in done.err.splitlines() if '"initialize"' in line)
     declared = json.loads(sent.removeprefix("-> "))["params"]["capabilities"]
     assert declared["sampling"] == {"tools": {}, "context": {}}

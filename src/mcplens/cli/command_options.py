@@ -15,7 +15,7 @@ from click.shell_completion import CompletionItem
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-class State:
+class CommandOptions:
     """The shared options, as they were given."""
 
     def __init__(self, server_command: list[str] | None = None) -> None:
@@ -23,7 +23,7 @@ class State:
         self.options: dict[str, Any] = {}
 
     def __repr__(self) -> str:
-        return f"<State {self.options} -- {self.server_command}>"
+        return f"<CommandOptions {self.options} -- {self.server_command}>"
 
     def __getattr__(self, name: str) -> Any:
         try:
@@ -78,14 +78,14 @@ def _folders(
 
 def _profiles(ctx: click.Context, parameter: click.Parameter, start: str) -> list[str]:
     """For the shell to offer: loaded on demand, as completion knows this module."""
-    from mcplens.cli.completion import profile_names
+    from mcplens.cli.completion_candidates import profile_names
 
     return [name for name in ("ask", *profile_names(ctx)) if name.startswith(start)]
 
 
 def _ways(ctx: click.Context, parameter: click.Parameter, start: str) -> list[CompletionItem]:
     if start.startswith("@"):
-        from mcplens.cli.completion import files_after_at
+        from mcplens.cli.completion_candidates import files_after_at
 
         return files_after_at(start)
     ways = ("ask", "accept", "decline", "cancel", "@")
@@ -128,13 +128,13 @@ _SHARED = [
 
 
 def shared_options(function: F) -> F:
-    """Add the options that every command knows; they arrive as the State that is passed first."""
+    """Add the options that every command has; they arrive in the first argument."""
 
     def wrapper(*args: Any, **kwargs: Any) -> Any:
-        state = click.get_current_context().ensure_object(State)
+        flags = click.get_current_context().ensure_object(CommandOptions)
         for name in SHARED_NAMES:
-            state.options[name] = kwargs.pop(name)
-        return function(state, *args, **kwargs)
+            flags.options[name] = kwargs.pop(name)
+        return function(flags, *args, **kwargs)
 
     wrapper.__name__ = function.__name__
     wrapper.__doc__ = function.__doc__

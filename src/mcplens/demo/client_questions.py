@@ -16,8 +16,8 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
-from mcplens.demo.call import Call
-from mcplens.demo.registry import Failure, Fault, Json
+from mcplens.demo.registry import Fault, Json, ToolFailure
+from mcplens.demo.request_context import RequestContext
 from mcplens.inbound.refusal import INVALID_PARAMS
 from mcplens.protocol.eras import MISSING_CAPABILITY
 
@@ -31,17 +31,17 @@ _CAPABILITY_OF: Final = {
 }
 
 
-class Question(NamedTuple):
+class ClientQuestion(NamedTuple):
     """Something to ask the client."""
 
     method: str
     params: Json
 
 
-class InputRequired(Exception):
+class InputNeeded(Exception):
     """2026-07-28: answer with these questions."""
 
-    def __init__(self, questions: dict[str, Question], state: str) -> None:
+    def __init__(self, questions: dict[str, ClientQuestion], state: str) -> None:
         super().__init__(f"{len(questions)} questions")
         self.questions = questions
         self.state = state
@@ -55,18 +55,18 @@ class InputRequired(Exception):
         }
 
 
-def requests(questions: dict[str, Question]) -> Json:
+def requests(questions: dict[str, ClientQuestion]) -> Json:
     """Questions as 2026-07-28 writes them."""
     return {key: {"method": ask.method, "params": ask.params} for key, ask in questions.items()}
 
 
-async def ask(call: Call, key: str, method: str, params: Json) -> Json:
+async def ask(context: RequestContext, key: str, method: str, params: Json) -> Json:
     """Ask one thing; `key` names the question among those of this request."""
-    answers = await ask_all(call, {key: Question(method, params)})
+    answers = await ask_all(context, {key: ClientQuestion(method, params)})
     return answers[key]
 
 
-async def ask_all(call: Call, questions: dict[str, Question]) -> dict[str, Json]:
+async def ask_all(context: RequestContext, questions: dict[str, ClientQuestion]) -> dict[str, Json]:
     """Ask several things at once.
 
     Raises:
@@ -74,22 +74,22 @@ async def ask_all(call: Call, questions: dict[str, Question]) -> dict[str, Json]
         InputRequired: 2026-07-28: not everything is answered yet.
     """
     for question in questions.values():
-        require(call, question)
-    if call.task is not None:
-        return await call.task.ask(questions)
-    if not call.is_stateless:
-        asked = [call.client.ask(*question, call.id) for question in questions.values()]
+        require(context, question)
+    if context.task is not None:
+        return await context.task.ask(questions)
+    if not context.is_stateless:
+        asked = [context.client.ask(*question, context.id) for question in questions.values()]
         return dict(zip(questions, await asyncio.gather(*asked), strict=True))
-    answers = _answers(call)
+    answers = _answers(context)
     missing = {key: question for key, question in questions.items() if key not in answers}
     if missing:
-        raise InputRequired(missing, _seal(call, answers))
+        raise InputNeeded(missing, _seal(context, answers))
     for key, question in questions.items():
         check_answer(key, question, answers[key])
     return {key: answers[key] for key in questions}
 
 
-def require(call: Call, question: Question) -> None:
+def require(context: RequestContext, question: ClientQuestion) -> None:
     """See that the client declared what it takes to be asked this.
 
     Raises:
@@ -101,13 +101,13 @@ def require(call: Call, question: Question) -> None:
         needed = {name: {"url": {}}}
     elif "tools" in question.params:
         needed = {name: {"tools": {}}}
-    elif name == "elicitation" and call.capabilities.get(name):
+    elif name == "elicitation" and context.capabilities.get(name):
         needed = {name: {"form": {}}}  # an empty capability means forms, too
     path = (name, *needed[name])
-    if not call.declares(*path):
+    if not context.declares(*path):
         text = f"this needs a client with the capability {'.'.join(path)}"
-        if not call.is_stateless:
-            raise Failure(text)
+        if not context.is_stateless:
+            raise ToolFailure(text)
         raise Fault(MISSING_CAPABILITY, text, {"requiredCapabilities": needed})
 
 
@@ -118,7 +118,7 @@ _FIELD_OF_ANSWER: Final = {
 }
 
 
-def check_answer(key: str, question: Question, answer: Any) -> None:
+def check_answer(key: str, question: ClientQuestion, answer: Any) -> None:
     """See that an answer is one.
 
     Raises:
@@ -133,35 +133,40 @@ def check_answer(key: str, question: Question, answer: Any) -> None:
 # -- what was answered so far ------------------------------------------------------------------
 
 
-def _answers(call: Call) -> dict[str, Json]:
+def _answers(context: RequestContext) -> dict[str, Json]:
     """The answers of earlier rounds and of this one."""
-    given = call.params.get("inputResponses", {})
+    given = context.params.get("inputResponses", {})
     if not isinstance(given, dict):
         raise Fault(INVALID_PARAMS, "inputResponses is no object")
-    state = call.params.get("requestState")
-    earlier = {} if state is None else _unseal(call, state)
+    state = context.params.get("requestState")
+    earlier = {} if state is None else _unseal(context, state)
     return {**earlier, **given}
 
 
-def _seal(call: Call, answers: dict[str, Json]) -> str:
+def _seal(context: RequestContext, answers: dict[str, Json]) -> str:
     body = msgspec.json.encode(answers)
-    return base64.urlsafe_b64encode(_signature(call, body) + body).decode()
+    return base64.urlsafe_b64encode(_signature(context, body) + body).decode()
 
 
-def _unseal(call: Call, state: Any) -> dict[str, Json]:
+def _unseal(context: RequestContext, state: Any) -> dict[str, Json]:
     try:
         data = base64.b64decode(str(state).encode(), altchars=b"-_", validate=True)
     except ValueError:
         data = b""
     signature, body = data[:32], data[32:]
-    if not hmac.compare_digest(signature, _signature(call, body)):
+    if not hmac.compare_digest(signature, _signature(context, body)):
         raise Fault(INVALID_PARAMS, "requestState is not what was given out for this request")
     answers: dict[str, Json] = msgspec.json.decode(body)
     return answers
 
 
-def _signature(call: Call, body: bytes) -> bytes:
+def _signature(context: RequestContext, body: bytes) -> bytes:
     """Binds state to the request that it was made for, and to who sent it."""
-    about = [call.method, call.params.get("name"), call.params.get("uri"), call.arguments]
-    bound = msgspec.json.encode([call.client.peer.caller, *about], order="sorted")
+    about = [
+        context.method,
+        context.params.get("name"),
+        context.params.get("uri"),
+        context.arguments,
+    ]
+    bound = msgspec.json.encode([context.client.peer.caller, *about], order="sorted")
     return hmac.new(_KEY, bound + b"\0" + body, hashlib.sha256).digest()

@@ -2,7 +2,7 @@
 
 A terminal's own line editing would lose sight of what was typed with the next log line: keys are
 read one by one, and output.py draws the line. What is no terminal is read line by line. Used by
-asking.py.
+interactive_questions.py.
 """
 
 from __future__ import annotations
@@ -28,17 +28,17 @@ _ESCAPE: Final = "\x1b"
 _LEAST_ROOM: Final = 12
 
 
-class Keyboard:
+class LineReader:
     """Where a person types; one line is read at a time."""
 
     def __init__(self) -> None:
         self.prefix = ""  # before every prompt
         self._is_terminal = False
         self._unread = b""
-        self._editor: Editor | None = None
+        self._editor: LineEditor | None = None
 
     def __repr__(self) -> str:
-        return f"<Keyboard {'reading' if self._editor else 'idle'}>"
+        return f"<LineReader {'reading' if self._editor else 'idle'}>"
 
     @contextlib.contextmanager
     def opened(self) -> Iterator[None]:
@@ -76,7 +76,7 @@ class Keyboard:
         if not self._is_terminal:
             output.note(self.prefix + prompt)
             return await self._plain_line()
-        editor = self._editor = Editor(prompt)
+        editor = self._editor = LineEditor(prompt)
         editor.draw(self.prefix)
         try:
             while not editor.is_done:
@@ -100,7 +100,7 @@ class Keyboard:
         return line.decode("utf-8", "replace").strip()
 
 
-class Editor:
+class LineEditor:
     """One line being typed; keys in, no I/O but the drawing of it."""
 
     def __init__(self, prompt: str) -> None:
@@ -112,7 +112,7 @@ class Editor:
         self._escape = ""  # a key that sends several characters, so far
 
     def __repr__(self) -> str:
-        return f"<Editor {self.prompt!r} {len(self.text)} typed>"
+        return f"<LineEditor {self.prompt!r} {len(self.text)} typed>"
 
     def feed(self, data: bytes) -> bytes:
         """Take what was typed; gives what came after the end of the line."""

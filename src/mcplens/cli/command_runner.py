@@ -14,11 +14,11 @@ from typing import Any
 
 from mcplens.app import connect
 from mcplens.bus import Bus
-from mcplens.cli import exits, failure, output
-from mcplens.cli.live import Live
+from mcplens.cli import error_report, exit_codes, output
+from mcplens.cli.command_options import CommandOptions
+from mcplens.cli.live_events import LiveEvents
 from mcplens.cli.recording import recording
-from mcplens.cli.state import State
-from mcplens.cli.target import Target, resolve
+from mcplens.cli.target_resolution import Target, resolve
 from mcplens.clock import SystemClock
 from mcplens.errors import classify
 from mcplens.session.client import Client
@@ -38,23 +38,23 @@ class _Run:
     def __repr__(self) -> str:
         return f"<_Run {self.server!r} {'connected' if self.is_connected else 'not connected'}>"
 
-    def evidence(self) -> failure.Evidence:
+    def evidence(self) -> error_report.Evidence:
         events = self.bus.kept() if self.bus is not None else []
-        return failure.gather(self.server, events, is_connected=self.is_connected)
+        return error_report.gather(self.server, events, is_connected=self.is_connected)
 
 
-def run(state: State, target: Target | str | None, work: Work) -> None:
+def run(flags: CommandOptions, target: Target | str | None, work: Work) -> None:
     """Connect to the target, do the work, and end the process with its code."""
     named = target.name if isinstance(target, Target) else target
-    with reporting(state, named or "the command after --") as about:
-        found = target if isinstance(target, Target) else resolve(state, target)
+    with reporting(flags, named or "the command after --") as about:
+        found = target if isinstance(target, Target) else resolve(flags, target)
         about.server = found.shown
-        code = asyncio.run(_run(state, found, work, about))
+        code = asyncio.run(_run(flags, found, work, about))
     sys.exit(code)
 
 
 @contextlib.contextmanager
-def reporting(state: State, server: str) -> Iterator[_Run]:
+def reporting(flags: CommandOptions, server: str) -> Iterator[_Run]:
     """Turn whatever goes wrong inside into words and an exit code."""
     about = _Run(server)
     try:
@@ -62,35 +62,35 @@ def reporting(state: State, server: str) -> Iterator[_Run]:
         output.flush()
     except BrokenPipeError:
         output.end_quietly()
-        sys.exit(exits.DONE)
+        sys.exit(exit_codes.DONE)
     except output.CannotWrite as problem:
         output.note(f"mcplens: {problem}", fg="red", bold=True)
         output.end_quietly()
-        sys.exit(exits.FAILED)
+        sys.exit(exit_codes.FAILED)
     except KeyboardInterrupt:
         output.note("mcplens: interrupted")
-        sys.exit(exits.INTERRUPTED)
+        sys.exit(exit_codes.INTERRUPTED)
     except Exception as problem:  # the last line of defence: no traceback reaches a user
         is_click = type(problem).__module__.startswith("click")
-        if is_click or isinstance(problem, exits.Refusal):
+        if is_click or isinstance(problem, exit_codes.CommandError):
             raise
         error = classify(problem)
-        options = state.options
-        failure.report(
+        options = flags.options
+        error_report.report(
             error,
             about.evidence(),
             is_json=bool(options.get("is_json")),
             is_quiet=bool(options.get("is_quiet")),
         )
-        sys.exit(exits.exit_code(error, is_connected=about.is_connected))
+        sys.exit(exit_codes.exit_code(error, is_connected=about.is_connected))
 
 
-async def _run(state: State, target: Target, work: Work, about: _Run) -> int:
+async def _run(flags: CommandOptions, target: Target, work: Work, about: _Run) -> int:
     asyncio.get_running_loop().set_exception_handler(_unhandled)
     clock = SystemClock()
     bus = about.bus = Bus(clock)
-    with recording(state, bus, target):
-        live = Live(bus, state)
+    with recording(flags, bus, target):
+        live = LiveEvents(bus, flags)
         options: dict[str, Any] = target.options | {
             "server_id": target.name,
             "bus": bus,
@@ -98,7 +98,7 @@ async def _run(state: State, target: Target, work: Work, about: _Run) -> int:
         }
         async with live, connect(target.target, **options) as client:
             about.is_connected = True
-            return await work(client) or exits.DONE
+            return await work(client) or exit_codes.DONE
 
 
 def _unhandled(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:

@@ -12,7 +12,7 @@ from typing import Any, Final
 import msgspec
 
 from mcplens.cli import output
-from mcplens.cli.steps import HTTP_HINTS, STEPS, Step
+from mcplens.cli.error_steps import HTTP_HINTS, STEPS, Step
 from mcplens.errors import InspectorError, ServerError, help_slug
 from mcplens.events import Event, FrameReceived, StderrLine
 from mcplens.protocol.frames import Malformed

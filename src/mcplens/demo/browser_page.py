@@ -15,7 +15,7 @@ _HEADERS: Final = b"Content-Type: text/html; charset=utf-8\r\nConnection: close\
 _DONE: Final = "<h1>Done</h1><p>The mcplens demo knows that you were here. Close this page.</p>"
 
 
-class Page:
+class BrowserPage:
     """One page, to be visited once."""
 
     def __init__(self, clock: Clock) -> None:
@@ -27,7 +27,7 @@ class Page:
         self._timer: Timer | None = None
 
     def __repr__(self) -> str:
-        return f"<Page {'visited' if self.is_visited else 'waiting'}>"
+        return f"<BrowserPage {'visited' if self.is_visited else 'waiting'}>"
 
     @property
     def is_visited(self) -> bool:

@@ -16,8 +16,8 @@ import click
 import msgspec
 
 from mcplens.cli import output
-from mcplens.cli.answering import answering
-from mcplens.cli.state import State
+from mcplens.cli.answer_handlers import answer_options
+from mcplens.cli.command_options import CommandOptions
 from mcplens.errors import InspectorError
 from mcplens.protocol.secret_masking import is_secret_name, mask, mask_url
 from mcplens.targets import command_name, host_of, url_of_host
@@ -50,39 +50,39 @@ class Target(msgspec.Struct, frozen=True):
         return mask_url(str(self.target))
 
 
-def resolve(state: State, text: str | None) -> Target:
+def resolve(flags: CommandOptions, text: str | None) -> Target:
     """The server that is meant, with the options of the command line on top.
 
     Raises:
         UsageError: nothing, or nothing that can be understood, is named.
         InspectorError: the configuration is wrong.
     """
-    if state.server_command is not None:
+    if flags.server_command is not None:
         if text is not None:
             raise click.UsageError(f"two servers are named: {text}, and the command after --")
-        command = state.server_command
+        command = flags.server_command
         if not command:
             raise click.UsageError("a command must follow --")
-        return Target(command_name(command), list(command), with_options(state, {}))
+        return Target(command_name(command), list(command), with_options(flags, {}))
     if text is None:
         raise click.UsageError("name a server: a configured name, a URL, a script, or -- COMMAND")
-    return _named(state, text)
+    return _named(flags, text)
 
 
-def _named(state: State, text: str) -> Target:
+def _named(flags: CommandOptions, text: str) -> Target:
     if "://" in text:
-        return Target(host_of(text), text, with_options(state, {}))
+        return Target(host_of(text), text, with_options(flags, {}))
     if text.endswith(_SCRIPTS) and os.path.isfile(text):
-        return Target(os.path.basename(text), text, with_options(state, {}))
-    entry, configuration = _configured(state, text)
+        return Target(os.path.basename(text), text, with_options(flags, {}))
+    entry, configuration = _configured(flags, text)
     if entry is not None:
-        return _from_entry(state, text, entry, configuration)
+        return _from_entry(flags, text, entry, configuration)
     if text == DEMO:
-        return Target(DEMO, [sys.executable, "-m", "mcplens.demo"], with_options(state, {}))
+        return Target(DEMO, [sys.executable, "-m", "mcplens.demo"], with_options(flags, {}))
     if text.endswith(_SCRIPTS):  # before a host of that name
         raise click.UsageError(f"there is no script {text!r} in this folder, and no such server")
     if url := url_of_host(text):
-        return Target(host_of(url), url, with_options(state, {}))
+        return Target(host_of(url), url, with_options(flags, {}))
     raise click.UsageError(_not_understood(text, configuration))
 
 
@@ -132,38 +132,40 @@ def _can_be(known: Sequence[str]) -> str:
     )
 
 
-def _configured(state: State, text: str) -> tuple[ServerEntry | None, Configuration | None]:
+def _configured(
+    flags: CommandOptions, text: str
+) -> tuple[ServerEntry | None, Configuration | None]:
     from mcplens.config.configuration import load_configuration
     from mcplens.config.other_tools import find_server, is_qualified
 
     if is_qualified(text):
         return find_server(text), None
-    configuration = load_configuration(state.config)
+    configuration = load_configuration(flags.config)
     return configuration.find(text), configuration
 
 
-def is_known(state: State, text: str) -> bool:
+def is_known(flags: CommandOptions, text: str) -> bool:
     """Whether this names a server that is configured, here or in another tool, or built in."""
     from mcplens.config.other_tools import is_qualified
 
-    return text == DEMO or is_qualified(text) or _configured(state, text)[0] is not None
+    return text == DEMO or is_qualified(text) or _configured(flags, text)[0] is not None
 
 
 def _from_entry(
-    state: State, text: str, entry: ServerEntry, configuration: Configuration | None
+    flags: CommandOptions, text: str, entry: ServerEntry, configuration: Configuration | None
 ) -> Target:
     from mcplens.config.connect_options import to_connect_options
 
     if not entry.enabled:
         raise click.UsageError(f"{entry.name} is disabled in {entry.source.path}")
     target, options = to_connect_options(entry, configuration.settings if configuration else None)
-    _confirm(state, entry)
+    _confirm(flags, entry)
     name = text if configuration is None else entry.name
-    options = with_options(state, options, entry.profile)
+    options = with_options(flags, options, entry.profile)
     return Target(name, target, options, entry.secret_keys)
 
 
-def _confirm(state: State, entry: ServerEntry) -> None:
+def _confirm(flags: CommandOptions, entry: ServerEntry) -> None:
     """What was cloned or imported must not run commands by itself: ask once per content."""
     from mcplens.config.environment import current_environment
     from mcplens.workspace.confirmation import Confirmations
@@ -171,7 +173,7 @@ def _confirm(state: State, entry: ServerEntry) -> None:
     confirmations = Confirmations(current_environment())
     if not confirmations.is_needed(entry):
         return
-    if not state.is_trusted:
+    if not flags.is_trusted:
         confirm(*_question(entry))
     try:
         confirmations.confirm(entry)
@@ -208,58 +210,58 @@ def _question(entry: ServerEntry) -> tuple[str, str]:
     return "\n".join(output.visible(line, kept="") for line in lines), act
 
 
-def overrides_of(state: State) -> dict[str, Any]:
+def overrides_of(flags: CommandOptions) -> dict[str, Any]:
     """What the options of the command line say on top of any server; a time of 0 is no limit."""
     given: dict[str, Any] = {
-        "headers": state.headers or None,
-        "env": state.env or None,
-        "cwd": state.cwd,
-        "transport": state.transport,
-        "protocol_version": state.protocol,
-        "ca_file": state.ca_file,
-        "insecure": state.insecure or None,
-        "max_retries": None if state.retries is None else max(state.retries, 0),
+        "headers": flags.headers or None,
+        "env": flags.env or None,
+        "cwd": flags.cwd,
+        "transport": flags.transport,
+        "protocol_version": flags.protocol,
+        "ca_file": flags.ca_file,
+        "insecure": flags.insecure or None,
+        "max_retries": None if flags.retries is None else max(flags.retries, 0),
     }
     found = {name: value for name, value in given.items() if value is not None}
-    if state.connect_timeout is not None:
-        found["connection_timeout_s"] = state.connect_timeout or None
-    if state.timeout is not None:
+    if flags.connect_timeout is not None:
+        found["connection_timeout_s"] = flags.connect_timeout or None
+    if flags.timeout is not None:
         # One that is longer than the maximum raises that, in the request's Deadline.
-        found["request_timeout_s"] = state.timeout or None
-        found |= {} if state.timeout else {"max_total_timeout_s": None}
+        found["request_timeout_s"] = flags.timeout or None
+        found |= {} if flags.timeout else {"max_total_timeout_s": None}
     return found
 
 
 def with_options(
-    state: State, options: dict[str, Any], profile: str | None = None
+    flags: CommandOptions, options: dict[str, Any], profile: str | None = None
 ) -> dict[str, Any]:
     """The options of a configured server, and over them those of the command line."""
     from mcplens.config.connect_options import put_over
 
     options = {key: value for key, value in options.items() if key != "server_id"}
-    options = put_over(options, overrides_of(state))
+    options = put_over(options, overrides_of(flags))
     options.setdefault("concurrency", 8)
-    options["enforce_capabilities"] = not state.force
-    return options | answering(state, options, profile)
+    options["enforce_capabilities"] = not flags.force
+    return options | answer_options(flags, options, profile)
 
 
-def split_tool(state: State, words: Sequence[str]) -> tuple[str | None, str, list[str]]:
+def split_tool(flags: CommandOptions, words: Sequence[str]) -> tuple[str | None, str, list[str]]:
     """Target, the name of a tool (or prompt, or method), and the rest of the words."""
-    if state.server_command is not None:
+    if flags.server_command is not None:
         return None, words[0], list(words[1:])
     first = words[0]
     if "." in first and "://" not in first and not os.path.isfile(first):
         server, _, tool = first.partition(".")
-        if tool and (server == DEMO or _configured(state, server)[0] is not None):
+        if tool and (server == DEMO or _configured(flags, server)[0] is not None):
             return server, tool, list(words[1:])
     if len(words) < 2:
         raise click.UsageError(f"{first!r}: name the server and then what to ask of it")
     return first, words[1], list(words[2:])
 
 
-def split_word(state: State, words: Sequence[str], what: str) -> tuple[str | None, str]:
+def split_word(flags: CommandOptions, words: Sequence[str], what: str) -> tuple[str | None, str]:
     """Target and one word after it."""
-    expected = 1 if state.server_command is not None else 2
+    expected = 1 if flags.server_command is not None else 2
     if len(words) != expected:
         names = what if expected == 1 else f"TARGET {what}"
         raise click.UsageError(f"expected {names}, got: {' '.join(words)}")

@@ -8,9 +8,9 @@ from typing import BinaryIO
 import click
 
 from mcplens.cli import output
-from mcplens.cli.exits import refusing
-from mcplens.cli.running import reporting
-from mcplens.cli.state import State
+from mcplens.cli.command_options import CommandOptions
+from mcplens.cli.command_runner import reporting
+from mcplens.cli.exit_codes import as_command_error
 
 
 @click.command("export")
@@ -19,7 +19,9 @@ from mcplens.cli.state import State
 @click.option("--har", "is_har", is_flag=True, help="The HTTP side as HAR, for browser tools.")
 @click.option("--all", "is_all", is_flag=True, help="Every run, not only the newest.")
 @click.pass_obj
-def export(state: State, run_id: str | None, path: str | None, is_har: bool, is_all: bool) -> None:
+def export(
+    flags: CommandOptions, run_id: str | None, path: str | None, is_har: bool, is_all: bool
+) -> None:
     """Write a run (the newest one) as a trace file: one JSON object per line.
 
     What is in secretKeys of the configuration by now is masked, too.
@@ -34,7 +36,7 @@ def export(state: State, run_id: str | None, path: str | None, is_har: bool, is_
     from mcplens.store.har import export_har
     from mcplens.store.transfer import export_trace
 
-    with opened(state, is_json=False) as history:
+    with opened(flags, is_json=False) as history:
         wanted = Filter() if is_all else Filter(run_id=run_of(history, run_id).run_id)
         keys_of = find_keys_by_server()
         write = export_har if is_har else export_trace
@@ -49,7 +51,7 @@ def export(state: State, run_id: str | None, path: str | None, is_har: bool, is_
 @click.command("import")
 @click.argument("file", type=click.Path(exists=True, dir_okay=False))
 @click.pass_obj
-def import_(state: State, file: str) -> None:
+def import_(flags: CommandOptions, file: str) -> None:
     """Add the runs of a trace file to the recording.
 
     \b
@@ -58,7 +60,7 @@ def import_(state: State, file: str) -> None:
     from mcplens.store.location import default_path
     from mcplens.store.transfer import import_trace
 
-    with reporting(state, file), refusing():
+    with reporting(flags, file), as_command_error():
         found = import_trace(file, default_path())
     known = f", {found.known_count} were there before" if found.known_count else ""
     runs = "1 run" if len(found.run_ids) == 1 else f"{len(found.run_ids)} runs"

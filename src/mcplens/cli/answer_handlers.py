@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from mcplens.cli import output
-from mcplens.cli.state import State
+from mcplens.cli.command_options import CommandOptions
 from mcplens.session.capabilities import TASKS_EXTENSION
 
 if TYPE_CHECKING:
@@ -25,8 +25,8 @@ _FLAGS: Final = {
 }
 
 
-def answering(
-    state: State, options: Mapping[str, Any], profile: str | None = None
+def answer_options(
+    flags: CommandOptions, options: Mapping[str, Any], profile: str | None = None
 ) -> dict[str, Any]:
     """The options of `connect` that say what the server may ask, and who answers.
 
@@ -36,32 +36,32 @@ def answering(
     """
     chosen: Mapping[str, Any] = options.get("capabilities") or {}
     extensions = {TASKS_EXTENSION: {}} | (chosen.get("extensions") or {})
-    configured = [*(options.get("roots") or ()), *state.roots]
+    configured = [*(options.get("roots") or ()), *flags.roots]
     return {
-        "sampling": _sampling(state, profile),
-        "elicitation": _elicitation(state, profile),
+        "sampling": _sampling(flags, profile),
+        "elicitation": _elicitation(flags, profile),
         "roots": configured,
         "receiver_tasks": True,
         "capabilities": {**chosen, "extensions": extensions},
     }
 
 
-def _sampling(state: State, profile: str | None) -> Profile:
-    name = profile if state.sampling is None else state.sampling
+def _sampling(flags: CommandOptions, profile: str | None) -> Profile:
+    name = profile if flags.sampling is None else flags.sampling
     if name is None or name == "ask":
-        return _default(state, is_wanted=name == "ask")
-    return _profile(state, name)
+        return _default(flags, is_wanted=name == "ask")
+    return _profile(flags, name)
 
 
-def _elicitation(state: State, profile: str | None) -> Profile:
-    how = state.elicit
+def _elicitation(flags: CommandOptions, profile: str | None) -> Profile:
+    how = flags.elicit
     if how is None and profile is not None and profile != "ask":
-        return _profile(state, profile)
+        return _profile(flags, profile)
     if how is None or how == "ask":
-        return _default(state, is_wanted="ask" in (how, profile))
+        return _default(flags, is_wanted="ask" in (how, profile))
     from mcplens.session.profiles import ACTIONS, TestingProfile, by_hand, elicit_like
 
-    like: Any = state.elicit
+    like: Any = flags.elicit
     if like.startswith("@"):
         from mcplens.cli.arguments import parse_object
 
@@ -70,20 +70,20 @@ def _elicitation(state: State, profile: str | None) -> Profile:
         raise click.BadParameter(
             f"{like!r}: say ask, accept, decline, cancel or @file", param_hint="'--elicit'"
         )
-    return TestingProfile(f"--elicit {state.elicit}", by_hand, elicit_like(like))
+    return TestingProfile(f"--elicit {flags.elicit}", by_hand, elicit_like(like))
 
 
-def _profile(state: State, name: str) -> Profile:
+def _profile(flags: CommandOptions, name: str) -> Profile:
     from mcplens.config.configuration import load_configuration
     from mcplens.session.profiles import BUILT_IN, Profiles
 
     # The user's own wins; one that is built in is there whatever the files say.
-    own = load_configuration(state.config, is_tolerant=name in BUILT_IN).settings.profiles
-    return _OrPerson(Profiles(own).get(name), _default(state, is_wanted=False))
+    own = load_configuration(flags.config, is_tolerant=name in BUILT_IN).settings.profiles
+    return _OrPerson(Profiles(own).get(name), _default(flags, is_wanted=False))
 
 
-def _default(state: State, *, is_wanted: bool) -> Profile:
-    if is_wanted or (sys.stdin.isatty() and sys.stderr.isatty() and not state.is_quiet):
+def _default(flags: CommandOptions, *, is_wanted: bool) -> Profile:
+    if is_wanted or (sys.stdin.isatty() and sys.stderr.isatty() and not flags.is_quiet):
         return _Person()
     return _Refusing()
 
@@ -97,9 +97,9 @@ class _Person:
         return "<_Person>"
 
     async def answer(self, request: ServerRequest) -> Any:
-        from mcplens.cli.asking import ask_in_place
+        from mcplens.cli.interactive_questions import interactive_answers
 
-        return await ask_in_place().answer(request)
+        return await interactive_answers().answer(request)
 
 
 class _OrPerson:

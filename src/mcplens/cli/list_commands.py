@@ -8,9 +8,9 @@ from typing import Any
 import click
 
 from mcplens.cli import output
-from mcplens.cli.completion import complete_target, remember_tools
-from mcplens.cli.running import run
-from mcplens.cli.state import State, shared_options
+from mcplens.cli.command_options import CommandOptions, shared_options
+from mcplens.cli.command_runner import run
+from mcplens.cli.completion_candidates import complete_target, remember_tools
 from mcplens.protocol.result_types import Prompt, Resource, ResourceTemplate, Tool
 from mcplens.session.catalog import METHODS
 from mcplens.session.client import Client
@@ -25,11 +25,13 @@ def list_command(name: str, kind: str, row: Callable[[Any], tuple[str, str]], do
     @click.option("--cursor", metavar="CURSOR", help="Only the page at this cursor.")
     @click.option("--first-page", is_flag=True, help="Only the first page.")
     @shared_options
-    def command(state: State, target: str | None, cursor: str | None, first_page: bool) -> None:
+    def command(
+        flags: CommandOptions, target: str | None, cursor: str | None, first_page: bool
+    ) -> None:
         async def work(client: Client) -> None:
             if cursor is not None or first_page:
                 page = await client.list_page(kind, cursor)
-                if state.is_json:
+                if flags.is_json:
                     output.write_raw(page.raw)
                     return
                 _print(page.items, row, kind)
@@ -39,13 +41,13 @@ def list_command(name: str, kind: str, row: Callable[[Any], tuple[str, str]], do
             pages = await _all_pages(client, kind)
             if kind == "tools":
                 names = [item.name for page in pages for item in page.items if item.name]
-                remember_tools(state, target, names)
-            if state.is_json:
+                remember_tools(flags, target, names)
+            if flags.is_json:
                 output.write_raw(_joined(pages, LIST_KEYS[METHODS[kind][0]]))
             else:
                 _print([item for page in pages for item in page.items], row, kind)
 
-        run(state, target, work)
+        run(flags, target, work)
 
     return command
 
@@ -112,3 +114,50 @@ def prompt_row(prompt: Prompt) -> tuple[str, str]:
     ]
     text = output.first_line(prompt.description or prompt.title)
     return prompt.name, f"{' '.join(words)}  {text}".strip()
+
+
+tools = list_command(
+    "tools",
+    "tools",
+    tool_row,
+    """List the tools of a server.
+
+    \b
+    mcplens tools demo
+    mcplens tools https://example.com/mcp
+    mcplens tools -- python server.py
+    """,
+)
+
+resources = list_command(
+    "resources",
+    "resources",
+    resource_row,
+    """List the resources of a server.
+
+    \b
+    mcplens resources demo
+    """,
+)
+
+templates = list_command(
+    "templates",
+    "resource_templates",
+    template_row,
+    """List the resource templates of a server.
+
+    \b
+    mcplens templates demo
+    """,
+)
+
+prompts = list_command(
+    "prompts",
+    "prompts",
+    prompt_row,
+    """List the prompts of a server.
+
+    \b
+    mcplens prompts demo
+    """,
+)

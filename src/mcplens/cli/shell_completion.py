@@ -1,7 +1,8 @@
-"""How bash, zsh and fish ask for completions: click's ways, and what they leave out.
+"""Completion in bash, zsh and fish: click's support, plus what it lacks.
 
-Owns the scripts that `mcplens --completion` prints and the reading of what they ask. After `--`
-comes a command of the user's, so files are offered. Used by main.py; completion.py has the offers.
+Owns the scripts that `mcplens --completion` prints, and parses the shells' requests. After `--`
+follows the user's own command, so files are offered. Used by main.py; the candidates come from
+completion_candidates.py.
 """
 
 from __future__ import annotations

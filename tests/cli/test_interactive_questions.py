@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from mcplens.cli import exits
-from mcplens.cli.asking import described_sampling
+from mcplens.cli import exit_codes
+from mcplens.cli.interactive_questions import described_sampling
 from tests.cli.scripted_server import LEGACY, NAME, form, result_of, scripted
 from tests.cli.shell import Shell
 from tests.cli.terminal import terminal
@@ -20,7 +20,7 @@ INSIST = "Send it all the same? [y/N] "
 def test_a_completion_is_shown_and_typed(shell: Shell, protocol: tuple[str, str]) -> None:
     with terminal(shell, "call", "demo", "sample", *protocol) as screen:
         shown = screen.answer("Answer> ", "Glass, mostly.")
-        assert screen.end() == exits.DONE
+        assert screen.end() == exit_codes.DONE
     assert "? The server asks for a completion (sampling/createMessage)" in shown
     assert "  [user] What is a lens?" in shown
     assert any("max tokens 200" in line for line in shown)
@@ -30,14 +30,14 @@ def test_a_completion_is_shown_and_typed(shell: Shell, protocol: tuple[str, str]
 def test_an_empty_line_refuses_a_completion(shell: Shell) -> None:
     with terminal(shell, "call", "demo", "sample", *LEGACY) as screen:
         screen.answer("Answer> ", "")
-        assert screen.end() == exits.REFUSED
+        assert screen.end() == exit_codes.REFUSED
     assert "the client refused: the user rejected the request (-1)" in screen.text
 
 
 def test_a_refused_completion_ends_the_call_in_2026_07_28(shell: Shell) -> None:
     with terminal(shell, "call", "demo", "sample", "--protocol", "2026-07-28") as screen:
         screen.answer("Answer> ", "")
-        assert screen.end() == exits.FAILED
+        assert screen.end() == exit_codes.FAILED
     assert "input refused" in screen.text
 
 
@@ -47,7 +47,7 @@ def test_a_tool_is_called_by_hand_and_its_result_shown(
     with terminal(shell, "call", "demo", "sample-with-tools", *protocol) as screen:
         first = screen.answer("Answer> ", '/call add {"a": 2, "b": 2}')
         second = screen.answer("Answer> ", "4")
-        assert screen.end() == exits.DONE
+        assert screen.end() == exit_codes.DONE
     assert "  tool add: Adds two numbers." in first
     assert '  [assistant] calls add {"a":2,"b":2}' in second
     assert any("result of call_1" in line and '"text":"4"' in line for line in second)
@@ -66,7 +66,7 @@ def test_a_call_that_cannot_be_read_is_asked_for_again(shell: Shell, typed: str,
     with terminal(shell, "call", "demo", "sample-with-tools", *LEGACY) as screen:
         screen.answer("Answer> ", typed)
         assert told in screen.answer("Answer> ", "4")[0]
-        assert screen.end() == exits.DONE
+        assert screen.end() == exit_codes.DONE
 
 
 def test_an_answer_that_breaks_the_rules_is_sent_only_when_wanted(shell: Shell) -> None:
@@ -78,7 +78,7 @@ def test_an_answer_that_breaks_the_rules_is_sent_only_when_wanted(shell: Shell) 
         ]
         screen.answer("Answer> ", "words")
         assert screen.answer(INSIST, "y") == ["  content: no tool_use, but toolChoice is required"]
-        assert screen.end() == exits.DONE
+        assert screen.end() == exit_codes.DONE
     assert "a person says after 1 rounds: words" in screen.lines
 
 
@@ -111,7 +111,7 @@ def test_a_form_is_asked_field_by_field(shell: Shell, protocol: tuple[str, str])
         assert screen.answer('days [["mon"]]> ', "tue,3")[0].startswith("  ")
         screen.answer("access> ", "Read access, 2")
         screen.answer("grade> ", "Fair")
-        assert screen.end() == exits.DONE
+        assert screen.end() == exit_codes.DONE
     content = json.loads(next(line for line in screen.lines if line.startswith('{"name"')))
     assert content == {
         "name": "Ada", "nick": "demo", "email": "ada@example.com", "age": 36, "height": 1.6,
@@ -126,7 +126,7 @@ def test_a_form_is_declined_or_cancelled(
 ) -> None:
     with terminal(shell, "call", "demo", "elicit-form", *protocol) as screen:
         screen.answer("Your name*> ", f"/{word}")
-        assert screen.end() == exits.REFUSED
+        assert screen.end() == exit_codes.REFUSED
     assert f"the form was not filled in: {word}" in screen.lines
 
 
@@ -135,12 +135,12 @@ def test_the_end_of_the_input_cancels_a_form_and_refuses_a_completion(shell: She
         screen.answer("Your name*> ", "Ada")
         screen.until("nick [demo]> ")
         screen.type("\x04")
-        assert screen.end() == exits.REFUSED
+        assert screen.end() == exit_codes.REFUSED
         assert "the form was not filled in: cancel" in screen.lines
     with terminal(shell, "call", "demo", "sample", *LEGACY) as screen:
         screen.until("Answer> ")
         screen.type("\x04")
-        assert screen.end() == exits.REFUSED
+        assert screen.end() == exit_codes.REFUSED
         assert "the user rejected the request" in screen.text
 
 
@@ -160,7 +160,7 @@ def test_a_form_that_breaks_a_rule_of_the_whole_is_asked_again_or_sent_on_purpos
         screen.answer("a> ", "")
         screen.answer("b> ", "")
         screen.answer(INSIST, "y")
-        assert screen.end() == exits.DONE
+        assert screen.end() == exit_codes.DONE
     assert result_of(screen) == {
         "1": {"action": "accept", "content": {"a": "x"}},
         "2": {"action": "accept", "content": {}},
@@ -181,7 +181,7 @@ def test_a_form_without_fields_and_a_schema_that_is_none_are_confirmed_and_not_a
         screen.answer(prompt, "what?")
         assert screen.answer(prompt, "a") == ["  Type a, d or c."]
         assert any("Answers are not checked" in line for line in screen.answer(prompt, ""))
-        assert screen.end() == exits.DONE
+        assert screen.end() == exit_codes.DONE
     assert result_of(screen) == {
         "1": {"action": "accept", "content": {}},
         "2": {"action": "cancel"},
@@ -198,7 +198,7 @@ def test_a_url_is_shown_with_its_host_and_what_is_odd_about_it(shell: Shell) -> 
         shell, *scripted({"ask": [1, "elicitation/create", params]}, {"wait": 1})
     ) as screen:
         shown = screen.answer("You opened it (a), decline (d), cancel (c)? [c] ", "d")
-        assert screen.end() == exits.DONE
+        assert screen.end() == exit_codes.DONE
     assert f"  {url}" in shown
     assert "  It leads to evil.example." in shown
     assert any(line.startswith("  Careful: it is http") for line in shown)
@@ -214,7 +214,7 @@ def test_a_page_that_the_server_says_was_visited_needs_no_answer_any_more(
     with terminal(shell, *scripted(ask, {"hold": str(fifo)}, done, {"wait": 1})) as screen:
         screen.until("You opened it (a), decline (d), cancel (c)? [c] ")
         fifo.write_text("now")
-        assert screen.end() == exits.DONE
+        assert screen.end() == exit_codes.DONE
     assert "  (this answer is no longer wanted)" in screen.lines
     assert result_of(screen) == {"1": {"action": "accept"}}
 
@@ -223,7 +223,7 @@ def test_what_a_server_writes_cannot_draw_on_the_terminal(shell: Shell) -> None:
     schema = {"type": "object", "properties": {"n": {"type": "string", "title": "a\x1b[2Jb\nc"}}}
     with terminal(shell, *scripted(form(schema, "x\x1b[2J\x07\n? fake"), {"wait": 1})) as screen:
         shown = screen.answer("a\\x1b[2Jb\\nc> ", "1")
-        assert screen.end() == exits.DONE
+        assert screen.end() == exit_codes.DONE
     assert "  x\\x1b[2J\\x07" in shown
     assert "  ? fake" in shown
 

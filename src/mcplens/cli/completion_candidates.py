@@ -13,7 +13,7 @@ from typing import Final
 import click
 from click.shell_completion import CompletionItem
 
-from mcplens.cli.state import State
+from mcplens.cli.command_options import CommandOptions
 
 _FILE_NAME: Final = "tool-names.json"
 # Of servers, the latest ones; of tools of one server.
@@ -74,10 +74,10 @@ def files_after_at(start: str) -> list[CompletionItem]:
     return found
 
 
-def remember_tools(state: State, target: str | None, names: list[str]) -> None:
+def remember_tools(flags: CommandOptions, target: str | None, names: list[str]) -> None:
     """Keep the names of a server's tools; never in the way of a command."""
     is_secret = target is not None and any(mark in target for mark in "?@")
-    if target is None or is_secret or state.no_record:
+    if target is None or is_secret or flags.no_record:
         return
     known = _read()
     if known.get(target) == names[:_MAX_TOOLS]:
@@ -97,7 +97,7 @@ def remember_tools(state: State, target: str | None, names: list[str]) -> None:
 
 
 def _configured(ctx: click.Context) -> list[str]:
-    from mcplens.cli.target import DEMO
+    from mcplens.cli.target_resolution import DEMO
     from mcplens.config.configuration import load_configuration
 
     configuration = load_configuration(ctx.params.get("config"), is_tolerant=True)

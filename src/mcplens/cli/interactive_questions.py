@@ -15,7 +15,7 @@ from typing import Any, Final
 import msgspec
 
 from mcplens.cli import output
-from mcplens.cli.keyboard import Keyboard
+from mcplens.cli.line_editor import LineReader
 from mcplens.protocol import elicitation, sampling
 from mcplens.protocol.form_fields import Field, fields_of, from_text
 from mcplens.session.handler import REJECTED, Forced, ServerRequest
@@ -28,16 +28,16 @@ _ACTIONS: Final = {"a": "accept", "d": "decline", "c": "cancel", "": "cancel"}
 
 
 @cache
-def ask_in_place() -> AskInPlace:
+def interactive_answers() -> InteractiveAnswers:
     """The one asker: there is one terminal."""
-    return AskInPlace()
+    return InteractiveAnswers()
 
 
 class _Dismissed(Exception):
     """The person gives no answer; the text is the action that says so."""
 
 
-class AskInPlace:
+class InteractiveAnswers:
     """A profile that is a person."""
 
     name = "person"
@@ -45,10 +45,10 @@ class AskInPlace:
     def __init__(self) -> None:
         self._turn = asyncio.Lock()
         self._waiting = 0
-        self._keyboard = Keyboard()
+        self._keyboard = LineReader()
 
     def __repr__(self) -> str:
-        return f"<AskInPlace {self._waiting} waiting>"
+        return f"<InteractiveAnswers {self._waiting} waiting>"
 
     async def answer(self, request: ServerRequest) -> Any:
         self._count(1)
