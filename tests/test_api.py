@@ -51,7 +51,7 @@ def test_a_stdio_client_loads_no_http_library() -> None:
 
 def test_what_a_server_may_ask_costs_nothing_until_it_asks() -> None:
     modules = loaded_by("import mcplens; mcplens.connect(['x'], sampling=True, elicitation=True)")
-    late = ("elicitation", "examples", "forms", "links", "roots", "sampling")
+    late = ("elicitation", "form_fields", "roots", "sampling", "schema_examples", "url_checks")
     assert not modules & {f"mcplens.protocol.{name}" for name in late}
     assert not modules & {"mcplens.session.profiles", "secrets", "fractions", "ipaddress"}
 

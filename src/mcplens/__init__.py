@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from mcplens.protocol.frames import Frame as Frame
     from mcplens.protocol.frames import Malformed as Malformed
     from mcplens.protocol.lifecycle import ConnectionState as ConnectionState
+    from mcplens.protocol.result_types import Tool as Tool
+    from mcplens.protocol.result_types import ToolResult as ToolResult
     from mcplens.protocol.roots import Root as Root
-    from mcplens.protocol.shapes import Tool as Tool
-    from mcplens.protocol.shapes import ToolResult as ToolResult
     from mcplens.protocol.tasks import Task as Task
     from mcplens.session.client import Client as Client
     from mcplens.session.config import ConnectionConfig as ConnectionConfig
@@ -74,8 +74,8 @@ _HOMES = {
     "ServerError": "errors",
     "ServerRequest": "session.handler",
     "Task": "protocol.tasks",
-    "Tool": "protocol.shapes",
-    "ToolResult": "protocol.shapes",
+    "Tool": "protocol.result_types",
+    "ToolResult": "protocol.result_types",
     "connect": "app",
     "connect_client": "app",
     "create_http_transport": "app",

@@ -15,16 +15,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from mcplens.cli import exits
+from mcplens.cli import exit_codes
 from tests.node_tools import everything_argv, filesystem_argv, memory_argv
 from tests.servers.run import ROOT, argv
 
 SQLITE = ROOT / ".venv-sqlite" / "bin" / "mcp-server-sqlite"
 
 # How a list ends that a server has nothing in: empty, not declared, declared but not known.
-EMPTY = (exits.DONE, "the server has no {kind}")
-UNDECLARED = (exits.REFUSED, "which the server did not declare")
-UNKNOWN = (exits.REFUSED, "the server answered with error -32601: Method not found")
+EMPTY = (exit_codes.DONE, "the server has no {kind}")
+UNDECLARED = (exit_codes.REFUSED, "which the server did not declare")
+UNKNOWN = (exit_codes.REFUSED, "the server answered with error -32601: Method not found")
 
 
 @dataclass(frozen=True)
@@ -34,10 +34,10 @@ class Use:
     name: str
     words: tuple[str, ...]
     shows: str  # a regular expression
-    code: int = exits.DONE
+    code: int = exit_codes.DONE
 
 
-def use(name: str, *words: str, shows: str, code: int = exits.DONE) -> Use:
+def use(name: str, *words: str, shows: str, code: int = exit_codes.DONE) -> Use:
     return Use(name, words, shows, code)
 
 
@@ -97,7 +97,7 @@ def everything(folder: Path) -> RealServer:
                 "get-sum",
                 *("--args", '{"a": "one"}', "--force"),
                 shows="Input validation error",
-                code=exits.REFUSED,
+                code=exit_codes.REFUSED,
             ),
             use("get-tiny-image", shows=r"\n\[image image/png, 4033 bytes: iVBORw0KGgo.*…\]\n"),
             use(
@@ -128,7 +128,7 @@ def everything(folder: Path) -> RealServer:
                 "trigger-sampling-request",
                 "prompt=Hello",
                 shows="nobody is here to give a completion",
-                code=exits.REFUSED,
+                code=exit_codes.REFUSED,
             ),
             use(
                 "trigger-sampling-request-async",
@@ -229,7 +229,7 @@ def filesystem(folder: Path) -> RealServer:
                 "read_text_file",
                 "path=/etc/hostname",
                 shows="Access denied - path outside allowed directories",
-                code=exits.REFUSED,
+                code=exit_codes.REFUSED,
             ),
             use(
                 "read_media_file",
@@ -304,7 +304,7 @@ def memory(folder: Path) -> RealServer:
                 "add_observations",
                 *_given(observations=[{"entityName": "nobody", "contents": ["x"]}]),
                 shows="Entity with name nobody not found",
-                code=exits.REFUSED,
+                code=exit_codes.REFUSED,
             ),
             use("read_graph", shows=r'"wrote notes"(.|\n)*"relationType": "inspires"'),
             use("search_nodes", "query=Alan", shows=r'"observations": \[\s+"Alan counts"'),
@@ -345,7 +345,7 @@ def time(_: Path) -> RealServer:
                 shows=r'"datetime": "\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\+09:00"',
             ),
             use("convert_time", *zones, "time=12:00", shows=r'"time_difference": "-3\.5h"'),
-            use("convert_time", *zones, "time=noon", shows="Invalid time", code=exits.REFUSED),
+            use("convert_time", *zones, "time=noon", shows="Invalid time", code=exit_codes.REFUSED),
         ),
         without={"resources": EMPTY, "templates": EMPTY, "prompts": EMPTY},
     )
@@ -427,9 +427,9 @@ def fastmcp(_: Path) -> RealServer:
         tools=(
             use("echo", "text=Grüße, 世界", shows="^Grüße, 世界$"),
             use("add", "a=2", "b=3", shows=r'^\{"sum":5\}$'),
-            use("fail", shows="it failed, as it should", code=exits.REFUSED),
+            use("fail", shows="it failed, as it should", code=exit_codes.REFUSED),
             use("slow_progress", "steps=3", shows="^3 steps$"),
-            use("introduce", shows="no name was given", code=exits.REFUSED),
+            use("introduce", shows="no name was given", code=exit_codes.REFUSED),
         ),
         resources=(use("memo://text", shows="^the memo$"),),
         templates=(use("memo://item/{name}", "memo://item/x", shows="^item x$"),),

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from mcplens.cli import exits
+from mcplens.cli import exit_codes
 from tests.cli.shell import ROOT, Shell, argv, good
 
 
@@ -76,7 +76,7 @@ def test_unknown_and_missing_arguments_are_named_with_the_nearest_name(
     shell: Shell, url: str
 ) -> None:
     done = shell.run("call", url, "echo", "txet=hello")
-    assert done.code == exits.USAGE
+    assert done.code == exit_codes.USAGE
     assert "unknown argument txet; did you mean text?" in done.err
     assert "missing argument text (string)" in done.err
     assert "--force" in done.err
@@ -84,16 +84,16 @@ def test_unknown_and_missing_arguments_are_named_with_the_nearest_name(
 
 def test_a_word_that_is_no_argument_says_how_to_write_one(shell: Shell, url: str) -> None:
     done = shell.run("call", url, "echo", "hello")
-    assert done.code == exits.USAGE
+    assert done.code == exit_codes.USAGE
     assert "'hello' is no argument: write key=text, key:=json or key@file" in done.err
 
 
 def test_a_value_that_does_not_fit_the_schema_can_be_sent_as_json(shell: Shell, url: str) -> None:
     done = shell.run("call", url, "add", "a=two", "b=3")
-    assert done.code == exits.USAGE
+    assert done.code == exit_codes.USAGE
     assert "a: 'two' is no number; send it as it is with a:=JSON" in done.err
     sent = shell.run("call", url, "add", 'a:="two"', "b=3")
-    assert sent.code == exits.REFUSED
+    assert sent.code == exit_codes.REFUSED
 
 
 def test_force_sends_what_the_schema_does_not_know(shell: Shell, url: str) -> None:
@@ -103,7 +103,7 @@ def test_force_sends_what_the_schema_does_not_know(shell: Shell, url: str) -> No
 
 def test_a_tool_that_is_not_there_is_told_with_the_nearest_names(shell: Shell, url: str) -> None:
     done = shell.run("call", url, "eco", "text=hello")
-    assert done.code == exits.REFUSED
+    assert done.code == exit_codes.REFUSED
     assert "no tool called 'eco'; did you mean echo" in done.err
 
 

@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from mcplens.cli import exits
+from mcplens.cli import exit_codes
 from tests.cli.scripted_server import LEGACY, NAME, form, result_of, scripted
 from tests.cli.shell import Shell
 from tests.cli.terminal import terminal
@@ -19,7 +19,7 @@ def test_several_questions_are_asked_one_after_the_other(
         screen.type("Ada\n")
         screen.until_line("name*> Ada")
         screen.answer("name*> ", "Alan")
-        assert screen.end() == exits.DONE
+        assert screen.end() == exit_codes.DONE
     assert "Ada and Alan" in screen.lines
 
 
@@ -34,7 +34,7 @@ def test_logs_that_come_meanwhile_stay_above_what_is_being_typed(shell: Shell, f
         assert screen.until_line("a log") == "[info] a log"
         screen.until("name*> Ad")
         screen.type("a\n")
-        assert screen.end() == exits.DONE
+        assert screen.end() == exit_codes.DONE
     assert "name*> Ada" in screen.lines
     assert result_of(screen) == {"1": {"action": "accept", "content": {"name": "Ada"}}}
 
@@ -47,7 +47,7 @@ def test_the_progress_line_is_away_while_somebody_types(shell: Shell, fifo: Path
         fifo.write_text("now")
         screen.until_line("a log")  # the progress came before it
         screen.answer("name*> ", "Ada")
-        assert screen.end() == exits.DONE
+        assert screen.end() == exit_codes.DONE
     assert "10%, " in screen.drawn
     assert "20%, " not in screen.drawn
     assert "30%, " in screen.drawn
@@ -57,7 +57,7 @@ def test_a_line_is_edited_as_on_any_terminal(shell: Shell) -> None:
     with terminal(shell, *scripted(form(NAME), {"wait": 1})) as screen:
         screen.until("name*> ")
         screen.type("wrong\x15one two\x17\x1b[D\x1bOAtw\x7fhree 世\x7f世界\n")
-        assert screen.end() == exits.DONE
+        assert screen.end() == exit_codes.DONE
         assert screen.echoes()
     assert result_of(screen) == {"1": {"action": "accept", "content": {"name": "one three 世界"}}}
 
@@ -68,7 +68,7 @@ def test_what_was_typed_before_the_question_is_no_answer_to_it(shell: Shell, fif
         screen.until_line("too early")  # as the terminal itself shows it
         fifo.write_text("now")
         screen.answer("name*> ", "Ada")
-        assert screen.end() == exits.DONE
+        assert screen.end() == exit_codes.DONE
     assert result_of(screen) == {"1": {"action": "accept", "content": {"name": "Ada"}}}
 
 
@@ -80,7 +80,7 @@ def test_40_columns_are_enough(shell: Shell) -> None:
         screen.until("name*> …" + long[-31:])
         screen.type("\n")
         screen.answer("sure* [true]> ", "no")
-        assert screen.end() == exits.DONE
+        assert screen.end() == exit_codes.DONE
     assert f"name*> {long}" in screen.lines
     shown = [line for line in screen.lines if long.strip() not in line]
     assert all(len(line) <= 40 for line in shown if line.startswith(" "))
@@ -97,7 +97,7 @@ def test_ctrl_c_while_asked_cancels_the_call_on_the_server(shell: Shell, tmp_pat
         screen.type("A")
         screen.until("name*> A")
         screen.press_ctrl_c()
-        assert screen.end() == exits.INTERRUPTED
+        assert screen.end() == exit_codes.INTERRUPTED
         assert screen.echoes()
     assert heard.read_text() == "heard"
     assert screen.lines[-1] == "mcplens: interrupted"
@@ -110,7 +110,7 @@ def test_a_second_ctrl_c_leaves_the_terminal_as_it_was(shell: Shell, fifo: Path)
         assert not screen.echoes()
         screen.press_ctrl_c()
         screen.press_ctrl_c()
-        assert screen.end() == exits.INTERRUPTED
+        assert screen.end() == exit_codes.INTERRUPTED
         assert screen.echoes()
     assert "Traceback" not in screen.text
 
@@ -123,7 +123,7 @@ def test_a_server_that_dies_while_somebody_types_ends_the_question(
         screen.type("A")
         screen.until("name*> A")
         fifo.write_text("now")
-        assert screen.end() == exits.NOT_CONNECTED
+        assert screen.end() == exit_codes.NOT_CONNECTED
         assert screen.echoes()
     at = screen.lines.index("name*> A")
     assert screen.lines[at + 1] == "  (this answer is no longer wanted)"
@@ -142,7 +142,7 @@ def test_a_question_that_the_server_withdraws_ends_and_the_next_one_starts_clean
         fifo.write_text("now")
         screen.until_line("(this answer is no longer wanted)")
         screen.answer("name*> ", "Ada")
-        assert screen.end() == exits.DONE
+        assert screen.end() == exit_codes.DONE
     assert result_of(screen) == {"2": {"action": "accept", "content": {"name": "Ada"}}}
 
 
@@ -150,7 +150,7 @@ def test_lines_can_be_piped_where_asking_is_wanted_and_their_end_cancels(shell: 
     words = ("call", "demo", "elicit-two", "--elicit", "ask", *LEGACY)
     assert shell.run(*words, stdin=b"Ada\nAlan\n").text == "Ada and Alan\n"
     ended = shell.run(*words, stdin=b"Ada\n")
-    assert ended.code == exits.REFUSED
+    assert ended.code == exit_codes.REFUSED
     assert "the form was not filled in: cancel" in ended.text
     (shell.home / "lines").write_text("Ada\nAlan")
     with (shell.home / "lines").open() as lines:

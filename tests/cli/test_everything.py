@@ -10,7 +10,7 @@ from typing import Literal
 
 import pytest
 
-from mcplens.cli import exits
+from mcplens.cli import exit_codes
 from tests.cli.real_servers import RealServer, Use, everything, use
 from tests.cli.shell import Ran, Shell
 from tests.cli.terminal import terminal
@@ -81,6 +81,6 @@ def test_a_person_fills_in_a_form_for_a_task(shell: Shell, tmp_path: Path) -> No
     with terminal(shell, *line) as screen:
         screen.until_line("The server asks for input")
         shown = screen.answer("Clarification*> ", "2")
-        assert screen.end() == exits.DONE
+        assert screen.end() == exit_codes.DONE
     assert "    2. historical: Historical perspective" in shown
     assert any(each.startswith("# Research Report: lenses (historical") for each in screen.lines)

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 import pytest
 
-from mcplens.cli import exits
+from mcplens.cli import exit_codes
 from mcplens.cli.main import COMMANDS, group
 from tests.cli.shell import TIMEOUT_S, Shell
 
@@ -51,5 +51,5 @@ def test_it_works_when_it_is_pasted(line: str, shell: Shell) -> None:
         timeout=TIMEOUT_S,
         stdin=subprocess.DEVNULL,
     )
-    assert done.returncode == exits.DONE, done.stderr
+    assert done.returncode == exit_codes.DONE, done.stderr
     assert done.stdout or ">" in line

@@ -4,19 +4,19 @@ import socket
 
 import pytest
 
-from mcplens.cli import exits
+from mcplens.cli import exit_codes
 from tests.cli.shell import Shell, bad, good, serving
 
 
 def test_a_command_that_worked_ends_with_0(shell: Shell) -> None:
-    assert shell.run("call", "echo", "text=hello", *good()).code == exits.DONE == 0
+    assert shell.run("call", "echo", "text=hello", *good()).code == exit_codes.DONE == 0
 
 
 def test_a_failure_of_our_own_ends_with_1(shell: Shell, url: str) -> None:
     with open("/dev/full", "wb") as full:
         process = shell.start("tools", url, stdout=full.fileno())
         _, err = process.communicate(timeout=60)
-    assert process.returncode == exits.FAILED == 1
+    assert process.returncode == exit_codes.FAILED == 1
     assert err == b"mcplens: the output cannot be written: No space left on device\n"
 
 
@@ -39,26 +39,26 @@ def test_a_failure_of_our_own_ends_with_1(shell: Shell, url: str) -> None:
 )
 def test_a_wrong_command_line_ends_with_2(shell: Shell, words: list[str]) -> None:
     done = shell.run(*words)
-    assert done.code == exits.USAGE == 2
+    assert done.code == exit_codes.USAGE == 2
     assert done.out == b""
     assert done.err != ""
 
 
 def test_a_server_that_wants_a_sign_in_ends_with_3(shell: Shell) -> None:
     with serving("good", "--transport", "http", "--require-header", "X-Key: 1") as url:
-        assert shell.run("tools", url).code == exits.SIGN_IN == 3
-        assert shell.run("tools", url, "-H", "X-Key: 1").code == exits.DONE
+        assert shell.run("tools", url).code == exit_codes.SIGN_IN == 3
+        assert shell.run("tools", url, "-H", "X-Key: 1").code == exit_codes.DONE
 
 
 def test_a_server_that_cannot_be_reached_ends_with_4(shell: Shell) -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
-    assert shell.run("tools", f"127.0.0.1:{port}/mcp").code == exits.NOT_CONNECTED == 4
+    assert shell.run("tools", f"127.0.0.1:{port}/mcp").code == exit_codes.NOT_CONNECTED == 4
 
 
 def test_a_server_that_dies_during_a_call_ends_with_4(shell: Shell) -> None:
     done = shell.run("call", "crash", *good())
-    assert done.code == exits.NOT_CONNECTED
+    assert done.code == exit_codes.NOT_CONNECTED
     assert "crashing, as you asked" in done.err
 
 
@@ -66,18 +66,22 @@ def test_a_server_that_dies_during_a_call_ends_with_4(shell: Shell) -> None:
 def test_a_tool_that_fails_or_is_not_there_ends_with_5(
     shell: Shell, url: str, words: list[str]
 ) -> None:
-    assert shell.run("call", url, *words).code == exits.REFUSED == 5
+    assert shell.run("call", url, *words).code == exit_codes.REFUSED == 5
 
 
 def test_a_method_that_the_server_does_not_know_ends_with_5(shell: Shell, url: str) -> None:
-    assert shell.run("request", url, "no/such/method", "--force").code == exits.REFUSED
+    assert shell.run("request", url, "no/such/method", "--force").code == exit_codes.REFUSED
 
 
 @pytest.mark.parametrize("fault", ["invalid_json", "neither", "array_result", "error_without_code"])
 def test_an_answer_that_breaks_the_protocol_ends_with_6(shell: Shell, fault: str) -> None:
-    assert shell.run("call", "bad", "--args", "{}", *bad(fault)).code == exits.BROKEN_PROTOCOL == 6
+    assert (
+        shell.run("call", "bad", "--args", "{}", *bad(fault)).code
+        == exit_codes.BROKEN_PROTOCOL
+        == 6
+    )
 
 
 def test_no_answer_in_time_ends_with_7(shell: Shell, url: str) -> None:
     done = shell.run("call", url, "slow", "seconds=30", "--timeout", "0.3")
-    assert done.code == exits.TIMED_OUT == 7
+    assert done.code == exit_codes.TIMED_OUT == 7

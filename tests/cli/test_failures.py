@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from mcplens.cli import exits
+from mcplens.cli import exit_codes
 from tests.cli.shell import Shell, serving
 from tests.cli.tls import untrusted_port
 
@@ -84,21 +84,21 @@ def status(fault: str) -> Words:
 
 
 CASES: dict[str, tuple[Words, int]] = {
-    "missing command": (no_command, exits.NOT_CONNECTED),
-    "exit at once": (script("exits"), exits.NOT_CONNECTED),
-    "exit at once, quiet": (script("exits", "-q"), exits.NOT_CONNECTED),
-    "silence": (script("silent", "--connect-timeout", "0.5"), exits.NOT_CONNECTED),
-    "garbage on stdout": (script("garbage", "--connect-timeout", "0.5"), exits.NOT_CONNECTED),
-    "refused port": (refused_port, exits.NOT_CONNECTED),
-    "no such host": (no_host, exits.NOT_CONNECTED),
-    "untrusted certificate": (untrusted, exits.NOT_CONNECTED),
-    "no tls there": (no_tls, exits.NOT_CONNECTED),
-    "401": (status("http_401"), exits.SIGN_IN),
-    "404": (status("http_404"), exits.NOT_CONNECTED),
-    "429": (status("http_429"), exits.NOT_CONNECTED),
-    "500": (status("http_500_html"), exits.NOT_CONNECTED),
-    "html": (status("http_200_html"), exits.BROKEN_PROTOCOL),
-    "wrong path": (wrong_path, exits.NOT_CONNECTED),
+    "missing command": (no_command, exit_codes.NOT_CONNECTED),
+    "exit at once": (script("exits"), exit_codes.NOT_CONNECTED),
+    "exit at once, quiet": (script("exits", "-q"), exit_codes.NOT_CONNECTED),
+    "silence": (script("silent", "--connect-timeout", "0.5"), exit_codes.NOT_CONNECTED),
+    "garbage on stdout": (script("garbage", "--connect-timeout", "0.5"), exit_codes.NOT_CONNECTED),
+    "refused port": (refused_port, exit_codes.NOT_CONNECTED),
+    "no such host": (no_host, exit_codes.NOT_CONNECTED),
+    "untrusted certificate": (untrusted, exit_codes.NOT_CONNECTED),
+    "no tls there": (no_tls, exit_codes.NOT_CONNECTED),
+    "401": (status("http_401"), exit_codes.SIGN_IN),
+    "404": (status("http_404"), exit_codes.NOT_CONNECTED),
+    "429": (status("http_429"), exit_codes.NOT_CONNECTED),
+    "500": (status("http_500_html"), exit_codes.NOT_CONNECTED),
+    "html": (status("http_200_html"), exit_codes.BROKEN_PROTOCOL),
+    "wrong path": (wrong_path, exit_codes.NOT_CONNECTED),
 }
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from mcplens.cli import exits
+from mcplens.cli import exit_codes
 from mcplens.cli.main import COMMANDS
 from mcplens.errors import CODES, help_slug
 from tests.cli.shell import Shell
@@ -13,7 +13,7 @@ from tests.docs.markdown import DOCS
 def test_an_error_is_explained_by_its_page(shell: Shell, topic: str) -> None:
     ran = shell.run("help", topic)
     page = (DOCS / "errors" / "command-not-found.md").read_text()
-    assert (ran.code, ran.text, ran.err) == (exits.DONE, page, "")
+    assert (ran.code, ran.text, ran.err) == (exit_codes.DONE, page, "")
 
 
 def test_every_code_leads_to_a_page_and_every_command_to_its_help(shell: Shell) -> None:
@@ -29,7 +29,7 @@ def test_every_code_leads_to_a_page_and_every_command_to_its_help(shell: Shell) 
 @pytest.mark.parametrize("topic", ["../reference/cli", "conection-refused", ""])
 def test_what_has_no_page_is_refused_with_the_nearest_name(shell: Shell, topic: str) -> None:
     ran = shell.run("help", topic)
-    assert ran.code == exits.USAGE
+    assert ran.code == exit_codes.USAGE
     assert "There is no command and no error" in ran.err
     assert ("connection-refused" in ran.err) == topic.startswith("conection")
 

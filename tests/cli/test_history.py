@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from mcplens.cli import exits
+from mcplens.cli import exit_codes
 from tests.cli.shell import Shell
 
 
 def call(shell: Shell, text: str, *extra: str) -> None:
     ran = shell.run("call", "demo", "echo", f"text={text}", *extra)
-    assert (ran.code, ran.text) == (exits.DONE, f"{text}\n")
+    assert (ran.code, ran.text) == (exit_codes.DONE, f"{text}\n")
 
 
 def run_ids(shell: Shell) -> list[str]:
@@ -24,7 +24,7 @@ def test_a_run_is_on_record_and_its_frames_can_be_shown(shell: Shell) -> None:
     call(shell, "hello")
     (run_id,) = run_ids(shell)
     shown = shell.run("history", "show", run_id[:6], "--frames", "-n", "1000")
-    assert shown.code == exits.DONE
+    assert shown.code == exit_codes.DONE
     assert "-> " in shown.text
     assert "<- " in shown.text
 
@@ -66,14 +66,14 @@ def test_a_recorded_request_can_be_sent_again(shell: Shell) -> None:
         if (entry := json.loads(line))["kind"] == "FrameSent"
     ]
     replayed = shell.run("history", "replay", request["run_id"], str(request["seq"]), "--json")
-    assert replayed.code == exits.DONE
+    assert replayed.code == exit_codes.DONE
     assert json.loads(replayed.text)["content"][0]["text"] == "again"
 
 
 def test_a_trace_travels_to_another_machine(shell: Shell, tmp_path: Path) -> None:
     call(shell, "travelling")
     trace = tmp_path / "run.jsonl"
-    assert shell.run("history", "export", "--output", str(trace)).code == exits.DONE
+    assert shell.run("history", "export", "--output", str(trace)).code == exit_codes.DONE
     other = Shell(tmp_path / "other")
     other.home.mkdir()
     assert "1 run with" in other.run("history", "import", str(trace)).text
@@ -83,7 +83,7 @@ def test_a_trace_travels_to_another_machine(shell: Shell, tmp_path: Path) -> Non
 
 
 def test_the_http_side_is_exported_as_har(shell: Shell, url: str) -> None:
-    assert shell.run("tools", url).code == exits.DONE
+    assert shell.run("tools", url).code == exit_codes.DONE
     har = json.loads(shell.run("history", "export", "--har").text)
     assert har["log"]["version"] == "1.2"
     assert any(entry["request"]["url"] == url for entry in har["log"]["entries"])
@@ -97,7 +97,7 @@ def test_a_trace_file_is_written_while_it_happens_even_without_a_record(
     lines = [json.loads(line) for line in trace.read_text().splitlines()]
     assert lines[0]["format"] == "mcplens-trace"
     assert any(line.get("type") == "FrameReceived" for line in lines)
-    assert shell.run("history", "list").code == exits.USAGE  # nothing was recorded
+    assert shell.run("history", "list").code == exit_codes.USAGE  # nothing was recorded
 
 
 def test_a_state_folder_that_cannot_be_written_is_a_warning_and_the_call_works(
@@ -107,7 +107,7 @@ def test_a_state_folder_that_cannot_be_written_is_a_warning_and_the_call_works(
     blocked.write_text("")
     shell.variables["MCPLENS_STATE_DIR"] = str(blocked)
     ran = shell.run("call", "demo", "echo", "text=still")
-    assert (ran.code, ran.text) == (exits.DONE, "still\n")
+    assert (ran.code, ran.text) == (exit_codes.DONE, "still\n")
     assert "mcplens:" in ran.err
 
 
@@ -116,13 +116,13 @@ def test_before_the_first_run_it_is_said_that_nothing_was_recorded(
     shell: Shell, words: list[str]
 ) -> None:
     ran = shell.run("history", *words)
-    assert (ran.code, ran.text) == (exits.USAGE, "")
+    assert (ran.code, ran.text) == (exit_codes.USAGE, "")
     assert ran.err.startswith("Error: nothing was recorded yet")
 
 
 def test_a_secret_header_is_never_on_disk(shell: Shell, url: str, tmp_path: Path) -> None:
     secret = "s3cret-" + os.urandom(8).hex()
-    assert shell.run("tools", url, "-H", f"Authorization: Bearer {secret}").code == exits.DONE
+    assert shell.run("tools", url, "-H", f"Authorization: Bearer {secret}").code == exit_codes.DONE
     for path in tmp_path.rglob("*"):
         if path.is_file():
             assert secret.encode() not in path.read_bytes(), path

@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from mcplens.cli import exits
+from mcplens.cli import exit_codes
 from tests.cli.shell import Shell, good, read_until
 
 # Answers the handshake and no call, and writes down what it is told.
@@ -44,7 +44,7 @@ def test_ctrl_c_cancels_the_call_on_an_http_server_and_ends_with_130(
     before = json.loads(shell.run("call", url, "seen").out)["cancelled"]
     process = shell.start("call", url, "progress", "steps=100000", "delay=0.01", "-v")
     err = interrupt(process, b"step 1")
-    assert process.returncode == exits.INTERRUPTED == 130
+    assert process.returncode == exit_codes.INTERRUPTED == 130
     assert b"Traceback" not in err
     assert err.endswith(b"mcplens: interrupted\n")
     after = json.loads(shell.run("call", url, "seen").out)["cancelled"]
@@ -60,7 +60,7 @@ def test_ctrl_c_cancels_the_call_on_a_stdio_server(shell: Shell, tmp_path: Path)
     with open(pipe) as told:
         interrupt(process, b"called")
         methods = [json.loads(line)["method"] for line in told]  # until the server is gone
-    assert process.returncode == exits.INTERRUPTED
+    assert process.returncode == exit_codes.INTERRUPTED
     assert methods[-2:] == ["tools/call", "notifications/cancelled"]
 
 
@@ -68,7 +68,7 @@ def test_ctrl_c_while_connecting_ends_with_130(shell: Shell) -> None:
     silent = "import sys; print('here', file=sys.stderr, flush=True); sys.stdin.read()"
     process = shell.start("tools", "--", sys.executable, "-c", silent)
     err = interrupt(process, b"here")
-    assert process.returncode == exits.INTERRUPTED
+    assert process.returncode == exit_codes.INTERRUPTED
     assert b"Traceback" not in err
 
 
@@ -79,20 +79,20 @@ def test_a_second_ctrl_c_leaves_at_once(shell: Shell) -> None:
     process.send_signal(signal.SIGINT)
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=5)
-    assert process.returncode == exits.INTERRUPTED
+    assert process.returncode == exit_codes.INTERRUPTED
     assert b"Traceback" not in err
 
 
 def test_an_interrupt_that_strikes_in_a_task_is_told_in_one_line() -> None:
     script = (
         "import asyncio\n"
-        "from mcplens.cli import running\n"
+        "from mcplens.cli import command_runner\n"
         "async def strike(): raise KeyboardInterrupt\n"
         "async def work():\n"
-        "    asyncio.get_running_loop().set_exception_handler(running._unhandled)\n"
+        "    asyncio.get_running_loop().set_exception_handler(command_runner._unhandled)\n"
         "    asyncio.get_running_loop().create_task(strike())\n"
         "    await asyncio.sleep(60)\n"
-        "with running.reporting(running.State(None), 'x'): asyncio.run(work())\n"
+        "with command_runner.reporting(command_runner.State(None), 'x'): asyncio.run(work())\n"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
-    assert (done.returncode, done.stderr) == (exits.INTERRUPTED, "mcplens: interrupted\n")
+    assert (done.returncode, done.stderr) == (exit_codes.INTERRUPTED, "mcplens: interrupted\n")

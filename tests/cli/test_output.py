@@ -11,7 +11,7 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from mcplens.cli import exits
+from mcplens.cli import exit_codes
 from mcplens.cli.main import COMMANDS, group
 from tests.cli.shell import MCPLENS, TIMEOUT_S, Shell, bad, good, serving
 
@@ -65,7 +65,7 @@ def test_json_prints_exactly_the_bytes_of_the_result_and_nothing_else(
 ) -> None:
     done = shell.run(*words, "--json", "--", sys.executable, "-c", ODD_SERVER)
     assert done.out == ODD[method].encode() + b"\n"
-    assert (done.code, done.err) == (exits.DONE, "")
+    assert (done.code, done.err) == (exit_codes.DONE, "")
 
 
 def test_several_pages_become_one_list_of_the_items_as_they_came(shell: Shell, url: str) -> None:
@@ -86,14 +86,14 @@ def test_one_page_comes_with_the_cursor_of_the_next(shell: Shell) -> None:
 
 def test_a_failed_tool_prints_its_result_and_says_so(shell: Shell, url: str) -> None:
     done = shell.run("call", url, "fail")
-    assert done.code == exits.REFUSED
+    assert done.code == exit_codes.REFUSED
     assert done.text == "it failed, as it should\n"
     assert done.err == "the tool failed:\n"
 
 
 def test_an_error_with_json_is_one_line_of_json_on_stderr(shell: Shell, url: str) -> None:
     done = shell.run("call", url, "error", "--json")
-    assert (done.code, done.out) == (exits.REFUSED, b"")
+    assert (done.code, done.out) == (exit_codes.REFUSED, b"")
     (line,) = done.err.splitlines()
     error = json.loads(line)["error"]
     assert error["code"] == "SERVER_ERROR"
@@ -102,7 +102,7 @@ def test_an_error_with_json_is_one_line_of_json_on_stderr(shell: Shell, url: str
 
 def test_a_wrong_command_line_with_json_is_one_line_of_json_too(shell: Shell) -> None:
     done = shell.run("tools", "no-such-server", "--json")
-    assert (done.code, done.out) == (exits.USAGE, b"")
+    assert (done.code, done.out) == (exit_codes.USAGE, b"")
     (line,) = done.err.splitlines()
     assert json.loads(line)["error"]["code"] == "USAGE"
 
@@ -119,7 +119,7 @@ def test_logs_and_stderr_of_the_server_go_to_stderr(shell: Shell) -> None:
 def test_a_server_that_dies_of_our_first_question_is_quoted_in_full(shell: Shell) -> None:
     dying = "import sys; input(); sys.exit('Failed to validate request: 31 errors\\nboom')"
     done = shell.run("tools", "--", sys.executable, "-c", dying)
-    assert done.code == exits.NOT_CONNECTED
+    assert done.code == exit_codes.NOT_CONNECTED
     assert done.err.startswith("[stderr] Failed to validate request: 31 errors\n[stderr] boom\n")
 
 
@@ -204,7 +204,7 @@ def test_a_reader_that_goes_away_ends_the_command_quietly(
     process = shell.start(words[0], url, *words[1:], stdout=ours)
     os.close(ours)
     _, err = process.communicate(timeout=60)
-    assert (process.returncode, err) == (exits.DONE, b"")
+    assert (process.returncode, err) == (exit_codes.DONE, b"")
 
 
 def test_a_stderr_that_nobody_reads_does_not_hurt_the_result(shell: Shell, url: str) -> None:
@@ -213,7 +213,7 @@ def test_a_stderr_that_nobody_reads_does_not_hurt_the_result(shell: Shell, url: 
     process = shell.start("call", url, "log", "level=error", "data:=1", "-v", stderr=ours)
     os.close(ours)
     out, _ = process.communicate(timeout=60)
-    assert (process.returncode, out) == (exits.DONE, b"logged\n")
+    assert (process.returncode, out) == (exit_codes.DONE, b"logged\n")
 
 
 @pytest.mark.parametrize("way", ["stdio", "http"])
@@ -221,7 +221,7 @@ def test_50_megabytes_come_through_a_pipe_whole(shell: Shell, url: str, way: str
     size = 50_000_000
     words = ["call", *([url] if way == "http" else []), "big", f"bytes={size}"]
     done = shell.run(*words, *([] if way == "http" else good()))
-    assert done.code == exits.DONE
+    assert done.code == exit_codes.DONE
     assert len(done.out) == size + 1
     assert done.out.count(b"x") == size
 
@@ -229,7 +229,7 @@ def test_50_megabytes_come_through_a_pipe_whole(shell: Shell, url: str, way: str
 def test_broken_tools_are_listed_and_flagged_among_the_others(shell: Shell) -> None:
     done = shell.run("tools", *good("--broken-tools", "--page-size", "0"))
     lines = done.text.splitlines()
-    assert done.code == exits.DONE
+    assert done.code == exit_codes.DONE
     assert sum("! broken: " in line for line in lines) >= 4
     assert any(line.startswith("schema_is_a_string") for line in lines)
     assert any(line.startswith("(no name)") for line in lines)
@@ -246,13 +246,13 @@ def test_a_broken_tool_can_be_called_with_args_and_the_others_as_ever(shell: She
 
 def test_a_tool_can_be_called_though_the_list_of_tools_is_broken(shell: Shell) -> None:
     done = shell.run("call", "ok", *bad("array_result", "--at", "tools/list"))
-    assert done.code == exits.DONE
+    assert done.code == exit_codes.DONE
 
 
 def test_a_server_that_does_not_end_does_not_hold_up_the_command(shell: Shell) -> None:
     process = shell.start("call", "echo", "text=hi", *good("--stubborn", "term"))
     out, _ = process.communicate(timeout=4)
-    assert (process.returncode, out) == (exits.DONE, b"hi\n")
+    assert (process.returncode, out) == (exit_codes.DONE, b"hi\n")
 
 
 def every_command(command: click.Command, *path: str) -> Iterator[tuple[str, ...]]:
@@ -272,14 +272,14 @@ def every_command(command: click.Command, *path: str) -> Iterator[tuple[str, ...
 def test_help_holds_in_40_columns(words: tuple[str, ...], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "40")
     done = CliRunner().invoke(group, [*words, "-h"], prog_name="mcplens")
-    assert done.exit_code == exits.DONE
+    assert done.exit_code == exit_codes.DONE
     assert [line for line in done.output.splitlines() if len(line) > 40] == []
 
 
 def test_help_and_version_are_there_for_every_command(shell: Shell) -> None:
     for name in COMMANDS:
         done = CliRunner().invoke(group, [name, "-h"], prog_name="mcplens")
-        assert done.exit_code == exits.DONE
+        assert done.exit_code == exit_codes.DONE
         assert done.output.startswith(f"Usage: mcplens {name}")
         assert "\n  mcplens " in done.output, f"{name} -h shows no example"
     assert shell.run("--version").text.startswith("mcplens")

@@ -10,7 +10,7 @@ from typing import Literal
 
 import pytest
 
-from mcplens.cli import exits
+from mcplens.cli import exit_codes
 from tests.cli.real_servers import SERVERS, RealServer, Use, everything, fastmcp, sqlite
 from tests.cli.shell import Ran, Shell, serving
 from tests.interaction.targets import serve_everything
@@ -61,7 +61,7 @@ def check_lists(shell: Shell, server: RealServer) -> None:
     # Nothing that a list does can be in the way of another.
     lists = run_all(shell, replace(server, has_state=False), [(kind,) for kind in LISTS])
     for kind, done in zip(LISTS, lists, strict=True):
-        code, said = server.without.get(kind, (exits.DONE, ""))
+        code, said = server.without.get(kind, (exit_codes.DONE, ""))
         assert done.code == code, (kind, done)
         assert said.format(kind=LISTS[kind]) in done.err, (kind, done)
         assert names_in(done) == offered[kind], (kind, done)

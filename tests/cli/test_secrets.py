@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from mcplens.cli import exits
+from mcplens.cli import exit_codes
 from tests.cli.shell import Ran, Shell, good
 
 DEMO = [sys.executable, "-m", "mcplens.demo"]
@@ -37,7 +37,7 @@ def echo(shell: Shell, target: list[str], *extra: str, text: str = SECRET) -> No
     before = target[:1] if target[0] != "--" else []
     after = target if target[0] == "--" else []
     ran = shell.run("call", *before, "echo", f"text={text}", *extra, *after)
-    assert (ran.code, ran.text) == (exits.DONE, f"{text}\n"), ran.err
+    assert (ran.code, ran.text) == (exit_codes.DONE, f"{text}\n"), ran.err
 
 
 def request_of(shell: Shell, method: str = "tools/call") -> list[str]:
@@ -53,7 +53,7 @@ def replay(shell: Shell, *extra: str, method: str = "tools/call") -> Ran:
 
 
 def text_of(ran: Ran) -> str:
-    assert ran.code == exits.DONE, ran.err
+    assert ran.code == exit_codes.DONE, ran.err
     return str(json.loads(ran.text)["content"][0]["text"])
 
 
@@ -68,8 +68,13 @@ def test_values_of_secret_keys_are_in_no_file(
     target = {"of a command": ["--", *DEMO], "of a URL": [url]}.get(way, ["calc"])
     trace = tmp_path / "trace.jsonl"
     echo(shell, target, "--trace", str(trace))
-    assert shell.run("history", "export", "-o", str(tmp_path / "export.jsonl")).code == exits.DONE
-    assert shell.run("history", "export", "--har", "-o", str(tmp_path / "x.har")).code == exits.DONE
+    assert (
+        shell.run("history", "export", "-o", str(tmp_path / "export.jsonl")).code == exit_codes.DONE
+    )
+    assert (
+        shell.run("history", "export", "--har", "-o", str(tmp_path / "x.har")).code
+        == exit_codes.DONE
+    )
     assert holders(tmp_path) == []
     for file in (trace, tmp_path / "export.jsonl", tmp_path / "x.har"):
         assert stat.S_IMODE(file.stat().st_mode) == 0o600
@@ -89,8 +94,8 @@ def test_a_key_that_became_secret_later_is_masked_in_what_is_exported(
     (tmp_path / "out").mkdir()
     trace, har = tmp_path / "out" / "run.jsonl", tmp_path / "out" / "run.har"
     configure(shell, {"calc": {"url": url, "secretKeys": ["text"]}})
-    assert shell.run("history", "export", "-o", str(trace)).code == exits.DONE
-    assert shell.run("history", "export", "--har", "-o", str(har)).code == exits.DONE
+    assert shell.run("history", "export", "-o", str(trace)).code == exit_codes.DONE
+    assert shell.run("history", "export", "--har", "-o", str(har)).code == exit_codes.DONE
     assert holders(tmp_path / "out") == []
     assert '"key":"text"' in trace.read_text()
 
@@ -103,17 +108,17 @@ def test_nothing_is_recorded_where_it_cannot_be_known_what_is_secret(
     shell.config.write_text(content)
     trace = tmp_path / "trace.jsonl"
     ran = shell.run("call", "echo", "text=hi", "--trace", str(trace), "--", *DEMO)
-    assert (ran.code, ran.text) == (exits.DONE, "hi\n")
+    assert (ran.code, ran.text) == (exit_codes.DONE, "hi\n")
     assert "not recorded, since it cannot be known what is secret" in ran.err
     assert str(shell.config) in ran.err
     assert not trace.exists()
-    assert shell.run("history", "list").code == exits.USAGE
+    assert shell.run("history", "list").code == exit_codes.USAGE
 
 
 def test_a_url_with_a_secret_and_no_path_is_recorded_by_its_host(
     shell: Shell, tmp_path: Path
 ) -> None:
-    assert shell.run("tools", f"http://localhost:1?key={SECRET}").code == exits.NOT_CONNECTED
+    assert shell.run("tools", f"http://localhost:1?key={SECRET}").code == exit_codes.NOT_CONNECTED
     assert "localhost:1" in shell.run("history", "list").text
     assert holders(tmp_path) == []
 
@@ -156,7 +161,7 @@ def test_secrets_of_every_kind_come_back_also_in_json_inside_a_text(
 ) -> None:
     configure(shell, {"calc": demo(secretKeys={"pin": live})})
     ran = shell.run("call", "calc", "echo", "--args", json.dumps(arguments))
-    assert ran.code == exits.DONE
+    assert ran.code == exit_codes.DONE
     found = text_of(replay(shell))
     if expected is None:
         assert json.loads(json.loads(found)["t"]) == {"pin": live}
@@ -168,7 +173,7 @@ def test_a_replay_without_the_value_of_a_key_says_which_one(shell: Shell) -> Non
     configure(shell, {"calc": demo(secretKeys=["text"])})
     echo(shell, ["calc"])
     ran = replay(shell)
-    assert ran.code == exits.USAGE
+    assert ran.code == exit_codes.USAGE
     message = json.loads(ran.err)["error"]["message"]
     assert "the value of text was masked" in message
     assert "calc has none in its secretKeys" in message
@@ -177,7 +182,7 @@ def test_a_replay_without_the_value_of_a_key_says_which_one(shell: Shell) -> Non
 def test_a_command_is_replayed_as_it_was_started_once_that_is_confirmed(shell: Shell) -> None:
     echo(shell, good(), text="again")
     refused = replay(shell)
-    assert refused.code == exits.USAGE
+    assert refused.code == exit_codes.USAGE
     assert "tests.servers.good" in refused.err
     assert "--yes" in refused.err
     assert text_of(replay(shell, "--yes")) == "again"
@@ -186,7 +191,7 @@ def test_a_command_is_replayed_as_it_was_started_once_that_is_confirmed(shell: S
 def test_a_command_whose_variables_are_not_recorded_is_not_replayed_without(shell: Shell) -> None:
     echo(shell, ["--", *DEMO], "-e", "API_KEY=abc", text="again")
     refused = replay(shell, "--yes")
-    assert refused.code == exits.USAGE
+    assert refused.code == exit_codes.USAGE
     assert "-e API_KEY=VALUE" in refused.err
     assert text_of(replay(shell, "--yes", "-e", "API_KEY=abc")) == "again"
 
@@ -196,7 +201,7 @@ def test_a_url_is_replayed_with_its_headers_and_a_masked_one_is_asked_for(
 ) -> None:
     echo(shell, [url], "-H", "X-Tenant: blue", "-H", f"X-Api-Key: {SECRET}", text="again")
     refused = replay(shell)
-    assert refused.code == exits.USAGE
+    assert refused.code == exit_codes.USAGE
     assert "-H 'X-Api-Key: VALUE'" in refused.err
     assert text_of(replay(shell, "-H", "x-api-key: other")) == "again"
     sent = shell.run("history", "search", "again", "--json").text
@@ -213,7 +218,7 @@ def test_a_url_with_masked_parts_is_replayed_by_way_of_the_configuration(
 ) -> None:
     echo(shell, [f"{url}?key={SECRET}"], text="again")
     refused = replay(shell)
-    assert refused.code == exits.USAGE
+    assert refused.code == exit_codes.USAGE
     assert "the value of key in the URL was masked" in refused.err
     shell.variables["KEY"] = SECRET
     configure(shell, {"calc": {"url": f"{url}?key=${{KEY}}"}})
@@ -231,5 +236,5 @@ def test_what_is_no_request_cannot_be_replayed(shell: Shell) -> None:
     echo(shell, ["demo"], text="again")
     run_id, _ = request_of(shell)
     ran = shell.run("history", "replay", run_id, "1")
-    assert ran.code == exits.USAGE
+    assert ran.code == exit_codes.USAGE
     assert "no request that was sent" in ran.err

@@ -5,9 +5,9 @@ import stat
 
 import pytest
 
-from mcplens.cli import exits
+from mcplens.cli import exit_codes
 from mcplens.config.configuration import load_configuration
-from mcplens.config.surroundings import Surroundings
+from mcplens.config.environment import Environment
 from mcplens.workspace.confirmation import Confirmations
 from tests.cli.shell import ROOT, Shell, argv
 
@@ -41,7 +41,7 @@ def test_a_server_that_was_added_by_its_url_keeps_its_placeholders(shell: Shell,
     assert shell.run("servers", "add", "web", url, "-H", header).code == 0
     assert configured(shell) == {"web": {"url": url, "headers": {"X-Key": "${SOME_KEY}"}}}
     refused = shell.run("call", "web", "echo", "text=hi")
-    assert refused.code == exits.USAGE
+    assert refused.code == exit_codes.USAGE
     assert "SOME_KEY" in refused.err
     shell.variables["SOME_KEY"] = "secret"
     assert shell.run("call", "web", "echo", "text=hi").text == "hi\n"
@@ -51,7 +51,7 @@ def test_a_name_is_not_taken_twice_and_a_replaced_file_is_kept(shell: Shell) -> 
     shell.run("servers", "add", "one", "https://example.com/a")
     before = shell.config.read_text()
     refused = shell.run("servers", "add", "one", "https://example.com/b")
-    assert refused.code == exits.USAGE
+    assert refused.code == exit_codes.USAGE
     assert "has a server 'one' already" in refused.err
     assert shell.config.read_text() == before
     replaced = shell.run("servers", "add", "one", "https://example.com/b", "--replace")
@@ -77,7 +77,7 @@ def test_a_name_is_not_taken_twice_and_a_replaced_file_is_kept(shell: Shell) -> 
 )
 def test_what_cannot_be_done_ends_with_2_and_writes_nothing(shell: Shell, words: list[str]) -> None:
     done = shell.run("servers", *words)
-    assert done.code == exits.USAGE
+    assert done.code == exit_codes.USAGE
     assert not shell.config.exists()
 
 
@@ -130,7 +130,7 @@ def test_an_odd_file_is_listed_for_what_it_is(
     assert done.code == code
     assert told in done.err
     if code:
-        assert shell.run("tools", "a").code == exits.USAGE
+        assert shell.run("tools", "a").code == exit_codes.USAGE
 
 
 def test_servers_of_another_tool_can_be_used_and_imported_by_name(shell: Shell) -> None:
@@ -176,7 +176,7 @@ def test_servers_are_exported_to_each_shape_and_can_be_read_again(
     assert (shell.home / file).read_bytes() == done.out
     assert stat.S_IMODE((shell.home / file).stat().st_mode) == 0o600
     again = shell.run("servers", "export", "--to", shape, "-o", file)
-    assert (again.code, "--replace" in again.err) == (exits.USAGE, True)
+    assert (again.code, "--replace" in again.err) == (exit_codes.USAGE, True)
     assert "mine" in shell.run("servers", "list", "--config", file).text
 
 
@@ -186,7 +186,7 @@ def test_a_command_of_a_project_file_is_started_only_when_confirmed(shell: Shell
     (shell.home / "mcp.json").write_text(json.dumps({"mcpServers": {"cloned": entry}}))
     words = ["call", "cloned", "echo", "text=hi"]
     refused = shell.run(*words)
-    assert refused.code == exits.USAGE
+    assert refused.code == exit_codes.USAGE
     assert "tests.servers.good" in refused.err
     assert "--yes" in refused.err
     assert shell.run(*words, "--yes").text == "hi\n"
@@ -198,13 +198,13 @@ def test_a_server_that_the_web_ui_imported_is_started_only_when_confirmed(shell:
     entry = {"command": command, "args": args, "cwd": str(ROOT)}
     shell.config.parent.mkdir(parents=True, exist_ok=True)
     shell.config.write_text(json.dumps({"mcpServers": {"brought": entry, "typed": entry}}))
-    here = Surroundings(cwd=str(shell.home), home=str(shell.home), environ=shell.environment)
+    here = Environment(cwd=str(shell.home), home=str(shell.home), environ=shell.environment)
     brought = load_configuration(here=here).find("brought")
     assert brought is not None
     Confirmations(here).imported([brought])
     words = ["call", "brought", "echo", "text=hi"]
     refused = shell.run(*words)
-    assert refused.code == exits.USAGE
+    assert refused.code == exit_codes.USAGE
     assert "tests.servers.good" in refused.err
     assert shell.run("call", "typed", "echo", "text=hi").text == "hi\n"
     assert shell.run(*words, "--yes").text == "hi\n"
@@ -227,7 +227,7 @@ def test_what_a_project_does_is_told_in_its_own_words_with_nothing_resolved(
     file = shell.home / "mcp.json"
     file.write_text(json.dumps({"mcpServers": servers}))
     started = shell.run("tools", "run")
-    assert started.code == exits.USAGE
+    assert started.code == exit_codes.USAGE
     assert started.err.endswith(
         f"""{file} starts run as:
   python 'a b.py' '--key=${{API_KEY}}'
@@ -237,7 +237,7 @@ Say --yes to start it.
 """
     )
     connected = shell.run("tools", "web")
-    assert connected.code == exits.USAGE
+    assert connected.code == exit_codes.USAGE
     assert connected.err.endswith(
         f"""{file} connects web to:
   {url}?key=${{API_KEY}}
@@ -254,5 +254,5 @@ def test_a_confirmation_that_cannot_be_kept_counts_this_once(shell: Shell, url: 
     )
     (shell.home / "state").write_text("a file where the folder should be")
     ran = shell.run("call", "web", "echo", "text=hi", "--yes")
-    assert (ran.code, ran.text) == (exits.DONE, "hi\n")
+    assert (ran.code, ran.text) == (exit_codes.DONE, "hi\n")
     assert "trusted.json" in ran.err

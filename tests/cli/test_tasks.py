@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from mcplens.cli import exits
+from mcplens.cli import exit_codes
 from tests.cli.demo import serving_demo
 from tests.cli.shell import Ran, Shell, good, read_until
 from tests.cli.terminal import terminal
@@ -69,7 +69,7 @@ def tasks(shell: Shell, *words: str) -> Ran:
 
 def started(done: Ran) -> str:
     """The id of a task that was printed as JSON."""
-    assert done.code == exits.DONE, done
+    assert done.code == exit_codes.DONE, done
     return str(json.loads(done.out)["taskId"])
 
 
@@ -79,7 +79,7 @@ def started(done: Ran) -> str:
 @pytest.mark.parametrize("way", [["--task"], ["--ttl", "30"], ["--task", "--ttl", "0.5"]])
 def test_a_call_runs_as_a_task_and_gives_its_result(shell: Shell, way: list[str]) -> None:
     done = shell.run("call", "demo", "task-report", *QUICK, *way, *LEGACY)
-    assert (done.code, done.text) == (exits.DONE, "the report has 2 pages\n")
+    assert (done.code, done.text) == (exit_codes.DONE, "the report has 2 pages\n")
     assert re.search(r"^\[task \S+\] working: step 1 of 2$", done.err, re.MULTILINE)
     assert re.search(r"^\[task \S+\] completed: ", done.err, re.MULTILINE)
 
@@ -87,7 +87,11 @@ def test_a_call_runs_as_a_task_and_gives_its_result(shell: Shell, way: list[str]
 def test_a_tool_that_can_only_be_a_task_becomes_one_by_itself(shell: Shell) -> None:
     for revision in (LEGACY, MODERN):
         done = shell.run("call", "demo", "task-only", *QUICK, *revision, "-q")
-        assert (done.code, done.text, done.err) == (exits.DONE, "2 steps in the background\n", "")
+        assert (done.code, done.text, done.err) == (
+            exit_codes.DONE,
+            "2 steps in the background\n",
+            "",
+        )
 
 
 def test_a_lifetime_is_asked_for_in_milliseconds(shell: Shell) -> None:
@@ -107,7 +111,7 @@ def test_json_prints_the_result_of_the_task_and_nothing_else(shell: Shell) -> No
 @pytest.mark.parametrize("how", ["result", "error"])
 def test_a_task_that_fails_ends_with_the_code_of_a_failed_tool(shell: Shell, how: str) -> None:
     done = shell.run("call", "demo", "task-fail", f"how={how}", "--task", *LEGACY)
-    assert done.code == exits.REFUSED
+    assert done.code == exit_codes.REFUSED
     assert "the task failed" in done.text + done.err
 
 
@@ -117,20 +121,20 @@ def test_a_task_that_asks_is_answered_by_a_profile_or_a_person(
 ) -> None:
     way = ("--task",) if revision == LEGACY else ()
     done = shell.run("call", "demo", "task-ask", *way, "--elicit", "accept", *revision)
-    assert (done.code, done.text) == (exits.DONE, "done for example\n")
+    assert (done.code, done.text) == (exit_codes.DONE, "done for example\n")
     assert "] input_required: " in done.err
     with terminal(shell, "call", "demo", "task-ask", *way, *revision) as screen:
         screen.answer("name*> ", "Ada")
-        assert screen.end() == exits.DONE
+        assert screen.end() == exit_codes.DONE
     assert "done for Ada" in screen.lines
 
 
 def test_in_2026_07_28_the_server_decides_what_becomes_a_task(shell: Shell) -> None:
     done = shell.run("call", "demo", "task-report", *QUICK, *MODERN)
-    assert (done.code, done.text) == (exits.DONE, "the report has 2 pages\n")
+    assert (done.code, done.text) == (exit_codes.DONE, "the report has 2 pages\n")
     assert "] completed: " in done.err
     refused = shell.run("call", "demo", "task-report", *QUICK, "--task", *MODERN)
-    assert (refused.code, refused.text) == (exits.REFUSED, "")
+    assert (refused.code, refused.text) == (exit_codes.REFUSED, "")
     assert "in 2026-07-28 the server decides which calls become tasks" in refused.err
 
 
@@ -140,7 +144,7 @@ def test_ctrl_c_cancels_the_task_on_the_server(shell: Shell, url: str) -> None:
     said = read_until(process.stderr.fileno(), b"The work has begun").decode()
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=30)
-    assert process.returncode == exits.INTERRUPTED
+    assert process.returncode == exit_codes.INTERRUPTED
     assert b"Traceback" not in err
     found = re.search(r"\[task (\S+)\]", said)
     assert found
@@ -155,10 +159,10 @@ def test_a_task_outlives_the_command_that_started_it(shell: Shell, url: str) -> 
     words = ("call", url, "task-report", "steps=2", "seconds=0.1", "--detach")
     name = started(shell.run(*words, "--json", *MODERN))
     shown = shell.run("tasks", url, "get", name, *MODERN)
-    assert shown.code == exits.DONE
+    assert shown.code == exit_codes.DONE
     assert re.match(rf"{re.escape(name)}\s+(working|completed): ", shown.text)
     result = shell.run("tasks", url, "result", name, *MODERN)
-    assert (result.code, result.text) == (exits.DONE, "the report has 2 pages\n")
+    assert (result.code, result.text) == (exit_codes.DONE, "the report has 2 pages\n")
     raw = json.loads(shell.run("tasks", url, "result", name, "--json", *MODERN).out)
     assert raw["content"][0]["text"] == "the report has 2 pages"
 
@@ -166,30 +170,30 @@ def test_a_task_outlives_the_command_that_started_it(shell: Shell, url: str) -> 
 def test_a_task_that_was_left_running_is_cancelled(shell: Shell, url: str) -> None:
     name = started(shell.run("call", url, "task-report", *SLOW, "--detach", "--json", *MODERN))
     done = shell.run("tasks", url, "cancel", name, "--json", *MODERN)
-    assert done.code == exits.DONE
+    assert done.code == exit_codes.DONE
     assert json.loads(done.out)["status"] == "cancelled"
     result = shell.run("tasks", url, "result", name, *MODERN)
-    assert (result.code, result.text) == (exits.REFUSED, "")
+    assert (result.code, result.text) == (exit_codes.REFUSED, "")
     assert f"the task {name} was cancelled" in result.err
 
 
 def test_a_task_that_asks_can_be_answered_later(shell: Shell, url: str) -> None:
     name = started(shell.run("call", url, "task-ask", "--detach", "--json", *MODERN))
     done = shell.run("tasks", url, "result", name, "--elicit", "accept", *MODERN)
-    assert (done.code, done.text) == (exits.DONE, "done for example\n")
+    assert (done.code, done.text) == (exit_codes.DONE, "done for example\n")
 
 
 def test_a_server_that_we_started_takes_its_tasks_with_it(shell: Shell) -> None:
     for revision in (LEGACY, MODERN):
         done = shell.run("call", "demo", "task-report", *SLOW, "--detach", *revision)
-        assert done.code == exits.DONE
+        assert done.code == exit_codes.DONE
         assert " working: " in done.text
         assert "the server ends with this command, and the task with it" in done.err
 
 
 def test_a_tool_that_is_no_task_cannot_be_left_running(shell: Shell) -> None:
     done = shell.run("call", "demo", "echo", "text=x", "--detach", *LEGACY)
-    assert (done.code, done.text) == (exits.REFUSED, "")
+    assert (done.code, done.text) == (exit_codes.REFUSED, "")
     assert "the tool echo cannot be called as a task (taskSupport: forbidden)" in done.err
 
 
@@ -198,7 +202,7 @@ def test_a_tool_that_is_no_task_cannot_be_left_running(shell: Shell) -> None:
 
 def test_all_pages_of_tasks_are_listed(shell: Shell) -> None:
     done = tasks(shell)
-    assert (done.code, done.err) == (exits.DONE, "")
+    assert (done.code, done.err) == (exit_codes.DONE, "")
     lines = done.text.splitlines()
     assert lines[0].startswith(
         "one    working: half way (since 2025-11-25T10:00:00Z, kept for 60 s"
@@ -215,41 +219,41 @@ def test_one_task_is_shown_waited_for_or_cancelled(shell: Shell) -> None:
         == "two  completed (since 2025-11-25T10:00:00Z, kept for 60 s)\n"
     )
     result = tasks(shell, "result", "two")
-    assert (result.code, result.text) == (exits.DONE, "the second\n")
+    assert (result.code, result.text) == (exit_codes.DONE, "the second\n")
     failed = tasks(shell, "result", "three")
-    assert (failed.code, failed.text) == (exits.REFUSED, "it failed\n")
+    assert (failed.code, failed.text) == (exit_codes.REFUSED, "it failed\n")
     cancelled = tasks(shell, "cancel", "one")
-    assert (cancelled.code, cancelled.text.split()[:2]) == (exits.DONE, ["one", "cancelled:"])
+    assert (cancelled.code, cancelled.text.split()[:2]) == (exit_codes.DONE, ["one", "cancelled:"])
     over = tasks(shell, "cancel", "two")
-    assert over.code == exits.REFUSED
+    assert over.code == exit_codes.REFUSED
     assert "-32602: it is over" in over.err
 
 
 @pytest.mark.parametrize("action", ["get", "result", "cancel"])
 def test_a_task_that_nobody_knows_is_refused(shell: Shell, action: str) -> None:
     done = tasks(shell, action, "four")
-    assert (done.code, done.text) == (exits.REFUSED, "")
+    assert (done.code, done.text) == (exit_codes.REFUSED, "")
     assert "-32602: no such task" in done.err
 
 
 def test_a_server_without_tasks_says_so(shell: Shell, url: str) -> None:
     for words in (["list"], ["get", "x"], ["result", "x"], ["cancel", "x"]):
         done = shell.run("tasks", *words, *LEGACY, *good())
-        assert (done.code, done.text) == (exits.REFUSED, "")
+        assert (done.code, done.text) == (exit_codes.REFUSED, "")
         assert re.search("needs the capability tasks|-32601", done.err), done
     done = shell.run("call", "echo", "text=x", "--task", *LEGACY, *good())
-    assert done.code == exits.REFUSED
+    assert done.code == exit_codes.REFUSED
     assert "the server did not declare tasks.requests.tools.call" in done.err
 
 
 def test_an_empty_list_is_told(shell: Shell, url: str) -> None:
     done = shell.run("tasks", url, *LEGACY)
-    assert (done.code, done.text, done.err) == (exits.DONE, "", "The server has no tasks.\n")
+    assert (done.code, done.text, done.err) == (exit_codes.DONE, "", "The server has no tasks.\n")
 
 
 def test_2026_07_28_has_no_list_and_says_what_to_do(shell: Shell, url: str) -> None:
     done = shell.run("tasks", url, *MODERN)
-    assert (done.code, done.text) == (exits.REFUSED, "")
+    assert (done.code, done.text) == (exit_codes.REFUSED, "")
     assert "tasks/list does not exist in 2026-07-28" in done.err
     assert "with the ids that you were given" in done.err
 
@@ -268,7 +272,7 @@ def test_2026_07_28_has_no_list_and_says_what_to_do(shell: Shell, url: str) -> N
 )
 def test_a_wrong_command_line_is_refused(shell: Shell, words: list[str], said: str) -> None:
     done = shell.run(*words)
-    assert (done.code, done.text) == (exits.USAGE, "")
+    assert (done.code, done.text) == (exit_codes.USAGE, "")
     assert said in " ".join(done.err.split())
 
 

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from mcplens.cli import exits
-from mcplens.cli.state import SHARED_NAMES, State
-from mcplens.cli.target import with_options
+from mcplens.cli import exit_codes
+from mcplens.cli.command_options import SHARED_NAMES, CommandOptions
+from mcplens.cli.target_resolution import with_options
 from mcplens.session.config import ConnectionConfig
 from tests.cli.shell import Shell
 from tests.session.scripted import SILENT, Rig, ScriptedServer, failure
@@ -14,7 +14,7 @@ from tests.session.scripted import SILENT, Rig, ScriptedServer, failure
 
 def options(configured: dict[str, Any] | None = None, **given: Any) -> dict[str, Any]:
     """What `connect` is given for these options of the command line."""
-    state = State()
+    state = CommandOptions()
     state.options = dict.fromkeys(SHARED_NAMES) | {"headers": {}, "env": {}, "roots": ()} | given
     return with_options(state, configured or {})
 
@@ -57,5 +57,5 @@ def test_retries_of_the_configuration_count_unless_others_are_given() -> None:
 @pytest.mark.parametrize("option", ["--timeout", "--connect-timeout"])
 def test_what_is_no_time_is_refused(shell: Shell, option: str, value: str) -> None:
     ran = shell.run("tools", "demo", option, value)
-    assert ran.code == exits.USAGE
+    assert ran.code == exit_codes.USAGE
     assert f"{value!r} is no time in seconds" in ran.err

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from mcplens.config.surroundings import Surroundings
+from mcplens.config.environment import Environment
 
 
 class Machine:
@@ -18,9 +18,9 @@ class Machine:
         (self.project / ".git").mkdir(parents=True)
         self.environ: dict[str, str] = {"HOME": str(self.home)}
 
-    def here(self, cwd: Path | None = None) -> Surroundings:
+    def here(self, cwd: Path | None = None) -> Environment:
         folder = str(cwd or self.project)
-        return Surroundings(cwd=folder, home=str(self.home), environ=self.environ, platform="linux")
+        return Environment(cwd=folder, home=str(self.home), environ=self.environ, platform="linux")
 
     def write(self, path: str | Path, content: Any) -> Path:
         """Put a file into home; text as it is, anything else as JSON."""
@@ -36,9 +36,9 @@ class Machine:
         return self.write(".config/mcplens/mcp.json", content)
 
 
-def windows(**environ: str) -> Surroundings:
+def windows(**environ: str) -> Environment:
     home = r"C:\Users\ada"
-    return Surroundings(
+    return Environment(
         cwd=rf"{home}\project",
         home=home,
         environ={"Path": "x", "AppData": rf"{home}\AppData\Roaming", **environ},
@@ -46,13 +46,11 @@ def windows(**environ: str) -> Surroundings:
     )
 
 
-def mac(**environ: str) -> Surroundings:
-    return Surroundings(
+def mac(**environ: str) -> Environment:
+    return Environment(
         cwd="/Users/ada/project", home="/Users/ada", environ=environ, platform="darwin"
     )
 
 
-def linux(**environ: str) -> Surroundings:
-    return Surroundings(
-        cwd="/home/ada/project", home="/home/ada", environ=environ, platform="linux"
-    )
+def linux(**environ: str) -> Environment:
+    return Environment(cwd="/home/ada/project", home="/home/ada", environ=environ, platform="linux")

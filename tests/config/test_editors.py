@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from mcplens.config.model import Source
-from mcplens.config.sources import read_servers
+from mcplens.config.other_tools import read_servers
 from tests.config.machine import Machine, windows
 from tests.config.tool_file import Tool
 

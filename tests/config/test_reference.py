@@ -16,8 +16,8 @@ from mcplens.config.configuration import load_configuration
 from mcplens.config.export import Shape
 from mcplens.config.keys import AUTH_KEYS, SERVER_KEYS, TOP_KEYS, Key
 from mcplens.config.model import ServerEntry, Settings
+from mcplens.config.other_tools import TOOLS
 from mcplens.config.placeholders import resolve
-from mcplens.config.sources import TOOLS
 from mcplens.session import model
 from mcplens.session.profiles import _KINDS as KINDS
 from mcplens.session.profiles import BUILT_IN, Profiles

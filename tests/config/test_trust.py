@@ -10,7 +10,7 @@ import pytest
 
 from mcplens.config.configuration import load_configuration
 from mcplens.config.model import ServerEntry
-from mcplens.config.sources import read_tool
+from mcplens.config.other_tools import read_tool
 from mcplens.config.trust import TrustStore, fingerprint, needs_trust
 from mcplens.errors import ConfigurationError
 from tests.config.machine import Machine

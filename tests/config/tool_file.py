@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from mcplens.config.model import ServerEntry, Source
-from mcplens.config.sources import read_servers
+from mcplens.config.other_tools import read_servers
 from tests.config.machine import Machine
 
 

@@ -12,18 +12,18 @@ import re
 from typing import Any
 
 from mcplens.clock import SystemClock
-from mcplens.demo.asking import Question, ask, ask_all, require
-from mcplens.demo.call import Call
-from mcplens.demo.calling import start_task
+from mcplens.demo.client_questions import ClientQuestion, ask, ask_all, require
 from mcplens.demo.media import base64_text, png, wav
 from mcplens.demo.prompts import prompt
-from mcplens.demo.registry import Failure, Fault, Json, text, tool
+from mcplens.demo.registry import Fault, Json, ToolFailure, text, tool
+from mcplens.demo.request_context import RequestContext
 from mcplens.demo.resources import resource
 from mcplens.demo.server import Demo
 from mcplens.demo.tasks import require_extension
-from mcplens.demo.templates import TEMPLATES, Template
+from mcplens.demo.templates import TEMPLATES, DemoTemplate
+from mcplens.demo.tool_calls import start_task
+from mcplens.inbound.asgi_app import AsgiApp
 from mcplens.inbound.server import serve
-from mcplens.inbound.site import Site
 from mcplens.inbound.streamable_http import StreamableHttp
 
 Schema = dict[str, Any]
@@ -52,45 +52,45 @@ def embedded(uri: str, words: str, mime_type: str = "text/plain") -> Json:
     return {"type": "resource", "resource": {"uri": uri, "mimeType": mime_type, "text": words}}
 
 
-def sampling(words: str, tokens: int = 100) -> Question:
+def sampling(words: str, tokens: int = 100) -> ClientQuestion:
     message = {"role": "user", "content": {"type": "text", "text": words}}
-    return Question("sampling/createMessage", {"messages": [message], "maxTokens": tokens})
+    return ClientQuestion("sampling/createMessage", {"messages": [message], "maxTokens": tokens})
 
 
-def elicit(params: Json) -> Question:
-    return Question("elicitation/create", params)
+def elicit(params: Json) -> ClientQuestion:
+    return ClientQuestion("elicitation/create", params)
 
 
-ROOTS = Question("roots/list", {})
+ROOTS = ClientQuestion("roots/list", {})
 
 
 # -- content, progress, logging ---
 
 
 @fixture("test_simple_text")
-async def simple_text(call: Call) -> Json:
+async def simple_text(context: RequestContext) -> Json:
     return text("This is a simple text response for testing.")
 
 
 @fixture("test_image_content")
-async def image(call: Call) -> Json:
+async def image(context: RequestContext) -> Json:
     return {"content": [IMAGE]}
 
 
 @fixture("test_audio_content")
-async def audio(call: Call) -> Json:
+async def audio(context: RequestContext) -> Json:
     return {"content": [{"type": "audio", "data": base64_text(wav()), "mimeType": "audio/wav"}]}
 
 
 @fixture("test_embedded_resource")
-async def embedded_resource(call: Call) -> Json:
+async def embedded_resource(context: RequestContext) -> Json:
     return {
         "content": [embedded("test://embedded-resource", "This is an embedded resource content.")]
     }
 
 
 @fixture("test_multiple_content_types")
-async def mixed(call: Call) -> Json:
+async def mixed(context: RequestContext) -> Json:
     data = embedded(
         "test://mixed-content-resource", '{"test":"data","value":123}', "application/json"
     )
@@ -98,36 +98,36 @@ async def mixed(call: Call) -> Json:
 
 
 @fixture("test_tool_with_logging")
-async def logging(call: Call) -> Json:
+async def logging(context: RequestContext) -> Json:
     for words in ("Tool execution started", "Tool processing data", "Tool execution completed"):
-        call.log("info", words)
-        await call.clock.sleep(0.05)
+        context.log("info", words)
+        await context.clock.sleep(0.05)
     return text("logged")
 
 
 @fixture("test_logging_tool")
-async def logging_without_level(call: Call) -> Json:
-    call.log("info", "nobody asked for this")
+async def logging_without_level(context: RequestContext) -> Json:
+    context.log("info", "nobody asked for this")
     return text("logged")
 
 
 @fixture("test_error_handling")
-async def error(call: Call) -> Json:
-    raise Failure("This tool intentionally returns an error for testing")
+async def error(context: RequestContext) -> Json:
+    raise ToolFailure("This tool intentionally returns an error for testing")
 
 
 @fixture("test_tool_with_progress")
-async def progress(call: Call) -> Json:
+async def progress(context: RequestContext) -> Json:
     for value in (0, 50, 100):
-        call.progress(value, 100, f"{value} %")
-        await call.clock.sleep(0.05)
+        context.progress(value, 100, f"{value} %")
+        await context.clock.sleep(0.05)
     return text("done")
 
 
 @fixture("test_reconnection")
-async def reconnection(call: Call) -> Json:
-    call.client.peer.hang_up(call.id, 500)
-    await call.clock.sleep(0.1)
+async def reconnection(context: RequestContext) -> Json:
+    context.client.peer.hang_up(context.id, 500)
+    await context.clock.sleep(0.1)
     return text("Reconnection test completed")
 
 
@@ -162,14 +162,14 @@ fixture("test_custom_headers", {"region": _HEADER, "query": {"type": "string"}})
 
 
 @fixture("test_trigger_tool_change")
-async def tool_change(call: Call) -> Json:
-    call.demo.audience.list_changed("tools")
+async def tool_change(context: RequestContext) -> Json:
+    context.demo.subscribers.list_changed("tools")
     return text("changed")
 
 
 @fixture("test_trigger_prompt_change")
-async def prompt_change(call: Call) -> Json:
-    call.demo.audience.list_changed("prompts")
+async def prompt_change(context: RequestContext) -> Json:
+    context.demo.subscribers.list_changed("prompts")
     return text("changed")
 
 
@@ -177,27 +177,27 @@ async def prompt_change(call: Call) -> Json:
 
 
 @fixture("test_sampling", {"prompt": {"type": "string"}}, required=("prompt",))
-async def sample(call: Call) -> Json:
-    answer = await ask(call, "sample", *sampling(call.arguments["prompt"]))
+async def sample(context: RequestContext) -> Json:
+    answer = await ask(context, "sample", *sampling(context.arguments["prompt"]))
     return text(f"LLM response: {answer['content']['text']}")
 
 
 @fixture("test_elicitation", {"message": {"type": "string"}}, required=("message",))
-async def elicitation(call: Call) -> Json:
+async def elicitation(context: RequestContext) -> Json:
     fields = {"username": {"type": "string"}, "email": {"type": "string"}}
-    question = form(call.arguments["message"], ("username", "email"), **fields)
-    answer = await ask(call, "user", *elicit(question))
+    question = form(context.arguments["message"], ("username", "email"), **fields)
+    answer = await ask(context, "user", *elicit(question))
     return text(f"User response: {json.dumps(answer)}")
 
 
-async def elicited(call: Call, question: Json) -> Json:
-    answer = await ask(call, "form", *elicit(question))
+async def elicited(context: RequestContext, question: Json) -> Json:
+    answer = await ask(context, "form", *elicit(question))
     shown = json.dumps(answer.get("content"))
     return text(f"Elicitation completed: action={answer.get('action')}, content={shown}")
 
 
 @fixture("test_elicitation_sep1034_defaults")
-async def defaults(call: Call) -> Json:
+async def defaults(context: RequestContext) -> Json:
     question = form(
         "Please review",
         name={"type": "string", "default": "John Doe"},
@@ -206,11 +206,11 @@ async def defaults(call: Call) -> Json:
         status={"type": "string", "enum": ["active", "inactive", "pending"], "default": "active"},
         verified={"type": "boolean", "default": True},
     )
-    return await elicited(call, question)
+    return await elicited(context, question)
 
 
 @fixture("test_elicitation_sep1330_enums")
-async def enums(call: Call) -> Json:
+async def enums(context: RequestContext) -> Json:
     plain = ["option1", "option2", "option3"]
     titled = [{"const": f"value{n}", "title": f"Option {n}"} for n in (1, 2, 3)]
     old = {
@@ -225,75 +225,75 @@ async def enums(call: Call) -> Json:
         untitledMulti={"type": "array", "items": {"type": "string", "enum": plain}},
         titledMulti={"type": "array", "items": {"anyOf": titled}},
     )
-    return await elicited(call, question)
+    return await elicited(context, question)
 
 
 @fixture("test_missing_capability")
-async def missing_capability(call: Call) -> Json:
-    require(call, sampling("anything"))
+async def missing_capability(context: RequestContext) -> Json:
+    require(context, sampling("anything"))
     return text("sampling is there")
 
 
 @fixture("test_streaming_elicitation")
-async def streaming_elicitation(call: Call) -> Json:
-    call.notify("notifications/progress", {"progressToken": "t", "progress": 1})
-    answer = await ask(call, "user_name", *elicit(NAME))
+async def streaming_elicitation(context: RequestContext) -> Json:
+    context.notify("notifications/progress", {"progressToken": "t", "progress": 1})
+    answer = await ask(context, "user_name", *elicit(NAME))
     return text(str(answer.get("action")))
 
 
 @fixture("test_input_required_result_elicitation")
-async def required_elicitation(call: Call) -> Json:
-    answer = await ask(call, "user_name", *elicit(NAME))
+async def required_elicitation(context: RequestContext) -> Json:
+    answer = await ask(context, "user_name", *elicit(NAME))
     return text(f"Hello, {(answer.get('content') or {}).get('name')}!")
 
 
 @fixture("test_input_required_result_sampling")
-async def required_sampling(call: Call) -> Json:
-    answer = await ask(call, "capital_question", *sampling("What is the capital of France?"))
+async def required_sampling(context: RequestContext) -> Json:
+    answer = await ask(context, "capital_question", *sampling("What is the capital of France?"))
     return text(str(answer["content"]))
 
 
 @fixture("test_input_required_result_list_roots")
-async def required_roots(call: Call) -> Json:
-    return text(str(await ask(call, "client_roots", *ROOTS)))
+async def required_roots(context: RequestContext) -> Json:
+    return text(str(await ask(context, "client_roots", *ROOTS)))
 
 
 @fixture("test_input_required_result_request_state")
-async def required_state(call: Call) -> Json:
-    await ask(call, "confirm", *elicit(form("Please confirm", ("ok",), ok={"type": "boolean"})))
+async def required_state(context: RequestContext) -> Json:
+    await ask(context, "confirm", *elicit(form("Please confirm", ("ok",), ok={"type": "boolean"})))
     return text("state-ok")
 
 
 @fixture("test_input_required_result_tampered_state")
-async def required_untampered(call: Call) -> Json:
-    return await required_state(call)
+async def required_untampered(context: RequestContext) -> Json:
+    return await required_state(context)
 
 
 @fixture("test_input_required_result_multiple_inputs")
-async def required_several(call: Call) -> Json:
+async def required_several(context: RequestContext) -> Json:
     questions = {"user_name": elicit(NAME), "greeting": sampling("Generate a greeting", 50)}
-    return text(str(await ask_all(call, {**questions, "client_roots": ROOTS})))
+    return text(str(await ask_all(context, {**questions, "client_roots": ROOTS})))
 
 
 @fixture("test_input_required_result_multi_round")
-async def required_rounds(call: Call) -> Json:
-    await ask(call, "step1", *elicit(NAME))
+async def required_rounds(context: RequestContext) -> Json:
+    await ask(context, "step1", *elicit(NAME))
     colour = form("Step 2: What is your favorite color?", ("color",), color={"type": "string"})
-    await ask(call, "step2", *elicit(colour))
+    await ask(context, "step2", *elicit(colour))
     return text("done")
 
 
 @fixture("test_input_required_result_capabilities")
-async def required_by_capability(call: Call) -> Json:
+async def required_by_capability(context: RequestContext) -> Json:
     questions = {"user_name": elicit(NAME), "greeting": sampling("Hello")}
     declared = {"user_name": "elicitation", "greeting": "sampling"}
-    asked = {key: one for key, one in questions.items() if call.declares(declared[key])}
-    return text(str(await ask_all(call, asked)))
+    asked = {key: one for key, one in questions.items() if context.declares(declared[key])}
+    return text(str(await ask_all(context, asked)))
 
 
 @prompt("test_input_required_result_prompt", "A fixture.")
-async def required_prompt(call: Call) -> list[Json]:
-    answer = await ask(call, "user_context", *elicit(NAME))
+async def required_prompt(context: RequestContext) -> list[Json]:
+    answer = await ask(context, "user_context", *elicit(NAME))
     return [{"role": "user", "content": {"type": "text", "text": str(answer)}}]
 
 
@@ -304,47 +304,47 @@ _OPTIONAL = {"taskSupport": "optional"}
 
 
 @fixture("greet", {"name": {"type": "string"}})
-async def greet(call: Call) -> Json:
-    return text(f"Hello, {call.arguments.get('name')}!")
+async def greet(context: RequestContext) -> Json:
+    return text(f"Hello, {context.arguments.get('name')}!")
 
 
 @fixture("slow_compute", _SECONDS, execution=_OPTIONAL)
-async def slow_compute(call: Call) -> Json:
-    await call.clock.sleep(call.arguments.get("seconds", 1))
+async def slow_compute(context: RequestContext) -> Json:
+    await context.clock.sleep(context.arguments.get("seconds", 1))
     return text("computed")
 
 
 @fixture("failing_job", execution={"taskSupport": "required"})
-async def failing_job(call: Call) -> Json:
-    await call.clock.sleep(0.2)
-    raise Failure("the job failed")
+async def failing_job(context: RequestContext) -> Json:
+    await context.clock.sleep(0.2)
+    raise ToolFailure("the job failed")
 
 
 @fixture("protocol_error_job", execution=_OPTIONAL)
-async def protocol_error_job(call: Call) -> Json:
+async def protocol_error_job(context: RequestContext) -> Json:
     raise Fault(-32603, "panic")
 
 
 @fixture("confirm_delete", {"filename": {"type": "string"}}, execution=_OPTIONAL)
-async def confirm_delete(call: Call) -> Json:
+async def confirm_delete(context: RequestContext) -> Json:
     question = form("Really?", ("confirm",), confirm={"type": "boolean"})
-    return text(str(await ask(call, "confirm", *elicit(question))))
+    return text(str(await ask(context, "confirm", *elicit(question))))
 
 
 @fixture("multi_input", execution=_OPTIONAL)
-async def multi_input(call: Call) -> Json:
-    return text(str(await ask_all(call, {"first": elicit(NAME), "second": elicit(NAME)})))
+async def multi_input(context: RequestContext) -> Json:
+    return text(str(await ask_all(context, {"first": elicit(NAME), "second": elicit(NAME)})))
 
 
 @fixture("test_tool_with_task")
-async def task_after_input(call: Call) -> Json:
-    require_extension(call)
-    answer = await ask(call, "user_name", *elicit(NAME))
+async def task_after_input(context: RequestContext) -> Json:
+    require_extension(context)
+    answer = await ask(context, "user_name", *elicit(NAME))
 
     async def work() -> Json:
         return text(f"Hello, {(answer.get('content') or {}).get('name')}!")
 
-    return start_task(call, work())
+    return start_task(context, work())
 
 
 # -- prompts and resources ---
@@ -355,7 +355,7 @@ def said(words: str) -> Json:
 
 
 @prompt("test_simple_prompt", "A fixture.")
-def simple_prompt(call: Call) -> list[Json]:
+def simple_prompt(context: RequestContext) -> list[Json]:
     return [said("This is a simple prompt for testing.")]
 
 
@@ -365,16 +365,16 @@ def simple_prompt(call: Call) -> list[Json]:
     ({"name": "arg1", "required": True}, {"name": "arg2", "required": True}),
     {"arg1": lambda _: ("paris", "park", "party")},
 )
-def prompt_with_arguments(call: Call) -> list[Json]:
-    given = call.arguments
+def prompt_with_arguments(context: RequestContext) -> list[Json]:
+    given = context.arguments
     return [said(f"Prompt with arguments: arg1='{given['arg1']}', arg2='{given['arg2']}'")]
 
 
 @prompt(
     "test_prompt_with_embedded_resource", "A fixture.", ({"name": "resourceUri", "required": True},)
 )
-def prompt_with_resource(call: Call) -> list[Json]:
-    content = embedded(call.arguments["resourceUri"], "Embedded resource content for testing.")
+def prompt_with_resource(context: RequestContext) -> list[Json]:
+    content = embedded(context.arguments["resourceUri"], "Embedded resource content for testing.")
     return [
         {"role": "user", "content": content},
         said("Please process the embedded resource above."),
@@ -382,22 +382,22 @@ def prompt_with_resource(call: Call) -> list[Json]:
 
 
 @prompt("test_prompt_with_image", "A fixture.")
-def prompt_with_image(call: Call) -> list[Json]:
+def prompt_with_image(context: RequestContext) -> list[Json]:
     return [{"role": "user", "content": IMAGE}, said("Please analyze the image above.")]
 
 
 @resource("test://static-text", "static-text", "text/plain", "A fixture.")
-def static_text(call: Call) -> Json:
+def static_text(context: RequestContext) -> Json:
     return {"text": "This is the content of the static text resource."}
 
 
 @resource("test://static-binary", "static-binary", "image/png", "A fixture.")
-def static_binary(call: Call) -> Json:
+def static_binary(context: RequestContext) -> Json:
     return {"blob": IMAGE["data"]}
 
 
 @resource("test://watched-resource", "watched-resource", "text/plain", "A fixture.")
-def watched(call: Call) -> Json:
+def watched(context: RequestContext) -> Json:
     return {"text": "watched"}
 
 
@@ -407,7 +407,7 @@ def _template_data(values: dict[str, str]) -> str:
 
 
 TEMPLATES.append(
-    Template(
+    DemoTemplate(
         {
             "uriTemplate": "test://template/{id}/data",
             "name": "template",
@@ -422,7 +422,7 @@ TEMPLATES.append(
 async def main() -> None:
     clock = SystemClock()
     demo = Demo(clock)
-    async with serve(Site({"/mcp": StreamableHttp(demo, clock)})) as address:
+    async with serve(AsgiApp({"/mcp": StreamableHttp(demo, clock)})) as address:
         print(address.url("/mcp"), flush=True)
         await asyncio.get_running_loop().create_future()
 

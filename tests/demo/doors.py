@@ -13,10 +13,10 @@ import mcplens
 from mcplens.clock import Clock, SystemClock
 from mcplens.demo.server import Demo
 from mcplens.events import Event
+from mcplens.inbound.asgi_app import AsgiApp
 from mcplens.inbound.limits import Limits
 from mcplens.inbound.peer import Peer
 from mcplens.inbound.server import serve
-from mcplens.inbound.site import Site
 from mcplens.inbound.sse import HttpSse
 from mcplens.inbound.streamable_http import StreamableHttp
 from mcplens.inbound.websocket import WebSocketEndpoint
@@ -88,7 +88,7 @@ async def opened() -> AsyncIterator[House]:
     demo = Demo(clock, exit=exits.append)
     legacy = HttpSse(demo, clock)
     endpoints = {"/mcp": StreamableHttp(demo, clock), "/sse": legacy, legacy.messages_path: legacy}
-    site = Site(endpoints, sockets={"/ws": WebSocketEndpoint(demo)})
+    site = AsgiApp(endpoints, sockets={"/ws": WebSocketEndpoint(demo)})
     async with serve(site) as address:
         urls = {
             "http": address.url("/mcp"),

@@ -12,9 +12,8 @@ import pytest
 
 import mcplens
 from mcplens import InspectorError
-from mcplens.demo import features
 from mcplens.demo.broken_list import BROKEN_TOOLS
-from mcplens.demo.registry import TOOLS
+from mcplens.demo.registry import TOOLS, load_features
 from mcplens.events import FrameReceived, ListRefreshed, LogReceived, StderrLine
 from mcplens.protocol.frames import Malformed
 
@@ -22,7 +21,7 @@ from .doors import COMMAND, HANDSHAKE, PATIENCE_S, STATELESS, WAYS, House, Way, 
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
-features.load()
+load_features()
 
 # What a call ends with: the code of an error, or None where there is a result after all.
 ENDS: dict[str, str | None] = {

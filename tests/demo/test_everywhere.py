@@ -10,16 +10,15 @@ import pytest
 
 import mcplens
 from mcplens import InspectorError, ServerError
-from mcplens.demo import features
-from mcplens.demo.call import LEVELS
-from mcplens.demo.registry import TOOLS
+from mcplens.demo.registry import TOOLS, load_features
+from mcplens.demo.request_context import LEVELS
 from mcplens.events import ListRefreshed, LogReceived, RequestStarted, ResourceRefreshed
 
 from .doors import PATIENCE_S, House, Way, call, heard, text_of
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
-features.load()
+load_features()
 
 # Tools that need nobody's answer, with arguments where their defaults take too long or are missing.
 ARGUMENTS: dict[str, dict[str, Any]] = {

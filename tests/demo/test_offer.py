@@ -8,16 +8,15 @@ from typing import Any
 import pytest
 from mcp_types import methods
 
-from mcplens.demo import features
 from mcplens.demo.elicitation import EVERY_FIELD
 from mcplens.demo.media import png, wav
-from mcplens.demo.registry import FEATURE, TOOLS
+from mcplens.demo.registry import FEATURE, TOOLS, WITH_TOOLS, load_features
 from mcplens.protocol.eras import header_parameters
-from mcplens.protocol.schema import Validator
+from mcplens.protocol.schema_validation import Validator
 
 from .doors import HANDSHAKE, STATELESS, in_memory
 
-features.load()
+load_features()
 
 
 @pytest.mark.parametrize("name", TOOLS)
@@ -40,7 +39,7 @@ def test_echo_and_add_come_first_and_the_broken_ones_last() -> None:
 
 def test_every_feature_has_its_tools() -> None:
     shown = {tool.definition["_meta"][FEATURE] for tool in TOOLS.values()}
-    assert shown == set(features.WITH_TOOLS)
+    assert shown == set(WITH_TOOLS)
 
 
 def fields() -> list[dict[str, Any]]:

@@ -13,8 +13,8 @@ import pytest
 
 import mcplens
 from mcplens import InspectorError
-from mcplens.demo.client import Client as ServerSide
-from mcplens.demo.registry import Failure
+from mcplens.demo.client import DemoClient as ServerSide
+from mcplens.demo.registry import ToolFailure
 from mcplens.events import (
     FrameSent,
     QuestionOpened,
@@ -161,7 +161,7 @@ async def test_the_server_polls_lists_and_cancels(house: House, way: Way) -> Non
         task = await server.ask("tasks/get", named, during)
         assert (task["taskId"], task["status"]) == (question.task_id, "input_required")
         assert await server.ask("tasks/list", {}, during) == {"tasks": [task]}
-        with pytest.raises(Failure, match=r"Unknown taskId: no-such-task \(-32602\)"):
+        with pytest.raises(ToolFailure, match=r"Unknown taskId: no-such-task \(-32602\)"):
             await server.ask("tasks/get", {"taskId": "no-such-task"}, during)
         assert (await server.ask("tasks/cancel", named, during))["status"] == "cancelled"
         assert "the task was cancelled (-32603)" in text_of(await call)

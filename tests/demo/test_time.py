@@ -17,10 +17,10 @@ async def test_the_ticker_ticks_every_second_while_somebody_listens(revision: st
     clock = ManualClock()
     async with in_memory(clock, revision) as (client, demo):
         await clock.advance(5)
-        assert demo.audience.ticks == 0
+        assert demo.subscribers.ticks == 0
         await client.subscribe("demo://ticker")
         await clock.advance(3)
-        assert demo.audience.ticks == 3
+        assert demo.subscribers.ticks == 3
         await heard(
             client,
             ResourceRefreshed,
@@ -29,11 +29,11 @@ async def test_the_ticker_ticks_every_second_while_somebody_listens(revision: st
         await client.unsubscribe("demo://ticker")
         await clock.settle()
         await clock.advance(5)
-        assert demo.audience.ticks == 3
+        assert demo.subscribers.ticks == 3
         await client.subscribe("demo://ticker")
         await clock.settle()
         await clock.advance(1)
-        assert demo.audience.ticks == 4
+        assert demo.subscribers.ticks == 4
 
 
 @pytest.mark.parametrize("revision", [HANDSHAKE, STATELESS])

@@ -22,8 +22,8 @@ from mcplens.protocol.frames import (
     decode_value,
     parse,
 )
-from mcplens.protocol.lines import LineSplitter
-from mcplens.protocol.scan import readable_ids, top_level_spans
+from mcplens.protocol.json_recovery import readable_ids, top_level_spans
+from mcplens.protocol.line_splitter import LineSplitter
 from mcplens.protocol.sse import SseParser
 
 from .mutator import Mutator

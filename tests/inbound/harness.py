@@ -9,11 +9,11 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from mcplens.clock import ManualClock
-from mcplens.inbound.gate import Gate
+from mcplens.inbound.access_control import AccessControl
+from mcplens.inbound.asgi_app import AsgiApp
 from mcplens.inbound.limits import Limits
 from mcplens.inbound.peer import Peer
-from mcplens.inbound.rules import HeaderParameters, Incoming
-from mcplens.inbound.site import Site
+from mcplens.inbound.request_validation import HeaderParameters, Incoming
 from mcplens.inbound.sse import HttpSse
 from mcplens.inbound.streamable_http import StreamableHttp
 from mcplens.protocol.frames import Frame, Kind, encode_notification, encode_result
@@ -97,11 +97,11 @@ def stateless(method: str, identity: Any = 1, **params: Any) -> dict[str, Any]:
     return request(method, identity, **params, _meta=ENVELOPE)
 
 
-class Exchange:
+class AsgiExchange:
     """One HTTP request to a site, and what comes back, as it comes."""
 
     def __init__(
-        self, site: Site, method: str, path: str, headers: dict[str, str], body: bytes
+        self, site: AsgiApp, method: str, path: str, headers: dict[str, str], body: bytes
     ) -> None:
         path, _, query = path.partition("?")
         scope = {
@@ -124,7 +124,7 @@ class Exchange:
         self.is_ended = False
         self._task = asyncio.ensure_future(self._run(site, scope))
 
-    async def _run(self, site: Site, scope: dict[str, Any]) -> None:
+    async def _run(self, site: AsgiApp, scope: dict[str, Any]) -> None:
         await site(scope, self._to_app.get, self._send)
         async with self._changed:
             self.is_ended = True
@@ -143,15 +143,15 @@ class Exchange:
                 self.events += self._parser.feed(message.get("body", b""))
             self._changed.notify_all()
 
-    async def until(self, is_so: Callable[[Exchange], Any]) -> Exchange:
+    async def until(self, is_so: Callable[[AsgiExchange], Any]) -> AsgiExchange:
         async with asyncio.timeout(PATIENCE_S), self._changed:
             await self._changed.wait_for(lambda: is_so(self))
         return self
 
-    async def begun(self) -> Exchange:
+    async def begun(self) -> AsgiExchange:
         return await self.until(lambda it: it.status)
 
-    async def ended(self) -> Exchange:
+    async def ended(self) -> AsgiExchange:
         return await self.until(lambda it: it.is_ended)
 
     async def message(self, number: int) -> Any:
@@ -182,7 +182,7 @@ class Http:
     """A site with both HTTP endpoints, and a client of it."""
 
     def __init__(
-        self, limits: Limits | None = None, gate: Gate | None = None, **options: Any
+        self, limits: Limits | None = None, access: AccessControl | None = None, **options: Any
     ) -> None:
         self.script = Script()
         self.clock = ManualClock()
@@ -190,29 +190,33 @@ class Http:
         self.endpoint = StreamableHttp(self.script, self.clock, limits=self.limits, **options)
         self.legacy = HttpSse(self.script, self.clock, limits=self.limits)
         endpoints = {"/mcp": self.endpoint, "/sse": self.legacy, "/messages": self.legacy}
-        self.site = Site(endpoints, gate=gate)
+        self.site = AsgiApp(endpoints, access=access)
         self.session: dict[str, str] = {}  # the headers that a session's requests carry
-        self._exchanges: list[Exchange] = []
+        self._exchanges: list[AsgiExchange] = []
 
-    def open(self, method: str, path: str = "/mcp", body: Any = None, **headers: str) -> Exchange:
+    def open(
+        self, method: str, path: str = "/mcp", body: Any = None, **headers: str
+    ) -> AsgiExchange:
         """Send a request and go on; names with `_` are headers with `-`."""
         data = (
             body if isinstance(body, bytes) else b"" if body is None else json.dumps(body).encode()
         )
         given = {name.replace("_", "-"): value for name, value in headers.items()}
         usual = {"POST": POST, "GET": GET}.get(method, {})
-        exchange = Exchange(self.site, method, path, {"host": "localhost", **usual, **given}, data)
+        exchange = AsgiExchange(
+            self.site, method, path, {"host": "localhost", **usual, **given}, data
+        )
         self._exchanges.append(exchange)
         return exchange
 
-    def post(self, body: Any, **headers: str) -> Exchange:
+    def post(self, body: Any, **headers: str) -> AsgiExchange:
         """A POST of this session."""
         return self.open("POST", body=body, **{**_names(self.session), **headers})
 
-    def get(self, **headers: str) -> Exchange:
+    def get(self, **headers: str) -> AsgiExchange:
         return self.open("GET", **{**_names(self.session), **headers})
 
-    def post_stateless(self, body: Any, **headers: str) -> Exchange:
+    def post_stateless(self, body: Any, **headers: str) -> AsgiExchange:
         """A POST of 2026-07-28, with the headers that repeat its body."""
         usual = {"mcp_protocol_version": STATELESS, "mcp_method": body["method"]}
         params = body.get("params", {})

@@ -15,10 +15,10 @@ import pytest
 
 from mcplens.clock import SystemClock
 from mcplens.errors import ConfigurationError, ConnectError
-from mcplens.inbound.gate import Gate
+from mcplens.inbound.access_control import AccessControl
+from mcplens.inbound.asgi_app import AsgiApp
 from mcplens.inbound.limits import Limits
 from mcplens.inbound.server import Address, serve
-from mcplens.inbound.site import Site
 from mcplens.inbound.streamable_http import StreamableHttp
 from mcplens.inbound.websocket import WebSocketEndpoint
 
@@ -28,11 +28,11 @@ LIMITS = Limits(max_backlog_bytes=256 * 1024, max_replay_bytes=64 * 1024)
 
 
 @asynccontextmanager
-async def listening(gate: Gate | None = None) -> AsyncIterator[tuple[Address, Script]]:
+async def listening(access: AccessControl | None = None) -> AsyncIterator[tuple[Address, Script]]:
     script = Script()
     endpoint = StreamableHttp(script, SystemClock(), limits=LIMITS)
     sockets = {"/ws": WebSocketEndpoint(script, limits=LIMITS)}
-    async with serve(Site({"/mcp": endpoint}, sockets=sockets, gate=gate)) as address:
+    async with serve(AsgiApp({"/mcp": endpoint}, sockets=sockets, access=access)) as address:
         yield address, script
 
 
@@ -69,7 +69,7 @@ async def test_an_error_in_the_block_comes_out_as_it_is() -> None:
 
 async def test_other_machines_are_let_in_only_with_a_token() -> None:
     with pytest.raises(ConfigurationError, match="token"):
-        async with serve(Site({}), host="0.0.0.0"):
+        async with serve(AsgiApp({}), host="0.0.0.0"):
             pass
 
 
@@ -77,7 +77,7 @@ async def test_a_port_that_is_taken_is_a_clear_error() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         with pytest.raises(ConnectError, match=f"port {port} of 127.0.0.1 is in use"):
-            async with serve(Site({}), port=port):
+            async with serve(AsgiApp({}), port=port):
                 pass
 
 

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from mcplens.inbound.limits import Limits
 
-from .harness import INITIALIZE, Exchange, Http, note, request, served
+from .harness import INITIALIZE, AsgiExchange, Http, note, request, served
 
 
-async def endpoint_of(http: Http) -> tuple[Exchange, str]:
+async def endpoint_of(http: Http) -> tuple[AsgiExchange, str]:
     stream = http.open("GET", "/sse")
     await stream.until(lambda it: it.events)
     assert stream.events[0].event == "endpoint"
     return stream, stream.events[0].data.decode()
 
 
-async def messages(stream: Exchange, count: int) -> list[int | None]:
+async def messages(stream: AsgiExchange, count: int) -> list[int | None]:
     """The ids of the messages after the endpoint event."""
     import json
 

@@ -4,7 +4,7 @@ import asyncio
 
 from mcplens.clock import ManualClock
 from mcplens.inbound.limits import Limits
-from mcplens.inbound.streams import Backlog, Outbox, Stream
+from mcplens.inbound.streams import ReplayBuffer, SendQueue, Stream
 
 
 class Overrun:
@@ -15,54 +15,54 @@ class Overrun:
 
 
 async def test_an_outbox_gives_what_waits_in_order_and_then_its_end() -> None:
-    outbox = Outbox(100, Overrun())
+    send_queue = SendQueue(100, Overrun())
     for data in (b"one", b"two"):
-        outbox.put(data)
-    outbox.finish()
-    outbox.put(b"too late")
-    assert await outbox.take() == [b"one", b"two"]
-    assert await outbox.take() is None
+        send_queue.put(data)
+    send_queue.finish()
+    send_queue.put(b"too late")
+    assert await send_queue.take() == [b"one", b"two"]
+    assert await send_queue.take() is None
 
 
 async def test_an_outbox_that_is_not_read_is_overrun_once_and_emptied() -> None:
     overrun = Overrun()
-    outbox = Outbox(10, overrun)
+    send_queue = SendQueue(10, overrun)
     for _ in range(5):
-        outbox.put(b"four")
+        send_queue.put(b"four")
     assert overrun.count == 1
-    assert await outbox.take() is None
+    assert await send_queue.take() is None
 
 
 async def test_one_message_always_fits_however_large() -> None:
     overrun = Overrun()
-    outbox = Outbox(10, overrun)
-    outbox.put(b"x" * 1000)
+    send_queue = SendQueue(10, overrun)
+    send_queue.put(b"x" * 1000)
     assert overrun.count == 0
-    assert await outbox.take() == [b"x" * 1000]
+    assert await send_queue.take() == [b"x" * 1000]
 
 
 async def test_what_a_reader_has_in_hand_still_counts() -> None:
     overrun = Overrun()
-    outbox = Outbox(10, overrun)
-    outbox.put(b"12345678")
-    await outbox.take()
-    outbox.put(b"12345678")  # the first may still be on its way
+    send_queue = SendQueue(10, overrun)
+    send_queue.put(b"12345678")
+    await send_queue.take()
+    send_queue.put(b"12345678")  # the first may still be on its way
     assert overrun.count == 1
 
 
 async def test_a_silent_outbox_lets_its_reader_say_that_it_is_alive() -> None:
     clock = ManualClock()
-    outbox = Outbox(10, Overrun())
-    taking = asyncio.ensure_future(outbox.take(clock, 15.0))
+    send_queue = SendQueue(10, Overrun())
+    taking = asyncio.ensure_future(send_queue.take(clock, 15.0))
     await clock.settle()
     await clock.advance(15.0)
     assert await taking == []
 
 
-def session(**limits: int) -> tuple[Backlog, list[Stream], list[Stream]]:
+def session(**limits: int) -> tuple[ReplayBuffer, list[Stream], list[Stream]]:
     emptied: list[Stream] = []
-    backlog = Backlog(Limits(**limits), emptied.append)  # type: ignore[arg-type]
-    return backlog, [Stream(name, backlog) for name in ("s0", "s1")], emptied
+    replay = ReplayBuffer(Limits(**limits), emptied.append)  # type: ignore[arg-type]
+    return replay, [Stream(name, replay) for name in ("s0", "s1")], emptied
 
 
 def test_delivered_events_are_kept_up_to_the_limit_and_the_oldest_goes_first() -> None:

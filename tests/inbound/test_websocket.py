@@ -12,10 +12,10 @@ import pytest
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
-from mcplens.inbound.gate import Gate
+from mcplens.inbound.access_control import AccessControl
+from mcplens.inbound.asgi_app import AsgiApp
 from mcplens.inbound.limits import Limits
 from mcplens.inbound.server import serve
-from mcplens.inbound.site import Site
 from mcplens.inbound.websocket import WebSocketEndpoint
 from mcplens.protocol.eras import Era
 
@@ -25,9 +25,9 @@ LIMITS = Limits(max_backlog_bytes=256 * 1024, max_message_bytes=1024 * 1024, max
 
 
 @asynccontextmanager
-async def listening(gate: Gate | None = None) -> AsyncIterator[tuple[str, Script]]:
+async def listening(access: AccessControl | None = None) -> AsyncIterator[tuple[str, Script]]:
     script = Script()
-    site = Site({}, sockets={"/ws": WebSocketEndpoint(script, limits=LIMITS)}, gate=gate)
+    site = AsgiApp({}, sockets={"/ws": WebSocketEndpoint(script, limits=LIMITS)}, access=access)
     async with asyncio.timeout(PATIENCE_S), serve(site, limits=LIMITS) as address:
         yield address.url("/ws", "ws"), script
 
@@ -131,7 +131,7 @@ async def test_a_client_that_stops_reading_is_disconnected_and_nobody_waits_for_
 async def test_the_handshake_is_refused_with_its_status(
     headers: dict[str, str], status: int
 ) -> None:
-    async with listening(Gate(token="right")) as (url, _):
+    async with listening(AccessControl(token="right")) as (url, _):
         given = {"Authorization": "Bearer right"} | headers
         host = given.pop("Host", None)
         with pytest.raises(InvalidStatus) as refused:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mcplens.protocol import elicitation, forms, links
+from mcplens.protocol import elicitation, form_fields, url_checks
 from mcplens.protocol.elicitation import (
     answer_findings,
     example_content,
@@ -260,10 +260,10 @@ def test_a_value_too_deep_to_judge_is_a_finding() -> None:
 
 
 def test_the_names_of_forms_and_links_are_here_too() -> None:
-    assert elicitation.from_text is forms.from_text
-    assert elicitation.url_warnings is links.url_warnings
-    assert elicitation.is_openable is links.is_openable
-    assert elicitation.host_of is links.host_of
+    assert elicitation.from_text is form_fields.from_text
+    assert elicitation.url_warnings is url_checks.url_warnings
+    assert elicitation.is_openable is url_checks.is_openable
+    assert elicitation.host_of is url_checks.host_of
 
 
 WORDS = st.sampled_from(

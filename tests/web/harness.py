@@ -14,7 +14,7 @@ from typing import Any
 import aiohttp
 from websockets.asyncio.client import ClientConnection, connect
 
-from mcplens.config.surroundings import Surroundings
+from mcplens.config.environment import Environment
 from mcplens.web.server import Opened, open_web
 from mcplens.workspace.workspace import Workspace
 from tests.servers.run import ROOT, argv
@@ -198,12 +198,12 @@ class Site:
         return json.loads(body)
 
 
-def machine(home: Path, **variables: str) -> Surroundings:
+def machine(home: Path, **variables: str) -> Environment:
     """A user's machine of its own, so that no file of the developer's is read or written."""
     project = home / "project"
     project.mkdir(parents=True, exist_ok=True)
     environ = {"HOME": str(home), "PATH": "/usr/bin:/bin", **variables}
-    return Surroundings(cwd=str(project), home=str(home), environ=environ)
+    return Environment(cwd=str(project), home=str(home), environ=environ)
 
 
 def user_config(home: Path) -> Path:

@@ -19,8 +19,8 @@ import aiohttp
 import pytest
 from websockets.asyncio.client import connect
 
-from mcplens.cli.state import SHARED_NAMES, State
-from mcplens.cli.target import overrides_of
+from mcplens.cli.command_options import SHARED_NAMES, State
+from mcplens.cli.target_resolution import overrides_of
 from tests.cli.shell import TIMEOUT_S, Shell, read_until
 from tests.servers.run import argv
 

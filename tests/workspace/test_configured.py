@@ -8,8 +8,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from mcplens.config.environment import Environment
 from mcplens.config.keys import TOP_KEYS
-from mcplens.config.surroundings import Surroundings
 from mcplens.errors import ConfigurationError
 from mcplens.workspace.configured import Configured, settings_of
 from mcplens.workspace.masked import masked_raw
@@ -127,7 +127,7 @@ def test_a_setting_names_the_flag_and_the_variable_behind_it(tmp_path: Path) -> 
     assert source == f"{file} (MCPLENS_CONFIG), environment: TTL"
 
 
-def replace(here: Surroundings, environ: dict[str, str]) -> Surroundings:
+def replace(here: Environment, environ: dict[str, str]) -> Environment:
     return msgspec.structs.replace(here, environ=environ)
 
 

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 from msgspec import Raw
 
-from mcplens.protocol.shapes import Item, decode_item
+from mcplens.protocol.result_types import Item, decode_item
 from mcplens.session.catalog import METHODS
 from mcplens.workspace.list_changes import MOST_NAMES, Names, change_of
 

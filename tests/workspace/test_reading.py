@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from mcplens.config.surroundings import Surroundings
+from mcplens.config.environment import Environment
 from mcplens.errors import ConfigurationError
 from mcplens.workspace.reading import found_on, parse_target, read_path, read_text
 from tests.web.harness import machine
@@ -21,18 +21,18 @@ TEXTS = {
 
 
 @pytest.fixture
-def here(tmp_path: Path) -> Surroundings:
+def here(tmp_path: Path) -> Environment:
     return machine(tmp_path)
 
 
 @pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS)
-def test_a_pasted_text_in_any_shape_names_its_servers(here: Surroundings, text: str) -> None:
+def test_a_pasted_text_in_any_shape_names_its_servers(here: Environment, text: str) -> None:
     (entry,) = read_text(here, text).entries
     assert (entry.name, entry.command, entry.problem) == ("one", "x", None)
     assert entry.source.path == ""
 
 
-def test_a_text_that_is_none_says_where_and_names_no_file_of_ours(here: Surroundings) -> None:
+def test_a_text_that_is_none_says_where_and_names_no_file_of_ours(here: Environment) -> None:
     with pytest.raises(ConfigurationError) as refused:
         read_text(here, '{"mcpServers": {')
     assert refused.value.message.startswith("the text, line 1")
@@ -41,7 +41,7 @@ def test_a_text_that_is_none_says_where_and_names_no_file_of_ours(here: Surround
     assert refused.value.message.startswith("theirs.json, line 1")
 
 
-def test_what_is_wrong_with_a_server_names_no_file_of_ours(here: Surroundings) -> None:
+def test_what_is_wrong_with_a_server_names_no_file_of_ours(here: Environment) -> None:
     text = '{"mcpServers": {"one": {"command": "x", "args": ["${NOBODY_SET_THIS}"]}}}'
     (entry,) = read_text(here, text, file_name="theirs.json").entries
     assert entry.problem is not None
@@ -50,7 +50,7 @@ def test_what_is_wrong_with_a_server_names_no_file_of_ours(here: Surroundings) -
     assert "mcplens-" not in json.dumps(entry.problem.to_dict())
 
 
-def test_the_inputs_of_an_editor_are_filled_in(here: Surroundings) -> None:
+def test_the_inputs_of_an_editor_are_filled_in(here: Environment) -> None:
     text = json.dumps(
         {
             "inputs": [{"id": "key", "type": "promptString", "password": True}],
@@ -80,7 +80,7 @@ SERVER_JSON = {
 }
 
 
-def test_a_package_of_a_registry_is_chosen(here: Surroundings) -> None:
+def test_a_package_of_a_registry_is_chosen(here: Environment) -> None:
     text = json.dumps(SERVER_JSON)
     found = read_text(here, text)
     assert (found.choices, found.choice) == (["npm", "pypi", "remote"], "npm")
@@ -102,7 +102,7 @@ def test_a_file_of_a_tool_is_read_again_as_that_tool_s(tmp_path: Path) -> None:
     assert again == entry
 
 
-def test_a_command_goes_on_after_a_backslash(here: Surroundings) -> None:
+def test_a_command_goes_on_after_a_backslash(here: Environment) -> None:
     entry = parse_target(here, "$ URL=http://a npx -y \\\n  some-server \\\r\n  --flag\n")
     assert (entry.command, entry.args) == ("npx", ("-y", "some-server", "--flag"))
     assert entry.env == {"URL": "http://a"}
@@ -122,13 +122,13 @@ PIECES = {
 
 
 @pytest.mark.parametrize("text", PIECES.values(), ids=PIECES)
-def test_a_piece_of_a_file_is_enough(here: Surroundings, text: str) -> None:
+def test_a_piece_of_a_file_is_enough(here: Environment, text: str) -> None:
     entry = read_text(here, text).entries[0]
     assert (entry.name, entry.command, entry.args) == ("weather", "npx", ("-y", "weather"))
     assert entry.problem is None
 
 
-def test_what_is_wrong_in_a_piece_is_in_its_own_line(here: Surroundings) -> None:
+def test_what_is_wrong_in_a_piece_is_in_its_own_line(here: Environment) -> None:
     with pytest.raises(ConfigurationError) as refused:
         read_text(here, f'{{"mcpServers": {{"one": {NPX}\n  "two": {NPX} }} }}')
     assert refused.value.message.startswith("the text, line 2")
@@ -162,13 +162,13 @@ def test_what_is_wrong_in_a_piece_is_in_its_own_line(here: Surroundings) -> None
     ],
 )
 def test_a_line_of_a_readme_means_its_server(
-    here: Surroundings, text: str, name: str, raw: dict[str, object]
+    here: Environment, text: str, name: str, raw: dict[str, object]
 ) -> None:
     entry = parse_target(here, text)
     assert (entry.name, entry.raw) == (name, raw)
 
 
-def test_a_line_of_another_tool_that_says_too_little_is_refused(here: Surroundings) -> None:
+def test_a_line_of_another_tool_that_says_too_little_is_refused(here: Environment) -> None:
     for text in ("claude mcp add weather", "claude mcp add-json weather npx"):
         with pytest.raises(ConfigurationError, match="claude mcp add"):
             parse_target(here, text)

@@ -6,14 +6,14 @@ from typing import Any
 
 import click
 
-from mcplens.cli import exits, output
+from mcplens.cli import exit_codes, output
 from mcplens.cli.arguments import collect, parse_object
-from mcplens.cli.completion import complete_words, remember_tools
+from mcplens.cli.command_options import CommandOptions, Seconds, shared_options
+from mcplens.cli.command_runner import run
+from mcplens.cli.completion_candidates import complete_words, remember_tools
 from mcplens.cli.progress import progress_line
-from mcplens.cli.running import run
-from mcplens.cli.state import Seconds, State, shared_options
-from mcplens.cli.target import split_tool
-from mcplens.protocol.shapes import Tool
+from mcplens.cli.target_resolution import split_tool
+from mcplens.protocol.result_types import Tool
 from mcplens.protocol.tasks import Task
 from mcplens.session.client import Client
 
@@ -35,7 +35,7 @@ from mcplens.session.client import Client
 @click.option("--detach", is_flag=True, help="Start the task, print it, and leave it running.")
 @shared_options
 def command(
-    state: State,
+    flags: CommandOptions,
     words: tuple[str, ...],
     whole: str | None,
     params: str | None,
@@ -53,54 +53,54 @@ def command(
     mcplens call demo.echo text=hello
     mcplens call add a=2 -- node server.js
     """
-    target, tool, rest = split_tool(state, words)
+    target, tool, rest = split_tool(flags, words)
     given = whole if whole is not None else params
     arguments_given = parse_object(given, "--args") if given is not None else None
     extra = parse_object(meta, "--meta") if meta is not None else None
 
     async def work(client: Client) -> int:
         is_typed = bool(rest or pairs or given is None)
-        schema = await _schema(client, state, target, tool) if is_typed else None
+        schema = await _schema(client, flags, target, tool) if is_typed else None
         arguments = collect(
-            rest, whole=arguments_given, pairs=pairs, schema=schema, is_forced=bool(state.force)
+            rest, whole=arguments_given, pairs=pairs, schema=schema, is_forced=bool(flags.force)
         )
         if detach:
             lifetime = 60.0 if ttl is None else ttl
             _show_started(
-                state, client, await client.start_tool_task(tool, arguments, lifetime, meta=extra)
+                flags, client, await client.start_tool_task(tool, arguments, lifetime, meta=extra)
             )
-            return exits.DONE
+            return exit_codes.DONE
         task = ttl if ttl is not None else is_task or None
-        with progress_line(tool, is_shown=not state.is_quiet and not state.is_json) as on_progress:
+        with progress_line(tool, is_shown=not flags.is_quiet and not flags.is_json) as on_progress:
             result = await client.call_tool(
                 tool, arguments, on_progress=on_progress, meta=extra, task=task
             )
-        if state.is_json:
+        if flags.is_json:
             output.write_raw(result.raw)
         else:
             output.tool_result(result)
-        return exits.REFUSED if result.is_error else exits.DONE
+        return exit_codes.REFUSED if result.is_error else exit_codes.DONE
 
-    run(state, target, work)
+    run(flags, target, work)
 
 
-def _show_started(state: State, client: Client, task: Task) -> None:
+def _show_started(flags: CommandOptions, client: Client, task: Task) -> None:
     from mcplens.cli.tasks import show_task
 
-    show_task(state, task)
+    show_task(flags, task)
     if client.describe().get("transport") == "stdio":
         text = "mcplens: the server ends with this command, and the task with it"
         output.note(text, fg="yellow")
 
 
 async def _schema(
-    client: Client, state: State, target: str | None, tool: str
+    client: Client, flags: CommandOptions, target: str | None, tool: str
 ) -> dict[str, Any] | None:
     """What the tool takes, to read typed words by; None if that cannot be had."""
     tools = await _list(client)
     if tools is None:
         return None
-    remember_tools(state, target, [known.name for known in tools if known.name])
+    remember_tools(flags, target, [known.name for known in tools if known.name])
     listed = _find(client, tools, tool)
     return listed.input_schema if listed and not listed.problem else None
 

@@ -6,10 +6,10 @@ import click
 
 from mcplens.cli import output
 from mcplens.cli.arguments import collect
-from mcplens.cli.completion import complete_first
-from mcplens.cli.running import run
-from mcplens.cli.state import State, shared_options
-from mcplens.cli.target import split_tool
+from mcplens.cli.command_options import CommandOptions, shared_options
+from mcplens.cli.command_runner import run
+from mcplens.cli.completion_candidates import complete_first
+from mcplens.cli.target_resolution import split_tool
 from mcplens.session.client import Client
 
 
@@ -22,7 +22,7 @@ from mcplens.session.client import Client
     shell_complete=complete_first,
 )
 @shared_options
-def command(state: State, words: tuple[str, ...]) -> None:
+def command(flags: CommandOptions, words: tuple[str, ...]) -> None:
     """Ask for suggestions; what stands before the last argument is given as context.
 
     \b
@@ -31,7 +31,7 @@ def command(state: State, words: tuple[str, ...]) -> None:
     mcplens complete demo \\
       'demo://greeting/{name}' name=A
     """
-    target, name, rest = split_tool(state, words)
+    target, name, rest = split_tool(flags, words)
     given = collect(rest, whole=None, pairs=(), schema=None, is_forced=True)
     if not given:
         raise click.UsageError("name the argument and its start: ARGUMENT=START")
@@ -43,7 +43,7 @@ def command(state: State, words: tuple[str, ...]) -> None:
     async def work(client: Client) -> None:
         context = {key: str(text) for key, text in given.items()}
         found = await client.complete(ref, argument, value, context or None)
-        if state.is_json:
+        if flags.is_json:
             output.write_raw(found.raw)
             return
         for text in found.completion.values:
@@ -51,4 +51,4 @@ def command(state: State, words: tuple[str, ...]) -> None:
         if found.completion.has_more:
             output.note("there are more")
 
-    run(state, target, work)
+    run(flags, target, work)

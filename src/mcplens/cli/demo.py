@@ -7,9 +7,9 @@ import textwrap
 import click
 
 from mcplens.cli import output
-from mcplens.cli.running import run
-from mcplens.cli.state import State, shared_options
-from mcplens.cli.target import DEMO
+from mcplens.cli.command_options import CommandOptions, shared_options
+from mcplens.cli.command_runner import run
+from mcplens.cli.target_resolution import DEMO
 from mcplens.cli.web import show, web_options
 from mcplens.session.client import Client
 
@@ -23,7 +23,9 @@ _CALLS: tuple[tuple[str, dict[str, object]], ...] = (
 @click.option("--list", "is_list", is_flag=True, help="List and call its tools here instead.")
 @web_options
 @shared_options
-def command(state: State, is_list: bool, host: str, port: int | None, no_open: bool) -> None:
+def command(
+    flags: CommandOptions, is_list: bool, host: str, port: int | None, no_open: bool
+) -> None:
     """Open the web UI on the bundled demo server.
 
     \b
@@ -31,8 +33,8 @@ def command(state: State, is_list: bool, host: str, port: int | None, no_open: b
     mcplens demo --list
     """
     if is_list:
-        run(state, DEMO, _show)
-    show(state, DEMO, host=host, port=port, no_open=no_open)
+        run(flags, DEMO, _show)
+    show(flags, DEMO, host=host, port=port, no_open=no_open)
 
 
 async def _show(client: Client) -> None:

@@ -12,11 +12,11 @@ import click
 import msgspec
 
 from mcplens.cli import output
-from mcplens.cli.exits import Refusal, refusing
-from mcplens.cli.history_files import export, import_
+from mcplens.cli.command_options import CommandOptions
+from mcplens.cli.command_runner import reporting
+from mcplens.cli.exit_codes import CommandError, as_command_error
 from mcplens.cli.replay import command as replay
-from mcplens.cli.running import reporting
-from mcplens.cli.state import State
+from mcplens.cli.trace_files import export, import_
 
 if TYPE_CHECKING:
     from mcplens.store.history import Entry, History, RunSummary
@@ -42,13 +42,13 @@ def command() -> None:
 @click.option("-n", "--limit", default=20, show_default=True, help="How many runs.")
 @click.option("--json", "is_json", is_flag=True, help="JSON Lines.")
 @click.pass_obj
-def list_runs(state: State, limit: int, is_json: bool) -> None:
+def list_runs(flags: CommandOptions, limit: int, is_json: bool) -> None:
     """List the newest runs.
 
     \b
     mcplens history list -n 5
     """
-    with opened(state, is_json=is_json) as history:
+    with opened(flags, is_json=is_json) as history:
         for summary in history.runs(limit):
             if is_json:
                 output.write_json(summary)
@@ -64,7 +64,7 @@ def list_runs(state: State, limit: int, is_json: bool) -> None:
 @click.option("--json", "is_json", is_flag=True, help="JSON Lines.")
 @click.pass_obj
 def show(
-    state: State,
+    flags: CommandOptions,
     run_id: str | None,
     seq: int | None,
     limit: int,
@@ -79,7 +79,7 @@ def show(
     """
     from mcplens.store.filters import Filter
 
-    with opened(state, is_json=is_json) as history:
+    with opened(flags, is_json=is_json) as history:
         summary = run_of(history, run_id)
         if seq is not None:
             _print_whole(history, summary.run_id, seq, is_json)
@@ -99,7 +99,7 @@ def show(
 @click.option("--json", "is_json", is_flag=True, help="JSON Lines.")
 @click.pass_obj
 def search(
-    state: State,
+    flags: CommandOptions,
     text: str,
     ignore_case: bool,
     server: str | None,
@@ -115,7 +115,7 @@ def search(
     """
     from mcplens.store.filters import Filter
 
-    with opened(state, is_json=is_json) as history:
+    with opened(flags, is_json=is_json) as history:
         wanted = Filter(
             text=text,
             ignore_case=ignore_case,
@@ -135,16 +135,16 @@ command.add_command(replay)
 
 
 @contextlib.contextmanager
-def opened(state: State, *, is_json: bool) -> Iterator[History]:
+def opened(flags: CommandOptions, *, is_json: bool) -> Iterator[History]:
     """The recording, to be read."""
     from mcplens.store.history import History
     from mcplens.store.location import default_path
 
-    state.options["is_json"] = is_json
-    with reporting(state, "the recording"), refusing():
+    flags.options["is_json"] = is_json
+    with reporting(flags, "the recording"), as_command_error():
         path = default_path()
         if not os.path.exists(path):
-            raise Refusal(f"nothing was recorded yet: there is no {path}")
+            raise CommandError(f"nothing was recorded yet: there is no {path}")
         with History(path) as history:
             yield history
 

@@ -7,16 +7,16 @@ import sys
 import click
 
 from mcplens.cli import output
-from mcplens.cli.completion import complete_target
-from mcplens.cli.running import run
-from mcplens.cli.state import State, shared_options
+from mcplens.cli.command_options import CommandOptions, shared_options
+from mcplens.cli.command_runner import run
+from mcplens.cli.completion_candidates import complete_target
 from mcplens.session.client import Client
 
 
 @click.command("info")
 @click.argument("target", required=False, shell_complete=complete_target)
 @shared_options
-def command(state: State, target: str | None) -> None:
+def command(flags: CommandOptions, target: str | None) -> None:
     """Show what a server is, which revision it speaks and what it offers.
 
     \b
@@ -34,7 +34,7 @@ def command(state: State, target: str | None) -> None:
             "instructions": client.instructions,
             "connection": client.describe(),
         }
-        if state.is_json:
+        if flags.is_json:
             output.write_json(facts)
             return
         info = client.server_info
@@ -48,7 +48,7 @@ def command(state: State, target: str | None) -> None:
             for line in output.fitted(client.instructions, sys.stdout):
                 output.say(line)
 
-    run(state, target, work)
+    run(flags, target, work)
 
 
 def _rows(client: Client, reason: object) -> list[tuple[str, str]]:

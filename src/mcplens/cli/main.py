@@ -13,9 +13,9 @@ from importlib import import_module
 import click
 from click.shell_completion import CompletionItem
 
-from mcplens.cli import exits, output
-from mcplens.cli.help import Context
-from mcplens.cli.state import State
+from mcplens.cli import exit_codes, output
+from mcplens.cli.command_options import CommandOptions
+from mcplens.cli.help_format import Context
 from mcplens.version import VERSION
 
 # name -> (module, attribute, one line for the list of commands)
@@ -23,13 +23,13 @@ COMMANDS = {
     "web": ("web", "command", "Open the web UI; so does no command at all."),
     "info": ("info", "command", "What a server is and offers."),
     "ping": ("ping", "command", "Whether a server answers, and how fast."),
-    "tools": ("tools", "command", "List tools."),
+    "tools": ("list_commands", "tools", "List tools."),
     "call": ("call", "command", "Call a tool."),
-    "resources": ("resources", "command", "List resources."),
-    "templates": ("templates", "command", "List resource templates."),
+    "resources": ("list_commands", "resources", "List resources."),
+    "templates": ("list_commands", "templates", "List resource templates."),
     "read": ("read", "command", "Read a resource."),
     "subscribe": ("watch", "subscribe", "Follow a resource."),
-    "prompts": ("prompts", "command", "List prompts."),
+    "prompts": ("list_commands", "prompts", "List prompts."),
     "prompt": ("prompt", "command", "Get a prompt."),
     "complete": ("complete", "command", "Suggestions for an argument."),
     "request": ("request", "command", "Send any request."),
@@ -69,7 +69,7 @@ class _LazyGroup(click.Group):
         name = args[0] if args else ""
         is_unknown = name and name not in COMMANDS and not name.startswith("-")
         if is_unknown and not ctx.resilient_parsing:
-            from mcplens.cli.target import neither
+            from mcplens.cli.target_resolution import neither
 
             raise click.UsageError(neither(name, COMMANDS), ctx)
         return super().resolve_command(ctx, args)
@@ -102,12 +102,12 @@ def _print_completion(ctx: click.Context, parameter: click.Parameter, shell: str
         return
     from click.shell_completion import get_completion_class
 
-    from mcplens.cli import shells
+    from mcplens.cli import shell_completion
 
-    shells.use()
+    shell_completion.use()
     found = get_completion_class(shell)
     assert found is not None
-    output.say(found(group, {}, "mcplens", shells.VARIABLE).source().rstrip("\n"))
+    output.say(found(group, {}, "mcplens", shell_completion.VARIABLE).source().rstrip("\n"))
     ctx.exit()
 
 
@@ -142,27 +142,27 @@ def main(argv: list[str] | None = None) -> None:
     _replace_closed_streams()
     words = sys.argv[1:] if argv is None else argv
     if "_MCPLENS_COMPLETE" in os.environ:
-        from mcplens.cli import shells
+        from mcplens.cli import shell_completion
 
-        shells.use()
+        shell_completion.use()
     command: list[str] | None = None
     if "--" in words:
         at = words.index("--")
         words, command = words[:at], words[at + 1 :]
     try:
         words = _with_command(words)
-        code = group.main(words, "mcplens", standalone_mode=False, obj=State(command))
+        code = group.main(words, "mcplens", standalone_mode=False, obj=CommandOptions(command))
         output.flush()
     except click.ClickException as problem:
         _refuse(problem, is_json="--json" in words)
         code = problem.exit_code
     except click.Abort:
         output.note("mcplens: called off")
-        code = exits.FAILED
+        code = exit_codes.FAILED
     except BrokenPipeError:
         output.end_quietly()
-        code = exits.DONE
-    sys.exit(code if isinstance(code, int) else exits.DONE)
+        code = exit_codes.DONE
+    sys.exit(code if isinstance(code, int) else exit_codes.DONE)
 
 
 def _with_command(words: list[str]) -> list[str]:
@@ -175,7 +175,7 @@ def _with_command(words: list[str]) -> list[str]:
         return words
     if first.startswith("-"):
         return ["web", *words]
-    from mcplens.cli.target import is_understood
+    from mcplens.cli.target_resolution import is_understood
 
     return ["web", *words] if is_understood(first) else words
 
@@ -197,6 +197,6 @@ def _refuse(problem: click.ClickException, *, is_json: bool) -> None:
         else:
             click.ClickException(text).show()
         return
-    from mcplens.cli.failure import usage_as_json
+    from mcplens.cli.error_report import usage_as_json
 
     output.note(usage_as_json(problem.format_message()))

@@ -15,7 +15,7 @@ from typing import Any, Final, TextIO
 
 import click
 
-from mcplens.protocol.shapes import Content, ToolResult
+from mcplens.protocol.result_types import Content, ToolResult
 
 # Narrower than this, columns help nobody: one thing per line.
 _NARROW: Final = 60

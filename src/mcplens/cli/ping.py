@@ -5,9 +5,9 @@ from __future__ import annotations
 import click
 
 from mcplens.cli import output
-from mcplens.cli.completion import complete_target
-from mcplens.cli.running import run
-from mcplens.cli.state import State, shared_options
+from mcplens.cli.command_options import CommandOptions, shared_options
+from mcplens.cli.command_runner import run
+from mcplens.cli.completion_candidates import complete_target
 from mcplens.session.client import Client
 
 
@@ -15,7 +15,7 @@ from mcplens.session.client import Client
 @click.argument("target", required=False, shell_complete=complete_target)
 @click.option("-c", "--count", default=1, show_default=True, help="How many pings.")
 @shared_options
-def command(state: State, target: str | None, count: int) -> None:
+def command(flags: CommandOptions, target: str | None, count: int) -> None:
     """Measure how long a server takes to answer.
 
     \b
@@ -24,10 +24,10 @@ def command(state: State, target: str | None, count: int) -> None:
 
     async def work(client: Client) -> None:
         for number in range(1, count + 1):
-            latency_s = await client.ping(timeout_s=state.timeout)
-            if state.is_json:
+            latency_s = await client.ping(timeout_s=flags.timeout)
+            if flags.is_json:
                 output.write_json({"ping": number, "latencyMs": round(latency_s * 1000, 3)})
             else:
                 output.say(f"answered in {latency_s * 1000:.1f} ms")
 
-    run(state, target, work)
+    run(flags, target, work)

@@ -6,10 +6,10 @@ import click
 
 from mcplens.cli import output
 from mcplens.cli.arguments import collect, parse_object
-from mcplens.cli.completion import complete_first
-from mcplens.cli.running import run
-from mcplens.cli.state import State, shared_options
-from mcplens.cli.target import split_tool
+from mcplens.cli.command_options import CommandOptions, shared_options
+from mcplens.cli.command_runner import run
+from mcplens.cli.completion_candidates import complete_first
+from mcplens.cli.target_resolution import split_tool
 from mcplens.session.client import Client
 
 
@@ -23,14 +23,14 @@ from mcplens.session.client import Client
 )
 @click.option("--args", "whole", metavar="JSON", help="All arguments: JSON, @file, or - for stdin.")
 @shared_options
-def command(state: State, words: tuple[str, ...], whole: str | None) -> None:
+def command(flags: CommandOptions, words: tuple[str, ...], whole: str | None) -> None:
     """Get a prompt; its messages are printed with their roles.
 
     \b
     mcplens prompt demo conversation \\
       name=Ada
     """
-    target, name, rest = split_tool(state, words)
+    target, name, rest = split_tool(flags, words)
     given = parse_object(whole, "--args") if whole is not None else None
     arguments = collect(rest, whole=given, pairs=(), schema=None, is_forced=True)
 
@@ -39,11 +39,11 @@ def command(state: State, words: tuple[str, ...], whole: str | None) -> None:
             name, {key: value if isinstance(value, str) else output.pretty(value)
                    for key, value in arguments.items()}
         )  # fmt: skip
-        if state.is_json:
+        if flags.is_json:
             output.write_raw(result.raw)
             return
         for message in result.messages:
             output.say(f"{message.role}:", bold=True)
             output.content(message.content)
 
-    run(state, target, work)
+    run(flags, target, work)

@@ -6,11 +6,11 @@ import sys
 
 import click
 
-from mcplens.cli import exits, output
-from mcplens.cli.completion import complete_first
-from mcplens.cli.running import run
-from mcplens.cli.state import State, shared_options
-from mcplens.cli.target import split_word
+from mcplens.cli import exit_codes, output
+from mcplens.cli.command_options import CommandOptions, shared_options
+from mcplens.cli.command_runner import run
+from mcplens.cli.completion_candidates import complete_first
+from mcplens.cli.target_resolution import split_word
 from mcplens.errors import ServerError
 from mcplens.events import FrameReceived
 from mcplens.session.client import Client
@@ -27,33 +27,33 @@ from mcplens.session.client import Client
 @click.option("--wait", "wait_s", default=1.0, show_default=True, metavar="S",
               help="How long to show what comes when no answer can be told.")  # fmt: skip
 @shared_options
-def command(state: State, words: tuple[str, ...], wait_s: float) -> None:
+def command(flags: CommandOptions, words: tuple[str, ...], wait_s: float) -> None:
     """Send bytes as they are, right or wrong, and print what comes back.
 
     \b
     mcplens raw demo @message.json
     mcplens raw demo 'no JSON at all'
     """
-    target, source = split_word(state, words, "BYTES")
+    target, source = split_word(flags, words, "BYTES")
     data = _bytes_of(source)
 
     async def work(client: Client) -> int:
         start = client.last_seq
         try:
-            frame = await client.send_raw(data, force=bool(state.force))
+            frame = await client.send_raw(data, force=bool(flags.force))
         except ServerError as error:
             output.write_raw(error.raw)
-            return exits.REFUSED
+            return exit_codes.REFUSED
         if frame is not None:
             output.write_raw(frame.raw)
-            return exits.DONE
+            return exit_codes.DONE
         await client.connection.clock.sleep(wait_s)
         for event in client.kept_events(start):
             if isinstance(event, FrameReceived):
                 output.write_raw(event.message.raw)
-        return exits.DONE
+        return exit_codes.DONE
 
-    run(state, target, work)
+    run(flags, target, work)
 
 
 def _bytes_of(source: str) -> bytes:

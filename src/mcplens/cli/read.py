@@ -9,11 +9,11 @@ import sys
 import click
 
 from mcplens.cli import output
-from mcplens.cli.completion import complete_first
-from mcplens.cli.running import run
-from mcplens.cli.state import State, shared_options
-from mcplens.cli.target import split_word
-from mcplens.protocol.shapes import ResourceContents
+from mcplens.cli.command_options import CommandOptions, shared_options
+from mcplens.cli.command_runner import run
+from mcplens.cli.completion_candidates import complete_first
+from mcplens.cli.target_resolution import split_word
+from mcplens.protocol.result_types import ResourceContents
 from mcplens.session.client import Client
 
 
@@ -22,24 +22,24 @@ from mcplens.session.client import Client
     "words", nargs=-1, required=True, metavar="[TARGET] URI", shell_complete=complete_first
 )
 @shared_options
-def command(state: State, words: tuple[str, ...]) -> None:
+def command(flags: CommandOptions, words: tuple[str, ...]) -> None:
     """Read a resource; binary parts go to a pipe as bytes.
 
     \b
     mcplens read demo demo://greeting/Ada
     mcplens read demo demo://image > a.png
     """
-    target, uri = split_word(state, words, "URI")
+    target, uri = split_word(flags, words, "URI")
 
     async def work(client: Client) -> None:
         result = await client.read_resource(uri)
-        if state.is_json:
+        if flags.is_json:
             output.write_raw(result.raw)
             return
         for part in result.contents:
             _print(part)
 
-    run(state, target, work)
+    run(flags, target, work)
 
 
 def _print(part: ResourceContents) -> None:

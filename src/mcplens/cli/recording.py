@@ -9,20 +9,20 @@ import click
 
 from mcplens.bus import Bus
 from mcplens.cli import output
-from mcplens.cli.state import State
-from mcplens.cli.target import Target
+from mcplens.cli.command_options import CommandOptions
+from mcplens.cli.target_resolution import Target
 from mcplens.errors import InspectorError
 from mcplens.version import VERSION
 
 
 @contextlib.contextmanager
-def recording(state: State, bus: Bus, target: Target) -> Iterator[None]:
+def recording(flags: CommandOptions, bus: Bus, target: Target) -> Iterator[None]:
     """Record what is published on the bus for as long as the block lasts."""
-    if state.no_record and state.trace is None:
+    if flags.no_record and flags.trace is None:
         yield
         return
     try:
-        secret_keys = _secret_keys(state, target)
+        secret_keys = _secret_keys(flags, target)
     except InspectorError as problem:
         _warn(f"not recorded, since it cannot be known what is secret: {problem.message}")
         yield
@@ -34,8 +34,8 @@ def recording(state: State, bus: Bus, target: Target) -> Iterator[None]:
     name = context.info_name if context is not None else None
     recorder = Recorder(
         bus,
-        None if state.no_record else default_path(),
-        trace=state.trace,
+        None if flags.no_record else default_path(),
+        trace=flags.trace,
         secret_keys=secret_keys,
         title=f"{name or 'mcplens'} {target.name}",
         version=VERSION,
@@ -45,11 +45,11 @@ def recording(state: State, bus: Bus, target: Target) -> Iterator[None]:
         yield
 
 
-def _secret_keys(state: State, target: Target) -> tuple[str, ...]:
+def _secret_keys(flags: CommandOptions, target: Target) -> tuple[str, ...]:
     """What is never written: the server's own secret keys, and those of the configuration."""
-    from mcplens.config.secrets import find_secret_keys
+    from mcplens.config.secret_keys import find_secret_keys
 
-    return (*find_secret_keys(state.config), *target.secrets)
+    return (*find_secret_keys(flags.config), *target.secrets)
 
 
 def _warn(text: str) -> None:

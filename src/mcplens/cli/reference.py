@@ -10,9 +10,9 @@ from collections.abc import Iterator
 
 import click
 
-from mcplens.cli import exits
+from mcplens.cli import exit_codes
+from mcplens.cli.command_options import SHARED_NAMES
 from mcplens.cli.main import COMMANDS, group
-from mcplens.cli.state import SHARED_NAMES
 
 _INTRODUCTION = """\
 <!-- Written by `python -m mcplens.cli.reference`; change the commands, not this page. -->
@@ -39,7 +39,7 @@ def pages() -> str:
 
 
 def _exit_codes() -> str:
-    rows = "".join(f"| {code} | {meaning} |\n" for code, meaning in exits.MEANINGS.items())
+    rows = "".join(f"| {code} | {meaning} |\n" for code, meaning in exit_codes.MEANINGS.items())
     return f"## Exit codes\n\n| Code | Meaning |\n|---|---|\n{rows}"
 
 

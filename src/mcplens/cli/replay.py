@@ -14,12 +14,12 @@ import click
 import msgspec
 
 from mcplens.cli import output
-from mcplens.cli.exits import Refusal
-from mcplens.cli.running import reporting, run
-from mcplens.cli.state import State, shared_options
-from mcplens.cli.target import Target, confirm, is_known, resolve, with_options
+from mcplens.cli.command_options import CommandOptions, shared_options
+from mcplens.cli.command_runner import reporting, run
+from mcplens.cli.exit_codes import CommandError
+from mcplens.cli.target_resolution import Target, confirm, is_known, resolve, with_options
 from mcplens.events import HttpRequestSent, ProcessStarted
-from mcplens.protocol.masking import mask_url
+from mcplens.protocol.secret_masking import mask_url
 from mcplens.store.decoding import Stored
 from mcplens.store.masks import is_masked
 from mcplens.store.replaying import Replay, is_request, request_to_replay
@@ -48,7 +48,7 @@ class Recorded(msgspec.Struct, frozen=True):
 @click.argument("seq", type=int)
 @click.argument("target", required=False)
 @shared_options
-def command(state: State, run_id: str, seq: int, target: str | None) -> None:
+def command(flags: CommandOptions, run_id: str, seq: int, target: str | None) -> None:
     """Send a recorded request again, to its server or to another one.
 
     What was masked is taken from the configuration as it is now.
@@ -59,23 +59,23 @@ def command(state: State, run_id: str, seq: int, target: str | None) -> None:
     """
     from mcplens.cli.history import opened
 
-    with opened(state, is_json=bool(state.is_json)) as history:
+    with opened(flags, is_json=bool(flags.is_json)) as history:
         recorded = _find(history, run_id, seq)
-    with reporting(state, target or recorded.server_id):
-        if target is None and state.server_command is None:
-            found = _its_server(state, recorded)
+    with reporting(flags, target or recorded.server_id):
+        if target is None and flags.server_command is None:
+            found = _its_server(flags, recorded)
         else:
-            found = resolve(state, target)
+            found = resolve(flags, target)
         replay = _unmasked(recorded, found)
 
     async def work(client: Any) -> None:
         reply = await client.request(replay.method, replay.params)
-        if state.is_json:
+        if flags.is_json:
             output.write_raw(reply.raw)
         else:
             output.say(output.pretty(reply.value))
 
-    run(state, found, work)
+    run(flags, found, work)
 
 
 def _find(history: Any, run_id: str, seq: int) -> Recorded:
@@ -99,49 +99,49 @@ def _find(history: Any, run_id: str, seq: int) -> Recorded:
 # -- where it goes -----------------------------------------------------------------------------
 
 
-def _its_server(state: State, recorded: Recorded) -> Target:
+def _its_server(flags: CommandOptions, recorded: Recorded) -> Target:
     """The server that the request went to."""
-    if is_known(state, recorded.server_id):
-        return resolve(state, recorded.server_id)
+    if is_known(flags, recorded.server_id):
+        return resolve(flags, recorded.server_id)
     event = recorded.way.event if recorded.way is not None else None
     if isinstance(event, ProcessStarted):
-        return _its_command(state, recorded.server_id, event)
+        return _its_command(flags, recorded.server_id, event)
     if isinstance(event, HttpRequestSent):
-        return _its_url(state, recorded.server_id, event)
+        return _its_url(flags, recorded.server_id, event)
     raise click.UsageError(
         f"{recorded.server_id} is not configured, and the recording does not say how it was "
         "reached; name a server after the number"
     )
 
 
-def _its_command(state: State, name: str, event: ProcessStarted) -> Target:
+def _its_command(flags: CommandOptions, name: str, event: ProcessStarted) -> Target:
     hidden = [word for word in event.argv if is_masked(word)]
     if hidden:
         raise _cannot(
             f"the command {shlex.join(event.argv)!r} has masked parts", "give it after --"
         )
-    missing = [variable for variable in event.env_names if variable not in state.env]
+    missing = [variable for variable in event.env_names if variable not in flags.env]
     if missing:
         raise _cannot(
             f"the value of the variable {missing[0]} is not recorded", f"say -e {missing[0]}=VALUE"
         )
-    if not state.is_trusted:
+    if not flags.is_trusted:
         # It may have come with a trace of somebody else's.
         question = f"the recording starts {name} as:\n  {shlex.join(event.argv)}"
         confirm(question, "start it")
     options = {} if event.cwd is None else {"cwd": event.cwd}
-    return Target(name, list(event.argv), with_options(state, options))
+    return Target(name, list(event.argv), with_options(flags, options))
 
 
-def _its_url(state: State, name: str, event: HttpRequestSent) -> Target:
-    for entry in _entries(state):
+def _its_url(flags: CommandOptions, name: str, event: HttpRequestSent) -> Target:
+    for entry in _entries(flags):
         if entry.url is not None and entry.is_usable and mask_url(entry.url) == event.url:
-            return resolve(state, entry.name)
+            return resolve(flags, entry.name)
     if is_masked(event.url):
         keys = _MASKED_QUERY.findall(event.url)
         what = f"the value of {keys[0]} in the URL" if keys else "the user in the URL"
         raise _cannot(f"{what} was masked, and no configured server has this URL", "name the URL")
-    given = {header.lower() for header in state.headers}
+    given = {header.lower() for header in flags.headers}
     headers = {}
     for header, value in event.headers:
         if _is_own(header) or header.lower() in given:
@@ -153,21 +153,21 @@ def _its_url(state: State, name: str, event: HttpRequestSent) -> Target:
                 f"say -H '{header}: VALUE'",
             )
         headers[header] = value
-    return Target(name, event.url, with_options(state, {"headers": headers}))
+    return Target(name, event.url, with_options(flags, {"headers": headers}))
 
 
 def _is_own(header: str) -> bool:
     return header.lower() in _OWN_HEADERS or header.lower().startswith(_OWN_PREFIXES)
 
 
-def _entries(state: State) -> Any:
+def _entries(flags: CommandOptions) -> Any:
     from mcplens.config.configuration import load_configuration
 
-    return load_configuration(state.config).servers
+    return load_configuration(flags.config).servers
 
 
-def _cannot(why: str, advice: str) -> Refusal:
-    return Refusal(f"cannot be sent again: {why}; {advice}")
+def _cannot(why: str, advice: str) -> CommandError:
+    return CommandError(f"cannot be sent again: {why}; {advice}")
 
 
 def _unmasked(recorded: Recorded, target: Target) -> Replay:

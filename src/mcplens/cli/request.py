@@ -6,10 +6,10 @@ import click
 
 from mcplens.cli import output
 from mcplens.cli.arguments import parse_object
-from mcplens.cli.completion import complete_first
-from mcplens.cli.running import run
-from mcplens.cli.state import State, shared_options
-from mcplens.cli.target import split_tool
+from mcplens.cli.command_options import CommandOptions, shared_options
+from mcplens.cli.command_runner import run
+from mcplens.cli.completion_candidates import complete_first
+from mcplens.cli.target_resolution import split_tool
 from mcplens.session.client import Client
 
 
@@ -23,7 +23,7 @@ from mcplens.session.client import Client
 )
 @click.option("--params", metavar="JSON", help="The params: JSON, @file, or - for stdin.")
 @shared_options
-def command(state: State, words: tuple[str, ...], params: str | None) -> None:
+def command(flags: CommandOptions, words: tuple[str, ...], params: str | None) -> None:
     """Send any request and print its result, with what is wrong about it on stderr.
 
     \b
@@ -31,17 +31,17 @@ def command(state: State, words: tuple[str, ...], params: str | None) -> None:
     mcplens request demo tools/call \\
       '{"name": "form-empty"}'
     """
-    target, method, rest = split_tool(state, words)
+    target, method, rest = split_tool(flags, words)
     given = params if params is not None else (rest[0] if rest else None)
     value = parse_object(given, "PARAMS") if given is not None else None
 
     async def work(client: Client) -> None:
         reply = await client.request(method, value)
-        if state.is_json:
+        if flags.is_json:
             output.write_raw(reply.raw)
         else:
             output.say(output.pretty(reply.value))
         for finding in reply.findings:
             output.note(f"note: {finding}", fg="yellow")
 
-    run(state, target, work)
+    run(flags, target, work)

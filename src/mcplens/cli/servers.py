@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from mcplens.cli import exits, output
-from mcplens.cli.completion import complete_target
-from mcplens.cli.exits import Refusal, refusing
-from mcplens.cli.state import State, pairs
-from mcplens.protocol.masking import mask_url
+from mcplens.cli import exit_codes, output
+from mcplens.cli.command_options import CommandOptions, pairs
+from mcplens.cli.completion_candidates import complete_target
+from mcplens.cli.exit_codes import CommandError, as_command_error
+from mcplens.protocol.secret_masking import mask_url
 
 if TYPE_CHECKING:
     from mcplens.config.files import Written
@@ -59,9 +59,9 @@ def list_servers(config: str | None = None, is_json: bool = False) -> None:
     mcplens servers list --json
     """
     from mcplens.config.configuration import load_configuration
-    from mcplens.config.sources import find_sources
+    from mcplens.config.other_tools import find_sources
 
-    with refusing():
+    with as_command_error():
         found = load_configuration(config, is_tolerant=True)
     others = find_sources()
     if is_json:
@@ -73,7 +73,7 @@ def list_servers(config: str | None = None, is_json: bool = False) -> None:
         if others:
             output.note("use one as TOOL:NAME, or `mcplens servers import TOOL`")
     if found.problems:
-        sys.exit(exits.USAGE)
+        sys.exit(exit_codes.USAGE)
 
 
 def _print(configuration: Configuration) -> None:
@@ -182,13 +182,13 @@ def add(
       -H 'Authorization: Bearer ${TOKEN}'
     """
     raw: dict[str, Any] = {} if transport is None else {"transport": transport}
-    raw |= _reached(url, ctx.ensure_object(State).server_command)
+    raw |= _reached(url, ctx.ensure_object(CommandOptions).server_command)
     if (headers and url is None) or ((env or cwd) and url is not None):
         raise click.UsageError("-H belongs to a URL, -e and --cwd to a command")
     given = {"headers": headers, "env": env, "cwd": cwd}
     raw |= {key: value for key, value in given.items() if value}
-    with refusing():
-        from mcplens.config.edit import add_server
+    with as_command_error():
+        from mcplens.config.file_editor import add_server
 
         path = "mcp.json" if project else _own_file(config)
         written = add_server(path, name, raw, replaces=replace, is_private=not project)
@@ -218,16 +218,16 @@ def remove(name: str, config: str | None) -> None:
     mcplens servers remove weather
     """
     from mcplens.config.configuration import KIND, load_configuration
-    from mcplens.config.edit import remove_server
+    from mcplens.config.file_editor import remove_server
 
-    with refusing():
+    with as_command_error():
         configuration = load_configuration(config)
         entry = next((entry for entry in configuration.servers if entry.name == name), None)
         if entry is None:
             known = ", ".join(entry.name for entry in configuration.servers) or "none"
-            raise Refusal(f"no server {name!r} is configured; there are: {known}")
+            raise CommandError(f"no server {name!r} is configured; there are: {known}")
         if entry.source.kind != KIND:
-            raise Refusal(
+            raise CommandError(
                 f"{name} is in {entry.source.path}, a file of another tool; edit it there"
             )
         written = remove_server(entry.source.path, name)
@@ -284,17 +284,17 @@ def import_command(
     mcplens servers import claude-desktop
     mcplens servers import ./server.json
     """
-    from mcplens.config.edit import import_servers
+    from mcplens.config.file_editor import import_servers
 
-    with refusing():
+    with as_command_error():
         entries = _entries_of(source, choose, values)
         if names:
             missing = [name for name in names if name not in {entry.name for entry in entries}]
             if missing:
-                raise Refusal(f"{source} has no server {missing[0]!r}")
+                raise CommandError(f"{source} has no server {missing[0]!r}")
             entries = [entry for entry in entries if entry.name in names]
         if not entries:
-            raise Refusal(f"{source} has no servers")
+            raise CommandError(f"{source} has no servers")
         path = _own_file(config)
         for entry in entries:
             output.say(f"{entry.name}: {_shown(entry)}")
@@ -310,14 +310,14 @@ def import_command(
 def _entries_of(source: str, choice: str | None, values: dict[str, str]) -> list[ServerEntry]:
     """The servers that `cursor:weather`, `cursor` or a file name."""
     from mcplens.config.configuration import load_configuration
-    from mcplens.config.sources import TOOLS, find_server, is_qualified, read_servers, read_tool
+    from mcplens.config.other_tools import TOOLS, find_server, is_qualified, read_servers, read_tool
 
     if is_qualified(source):
         return [find_server(source)]
     if source in TOOLS:
         return list(read_tool(source))
     if not os.path.isfile(source):
-        raise Refusal(f"{source!r} is neither a file nor one of: {', '.join(TOOLS)}")
+        raise CommandError(f"{source!r} is neither a file nor one of: {', '.join(TOOLS)}")
     found = load_configuration(source)
     if (choice or values) and found.sources[0].kind in TOOLS:
         return list(read_servers(found.sources[0], values=values, choice=choice))
@@ -349,9 +349,9 @@ def export(
     from mcplens.config.configuration import load_configuration
     from mcplens.config.export import export_servers
     from mcplens.config.files import write_text
-    from mcplens.config.sources import find_server, is_qualified
+    from mcplens.config.other_tools import find_server, is_qualified
 
-    with refusing():
+    with as_command_error():
         configuration = load_configuration(config)
         entries = list(configuration.servers)
         if names:
@@ -359,7 +359,7 @@ def export(
             for name in names:
                 entry = find_server(name) if is_qualified(name) else configuration.find(name)
                 if entry is None:
-                    raise Refusal(f"no server {name!r} is configured")
+                    raise CommandError(f"no server {name!r} is configured")
                 entries.append(entry)
         exported = export_servers(entries, shape)  # type: ignore[arg-type]  # click checked it
         for remark in exported.remarks:
@@ -368,6 +368,6 @@ def export(
             output.write_bytes(exported.text.encode())
             return
         if os.path.exists(path) and not replace:
-            raise Refusal(f"{path} is there already; --replace writes over it")
+            raise CommandError(f"{path} is there already; --replace writes over it")
         written = write_text(path, exported.text, is_private=True)  # secrets may be in it
     _tell(f"{len(entries)} servers are in {written.path}", written)

@@ -6,10 +6,10 @@ from typing import Final
 
 import click
 
-from mcplens.cli import exits, output
-from mcplens.cli.completion import complete_first
-from mcplens.cli.running import run
-from mcplens.cli.state import State, shared_options
+from mcplens.cli import exit_codes, output
+from mcplens.cli.command_options import CommandOptions, shared_options
+from mcplens.cli.command_runner import run
+from mcplens.cli.completion_candidates import complete_first
 from mcplens.protocol.tasks import Task, to_wire
 from mcplens.session.client import Client
 
@@ -24,7 +24,7 @@ _ACTIONS: Final = ("list", "get", "result", "cancel")
     shell_complete=complete_first,
 )
 @shared_options
-def command(state: State, words: tuple[str, ...]) -> None:
+def command(flags: CommandOptions, words: tuple[str, ...]) -> None:
     """List a server's tasks; or show, wait for, or cancel one of them.
 
     `mcplens call --task` runs a tool as a task, and with `--detach` leaves it running.
@@ -35,7 +35,7 @@ def command(state: State, words: tuple[str, ...]) -> None:
     mcplens tasks weather result 786af
     """
     rest = list(words)
-    target = rest.pop(0) if state.server_command is None and rest else None
+    target = rest.pop(0) if flags.server_command is None and rest else None
     action = rest.pop(0) if rest else "list"
     if action not in _ACTIONS:
         raise click.UsageError(f"{action!r}: say list, get, result or cancel")
@@ -44,24 +44,24 @@ def command(state: State, words: tuple[str, ...]) -> None:
 
     async def work(client: Client) -> int:
         if action == "list":
-            _show_all(state, await client.list_client_tasks())
-            return exits.DONE
+            _show_all(flags, await client.list_client_tasks())
+            return exit_codes.DONE
         if action == "result":
             result = await client.get_client_task_result(rest[0])
-            if state.is_json:
+            if flags.is_json:
                 output.write_raw(result.raw)
             else:
                 output.tool_result(result)
-            return exits.REFUSED if result.is_error else exits.DONE
+            return exit_codes.REFUSED if result.is_error else exit_codes.DONE
         act = client.get_client_task if action == "get" else client.cancel_client_task
-        show_task(state, await act(rest[0]))
-        return exits.DONE
+        show_task(flags, await act(rest[0]))
+        return exit_codes.DONE
 
-    run(state, target, work)
+    run(flags, target, work)
 
 
-def _show_all(state: State, tasks: list[Task]) -> None:
-    if state.is_json:
+def _show_all(flags: CommandOptions, tasks: list[Task]) -> None:
+    if flags.is_json:
         output.write_json({"tasks": [to_wire(task) for task in tasks]})
         return
     if not tasks:
@@ -69,9 +69,9 @@ def _show_all(state: State, tasks: list[Task]) -> None:
     output.columns([(task.task_id, described(task)) for task in tasks])
 
 
-def show_task(state: State, task: Task) -> None:
+def show_task(flags: CommandOptions, task: Task) -> None:
     """One task, for a person or as JSON."""
-    if state.is_json:
+    if flags.is_json:
         output.write_json(to_wire(task))
     else:
         output.columns([(task.task_id, described(task))])

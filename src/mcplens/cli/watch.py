@@ -7,10 +7,10 @@ from typing import Any
 import click
 
 from mcplens.cli import output
-from mcplens.cli.completion import complete_first, complete_target
-from mcplens.cli.running import run
-from mcplens.cli.state import State, shared_options
-from mcplens.cli.target import split_word
+from mcplens.cli.command_options import CommandOptions, shared_options
+from mcplens.cli.command_runner import run
+from mcplens.cli.completion_candidates import complete_first, complete_target
+from mcplens.cli.target_resolution import split_word
 from mcplens.errors import InspectorError
 from mcplens.events import Event, ResourceRefreshed, StateChanged
 from mcplens.session.client import Client
@@ -20,7 +20,7 @@ from mcplens.session.client import Client
 @click.argument("target", required=False, shell_complete=complete_target)
 @click.option("--for", "for_s", type=float, metavar="S", help="Stop after this long.")
 @shared_options
-def command(state: State, target: str | None, for_s: float | None) -> None:
+def command(flags: CommandOptions, target: str | None, for_s: float | None) -> None:
     """Show every event of a connection until Ctrl-C; --json prints JSON Lines.
 
     \b
@@ -28,9 +28,9 @@ def command(state: State, target: str | None, for_s: float | None) -> None:
     """
 
     async def work(client: Client) -> None:
-        await _follow(client, state, for_s, lambda event: True)
+        await _follow(client, flags, for_s, lambda event: True)
 
-    run(state, target, work)
+    run(flags, target, work)
 
 
 @click.command("subscribe")
@@ -39,35 +39,35 @@ def command(state: State, target: str | None, for_s: float | None) -> None:
 )
 @click.option("--for", "for_s", type=float, metavar="S", help="Stop after this long.")
 @shared_options
-def subscribe(state: State, words: tuple[str, ...], for_s: float | None) -> None:
+def subscribe(flags: CommandOptions, words: tuple[str, ...], for_s: float | None) -> None:
     """Follow a resource: print it now and after each update.
 
     \b
     mcplens subscribe demo demo://ticker
     """
-    target, uri = split_word(state, words, "URI")
+    target, uri = split_word(flags, words, "URI")
 
     async def work(client: Client) -> None:
         await client.subscribe(uri)
-        _print(state, await client.read_resource(uri))
+        _print(flags, await client.read_resource(uri))
 
         def show(event: Event) -> bool:
             if isinstance(event, ResourceRefreshed) and event.error is None:
-                _print(state, client.catalog.resources.get(event.uri))
+                _print(flags, client.catalog.resources.get(event.uri))
             return False
 
-        await _follow(client, state, for_s, show)
+        await _follow(client, flags, for_s, show)
 
-    run(state, target, work)
+    run(flags, target, work)
 
 
-async def _follow(client: Client, state: State, for_s: float | None, show: Any) -> None:
+async def _follow(client: Client, flags: CommandOptions, for_s: float | None, show: Any) -> None:
     from mcplens.clock import within
 
     async def follow() -> None:
         async for event in client.events(0):
             if show(event):
-                _event(state, event)
+                _event(flags, event)
             if isinstance(event, StateChanged) and event.new == "DISCONNECTED":
                 raise client.last_error or InspectorError("CONNECTION_LOST", "disconnected")
 
@@ -77,8 +77,8 @@ async def _follow(client: Client, state: State, for_s: float | None, show: Any) 
         return
 
 
-def _event(state: State, event: Event) -> None:
-    if state.is_json:
+def _event(flags: CommandOptions, event: Event) -> None:
+    if flags.is_json:
         output.write_json(_plain(event))
         return
     fields = [
@@ -105,10 +105,10 @@ def _plain(event: Event) -> dict[str, Any]:
     return plain
 
 
-def _print(state: State, result: Any) -> None:
+def _print(flags: CommandOptions, result: Any) -> None:
     if result is None:
         return
-    if state.is_json:
+    if flags.is_json:
         output.write_raw(result.raw)
         return
     for part in result.contents:

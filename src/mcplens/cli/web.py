@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from mcplens.cli import exits, output
-from mcplens.cli.completion import complete_target
-from mcplens.cli.running import reporting
-from mcplens.cli.state import State, shared_options
-from mcplens.cli.target import overrides_of, resolve
+from mcplens.cli import exit_codes, output
+from mcplens.cli.command_options import CommandOptions, shared_options
+from mcplens.cli.command_runner import reporting
+from mcplens.cli.completion_candidates import complete_target
+from mcplens.cli.target_resolution import overrides_of, resolve
 
 if TYPE_CHECKING:
     from mcplens.web.server import Opened
@@ -52,7 +52,9 @@ def web_options(function: F) -> F:
 @click.argument("target", required=False, shell_complete=complete_target)
 @web_options
 @shared_options
-def command(state: State, target: str | None, host: str, port: int | None, no_open: bool) -> None:
+def command(
+    flags: CommandOptions, target: str | None, host: str, port: int | None, no_open: bool
+) -> None:
     """Open the web UI: all configured servers, and the one that is named.
 
     \b
@@ -61,24 +63,26 @@ def command(state: State, target: str | None, host: str, port: int | None, no_op
     mcplens web --port 7000 --no-open
     mcplens web -- python server.py
     """
-    show(state, target, host=host, port=port, no_open=no_open)
+    show(flags, target, host=host, port=port, no_open=no_open)
 
 
-def show(state: State, target: str | None, *, host: str, port: int | None, no_open: bool) -> None:
+def show(
+    flags: CommandOptions, target: str | None, *, host: str, port: int | None, no_open: bool
+) -> None:
     """Serve the web UI until somebody presses Ctrl-C."""
-    if state.elicit not in (None, "ask"):
+    if flags.elicit not in (None, "ask"):
         raise click.UsageError(
             "--elicit is not for the web UI, where forms wait on the page; a profile with "
             "`elicitation` answers them by itself: name it with --sampling"
         )
-    with reporting(state, target or "the web UI"), contextlib.suppress(KeyboardInterrupt):
-        asyncio.run(_serve(state, target, host, port, no_open))
+    with reporting(flags, target or "the web UI"), contextlib.suppress(KeyboardInterrupt):
+        asyncio.run(_serve(flags, target, host, port, no_open))
     output.note("mcplens: closed")
-    sys.exit(exits.DONE)
+    sys.exit(exit_codes.DONE)
 
 
 async def _serve(
-    state: State, target: str | None, host: str, port: int | None, no_open: bool
+    flags: CommandOptions, target: str | None, host: str, port: int | None, no_open: bool
 ) -> None:
     from mcplens.background import Background
     from mcplens.transports.network import is_loopback
@@ -90,13 +94,13 @@ async def _serve(
     if os.name == "posix":
         asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stop.set)
     workspace = Workspace(
-        config_path=state.config,
-        record=not state.no_record,
-        trace=state.trace,
+        config_path=flags.config,
+        record=not flags.no_record,
+        trace=flags.trace,
         warn=lambda text: output.note(f"mcplens: {text}", fg="yellow"),
     )
     async with workspace:
-        server_id = _prepare(state, workspace, target)
+        server_id = _prepare(flags, workspace, target)
         async with open_web(workspace, host=host, port=port, first_server_id=server_id) as opened:
             if not is_loopback(host):
                 output.note(
@@ -144,48 +148,48 @@ def _has_browser() -> bool:
 # -- the server that is named --------------------------------------------------------------------
 
 
-def _prepare(state: State, workspace: Workspace, target: str | None) -> str | None:
+def _prepare(flags: CommandOptions, workspace: Workspace, target: str | None) -> str | None:
     """Add the server that the command line names, if it is not configured; its id."""
-    overrides = overrides_of(state)
-    if target is None and state.server_command is None:
-        if overrides or state.roots or state.sampling is not None:
+    overrides = overrides_of(flags)
+    if target is None and flags.server_command is None:
+        if overrides or flags.roots or flags.sampling is not None:
             raise click.UsageError("these options are for one server: name it too")
         return None
     if target is not None and target in workspace.servers:
         server = workspace.servers[target]
         server.overrides |= overrides
-        if state.is_trusted:
+        if flags.is_trusted:
             workspace.confirm(target)
-        _answer_by(state, workspace, server)
+        _answer_by(flags, workspace, server)
         return target
-    server = _given(state, workspace, target, overrides)
-    _answer_by(state, workspace, server)
+    server = _given(flags, workspace, target, overrides)
+    _answer_by(flags, workspace, server)
     workspace.give(server)
     return server.server_id
 
 
-def _answer_by(state: State, workspace: Workspace, server: Server) -> None:
+def _answer_by(flags: CommandOptions, workspace: Workspace, server: Server) -> None:
     """What the options say of the server's questions; without any, they wait on the page."""
     from mcplens.workspace.answering import typed_root
 
     here, answering = workspace.configured.here, server.answering
-    if state.sampling not in (None, "ask"):
-        workspace.profiles.get(state.sampling)
-        answering.profile = state.sampling
-    roots = [typed_root(root, None, here) for root in state.roots]
+    if flags.sampling not in (None, "ask"):
+        workspace.profiles.get(flags.sampling)
+        answering.profile = flags.sampling
+    roots = [typed_root(root, None, here) for root in flags.roots]
     answering.set_roots([*answering.roots, *roots], None)
 
 
 def _given(
-    state: State, workspace: Workspace, target: str | None, overrides: dict[str, Any]
+    flags: CommandOptions, workspace: Workspace, target: str | None, overrides: dict[str, Any]
 ) -> Server:
+    from mcplens.config.other_tools import find_server, is_qualified
     from mcplens.config.placeholders import escape
-    from mcplens.config.sources import find_server, is_qualified
     from mcplens.targets import command_of
 
     if target is not None and is_qualified(target):
         return workspace.foreign(target, find_server(target, workspace.configured.here), overrides)
-    found = resolve(state, target)
+    found = resolve(flags, target)
     if isinstance(found.target, str) and "://" in found.target:
         raw: dict[str, Any] = {"url": escape(found.target)}
     else:

@@ -1,7 +1,7 @@
 """Reader of Codex's `config.toml`: tables `[mcp_servers.name]`.
 
 Nothing in its strings is replaced; what comes from the environment has keys of its own. Pure;
-called by sources.py.
+called by other_tools.py.
 """
 
 from __future__ import annotations
@@ -9,16 +9,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from mcplens.config.dialects import plain
-from mcplens.config.foreign import ForeignServer, Reading, mapping, sequence
+from mcplens.config.placeholder_dialects import plain
 from mcplens.config.placeholders import placeholder, rewrite_all
+from mcplens.config.tool_reader import ImportedServer, Reading, mapping, sequence
 
 
-def read_codex(document: dict[str, Any], reading: Reading) -> Iterator[ForeignServer]:
+def read_codex(document: dict[str, Any], reading: Reading) -> Iterator[ImportedServer]:
     """`[mcp_servers.name]` of `config.toml`."""
     for name, table in mapping(document.get("mcp_servers")).items():
         raw = _server(dict(table)) if isinstance(table, dict) else table
-        yield ForeignServer(name=name, raw=raw)
+        yield ImportedServer(name=name, raw=raw)
 
 
 def _server(table: dict[str, Any]) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """Our own configuration: what its files say, and what they amount to together.
 
-The project's file wins over the user's by name (places.py says which they are). Called by every
+The project's file wins over the user's by name (paths.py says which they are). Called by every
 surface; writes nothing.
 """
 
@@ -12,16 +12,16 @@ from typing import Any, Final
 import msgspec
 
 from mcplens.config.entries import Locate, build_entry, resolved_members, resolved_text
+from mcplens.config.environment import Environment, current_environment
 from mcplens.config.files import invalid, read_json
 from mcplens.config.jsonc import Document
-from mcplens.config.keys import TOP_KEYS, Wrong
-from mcplens.config.model import Configuration, Origin, ServerEntry, Settings, Source
+from mcplens.config.keys import TOP_KEYS, InvalidValue
+from mcplens.config.model import Configuration, ServerEntry, SettingOrigin, Settings, Source
+from mcplens.config.paths import KIND as KIND
+from mcplens.config.paths import find_files as find_files
+from mcplens.config.paths import user_file as user_file
 from mcplens.config.placeholders import variables_of
-from mcplens.config.places import KIND as KIND
-from mcplens.config.places import find_files as find_files
-from mcplens.config.places import user_file as user_file
 from mcplens.config.profiles import ProfileValues
-from mcplens.config.surroundings import Surroundings, current_surroundings
 from mcplens.errors import ConfigurationError, InspectorError
 
 _TOP_NAMES: Final = frozenset(key.name for key in TOP_KEYS) | {"mcpServers", "$schema"}
@@ -36,20 +36,20 @@ class _File(msgspec.Struct, frozen=True):
     source: Source
     servers: tuple[ServerEntry, ...] = ()
     top: dict[str, Any] = msgspec.field(default_factory=dict)
-    origins: dict[str, Origin] = msgspec.field(default_factory=dict)
+    origins: dict[str, SettingOrigin] = msgspec.field(default_factory=dict)
     problems: tuple[InspectorError, ...] = ()
     remarks: tuple[str, ...] = ()
 
 
 def load_configuration(
-    path: str | None = None, *, here: Surroundings | None = None, is_tolerant: bool = False
+    path: str | None = None, *, here: Environment | None = None, is_tolerant: bool = False
 ) -> Configuration:
     """Read the configuration.
 
     Raises:
         ConfigurationError: a file cannot be read; if `is_tolerant` it is among the problems.
     """
-    here = here or current_surroundings()
+    here = here or current_environment()
     files: list[_File] = []
     for source in find_files(path, here):
         try:
@@ -64,7 +64,7 @@ def load_configuration(
 def read_file(
     path: str,
     *,
-    here: Surroundings | None = None,
+    here: Environment | None = None,
     values: Mapping[str, str] | None = None,
     choice: str | None = None,
 ) -> tuple[ServerEntry, ...]:
@@ -75,32 +75,34 @@ def read_file(
     Raises:
         ConfigurationError: it cannot be read.
     """
-    here = here or current_surroundings()
+    here = here or current_environment()
     source = Source(KIND, here.absolute(path, here.cwd), "given")
     return _read(source, here, values, choice).servers
 
 
 def _read(
     source: Source,
-    here: Surroundings,
+    here: Environment,
     values: Mapping[str, str] | None = None,
     choice: str | None = None,
 ) -> _File:
-    from mcplens.config import sources
+    from mcplens.config import other_tools
 
     document = None
-    if not source.path.lower().endswith(sources.OTHER_ENDINGS):
+    if not source.path.lower().endswith(other_tools.OTHER_ENDINGS):
         document = read_json(source.path)
     content = document.root.value if document and document.root else None
-    kind = sources.kind_of(source.path, content)
+    kind = other_tools.kind_of(source.path, content)
     if document is not None and kind == KIND:
         return _read_document(document, source, here)
     source = Source(kind, source.path, source.scope)
-    servers = sources.read_servers(source, here, values=values, choice=choice, document=document)
+    servers = other_tools.read_servers(
+        source, here, values=values, choice=choice, document=document
+    )
     return _File(source, servers)
 
 
-def _read_document(document: Document, source: Source, here: Surroundings) -> _File:
+def _read_document(document: Document, source: Source, here: Environment) -> _File:
     """What a file in our own shape says; an empty one says nothing.
 
     Raises:
@@ -120,7 +122,7 @@ def _read_document(document: Document, source: Source, here: Surroundings) -> _F
         for name, raw in (servers or {}).items()
     )
     origins = {
-        key.field: Origin(source.path, tuple(dict.fromkeys(variables_of(top[key.name]))))
+        key.field: SettingOrigin(source.path, tuple(dict.fromkeys(variables_of(top[key.name]))))
         for key in TOP_KEYS
         if key.field in fields
     }
@@ -156,12 +158,12 @@ def _remarks(document: Document, top: dict[str, Any], source: Source) -> list[st
 
 
 def _top_fields(
-    top: dict[str, Any], source: Source, here: Surroundings
+    top: dict[str, Any], source: Source, here: Environment
 ) -> tuple[dict[str, Any], tuple[InspectorError, ...]]:
     fields: dict[str, Any] = {}
     problems: list[InspectorError] = []
 
-    def note(wrong: Wrong) -> None:
+    def note(wrong: InvalidValue) -> None:
         message = f"{source.path}: {wrong.key}: {wrong.text}"
         problems.append(invalid(message, file=source.path, key=wrong.key))
 
@@ -170,7 +172,7 @@ def _top_fields(
             continue
         try:
             value = key.read(resolved_text(top[key.name], key.name, here), key.name)
-        except Wrong as wrong:
+        except InvalidValue as wrong:
             note(wrong)
             continue
         if key.name == "profiles":
@@ -188,7 +190,7 @@ def _merge(files: list[_File]) -> Configuration:
     """The first file that names a server, a setting, a profile or a view decides."""
     servers: dict[str, ServerEntry] = {}
     top: dict[str, Any] = {}
-    origins: dict[str, tuple[Origin, ...]] = {}
+    origins: dict[str, tuple[SettingOrigin, ...]] = {}
     for file in files:
         for entry in file.servers:
             if entry.name not in servers:

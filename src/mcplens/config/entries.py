@@ -2,7 +2,7 @@
 
 One bad entry disables only itself, with an error that names file, server and key. Nothing is
 connected and nothing is started here; the one file that is read is a server's `envFile`. Called by
-configuration.py for our files and by sources.py for those of other tools.
+configuration.py for our files and by other_tools.py for those of other tools.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from collections.abc import Callable, Iterable
 from typing import Any, Final
 
 from mcplens.config import env_file
+from mcplens.config.environment import Environment
 from mcplens.config.files import invalid
-from mcplens.config.keys import ALIASES, AUTH_KEYS, SERVER_KEYS, Wrong
+from mcplens.config.keys import ALIASES, AUTH_KEYS, SERVER_KEYS, InvalidValue
 from mcplens.config.model import Input, ServerEntry, Source
 from mcplens.config.placeholders import PlaceholderProblem, resolve_all
-from mcplens.config.surroundings import Surroundings
 from mcplens.errors import ConfigurationError
 
 # Line and column of a server's key, where the reader of the file knows them.
@@ -35,7 +35,7 @@ def build_entry(
     name: str,
     raw: Any,
     source: Source,
-    here: Surroundings,
+    here: Environment,
     *,
     folder: str | None = None,
     inputs: Iterable[Input] = (),
@@ -50,9 +50,9 @@ def build_entry(
     builder = _Builder(name, source, here, folder or here.rules.dirname(source.path))
     builder.remarks += remarks
     if problem is not None:
-        builder.problems.append(Wrong("", problem))
+        builder.problems.append(InvalidValue("", problem))
     elif not isinstance(raw, dict):
-        builder.problems.append(Wrong("", "must be an object with a command or a url"))
+        builder.problems.append(InvalidValue("", "must be an object with a command or a url"))
     fields: dict[str, Any] = {}
     if isinstance(raw, dict):
         given = builder.spell(raw)
@@ -73,14 +73,14 @@ def build_entry(
 class _Builder:
     """One entry in the making."""
 
-    def __init__(self, name: str, source: Source, here: Surroundings, folder: str) -> None:
+    def __init__(self, name: str, source: Source, here: Environment, folder: str) -> None:
         self.name = name
         self.source = source
         self.here = here
         self.folder = folder
         self.unknown: list[str] = []
         self.remarks: list[str] = []
-        self.problems: list[Wrong] = []
+        self.problems: list[InvalidValue] = []
         self.unset: str | None = None
 
     def __repr__(self) -> str:
@@ -113,7 +113,7 @@ class _Builder:
             try:
                 value = self.resolve(given[key.name], key.name)
                 fields[key.field] = key.read(value, key.name)
-            except Wrong as wrong:
+            except InvalidValue as wrong:
                 self.problems.append(wrong)
         return fields
 
@@ -126,7 +126,7 @@ class _Builder:
             return resolve_all(value, self.here.variable)
         except PlaceholderProblem as problem:
             self.unset = self.unset or problem.variable
-            raise Wrong(key, problem.text) from None
+            raise InvalidValue(key, problem.text) from None
 
     # -- what follows from several keys --------------------------------------------------------
 
@@ -139,12 +139,12 @@ class _Builder:
         if "transport" in wrong:
             return
         if kind is None:
-            self.problems.append(Wrong("command", "an entry needs a command or a url"))
+            self.problems.append(InvalidValue("command", "an entry needs a command or a url"))
             return
         fields["transport"] = kind
         needed = "command" if kind == "stdio" else "url"
         if needed not in given:
-            self.problems.append(Wrong(needed, f"is missing; {kind} needs it"))
+            self.problems.append(InvalidValue(needed, f"is missing; {kind} needs it"))
         elif kind != "stdio" and "url" in fields:
             self.check_url(fields["url"], kind)
         self.drop_meaningless(fields, given, kind)
@@ -155,7 +155,7 @@ class _Builder:
         scheme, separator, rest = url.partition("://")
         if not separator or not rest or scheme.lower() not in schemes:
             wanted = " or ".join(f"{one}://" for one in schemes)
-            self.problems.append(Wrong("url", f"must begin with {wanted} for {kind}"))
+            self.problems.append(InvalidValue("url", f"must begin with {wanted} for {kind}"))
 
     def drop_meaningless(self, fields: dict[str, Any], given: dict[str, Any], kind: str) -> None:
         """What a command cannot use of a URL's keys, and the other way round, is left out."""
@@ -179,7 +179,7 @@ class _Builder:
             try:
                 fields["env"] = env_file.read(fields["env_file"]) | fields.get("env", {})
             except ConfigurationError as problem:
-                self.problems.append(Wrong("envFile", problem.message))
+                self.problems.append(InvalidValue("envFile", problem.message))
         if "roots" in fields:
             fields["roots"] = tuple(self.rooted(root) for root in fields["roots"])
 
@@ -222,29 +222,29 @@ def _infer(given: dict[str, Any], url: str | None) -> str | None:
     return "websocket" if (url or "").lower().startswith(("ws://", "wss://")) else "http"
 
 
-def _told(problem: Wrong) -> str:
+def _told(problem: InvalidValue) -> str:
     return f"{problem.key}: {problem.text}" if problem.key else problem.text
 
 
 def resolved_members(
-    value: dict[str, Any], key: str, here: Surroundings
-) -> tuple[dict[str, Any], list[Wrong]]:
+    value: dict[str, Any], key: str, here: Environment
+) -> tuple[dict[str, Any], list[InvalidValue]]:
     """The members of a top-level object, each resolved by itself, without those that cannot be."""
     found: dict[str, Any] = {}
-    wrongs: list[Wrong] = []
+    wrongs: list[InvalidValue] = []
     for name, member in value.items():
         try:
             found[name] = resolve_all(member, here.variable)
         except PlaceholderProblem as problem:
-            wrongs.append(Wrong(f"{key}.{name}", problem.text))
+            wrongs.append(InvalidValue(f"{key}.{name}", problem.text))
     return found, wrongs
 
 
-def resolved_text(value: Any, key: str, here: Surroundings) -> Any:
-    """A top-level value resolved, unless it is an object; raises Wrong."""
+def resolved_text(value: Any, key: str, here: Environment) -> Any:
+    """A top-level value resolved, unless it is an object; raises InvalidValue."""
     if isinstance(value, dict):
         return value
     try:
         return resolve_all(value, here.variable)
     except PlaceholderProblem as problem:
-        raise Wrong(key, problem.text) from None
+        raise InvalidValue(key, problem.text) from None

@@ -8,6 +8,7 @@ where the text goes.
 from __future__ import annotations
 
 import re
+import shlex
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 from typing import Any, Final, Literal
@@ -20,6 +21,7 @@ from mcplens.config.placeholders import Piece, pieces
 
 Shape = Literal["mcpServers", "vscode", "codex"]
 _SAID: Final = ("command", "args", "env", "cwd", "url", "headers", "transport", "name")
+_COMMAND_KEYS: Final = ("command", "args", "env", "cwd", "url", "headers", "transport")
 _NOT_SAID: Final = ("enabled", "disabled")  # told in a remark of its own
 
 
@@ -255,3 +257,42 @@ def _toml_value(value: Any) -> str:
         return f"[{', '.join(map(_toml_value, value))}]"
     # JSON's escapes are TOML's; only DEL must be escaped on top.
     return msgspec.json.encode(value).decode().replace("\x7f", "\\u007f")
+
+
+# -- commands ----------------------------------------------------------------------------------
+
+
+def export_commands(entries: Iterable[ServerEntry]) -> Export:
+    """One line for each server."""
+    lines: list[str] = []
+    remarks: list[str] = []
+    for entry in entries:
+        raw = {ALIASES.get(key, key): one for key, one in entry.raw.items() if one is not None}
+        if entry.transport is None or entry.name.startswith("-"):
+            remarks.append(f"{entry.name}: left out, since no command can add it")
+            continue
+        lines.append(shlex.join(["mcplens", "servers", "add", *_command_words(entry, raw)]))
+        unsaid = [key for key in raw if key not in _COMMAND_KEYS]
+        if unsaid:
+            remarks.append(f"{entry.name}: servers add has no option for {', '.join(unsaid)}")
+    return Export("".join(f"{line}\n" for line in lines), tuple(remarks))
+
+
+def _command_words(entry: ServerEntry, raw: dict[str, Any]) -> list[str]:
+    words = [entry.name]
+    if entry.transport == "stdio":
+        words += _repeated("-e", raw.get("env"), "=")
+        words += ["--cwd", str(raw["cwd"])] if "cwd" in raw else []
+        return [*words, "--", str(raw["command"]), *map(str, raw.get("args") or ())]
+    words += [str(raw["url"]), *_repeated("-H", raw.get("headers"), ": ")]
+    return [*words, "--transport", str(raw["transport"])] if "transport" in raw else words
+
+
+def _repeated(option: str, values: Any, separator: str) -> list[str]:
+    pairs = values.items() if isinstance(values, dict) else ()
+    return [
+        word
+        for name, value in pairs
+        if value is not None
+        for word in (option, f"{name}{separator}{value}")
+    ]

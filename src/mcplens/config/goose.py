@@ -1,7 +1,7 @@
 """Reader of Goose's `config.yaml`: `extensions`, of which some are servers.
 
 Those that are part of Goose itself cannot be reached from outside and are left out. Pure; called
-by sources.py.
+by other_tools.py.
 """
 
 from __future__ import annotations
@@ -9,17 +9,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
-from mcplens.config.dialects import bare_shell, plain
-from mcplens.config.foreign import ForeignServer, Reading, mapping, sequence
 from mcplens.config.model import Input
+from mcplens.config.placeholder_dialects import bare_shell, plain
 from mcplens.config.placeholders import placeholder, rewrite_all
+from mcplens.config.tool_reader import ImportedServer, Reading, mapping, sequence
 
 _TRANSPORTS: Final = {"stdio": "stdio", "sse": "sse", "streamable_http": "http"}
 # Told about a server, of no use to us.
 _ABOUT: Final = ("type", "name", "display_name", "description", "bundled")
 
 
-def read_goose(document: dict[str, Any], reading: Reading) -> Iterator[ForeignServer]:
+def read_goose(document: dict[str, Any], reading: Reading) -> Iterator[ImportedServer]:
     """The extensions that are servers."""
     for name, extension in mapping(document.get("extensions")).items():
         # Early versions put everything but `enabled` into `config`.
@@ -29,7 +29,7 @@ def read_goose(document: dict[str, Any], reading: Reading) -> Iterator[ForeignSe
             yield _server(str(name), extension)
 
 
-def _server(name: str, extension: dict[str, Any]) -> ForeignServer:
+def _server(name: str, extension: dict[str, Any]) -> ImportedServer:
     raw: dict[str, Any] = {"transport": _TRANSPORTS[extension["type"]]}
     title = extension.get("display_name") or extension.get("name")
     if isinstance(title, str) and title != name:
@@ -53,7 +53,7 @@ def _server(name: str, extension: dict[str, Any]) -> ForeignServer:
         raw["requestTimeout"] = seconds * 1000 if isinstance(seconds, int | float) else seconds
     rest = {key: value for key, value in extension.items() if key not in _ABOUT}
     inputs = tuple(Input(id=key, variable=key, is_secret=True) for key in keys)
-    return ForeignServer(name=name, raw=raw | rest, inputs=inputs)
+    return ImportedServer(name=name, raw=raw | rest, inputs=inputs)
 
 
 def _with_values(headers: Any, values: dict[str, Any]) -> Any:

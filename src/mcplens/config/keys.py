@@ -12,7 +12,7 @@ from typing import Any, Final
 import msgspec
 
 
-class Wrong(Exception):
+class InvalidValue(Exception):
     """A value that cannot stand at a key; `key` is its path, as a person would write it."""
 
     def __init__(self, key: str, text: str) -> None:
@@ -22,7 +22,7 @@ class Wrong(Exception):
 
 
 class Key(msgspec.Struct, frozen=True):
-    """One key: `read(value, key)` gives the field's value or raises Wrong.
+    """One key: `read(value, key)` gives the field's value or raises InvalidValue.
 
     `meaning` is a line for a person; the keys of a server have theirs in the reference only.
     A key that is not used is read and kept, for a version to come.
@@ -46,8 +46,10 @@ _KINDS: Final = {
 }
 
 
-def _wanted(key: str, wanted: str, value: Any) -> Wrong:
-    return Wrong(key, f"must be {wanted}, not {_KINDS.get(type(value), type(value).__name__)}")
+def _wanted(key: str, wanted: str, value: Any) -> InvalidValue:
+    return InvalidValue(
+        key, f"must be {wanted}, not {_KINDS.get(type(value), type(value).__name__)}"
+    )
 
 
 def text(value: Any, key: str) -> str:
@@ -64,7 +66,7 @@ def text(value: Any, key: str) -> str:
 def filled(value: Any, key: str) -> str:
     found = text(value, key)
     if not found.strip():
-        raise Wrong(key, "must not be empty")
+        raise InvalidValue(key, "must not be empty")
     return found
 
 
@@ -89,14 +91,14 @@ def number(value: Any, key: str) -> float:
     except OverflowError:  # a whole number of hundreds of digits
         found = float("inf")
     if not abs(found) < float("inf"):
-        raise Wrong(key, "must be a number that has an end")
+        raise InvalidValue(key, "must be a number that has an end")
     return found
 
 
 def whole(value: Any, key: str) -> int:
     found = number(value, key)
     if found != int(found):
-        raise Wrong(key, "must be a whole number")
+        raise InvalidValue(key, "must be a whole number")
     return int(found)
 
 
@@ -104,7 +106,7 @@ def at_least(least: int) -> Callable[[Any, str], int]:
     def read(value: Any, key: str) -> int:
         found = whole(value, key)
         if found < least:
-            raise Wrong(key, f"must be {least} or more")
+            raise InvalidValue(key, f"must be {least} or more")
         return found
 
     return read
@@ -113,7 +115,7 @@ def at_least(least: int) -> Callable[[Any, str], int]:
 def seconds(value: Any, key: str) -> float:
     found = number(value, key)
     if found < 0:
-        raise Wrong(key, "must not be negative")
+        raise InvalidValue(key, "must not be negative")
     return found
 
 
@@ -174,13 +176,13 @@ _TRANSPORTS: Final = {
 def transport(value: Any, key: str) -> str:
     found = text(value, key).lower().replace("_", "-")
     if found not in _TRANSPORTS:
-        raise Wrong(key, f"{found!r} is no transport: use stdio, http, sse or websocket")
+        raise InvalidValue(key, f"{found!r} is no transport: use stdio, http, sse or websocket")
     return _TRANSPORTS[found]
 
 
 def session_mode(value: Any, key: str) -> str:
     if value not in ("persistent", "per-call"):
-        raise Wrong(key, "must be persistent or per-call")
+        raise InvalidValue(key, "must be persistent or per-call")
     return str(value)
 
 
@@ -191,7 +193,7 @@ def roots(value: Any, key: str) -> tuple[dict[str, str], ...]:
         where = f"{key}[{at}]"
         root = item if isinstance(item, dict) else {"uri": text(item, where)}
         if "uri" not in root:
-            raise Wrong(where, "must have a uri")
+            raise InvalidValue(where, "must have a uri")
         found.append(text_mapping(root, where))
     return tuple(found)
 

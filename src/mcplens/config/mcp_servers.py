@@ -1,7 +1,7 @@
 """Readers of files that say `mcpServers`: Claude Desktop, Claude Code, Cursor, Windsurf, Gemini.
 
 They look alike and differ in the words for a URL, in their placeholders and in what is around the
-servers. Pure; called by sources.py.
+servers. Pure; called by other_tools.py.
 """
 
 from __future__ import annotations
@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
-from mcplens.config.dialects import Change, bare_shell, claude_code, editor, shell
-from mcplens.config.foreign import ForeignServer, Reading, mapping, renamed, sequence
+from mcplens.config.placeholder_dialects import Change, bare_shell, claude_code, editor, shell
 from mcplens.config.placeholders import rewrite_all
+from mcplens.config.tool_reader import ImportedServer, Reading, mapping, renamed, sequence
 
 # Where a tool replaces placeholders.
 _REPLACED: Final = ("command", "args", "env", "envFile", "cwd", "url", "httpUrl", "headers", "auth")
@@ -19,16 +19,16 @@ _REPLACED: Final = ("command", "args", "env", "envFile", "cwd", "url", "httpUrl"
 _COMMON_NAMES: Final = {"timeout": "requestTimeout", "oauth": "auth"}
 
 
-def read_claude_desktop(document: dict[str, Any], reading: Reading) -> Iterable[ForeignServer]:
+def read_claude_desktop(document: dict[str, Any], reading: Reading) -> Iterable[ImportedServer]:
     """`claude_desktop_config.json`."""
     return _servers(document, shell)
 
 
-def read_claude_code(document: dict[str, Any], reading: Reading) -> Iterator[ForeignServer]:
+def read_claude_code(document: dict[str, Any], reading: Reading) -> Iterator[ImportedServer]:
     """`.mcp.json`, and `.claude.json` with servers for all projects and for single ones."""
     change = claude_code(reading)
     for server in _servers(_project(mapping(document.get("projects")), reading), change):
-        yield ForeignServer(name=server.name, raw=server.raw, scope="local")
+        yield ImportedServer(name=server.name, raw=server.raw, scope="local")
     yield from _servers(document, change)
 
 
@@ -47,22 +47,22 @@ def _comparable(path: str, platform: str) -> str:
     return path.rstrip("/")
 
 
-def read_cursor(document: dict[str, Any], reading: Reading) -> Iterator[ForeignServer]:
+def read_cursor(document: dict[str, Any], reading: Reading) -> Iterator[ImportedServer]:
     """`.cursor/mcp.json`: an editor's placeholders, `envFile`, words of its own in `auth`."""
     for server in _servers(document, editor(reading)):
         raw = server.raw
         if isinstance(raw, dict) and "auth" in raw:
             names = {"CLIENT_ID": "clientId", "CLIENT_SECRET": "clientSecret"}
             raw = {**raw, "auth": renamed(raw["auth"], names)}
-        yield ForeignServer(name=server.name, raw=raw)
+        yield ImportedServer(name=server.name, raw=raw)
 
 
-def read_windsurf(document: dict[str, Any], reading: Reading) -> Iterable[ForeignServer]:
+def read_windsurf(document: dict[str, Any], reading: Reading) -> Iterable[ImportedServer]:
     """`mcp_config.json`: a URL is `serverUrl`."""
     return _servers(document, editor(reading), {"serverUrl": "url"})
 
 
-def read_gemini(document: dict[str, Any], reading: Reading) -> Iterator[ForeignServer]:
+def read_gemini(document: dict[str, Any], reading: Reading) -> Iterator[ImportedServer]:
     """`settings.json`: `httpUrl` is streamable HTTP, `url` alone is SSE; lists of who may run."""
     rules = mapping(document.get("mcp"))
     for server in _servers(document, bare_shell):
@@ -76,14 +76,14 @@ def read_gemini(document: dict[str, Any], reading: Reading) -> Iterator[ForeignS
             is_allowed = "allowed" not in rules or server.name in sequence(rules["allowed"])
             if not is_allowed or server.name in sequence(rules.get("excluded")):
                 raw["enabled"] = False
-        yield ForeignServer(name=server.name, raw=raw)
+        yield ImportedServer(name=server.name, raw=raw)
 
 
 def _servers(
     document: dict[str, Any], change: Change, names: Mapping[str, str] | None = None
-) -> Iterator[ForeignServer]:
+) -> Iterator[ImportedServer]:
     for name, raw in mapping(document.get("mcpServers")).items():
         raw = renamed(raw, {**_COMMON_NAMES, **(names or {})})
         if isinstance(raw, dict):
             raw |= {key: rewrite_all(raw[key], change) for key in raw if key in _REPLACED}
-        yield ForeignServer(name=name, raw=raw)
+        yield ImportedServer(name=name, raw=raw)

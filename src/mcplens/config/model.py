@@ -1,6 +1,6 @@
 """What a configuration amounts to: servers, settings, and what is wrong with them.
 
-Values only. Made by configuration.py (our files) and sources.py (those of other tools), used by
+Values only. Made by configuration.py (our files) and other_tools.py (those of other tools), used by
 every surface and by the gateway. Times are in seconds here, in milliseconds in a server's JSON.
 """
 
@@ -117,7 +117,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         return f"<Settings {len(self.profiles)} profiles, {len(self.views)} views>"
 
 
-class Origin(msgspec.Struct, frozen=True):
+class SettingOrigin(msgspec.Struct, frozen=True):
     """Where a setting was said: the file, and the variables that fill it in."""
 
     path: str
@@ -130,7 +130,7 @@ class Configuration(msgspec.Struct, frozen=True, kw_only=True):
     servers: tuple[ServerEntry, ...] = ()
     settings: Settings = msgspec.field(default_factory=Settings)
     # By the field of Settings; several where what files say is put together.
-    origins: dict[str, tuple[Origin, ...]] = msgspec.field(default_factory=dict)
+    origins: dict[str, tuple[SettingOrigin, ...]] = msgspec.field(default_factory=dict)
     sources: tuple[Source, ...] = ()
     problems: tuple[InspectorError, ...] = ()
     remarks: tuple[str, ...] = ()

@@ -2,7 +2,7 @@
 
 Each package and each remote is a way; one is chosen by its label (`choices` lists them), else the
 first that we can start or reach. What a person must fill in is an Input: a value that was supplied,
-or an environment variable. Pure; called by sources.py.
+or an environment variable. Pure; called by other_tools.py.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ import re
 from collections.abc import Iterator
 from typing import Any, Final
 
-from mcplens.config.foreign import ForeignServer, Reading, mapping, sequence
 from mcplens.config.model import Input
 from mcplens.config.placeholders import escape, placeholder, rewrite, variable_name
+from mcplens.config.tool_reader import ImportedServer, Reading, mapping, sequence
 
 _RUNNERS: Final = {"npm": "npx", "pypi": "uvx", "oci": "docker", "nuget": "dnx"}
 _VARIABLE: Final = re.compile(r"\{([A-Za-z_][\w.-]*)\}")
@@ -29,7 +29,7 @@ def first_choice(document: Any) -> str | None:
     return _first(_ways(_camel(mapping(document))))
 
 
-def read_registry(document: dict[str, Any], reading: Reading) -> Iterator[ForeignServer]:
+def read_registry(document: dict[str, Any], reading: Reading) -> Iterator[ImportedServer]:
     """The one server of a `server.json`, by the way that was chosen."""
     document = _camel(document)
     name = str(document.get("name", "")).rpartition("/")[2] or "server"
@@ -38,7 +38,7 @@ def read_registry(document: dict[str, Any], reading: Reading) -> Iterator[Foreig
     if label not in ways:
         known = ", ".join(ways) or "none"
         problem = "names neither packages nor remotes" if not ways else f"has no way {label!r}"
-        yield ForeignServer(name=name, raw={}, problem=f"server.json {problem}; it has: {known}")
+        yield ImportedServer(name=name, raw={}, problem=f"server.json {problem}; it has: {known}")
         return
     server = _Way(ways[label], reading)
     raw = server.command() if "registryType" in server.way else server.remote()
@@ -46,7 +46,7 @@ def read_registry(document: dict[str, Any], reading: Reading) -> Iterator[Foreig
         raw["name"] = escape(str(title))
     others = [other for other in ways if other != label]
     remarks = (f"{label} of server.json; also there: {', '.join(others)}",) if others else ()
-    yield ForeignServer(
+    yield ImportedServer(
         name=name,
         raw=raw,
         inputs=tuple(server.inputs.values()),

@@ -12,10 +12,10 @@ from typing import Any, Final
 
 import msgspec
 
+from mcplens.config.environment import Environment, current_environment, user_state_folder
 from mcplens.config.files import write_text
 from mcplens.config.model import ServerEntry
 from mcplens.config.placeholders import variables_of
-from mcplens.config.surroundings import Surroundings, current_surroundings, user_state_folder
 
 _FILE_NAME: Final = "trusted.json"
 # What decides which program runs, or what of ours is sent where.
@@ -84,8 +84,8 @@ def _as_confirmed(entry: ServerEntry) -> str:
 class TrustStore:
     """The entries that were confirmed, in a file of the user's state folder."""
 
-    def __init__(self, path: str | None = None, *, here: Surroundings | None = None) -> None:
-        here = here or current_surroundings()
+    def __init__(self, path: str | None = None, *, here: Environment | None = None) -> None:
+        here = here or current_environment()
         self._path = path or here.join(user_state_folder(here), _FILE_NAME)
 
     def __repr__(self) -> str:

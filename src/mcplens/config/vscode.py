@@ -1,7 +1,7 @@
 """Reader of VS Code's files: `servers`, and `inputs` that the editor asks a person for.
 
 `${input:id}` becomes a value that was supplied, or the environment variable of that name. Pure;
-called by sources.py.
+called by other_tools.py.
 """
 
 from __future__ import annotations
@@ -9,15 +9,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
-from mcplens.config.dialects import editor
-from mcplens.config.foreign import ForeignServer, Reading, mapping, sequence
 from mcplens.config.model import Input
+from mcplens.config.placeholder_dialects import editor
 from mcplens.config.placeholders import escape, placeholder, rewrite_all, variable_name
+from mcplens.config.tool_reader import ImportedServer, Reading, mapping, sequence
 
 _REPLACED: Final = ("command", "args", "env", "envFile", "cwd", "url", "headers")
 
 
-def read_vscode(document: dict[str, Any], reading: Reading) -> Iterator[ForeignServer]:
+def read_vscode(document: dict[str, Any], reading: Reading) -> Iterator[ImportedServer]:
     """`mcp.json`, or `mcp.servers` in a `settings.json` of older days."""
     if "servers" not in document:
         document = mapping(document.get("mcp"))
@@ -34,7 +34,7 @@ def read_vscode(document: dict[str, Any], reading: Reading) -> Iterator[ForeignS
         if isinstance(raw, dict):
             change = editor(reading, ask)
             raw = raw | {key: rewrite_all(raw[key], change) for key in raw if key in _REPLACED}
-        yield ForeignServer(name=name, raw=raw, inputs=tuple(asked.values()))
+        yield ImportedServer(name=name, raw=raw, inputs=tuple(asked.values()))
 
 
 def _input(definition: Any) -> Input | None:

@@ -47,9 +47,9 @@ async def serve(arguments: argparse.Namespace) -> None:
 
 async def _serve_network(demo: Demo, clock: Clock, arguments: argparse.Namespace) -> None:
     """All that was asked for, on one port; says where on stderr."""
-    from mcplens.inbound.gate import Gate
+    from mcplens.inbound.access_control import AccessControl
+    from mcplens.inbound.asgi_app import AsgiApp, Endpoint
     from mcplens.inbound.server import serve as serve_site
-    from mcplens.inbound.site import Endpoint, Site
     from mcplens.inbound.sse import HttpSse
     from mcplens.inbound.streamable_http import StreamableHttp
     from mcplens.inbound.websocket import WebSocketEndpoint
@@ -67,9 +67,9 @@ async def _serve_network(demo: Demo, clock: Clock, arguments: argparse.Namespace
     if arguments.ws is not None:
         sockets["/ws"] = WebSocketEndpoint(demo)
         paths.append(("/ws", "ws"))
-    site = Site(endpoints, sockets=sockets, gate=Gate(token=arguments.token))
+    app = AsgiApp(endpoints, sockets=sockets, access=AccessControl(token=arguments.token))
     port = arguments.http or arguments.sse or arguments.ws or 0
-    async with serve_site(site, port=port) as address:
+    async with serve_site(app, port=port) as address:
         for path, scheme in paths:
             print(f"mcplens-demo: {address.url(path, scheme)}", file=sys.stderr, flush=True)
         await _until_ended()

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from mcplens.demo.call import Call
 from mcplens.demo.media import ICON
 from mcplens.demo.registry import Json, text, tool
+from mcplens.demo.request_context import RequestContext
 
 _NOTES: list[str] = []
 
@@ -16,7 +16,7 @@ _NOTES: list[str] = []
     annotations={"readOnlyHint": True, "openWorldHint": False},
     icons=[{"src": ICON, "mimeType": "image/png", "sizes": ["16x16"]}],
 )
-async def read(call: Call) -> Json:
+async def read(context: RequestContext) -> Json:
     return text("\n".join(_NOTES) or "no notes")
 
 
@@ -27,8 +27,8 @@ async def read(call: Call) -> Json:
     required=("note",),
     annotations={"title": "Add a note", "destructiveHint": False, "idempotentHint": False},
 )
-async def write(call: Call) -> Json:
-    _NOTES.append(call.arguments["note"])
+async def write(context: RequestContext) -> Json:
+    _NOTES.append(context.arguments["note"])
     del _NOTES[:-100]
     return text(f"{len(_NOTES)} notes")
 
@@ -39,7 +39,7 @@ async def write(call: Call) -> Json:
     title="Throw all notes away",
     annotations={"destructiveHint": True, "idempotentHint": True},
 )
-async def clear(call: Call) -> Json:
+async def clear(context: RequestContext) -> Json:
     _NOTES.clear()
     return text("no notes are left")
 
@@ -51,5 +51,5 @@ async def clear(call: Call) -> Json:
     required=("query",),
     annotations={"readOnlyHint": True, "openWorldHint": True},
 )
-async def search(call: Call) -> Json:
-    return text(f"nothing was searched for {call.arguments['query']!r}: the demo stays at home")
+async def search(context: RequestContext) -> Json:
+    return text(f"nothing was searched for {context.arguments['query']!r}: the demo stays at home")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from mcplens.demo.call import Call
 from mcplens.demo.registry import Json, failure, text, tool
+from mcplens.demo.request_context import RequestContext
 
 _NUMBER: Final = {"type": "number"}
 
@@ -17,8 +17,8 @@ _NUMBER: Final = {"type": "number"}
     required=("text",),
     checks_itself=True,
 )
-async def echo(call: Call) -> Json:
-    return text(str(call.arguments.get("text", "")))
+async def echo(context: RequestContext) -> Json:
+    return text(str(context.arguments.get("text", "")))
 
 
 @tool(
@@ -29,8 +29,8 @@ async def echo(call: Call) -> Json:
     outputSchema={"type": "object", "properties": {"sum": _NUMBER}, "required": ["sum"]},
     checks_itself=True,
 )
-async def add(call: Call) -> Json:
-    a, b = call.arguments.get("a"), call.arguments.get("b")
+async def add(context: RequestContext) -> Json:
+    a, b = context.arguments.get("a"), context.arguments.get("b")
     if not isinstance(a, int | float) or not isinstance(b, int | float):
         return failure("a and b must be numbers")
     return text(f"{a + b:g}", structuredContent={"sum": a + b})

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import sys
 
-from mcplens.demo.call import Call
-from mcplens.demo.registry import Answered, Failure, Json, text, tool
+from mcplens.demo.registry import Answered, Json, ToolFailure, text, tool
+from mcplens.demo.request_context import RequestContext
 
 _SUM = {"type": "object", "properties": {"sum": {"type": "number"}}, "required": ["sum"]}
 
@@ -16,32 +16,32 @@ _SUM = {"type": "object", "properties": {"sum": {"type": "number"}}, "required":
     "Breaks its own output schema: the sum is a word.",
     outputSchema=_SUM,
 )
-async def output(call: Call) -> Json:
+async def output(context: RequestContext) -> Json:
     return text("seven", structuredContent={"sum": "seven"})
 
 
 @tool("broken-result", "A result whose content is no list, though the protocol wants one.")
-async def result(call: Call) -> Json:
+async def result(context: RequestContext) -> Json:
     return {"content": "just a string"}
 
 
 @tool("broken-content", "A result with an image that has no data, and content of a made-up type.")
-async def content(call: Call) -> Json:
+async def content(context: RequestContext) -> Json:
     return {"content": [{"type": "hologram", "depth": 3}, {"type": "image"}]}
 
 
 @tool("broken-silent", "Never answers: your timeout is all that ends this call.")
-async def silent(call: Call) -> Json:
+async def silent(context: RequestContext) -> Json:
     await asyncio.get_running_loop().create_future()
     raise Answered
 
 
 @tool("broken-progress", "Progress that goes backwards, and for a token that nobody gave.")
-async def progress(call: Call) -> Json:
+async def progress(context: RequestContext) -> Json:
     for value in (3, 1, 2):
-        call.progress(value, 2, f"{value} of 2")
+        context.progress(value, 2, f"{value} of 2")
     stray = {"progressToken": "no-such-token", "progress": 1}
-    call.notify("notifications/progress", stray)
+    context.notify("notifications/progress", stray)
     return text("the progress made no sense")
 
 
@@ -50,11 +50,11 @@ async def progress(call: Call) -> Json:
     "Sends thousands of log messages before it answers.",
     {"messages": {"type": "integer", "minimum": 1, "maximum": 100_000, "default": 5_000}},
 )
-async def flood(call: Call) -> Json:
-    count = call.arguments.get("messages", 5_000)
+async def flood(context: RequestContext) -> Json:
+    count = context.arguments.get("messages", 5_000)
     for number in range(1, count + 1):
         message = {"level": "emergency", "logger": "flood", "data": f"message {number}"}
-        call.notify("notifications/message", message)
+        context.notify("notifications/message", message)
         if number % 100 == 0:
             await asyncio.sleep(0)  # noqa: TID251 (a turn of the loop, not time)
     return text(f"{count} messages were sent")
@@ -65,23 +65,23 @@ async def flood(call: Call) -> Json:
     "Asks the client something that no revision knows, without waiting for the answer. 2026-07-28 "
     "forbids a server to ask at all.",
 )
-async def question(call: Call) -> Json:
-    call.client.peer.send(
-        b'{"jsonrpc":"2.0","id":"odd","method":"demo/what-is-love","params":{}}', during=call.id
+async def question(context: RequestContext) -> Json:
+    context.client.peer.send(
+        b'{"jsonrpc":"2.0","id":"odd","method":"demo/what-is-love","params":{}}', during=context.id
     )
     return text("asked")
 
 
 @tool("broken-hang-up", "Closes the connection instead of answering.")
-async def hang_up(call: Call) -> Json:
-    call.notify("notifications/message", {"level": "alert", "data": "about to hang up"})
-    call.client.peer.close("broken-hang-up was called")
+async def hang_up(context: RequestContext) -> Json:
+    context.notify("notifications/message", {"level": "alert", "data": "about to hang up"})
+    context.client.peer.close("broken-hang-up was called")
     raise Answered
 
 
 @tool("broken-crash", "Writes a last word to stderr and ends the server's process with code 3.")
-async def crash(call: Call) -> Json:
+async def crash(context: RequestContext) -> Json:
     print("Traceback (most recent call last):\n  demo: crashing, as asked", file=sys.stderr)
     sys.stderr.flush()
-    call.demo.exit(3)
-    raise Failure("the process did not end")
+    context.demo.exit(3)
+    raise ToolFailure("the process did not end")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from mcplens.demo.call import Call
 from mcplens.demo.registry import Json, text, tool
+from mcplens.demo.request_context import RequestContext
 
 _OBJECT: Final = {"type": "object"}
 _REGION: Final = {"type": "object", "properties": {"x": {"type": "number", "x-mcp-header": "X"}}}
@@ -37,9 +37,9 @@ BROKEN_TOOLS: Final[list[Any]] = [
     "what is wrong with each, and all the others as before.",
     {"on": {"type": "boolean", "default": True}},
 )
-async def broken_list(call: Call) -> Json:
-    is_on = call.arguments.get("on", True)
-    call.demo.catalog.broken_tools = BROKEN_TOOLS if is_on else []
-    call.demo.audience.list_changed("tools")
+async def broken_list(context: RequestContext) -> Json:
+    is_on = context.arguments.get("on", True)
+    context.demo.catalog.broken_tools = BROKEN_TOOLS if is_on else []
+    context.demo.subscribers.list_changed("tools")
     state = f"{len(BROKEN_TOOLS)} broken definitions are" if is_on else "no broken definition is"
     return text(f"{state} in the list now")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import msgspec
 
-from mcplens.demo.call import Call
 from mcplens.demo.registry import Json, text, tool
+from mcplens.demo.request_context import RequestContext
 
 
 @tool(
@@ -13,14 +13,14 @@ from mcplens.demo.registry import Json, text, tool
     "Waits, and stops at once when the call is cancelled; then cancelled-calls knows of it.",
     {"seconds": {"type": "number", "minimum": 0, "maximum": 3600, "default": 10}},
 )
-async def wait(call: Call) -> Json:
-    seconds = call.arguments.get("seconds", 10)
-    await call.clock.sleep(seconds)
+async def wait(context: RequestContext) -> Json:
+    seconds = context.arguments.get("seconds", 10)
+    await context.clock.sleep(seconds)
     return text(f"waited for {seconds:g} s")
 
 
 @tool("cancelled-calls", "Which calls were cancelled since the server started, and why.")
-async def cancelled(call: Call) -> Json:
-    calls = list(call.demo.cancelled)
+async def cancelled(context: RequestContext) -> Json:
+    calls = list(context.demo.cancelled)
     shown = msgspec.json.encode(calls).decode()
     return text(shown, structuredContent={"cancelled": calls})

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from mcplens.demo.call import Call
 from mcplens.demo.registry import Json, text, tool
+from mcplens.demo.request_context import RequestContext
 
 _LIST = {"type": "string", "enum": ["tools", "resources", "prompts"], "default": "tools"}
 
@@ -13,9 +13,9 @@ _LIST = {"type": "string", "enum": ["tools", "resources", "prompts"], "default":
     "Adds an entry to a list and announces it (notifications/…/list_changed).",
     {"list": _LIST},
 )
-async def add(call: Call) -> Json:
-    kind = call.arguments.get("list", "tools")
-    added = call.demo.catalog.added[kind]
+async def add(context: RequestContext) -> Json:
+    kind = context.arguments.get("list", "tools")
+    added = context.demo.catalog.added[kind]
     name = f"added-{len(added) + 1}"
     if len(added) >= 100:
         return text("a hundred entries were added; that will do", isError=True)
@@ -27,7 +27,7 @@ async def add(call: Call) -> Json:
             added.append({**described, "uri": f"demo://added/{len(added) + 1}"})
         case _:
             added.append(described)
-    call.demo.audience.list_changed(kind)
+    context.demo.subscribers.list_changed(kind)
     return text(f"{name} was added to the {kind}")
 
 
@@ -36,12 +36,12 @@ async def add(call: Call) -> Json:
     "Takes all added entries out of a list again, and announces it.",
     {"list": _LIST},
 )
-async def reset(call: Call) -> Json:
-    kind = call.arguments.get("list", "tools")
-    added = call.demo.catalog.added[kind]
+async def reset(context: RequestContext) -> Json:
+    kind = context.arguments.get("list", "tools")
+    added = context.demo.catalog.added[kind]
     count = len(added)
     added.clear()
-    call.demo.audience.list_changed(kind)
+    context.demo.subscribers.list_changed(kind)
     return text(f"{count} entries were taken out")
 
 
@@ -50,8 +50,8 @@ async def reset(call: Call) -> Json:
     "Announces a change of a list that did not change, several times in a row.",
     {"list": _LIST, "times": {"type": "integer", "minimum": 1, "maximum": 100, "default": 3}},
 )
-async def announce(call: Call) -> Json:
-    times = call.arguments.get("times", 3)
+async def announce(context: RequestContext) -> Json:
+    times = context.arguments.get("times", 3)
     for _ in range(times):
-        call.demo.audience.list_changed(call.arguments.get("list", "tools"))
+        context.demo.subscribers.list_changed(context.arguments.get("list", "tools"))
     return text(f"announced {times} times")

@@ -9,12 +9,12 @@ import asyncio
 import itertools
 from typing import Any
 
-from mcplens.demo.registry import Failure, Json
+from mcplens.demo.registry import Json, ToolFailure
 from mcplens.inbound.peer import Peer
 from mcplens.protocol.frames import Frame, RequestId, encode_notification, encode_request
 
 
-class Client:
+class DemoClient:
     """One client."""
 
     def __init__(self, peer: Peer) -> None:
@@ -27,7 +27,7 @@ class Client:
         self._ids = itertools.count(1)
 
     def __repr__(self) -> str:
-        return f"<Client {self.peer!r}, {len(self.running)} running, {len(self._asked)} asked>"
+        return f"<DemoClient {self.peer!r}, {len(self.running)} running, {len(self._asked)} asked>"
 
     @property
     def has_shaken_hands(self) -> bool:
@@ -62,7 +62,7 @@ class Client:
             return
         if frame.error is not None:
             text = f"the client refused: {frame.error.message} ({frame.error.code})"
-            answer.set_exception(Failure(text))
+            answer.set_exception(ToolFailure(text))
             return
         value = frame.value()
         answer.set_result(value if isinstance(value, dict) else {})
@@ -71,4 +71,4 @@ class Client:
         """The client is gone, and answers nothing any more."""
         for answer in self._asked.values():
             if not answer.done():
-                answer.set_exception(Failure("the client left"))
+                answer.set_exception(ToolFailure("the client left"))

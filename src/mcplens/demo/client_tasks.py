@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from mcplens.demo.call import Call
 from mcplens.demo.elicitation import NAME_ONLY, form
-from mcplens.demo.registry import Failure, Json, text, tool
+from mcplens.demo.registry import Json, ToolFailure, text, tool
+from mcplens.demo.request_context import RequestContext
 from mcplens.demo.sampling import question, spoken
 from mcplens.demo.tasks import TERMINAL
 
@@ -25,9 +25,9 @@ _MOST_POLLS: Final = 600
     "Asks the client's model in a task of the client's own, and polls it until it is done. "
     "2025-11-25 alone has this.",
 )
-async def sample(call: Call) -> Json:
+async def sample(context: RequestContext) -> Json:
     asked = question("What is a task?", 100)
-    answer = await _as_task(call, "sampling", "createMessage", "sampling/createMessage", asked)
+    answer = await _as_task(context, "sampling", "createMessage", "sampling/createMessage", asked)
     return text(f"{answer.get('model')} says: {spoken(answer)}")
 
 
@@ -36,28 +36,32 @@ async def sample(call: Call) -> Json:
     "Asks for a form in a task of the client's own, and polls it until it is filled in. "
     "2025-11-25 alone has this.",
 )
-async def elicit(call: Call) -> Json:
+async def elicit(context: RequestContext) -> Json:
     asked = form("Take your time: what is your name?", NAME_ONLY)
-    answer = await _as_task(call, "elicitation", "create", "elicitation/create", asked)
+    answer = await _as_task(context, "elicitation", "create", "elicitation/create", asked)
     return text(f"{answer.get('action')}: {answer.get('content')}")
 
 
-async def _as_task(call: Call, feature: str, verb: str, method: str, params: Json) -> Json:
-    if call.is_stateless:
-        raise Failure("2026-07-28 has no requests to clients, and so no tasks of theirs")
-    if not call.declares("tasks", "requests", feature, verb):
-        raise Failure(f"this needs a client with the capability tasks.requests.{feature}.{verb}")
-    client = call.client
-    created = await client.ask(method, {**params, "task": {"ttl": _TTL_MS}}, call.id)
+async def _as_task(
+    context: RequestContext, feature: str, verb: str, method: str, params: Json
+) -> Json:
+    if context.is_stateless:
+        raise ToolFailure("2026-07-28 has no requests to clients, and so no tasks of theirs")
+    if not context.declares("tasks", "requests", feature, verb):
+        raise ToolFailure(
+            f"this needs a client with the capability tasks.requests.{feature}.{verb}"
+        )
+    client = context.client
+    created = await client.ask(method, {**params, "task": {"ttl": _TTL_MS}}, context.id)
     task = created.get("task")
     if not isinstance(task, dict) or not isinstance(task.get("taskId"), str):
-        raise Failure("the client answered without a task")
+        raise ToolFailure("the client answered without a task")
     named = {"taskId": task["taskId"]}
     for number in range(1, _MOST_POLLS):
-        call.progress(number, None, f"the client's task is {task.get('status')}")
+        context.progress(number, None, f"the client's task is {task.get('status')}")
         if task.get("status") in TERMINAL or task.get("status") == "input_required":
             break
-        await call.clock.sleep(task.get("pollInterval", _POLL_MS) / 1000)
-        task = await client.ask("tasks/get", named, call.id)
+        await context.clock.sleep(task.get("pollInterval", _POLL_MS) / 1000)
+        task = await client.ask("tasks/get", named, context.id)
     # tasks/result waits until the task is over; it fails as the question would have failed.
-    return await client.ask("tasks/result", named, call.id)
+    return await client.ask("tasks/result", named, context.id)

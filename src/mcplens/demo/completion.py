@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from mcplens.demo.call import Call
 from mcplens.demo.prompts import PROMPTS
 from mcplens.demo.registry import Fault, Json, method
+from mcplens.demo.request_context import RequestContext
 from mcplens.demo.templates import TEMPLATES, Values
 from mcplens.inbound.refusal import INVALID_PARAMS
 
@@ -15,13 +15,13 @@ _MOST_VALUES = 100
 
 
 @method("completion/complete")
-async def complete(call: Call) -> Json:
-    argument = call.params.get("argument")
+async def complete(context: RequestContext) -> Json:
+    argument = context.params.get("argument")
     if not isinstance(argument, dict) or not isinstance(argument.get("name"), str):
         raise Fault(INVALID_PARAMS, "argument.name is missing")
-    given = call.params.get("context")
+    given = context.params.get("context")
     others = given.get("arguments") if isinstance(given, dict) else None
-    choices = _choices(call.params.get("ref"), argument["name"], others or {})
+    choices = _choices(context.params.get("ref"), argument["name"], others or {})
     typed = str(argument.get("value", "")).lower()
     values = [choice for choice in choices if choice.lower().startswith(typed)]
     return {

@@ -6,10 +6,10 @@ from typing import Final
 
 import msgspec
 
-from mcplens.demo.asking import Question, ask, ask_all
-from mcplens.demo.call import Call
-from mcplens.demo.registry import Failure, Json, text, tool
-from mcplens.protocol.schema import Validator
+from mcplens.demo.client_questions import ClientQuestion, ask, ask_all
+from mcplens.demo.registry import Json, ToolFailure, text, tool
+from mcplens.demo.request_context import RequestContext
+from mcplens.protocol.schema_validation import Validator
 
 # Every kind of field that a form may have (flat: no objects, no lists of objects).
 EVERY_FIELD: Final[Json] = {
@@ -68,11 +68,11 @@ def accepted(answer: Json, schema: Json) -> Json:
         Failure: it was declined or cancelled, or breaks the schema.
     """
     if answer.get("action") != "accept":
-        raise Failure(f"the form was not filled in: {answer.get('action')}")
+        raise ToolFailure(f"the form was not filled in: {answer.get('action')}")
     content = answer.get("content")
     problems = Validator(schema).findings(content)
     if problems:
-        raise Failure(f"what was filled in breaks the schema: {'; '.join(problems)}")
+        raise ToolFailure(f"what was filled in breaks the schema: {'; '.join(problems)}")
     return content if isinstance(content, dict) else {}
 
 
@@ -80,9 +80,9 @@ def accepted(answer: Json, schema: Json) -> Json:
     "elicit-form",
     "Asks for a form with every kind of field (elicitation/create): accept, decline or cancel it.",
 )
-async def elicit_form(call: Call) -> Json:
+async def elicit_form(context: RequestContext) -> Json:
     question = form("Please fill in what you like; only the name is needed.", EVERY_FIELD)
-    answer = await ask(call, "form", "elicitation/create", question)
+    answer = await ask(context, "form", "elicitation/create", question)
     content = accepted(answer, EVERY_FIELD)
     return text(msgspec.json.encode(content).decode(), structuredContent=content)
 
@@ -91,25 +91,25 @@ async def elicit_form(call: Call) -> Json:
     "elicit-steps",
     "Asks twice, the second form depending on the first answer (two rounds in 2026-07-28).",
 )
-async def elicit_steps(call: Call) -> Json:
-    first = await ask(call, "who", "elicitation/create", form("What is your name?", NAME_ONLY))
+async def elicit_steps(context: RequestContext) -> Json:
+    first = await ask(context, "who", "elicitation/create", form("What is your name?", NAME_ONLY))
     name = accepted(first, NAME_ONLY)["name"]
     schema = {
         "type": "object",
         "properties": {"sure": {"type": "boolean", "default": True}},
         "required": ["sure"],
     }
-    second = await ask(call, "sure", "elicitation/create", form(f"Really {name}?", schema))
+    second = await ask(context, "sure", "elicitation/create", form(f"Really {name}?", schema))
     sure = accepted(second, schema)["sure"]
     return text(f"{name} is {'' if sure else 'not '}sure")
 
 
 @tool("elicit-two", "Asks two things at once: two forms wait for you at the same time.")
-async def elicit_two(call: Call) -> Json:
+async def elicit_two(context: RequestContext) -> Json:
     questions = {
-        key: Question("elicitation/create", form(f"The name of the {key} person?", NAME_ONLY))
+        key: ClientQuestion("elicitation/create", form(f"The name of the {key} person?", NAME_ONLY))
         for key in ("first", "second")
     }
-    answers = await ask_all(call, questions)
+    answers = await ask_all(context, questions)
     names = [accepted(answers[key], NAME_ONLY)["name"] for key in questions]
     return text(" and ".join(names))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from mcplens.demo.call import Call
 from mcplens.demo.registry import Fault, Json, method
+from mcplens.demo.request_context import RequestContext
 from mcplens.inbound.refusal import INVALID_PARAMS
 
 EXPERIMENTAL: Final[Json] = {
@@ -17,8 +17,8 @@ EXPERIMENTAL: Final[Json] = {
 
 
 @method("mcplens/shout")
-async def shout(call: Call) -> Json:
-    words = call.params.get("text")
+async def shout(context: RequestContext) -> Json:
+    words = context.params.get("text")
     if not isinstance(words, str):
         raise Fault(INVALID_PARAMS, "text is missing")
     return {"text": words.upper() + "!"}

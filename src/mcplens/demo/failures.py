@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from mcplens.demo.call import Call
-from mcplens.demo.registry import Failure, Fault, Json, tool
+from mcplens.demo.registry import Fault, Json, ToolFailure, tool
+from mcplens.demo.request_context import RequestContext
 
 
 @tool(
@@ -11,8 +11,8 @@ from mcplens.demo.registry import Failure, Fault, Json, tool
     "Fails as a tool does: the result has isError, and the model is meant to read it.",
     {"message": {"type": "string", "default": "the printer is out of paper"}},
 )
-async def as_result(call: Call) -> Json:
-    raise Failure(str(call.arguments.get("message", "the printer is out of paper")))
+async def as_result(context: RequestContext) -> Json:
+    raise ToolFailure(str(context.arguments.get("message", "the printer is out of paper")))
 
 
 @tool(
@@ -24,7 +24,7 @@ async def as_result(call: Call) -> Json:
         "data": {"description": "Any JSON value."},
     },
 )
-async def as_error(call: Call) -> Json:
-    given = call.arguments
+async def as_error(context: RequestContext) -> Json:
+    given = context.arguments
     code, message = given.get("code", -32000), given.get("message", "it cannot be done")
     raise Fault(code, message, given.get("data", {"tool": "fail-error"}))

@@ -9,13 +9,13 @@ from typing import Any, Final
 
 import msgspec
 
-from mcplens.demo.call import Call
 from mcplens.demo.registry import Json, text, tool
+from mcplens.demo.request_context import RequestContext
 
 
-async def _given(call: Call) -> Json:
-    shown = msgspec.json.format(msgspec.json.encode(call.arguments), indent=2)
-    return text(shown.decode(), structuredContent=call.arguments)
+async def _given(context: RequestContext) -> Json:
+    shown = msgspec.json.format(msgspec.json.encode(context.arguments), indent=2)
+    return text(shown.decode(), structuredContent=context.arguments)
 
 
 def _form(

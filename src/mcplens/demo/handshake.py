@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from mcplens.demo.call import Call
 from mcplens.demo.experimental import EXPERIMENTAL
 from mcplens.demo.media import ICON
 from mcplens.demo.registry import Json, method
+from mcplens.demo.request_context import RequestContext
 from mcplens.demo.tasks import EXTENSION
 from mcplens.protocol.eras import HANDSHAKE_VERSIONS, SERVER_INFO, VERSIONS, Era
 from mcplens.version import VERSION
@@ -35,12 +35,12 @@ _SERVER: Final[Json] = {
 
 
 @method("initialize", Era.HANDSHAKE)
-async def initialize(call: Call) -> Json:
-    offered = call.params.get("protocolVersion")
+async def initialize(context: RequestContext) -> Json:
+    offered = context.params.get("protocolVersion")
     version = offered if offered in HANDSHAKE_VERSIONS else HANDSHAKE_VERSIONS[0]
-    call.client.peer.protocol_version = version
-    declared = call.params.get("capabilities")
-    call.client.capabilities = declared if isinstance(declared, dict) else {}
+    context.client.peer.protocol_version = version
+    declared = context.params.get("capabilities")
+    context.client.capabilities = declared if isinstance(declared, dict) else {}
     tasks: Json = {"list": {}, "cancel": {}, "requests": {"tools": {"call": {}}}}
     return {
         "protocolVersion": version,
@@ -51,7 +51,7 @@ async def initialize(call: Call) -> Json:
 
 
 @method("server/discover", Era.STATELESS)
-async def discover(call: Call) -> Json:
+async def discover(context: RequestContext) -> Json:
     return {
         "supportedVersions": list(VERSIONS),
         "capabilities": {**_CAPABILITIES, "extensions": {EXTENSION: {}}},
@@ -60,7 +60,7 @@ async def discover(call: Call) -> Json:
 
 
 @method("ping", Era.HANDSHAKE)
-async def ping(call: Call) -> Json:
+async def ping(context: RequestContext) -> Json:
     return {}
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from mcplens.demo.call import Call
 from mcplens.demo.registry import Json, text, tool
+from mcplens.demo.request_context import RequestContext
 
 
 @tool(
@@ -20,6 +20,6 @@ from mcplens.demo.registry import Json, text, tool
         "query": {"type": "string", "description": "This one is in the body alone."},
     },
 )
-async def region(call: Call) -> Json:
-    given = call.arguments
+async def region(context: RequestContext) -> Json:
+    given = context.arguments
     return text(f"{given.get('query', 'nothing')} in {given.get('region', 'no region')}")

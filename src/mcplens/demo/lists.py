@@ -1,13 +1,13 @@
-"""Lists, page by page; and what was added to them while the server runs (changes.py, broken.py)."""
+"""Paginated lists, and what was added to them at run time (changes.py, broken_list.py)."""
 
 from __future__ import annotations
 
 import base64
 from typing import Any, Final
 
-from mcplens.demo.call import Call
 from mcplens.demo.prompts import PROMPTS
 from mcplens.demo.registry import TOOLS, Fault, Json, method, text
+from mcplens.demo.request_context import RequestContext
 from mcplens.demo.resources import RESOURCES
 from mcplens.demo.templates import TEMPLATES
 from mcplens.inbound.refusal import INVALID_PARAMS
@@ -16,7 +16,7 @@ from mcplens.inbound.refusal import INVALID_PARAMS
 PAGE_SIZE: Final = 20
 
 
-class Catalog:
+class DemoCatalog:
     """What the lists have beyond what is written in the features' files."""
 
     def __init__(self) -> None:
@@ -26,7 +26,7 @@ class Catalog:
 
     def __repr__(self) -> str:
         counts = ", ".join(f"{len(items)} {kind}" for kind, items in self.added.items())
-        return f"<Catalog with {counts} added>"
+        return f"<DemoCatalog with {counts} added>"
 
     def tools(self) -> dict[str, Json]:
         """The definitions that can be called, by name."""
@@ -35,34 +35,34 @@ class Catalog:
 
 
 @method("tools/list")
-async def list_tools(call: Call) -> Json:
-    catalog = call.demo.catalog
+async def list_tools(context: RequestContext) -> Json:
+    catalog = context.demo.catalog
     tools = list(catalog.tools().values())
-    if call.is_stateless:  # tasks became an extension, and this field went with them
+    if context.is_stateless:  # tasks became an extension, and this field went with them
         tools = [{key: tool[key] for key in tool if key != "execution"} for tool in tools]
-    return page("tools", tools + catalog.broken_tools, call)
+    return page("tools", tools + catalog.broken_tools, context)
 
 
 @method("resources/list")
-async def list_resources(call: Call) -> Json:
-    added = call.demo.catalog.added["resources"]
-    return page("resources", [item.definition for item in RESOURCES.values()] + added, call)
+async def list_resources(context: RequestContext) -> Json:
+    added = context.demo.catalog.added["resources"]
+    return page("resources", [item.definition for item in RESOURCES.values()] + added, context)
 
 
 @method("resources/templates/list")
-async def list_templates(call: Call) -> Json:
-    return page("resourceTemplates", [item.definition for item in TEMPLATES], call)
+async def list_templates(context: RequestContext) -> Json:
+    return page("resourceTemplates", [item.definition for item in TEMPLATES], context)
 
 
 @method("prompts/list")
-async def list_prompts(call: Call) -> Json:
-    added = call.demo.catalog.added["prompts"]
-    return page("prompts", [item.definition for item in PROMPTS.values()] + added, call)
+async def list_prompts(context: RequestContext) -> Json:
+    added = context.demo.catalog.added["prompts"]
+    return page("prompts", [item.definition for item in PROMPTS.values()] + added, context)
 
 
-def page(key: str, items: list[Any], call: Call, size: int = PAGE_SIZE) -> Json:
+def page(key: str, items: list[Any], context: RequestContext, size: int = PAGE_SIZE) -> Json:
     """One page of a list, with a cursor to the next if there is one."""
-    start = _start(key, call.params.get("cursor"))
+    start = _start(key, context.params.get("cursor"))
     if start > len(items):
         raise Fault(INVALID_PARAMS, "this cursor leads nowhere")
     result: Json = {key: items[start : start + size]}
@@ -83,6 +83,6 @@ def _start(key: str, cursor: Any) -> int:
     raise Fault(INVALID_PARAMS, f"{cursor!r} is no cursor of this list")
 
 
-def added_tool(call: Call) -> Json:
+def added_tool(context: RequestContext) -> Json:
     """What a tool does that was added while the server runs."""
-    return text(f"{call.params.get('name')} was added later, and works")
+    return text(f"{context.params.get('name')} was added later, and works")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from mcplens.demo.call import LEVELS, Call
 from mcplens.demo.registry import Fault, Json, method, text, tool
+from mcplens.demo.request_context import LEVELS, RequestContext
 from mcplens.inbound.refusal import INVALID_PARAMS
 from mcplens.protocol.eras import Era
 
@@ -12,9 +12,9 @@ from mcplens.protocol.eras import Era
     "log-levels",
     "Sends one log message at each of the eight levels; the client's level decides which arrive.",
 )
-async def levels(call: Call) -> Json:
+async def levels(context: RequestContext) -> Json:
     for level in LEVELS:
-        call.log(level, f"this is a message at level {level}")
+        context.log(level, f"this is a message at level {level}")
     return text(f"{len(LEVELS)} messages were written")
 
 
@@ -27,17 +27,17 @@ async def levels(call: Call) -> Json:
         "data": {"description": "Any JSON value.", "default": {"who": "demo", "what": "logs"}},
     },
 )
-async def message(call: Call) -> Json:
-    given = call.arguments
+async def message(context: RequestContext) -> Json:
+    given = context.arguments
     data = given.get("data", {"who": "demo", "what": "logs"})
-    call.log(given.get("level", "info"), data, given.get("logger", "demo"))
+    context.log(given.get("level", "info"), data, given.get("logger", "demo"))
     return text("written")
 
 
 @method("logging/setLevel", Era.HANDSHAKE)
-async def set_level(call: Call) -> Json:
-    level = call.params.get("level")
+async def set_level(context: RequestContext) -> Json:
+    level = context.params.get("level")
     if level not in LEVELS:
         raise Fault(INVALID_PARAMS, f"{level!r} is no level: use {', '.join(LEVELS)}")
-    call.client.log_level = level
+    context.client.log_level = level
     return {}

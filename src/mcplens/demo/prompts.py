@@ -7,10 +7,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from mcplens.demo.asking import ask
-from mcplens.demo.call import Call
+from mcplens.demo.client_questions import ask
 from mcplens.demo.media import base64_text, png
-from mcplens.demo.registry import Failure, Fault, Json, method
+from mcplens.demo.registry import Fault, Json, ToolFailure, method
+from mcplens.demo.request_context import RequestContext
 from mcplens.demo.templates import NAMES, Values
 from mcplens.inbound.refusal import INVALID_PARAMS
 
@@ -18,13 +18,13 @@ Choices = dict[str, Callable[[Values], tuple[str, ...]]]
 
 
 @dataclass(frozen=True)
-class Prompt:
+class DemoPrompt:
     definition: Json
-    messages: Callable[[Call], Any]
+    messages: Callable[[RequestContext], Any]
     choices: Choices
 
 
-PROMPTS: dict[str, Prompt] = {}
+PROMPTS: dict[str, DemoPrompt] = {}
 
 _TONES = {"German": ("sachlich", "herzlich"), "French": ("formel", "familier")}
 
@@ -35,34 +35,34 @@ def prompt(
     arguments: tuple[Json, ...] = (),
     choices: Choices | None = None,
     **more: Any,
-) -> Callable[[Callable[[Call], Any]], Callable[[Call], Any]]:
+) -> Callable[[Callable[[RequestContext], Any]], Callable[[RequestContext], Any]]:
     """Offer a prompt; the function gives its messages."""
 
-    def offer(messages: Callable[[Call], Any]) -> Callable[[Call], Any]:
+    def offer(messages: Callable[[RequestContext], Any]) -> Callable[[RequestContext], Any]:
         definition: Json = {"name": name, "description": description, **more}
         if arguments:
             definition["arguments"] = list(arguments)
-        PROMPTS[name] = Prompt(definition, messages, choices or {})
+        PROMPTS[name] = DemoPrompt(definition, messages, choices or {})
         return messages
 
     return offer
 
 
 @method("prompts/get")
-async def get_prompt(call: Call) -> Json:
-    name = call.params.get("name")
+async def get_prompt(context: RequestContext) -> Json:
+    name = context.params.get("name")
     found = PROMPTS.get(name) if isinstance(name, str) else None
     if found is None:
-        if any(added["name"] == name for added in call.demo.catalog.added["prompts"]):
+        if any(added["name"] == name for added in context.demo.catalog.added["prompts"]):
             return {"messages": [_user("I was added later.")]}
         raise Fault(INVALID_PARAMS, f"there is no prompt called {name!r}")
     needed = [
         item["name"] for item in found.definition.get("arguments", ()) if item.get("required")
     ]
-    missing = [argument for argument in needed if argument not in call.arguments]
+    missing = [argument for argument in needed if argument not in context.arguments]
     if missing:
         raise Fault(INVALID_PARAMS, f"{name} needs {', '.join(missing)}")
-    messages = found.messages(call)
+    messages = found.messages(context)
     if inspect.isawaitable(messages):
         messages = await messages
     return {"description": found.definition["description"], "messages": messages}
@@ -73,7 +73,7 @@ def _user(words: str) -> Json:
 
 
 @prompt("simple", "No arguments, one message.", title="A simple prompt")
-def _simple(call: Call) -> list[Json]:
+def _simple(context: RequestContext) -> list[Json]:
     return [_user("Tell me something about lenses.")]
 
 
@@ -90,8 +90,8 @@ def _simple(call: Call) -> list[Json]:
         "tone": lambda given: _TONES.get(given.get("language", ""), ()),
     },
 )
-def _translate(call: Call) -> list[Json]:
-    given = call.arguments
+def _translate(context: RequestContext) -> list[Json]:
+    given = context.arguments
     tone = f" in a {given['tone']} tone" if "tone" in given else ""
     return [_user(f"Translate into {given['language']}{tone}: {given['text']}")]
 
@@ -102,11 +102,11 @@ def _translate(call: Call) -> list[Json]:
     ({"name": "name", "description": "Who speaks.", "required": True},),
     {"name": lambda _: NAMES},
 )
-def _conversation(call: Call) -> list[Json]:
+def _conversation(context: RequestContext) -> list[Json]:
     image = {"type": "image", "data": base64_text(png()), "mimeType": "image/png"}
     note = {"uri": "demo://text", "mimeType": "text/plain", "text": "an embedded text"}
     return [
-        _user(f"I am {call.arguments['name']}. What is this?"),
+        _user(f"I am {context.arguments['name']}. What is this?"),
         {"role": "user", "content": image},
         {"role": "assistant", "content": {"type": "text", "text": "A lens. Have you more?"}},
         {"role": "user", "content": {"type": "resource", "resource": note}},
@@ -114,10 +114,10 @@ def _conversation(call: Call) -> list[Json]:
 
 
 @prompt("for-you", "Asks for your name before it is given (elicitation, or input_required).")
-async def _for_you(call: Call) -> list[Json]:
+async def _for_you(context: RequestContext) -> list[Json]:
     schema = {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]}
     question = {"message": "Whom is this prompt for?", "requestedSchema": schema}
-    answer = await ask(call, "name", "elicitation/create", question)
+    answer = await ask(context, "name", "elicitation/create", question)
     if answer.get("action") != "accept":
-        raise Failure(f"no name was given ({answer.get('action')})")
+        raise ToolFailure(f"no name was given ({answer.get('action')})")
     return [_user(f"Write a poem about {(answer.get('content') or {}).get('name')}.")]

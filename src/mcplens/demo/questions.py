@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from mcplens.demo.asking import Question, ask_all
-from mcplens.demo.call import Call
+from mcplens.demo.client_questions import ClientQuestion, ask_all
 from mcplens.demo.elicitation import NAME_ONLY, accepted, form
 from mcplens.demo.registry import Json, text, tool
+from mcplens.demo.request_context import RequestContext
 from mcplens.demo.sampling import question, spoken
 
 
@@ -14,13 +14,13 @@ from mcplens.demo.sampling import question, spoken
     "Asks three things at once: a form, a model's answer and the roots. All must be answered "
     "before the call goes on.",
 )
-async def ask_everything(call: Call) -> Json:
+async def ask_everything(context: RequestContext) -> Json:
     answers = await ask_all(
-        call,
+        context,
         {
-            "form": Question("elicitation/create", form("What is your name?", NAME_ONLY)),
-            "model": Question("sampling/createMessage", question("Say something nice.", 50)),
-            "roots": Question("roots/list", {}),
+            "form": ClientQuestion("elicitation/create", form("What is your name?", NAME_ONLY)),
+            "model": ClientQuestion("sampling/createMessage", question("Say something nice.", 50)),
+            "roots": ClientQuestion("roots/list", {}),
         },
     )
     name = accepted(answers["form"], NAME_ONLY)["name"]

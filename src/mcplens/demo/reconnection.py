@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from mcplens.demo.call import Call
 from mcplens.demo.registry import Json, text, tool
+from mcplens.demo.request_context import RequestContext
 
 
 @tool(
@@ -12,9 +12,9 @@ from mcplens.demo.registry import Json, text, tool
     "(retry) with Last-Event-ID, and finds the answer. Other transports cannot, and just answer.",
     {"retryMs": {"type": "integer", "minimum": 0, "maximum": 60_000, "default": 200}},
 )
-async def reconnect(call: Call) -> Json:
-    retry_ms = call.arguments.get("retryMs", 200)
-    call.log("info", "about to hang up")
-    has_hung_up = call.client.peer.hang_up(call.id, retry_ms)
-    await call.clock.sleep(retry_ms / 2000)
+async def reconnect(context: RequestContext) -> Json:
+    retry_ms = context.arguments.get("retryMs", 200)
+    context.log("info", "about to hang up")
+    has_hung_up = context.client.peer.hang_up(context.id, retry_ms)
+    await context.clock.sleep(retry_ms / 2000)
     return text("hung up, and found again" if has_hung_up else "there is nothing to hang up here")

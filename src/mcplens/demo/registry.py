@@ -1,21 +1,22 @@
-"""What the demo offers: tools and methods, written down beside the functions that do them.
+"""The tools and methods of the demo, registered by decorators on the functions that implement them.
 
-Each feature's file fills these tables when it is imported (features.py imports them all).
+Each feature's module fills these tables when it is imported; `load_features` imports them all.
 """
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
 from mcplens.protocol.eras import Era
 
 if TYPE_CHECKING:
-    from mcplens.demo.call import Call
+    from mcplens.demo.request_context import RequestContext
 
 Json = dict[str, Any]
-Work = Callable[["Call"], Awaitable[Json]]
+Work = Callable[["RequestContext"], Awaitable[Json]]
 
 # Where a tool's definition says which feature it shows; the name of the feature's file.
 FEATURE: Final = "mcplens/feature"
@@ -30,7 +31,7 @@ class Fault(Exception):
         self.data = data
 
 
-class Failure(Exception):
+class ToolFailure(Exception):
     """The tool failed, and its result says why (`isError`); elsewhere it is an error."""
 
 
@@ -39,7 +40,7 @@ class Answered(Exception):
 
 
 @dataclass(frozen=True)
-class Tool:
+class DemoTool:
     definition: Json
     work: Work
     checks_itself: bool  # its arguments are not checked against its schema beforehand
@@ -50,13 +51,35 @@ class Tool:
 
 
 @dataclass(frozen=True)
-class Method:
+class DemoMethod:
     work: Work
     eras: frozenset[Era]
 
 
-TOOLS: dict[str, Tool] = {}
-METHODS: dict[str, Method] = {}
+TOOLS: dict[str, DemoTool] = {}
+METHODS: dict[str, DemoMethod] = {}
+
+# The modules of this package that offer tools, in the order in which the tools are listed.
+WITH_TOOLS: Final = (
+    "basics", "forms", "content", "structured", "annotations", "failures", "progress", "logs",
+    "cancellation", "changes", "subscriptions", "sampling", "elicitation", "elicitation_url",
+    "roots", "questions", "task_tools", "client_tasks", "reconnection", "headers", "broken",
+    "broken_wire", "broken_list",
+)  # fmt: skip
+_WITH_METHODS: Final = (
+    "completion", "experimental", "handshake", "lists", "logs", "prompts",
+    "resources", "subscriptions", "task_extension", "task_methods", "templates", "tool_calls",
+)  # fmt: skip
+
+
+def load_features() -> None:
+    """Import every feature, so that the tables are complete and in order."""
+    for name in (*WITH_TOOLS, *_WITH_METHODS):
+        import_module(f"mcplens.demo.{name}")
+    places = {name: place for place, name in enumerate(WITH_TOOLS)}
+    ordered = sorted(TOOLS.items(), key=lambda item: places[item[1].definition["_meta"][FEATURE]])
+    TOOLS.clear()
+    TOOLS.update(ordered)
 
 
 def tool(
@@ -78,7 +101,7 @@ def tool(
         feature = work.__module__.rpartition(".")[2]
         definition = {"name": name, "description": description, "inputSchema": whole, **more}
         definition["_meta"] = {FEATURE: feature}
-        TOOLS[name] = Tool(definition, work, checks_itself)
+        TOOLS[name] = DemoTool(definition, work, checks_itself)
         return work
 
     return offer
@@ -88,7 +111,7 @@ def method(name: str, *eras: Era) -> Callable[[Work], Work]:
     """Offer a method, in both eras unless one is named."""
 
     def offer(work: Work) -> Work:
-        METHODS[name] = Method(work, frozenset(eras or Era))
+        METHODS[name] = DemoMethod(work, frozenset(eras or Era))
         return work
 
     return offer

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from mcplens.demo.asking import ask
-from mcplens.demo.call import Call
-from mcplens.demo.registry import Failure, Json, text, tool
+from mcplens.demo.client_questions import ask
+from mcplens.demo.registry import Json, ToolFailure, text, tool
+from mcplens.demo.request_context import RequestContext
 
 # A model that calls tools for ever is stopped here.
 _MOST_ROUNDS: Final = 5
@@ -48,10 +48,10 @@ def question(prompt: str, max_tokens: int = 200) -> Json:
         "maxTokens": {"type": "integer", "minimum": 1, "default": 200},
     },
 )
-async def sample(call: Call) -> Json:
-    given = call.arguments
+async def sample(context: RequestContext) -> Json:
+    given = context.arguments
     asked = question(given.get("prompt", "What is a lens?"), given.get("maxTokens", 200))
-    answer = await ask(call, "sample", "sampling/createMessage", asked)
+    answer = await ask(context, "sample", "sampling/createMessage", asked)
     return text(f"{answer.get('model')} says: {spoken(answer)}")
 
 
@@ -64,12 +64,12 @@ async def sample(call: Call) -> Json:
         "toolChoice": {"type": "string", "enum": ["auto", "required", "none"], "default": "auto"},
     },
 )
-async def sample_with_tools(call: Call) -> Json:
-    asked = question(call.arguments.get("prompt", "What is 2 + 2?"))
-    choice = {"mode": call.arguments.get("toolChoice", "auto")}
+async def sample_with_tools(context: RequestContext) -> Json:
+    asked = question(context.arguments.get("prompt", "What is 2 + 2?"))
+    choice = {"mode": context.arguments.get("toolChoice", "auto")}
     asked |= {"tools": [_ADD], "toolChoice": choice}
     for number in range(1, _MOST_ROUNDS + 1):
-        answer = await ask(call, f"round-{number}", "sampling/createMessage", asked)
+        answer = await ask(context, f"round-{number}", "sampling/createMessage", asked)
         uses = [block for block in blocks(answer) if block.get("type") == "tool_use"]
         if not uses:
             return text(f"{answer.get('model')} says after {number} rounds: {spoken(answer)}")
@@ -81,7 +81,7 @@ async def sample_with_tools(call: Call) -> Json:
         ]
         # After the first round the model may be done, even where it had to begin with a tool.
         asked = {**asked, "messages": messages, "toolChoice": {"mode": "auto"}}
-    raise Failure(f"the model still wants to call tools after {_MOST_ROUNDS} rounds")
+    raise ToolFailure(f"the model still wants to call tools after {_MOST_ROUNDS} rounds")
 
 
 def blocks(answer: Json) -> list[Any]:

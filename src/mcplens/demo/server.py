@@ -16,16 +16,16 @@ from typing import Any, Final
 
 from mcplens.background import Background
 from mcplens.clock import Clock, SystemClock
-from mcplens.demo import features, roots
-from mcplens.demo.asking import InputRequired
-from mcplens.demo.call import Call
-from mcplens.demo.client import Client
+from mcplens.demo import roots
+from mcplens.demo.browser_page import BrowserPage
+from mcplens.demo.client import DemoClient
+from mcplens.demo.client_questions import InputNeeded
 from mcplens.demo.handshake import complete
-from mcplens.demo.listening import Audience
-from mcplens.demo.lists import Catalog
-from mcplens.demo.pages import Page
-from mcplens.demo.registry import METHODS, Answered, Failure, Fault, Json
-from mcplens.demo.tasks import Tasks
+from mcplens.demo.lists import DemoCatalog
+from mcplens.demo.registry import METHODS, Answered, Fault, Json, ToolFailure, load_features
+from mcplens.demo.request_context import RequestContext
+from mcplens.demo.subscriptions import Subscribers
+from mcplens.demo.tasks import TaskTable
 from mcplens.inbound.peer import Peer
 from mcplens.inbound.refusal import (
     INTERNAL_ERROR,
@@ -33,7 +33,7 @@ from mcplens.inbound.refusal import (
     INVALID_REQUEST,
     METHOD_NOT_FOUND,
 )
-from mcplens.inbound.rules import HeaderParameters, Incoming
+from mcplens.inbound.request_validation import HeaderParameters, Incoming
 from mcplens.protocol.eras import Era, InvalidHeaderAnnotation, header_parameters
 from mcplens.protocol.frames import Frame, Kind, RequestId, encode_result
 
@@ -47,14 +47,14 @@ class Demo:
     def __init__(
         self, clock: Clock | None = None, *, exit: Callable[[int], Any] = os._exit
     ) -> None:
-        features.load()
+        load_features()
         self.clock = clock or SystemClock()
         self.exit = exit  # broken-crash really does it
-        self.catalog = Catalog()
-        self.audience = Audience(self)
-        self.tasks = Tasks(self)
-        self.clients: dict[Peer, Client] = {}
-        self.pages: dict[str, Page] = {}  # that clients were sent to, by client and tool
+        self.catalog = DemoCatalog()
+        self.subscribers = Subscribers(self)
+        self.tasks = TaskTable(self)
+        self.clients: dict[Peer, DemoClient] = {}
+        self.pages: dict[str, BrowserPage] = {}  # that clients were sent to, by client and tool
         # What was called off; the tool cancelled-calls shows it.
         self.cancelled: deque[Json] = deque(maxlen=100)
         self._work = Background()
@@ -80,7 +80,7 @@ class Demo:
             return  # the transport has refused it already
         client = self.clients.get(peer)
         if client is None:
-            client = self.clients[peer] = Client(peer)
+            client = self.clients[peer] = DemoClient(peer)
         match frame.kind:
             case Kind.REQUEST:
                 self._start(client, frame, incoming.era)
@@ -106,7 +106,7 @@ class Demo:
 
     # -- requests ------------------------------------------------------------------------------
 
-    def _start(self, client: Client, frame: Frame, era: Era) -> None:
+    def _start(self, client: DemoClient, frame: Frame, era: Era) -> None:
         identity = frame.id
         assert identity is not None
         try:
@@ -115,43 +115,43 @@ class Demo:
             client.peer.refuse(identity, INVALID_PARAMS, f"params cannot be read: {problem}")
             return
         given = params if isinstance(params, dict) else {}
-        call = Call(self, client, identity, frame.method, given, era)
-        task = client.running[identity] = self.spawn(self._answer(call))
+        context = RequestContext(self, client, identity, frame.method, given, era)
+        task = client.running[identity] = self.spawn(self._answer(context))
         task.add_done_callback(lambda _: client.running.pop(identity, None))
 
-    async def _answer(self, call: Call) -> None:
-        peer = call.client.peer
+    async def _answer(self, context: RequestContext) -> None:
+        peer = context.client.peer
         try:
-            result = await self._result(call)
+            result = await self._result(context)
         except Answered:
             return
         except Fault as fault:
-            peer.refuse(call.id, fault.code, str(fault), fault.data)
-        except Failure as failure:
-            peer.refuse(call.id, INTERNAL_ERROR, str(failure))
+            peer.refuse(context.id, fault.code, str(fault), fault.data)
+        except ToolFailure as failure:
+            peer.refuse(context.id, INTERNAL_ERROR, str(failure))
         except asyncio.CancelledError:
-            peer.drop(call.id)
+            peer.drop(context.id)
             raise
         except Exception as problem:  # a bug of ours is an answer, as any SDK's server would give
             traceback.print_exc(file=sys.stderr)
-            peer.refuse(call.id, INTERNAL_ERROR, f"{type(problem).__name__}: {problem}")
+            peer.refuse(context.id, INTERNAL_ERROR, f"{type(problem).__name__}: {problem}")
         else:
-            peer.answer(call.id, encode_result(call.id, result))
+            peer.answer(context.id, encode_result(context.id, result))
 
-    async def _result(self, call: Call) -> Json:
-        method = METHODS.get(call.method)
-        if method is None or call.era not in method.eras:
-            raise Fault(METHOD_NOT_FOUND, f"{call.method} is not offered")
-        if not call.is_stateless:
-            if not call.client.has_shaken_hands and call.method not in _BEFORE_HANDSHAKE:
-                raise Fault(INVALID_REQUEST, f"{call.method} came before initialize")
-            return await method.work(call)
+    async def _result(self, context: RequestContext) -> Json:
+        method = METHODS.get(context.method)
+        if method is None or context.era not in method.eras:
+            raise Fault(METHOD_NOT_FOUND, f"{context.method} is not offered")
+        if not context.is_stateless:
+            if not context.client.has_shaken_hands and context.method not in _BEFORE_HANDSHAKE:
+                raise Fault(INVALID_REQUEST, f"{context.method} came before initialize")
+            return await method.work(context)
         try:
-            return complete(call.method, await method.work(call))
-        except InputRequired as required:
-            return complete(call.method, required.result)
+            return complete(context.method, await method.work(context))
+        except InputNeeded as required:
+            return complete(context.method, required.result)
 
-    def _notified(self, client: Client, frame: Frame) -> None:
+    def _notified(self, client: DemoClient, frame: Frame) -> None:
         if frame.method == "notifications/cancelled":
             params = frame.value()
             if isinstance(params, dict):
@@ -159,7 +159,7 @@ class Demo:
         elif frame.method == "notifications/roots/list_changed":
             self.spawn(roots.ask_again(client))
 
-    def cancel(self, client: Client, request_id: RequestId | None, reason: Any) -> None:
+    def cancel(self, client: DemoClient, request_id: RequestId | None, reason: Any) -> None:
         """Stop work on a request; what is unknown or done is ignored."""
         task = client.running.get(request_id) if request_id is not None else None
         if task is not None and not task.done():

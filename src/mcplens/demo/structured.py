@@ -6,8 +6,8 @@ from typing import Final
 
 import msgspec
 
-from mcplens.demo.call import Call
 from mcplens.demo.registry import Json, text, tool
+from mcplens.demo.request_context import RequestContext
 
 _WEATHER: Final = {
     "type": "object",
@@ -35,8 +35,8 @@ _WEATHER: Final = {
     title="Weather (made up)",
     outputSchema=_WEATHER,
 )
-async def weather(call: Call) -> Json:
-    city = str(call.arguments.get("city", "Bern"))
+async def weather(context: RequestContext) -> Json:
+    city = str(context.arguments.get("city", "Bern"))
     warmth = 10 + len(city)
     report = {
         "city": city,
@@ -48,5 +48,5 @@ async def weather(call: Call) -> Json:
 
 
 @tool("structured-free", "Structured content without any schema: shown, but checked by nobody.")
-async def free(call: Call) -> Json:
+async def free(context: RequestContext) -> Json:
     return text("see the structured content", structuredContent={"deep": {"list": [1, [2, [3]]]}})

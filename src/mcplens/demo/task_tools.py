@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from typing import Final
 
-from mcplens.demo.asking import ask
-from mcplens.demo.call import Call
-from mcplens.demo.calling import start_task
+from mcplens.demo.client_questions import ask
 from mcplens.demo.elicitation import NAME_ONLY, accepted, form
-from mcplens.demo.registry import Failure, Fault, Json, text, tool
+from mcplens.demo.registry import Fault, Json, ToolFailure, text, tool
+from mcplens.demo.request_context import RequestContext
 from mcplens.demo.tasks import EXTENSION
+from mcplens.demo.tool_calls import start_task
 
 _OPTIONAL: Final = {"taskSupport": "optional"}
 _WORK: Final = {
@@ -22,13 +22,13 @@ _WORK: Final = {
 }
 
 
-async def _work(call: Call) -> int:
-    total: int = call.arguments.get("steps", 3)
+async def _work(context: RequestContext) -> int:
+    total: int = context.arguments.get("steps", 3)
     for step in range(1, total + 1):
-        await call.clock.sleep(call.arguments.get("seconds", 0.5))
-        call.progress(step, total, f"step {step}")
-        if call.task is not None:
-            call.task.report(f"step {step} of {total}")
+        await context.clock.sleep(context.arguments.get("seconds", 0.5))
+        context.progress(step, total, f"step {step}")
+        if context.task is not None:
+            context.task.report(f"step {step} of {total}")
     return total
 
 
@@ -38,8 +38,8 @@ async def _work(call: Call) -> int:
     _WORK,
     execution=_OPTIONAL,
 )
-async def report(call: Call) -> Json:
-    return text(f"the report has {await _work(call)} pages")
+async def report(context: RequestContext) -> Json:
+    return text(f"the report has {await _work(context)} pages")
 
 
 @tool(
@@ -48,8 +48,8 @@ async def report(call: Call) -> Json:
     _WORK,
     execution={"taskSupport": "required"},
 )
-async def only(call: Call) -> Json:
-    return text(f"{await _work(call)} steps in the background")
+async def only(context: RequestContext) -> Json:
+    return text(f"{await _work(context)} steps in the background")
 
 
 @tool(
@@ -57,9 +57,9 @@ async def only(call: Call) -> Json:
     "A task that needs to know something: its status becomes input_required until you answer.",
     execution=_OPTIONAL,
 )
-async def needs_input(call: Call) -> Json:
+async def needs_input(context: RequestContext) -> Json:
     question = form("Who ordered this work?", NAME_ONLY)
-    answer = await ask(call, "who", "elicitation/create", question)
+    answer = await ask(context, "who", "elicitation/create", question)
     return text(f"done for {accepted(answer, NAME_ONLY)['name']}")
 
 
@@ -69,15 +69,15 @@ async def needs_input(call: Call) -> Json:
     "clients without the extension, it is an ordinary call.",
     _WORK,
 )
-async def after_form(call: Call) -> Json:
-    answer = await ask(call, "who", "elicitation/create", form("Who orders this?", NAME_ONLY))
+async def after_form(context: RequestContext) -> Json:
+    answer = await ask(context, "who", "elicitation/create", form("Who orders this?", NAME_ONLY))
     name = accepted(answer, NAME_ONLY)["name"]
 
     async def work() -> Json:
-        return text(f"{await _work(call)} steps were done for {name}")
+        return text(f"{await _work(context)} steps were done for {name}")
 
-    if call.is_stateless and call.declares("extensions", EXTENSION):
-        return start_task(call, work())
+    if context.is_stateless and context.declares("extensions", EXTENSION):
+        return start_task(context, work())
     return await work()
 
 
@@ -87,7 +87,7 @@ async def after_form(call: Call) -> Json:
     {"how": {"type": "string", "enum": ["result", "error"], "default": "result"}},
     execution=_OPTIONAL,
 )
-async def fails(call: Call) -> Json:
-    if call.arguments.get("how") == "error":
+async def fails(context: RequestContext) -> Json:
+    if context.arguments.get("how") == "error":
         raise Fault(-32000, "the task failed", {"how": "error"})
-    raise Failure("the task failed")
+    raise ToolFailure("the task failed")

@@ -14,14 +14,14 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
 
 from mcplens.clock import Timer
-from mcplens.demo.call import RELATED_TASK, Call
-from mcplens.demo.registry import Failure, Fault, Json, failure
+from mcplens.demo.registry import Fault, Json, ToolFailure, failure
+from mcplens.demo.request_context import RELATED_TASK, RequestContext
 from mcplens.inbound.refusal import INTERNAL_ERROR, INVALID_PARAMS
 from mcplens.protocol.eras import MISSING_CAPABILITY
 
 if TYPE_CHECKING:
-    from mcplens.demo.asking import Question
-    from mcplens.demo.client import Client
+    from mcplens.demo.client import DemoClient
+    from mcplens.demo.client_questions import ClientQuestion
     from mcplens.demo.server import Demo
     from mcplens.protocol.frames import RequestId
 
@@ -35,28 +35,28 @@ POLL_INTERVAL_MS: Final = 200
 _MOST_TASKS: Final = 1_000
 
 
-class Task:
+class DemoTask:
     """One task, from working to its end."""
 
-    def __init__(self, call: Call, ttl_ms: int) -> None:
+    def __init__(self, context: RequestContext, ttl_ms: int) -> None:
         # Hexadecimal: a command line takes what begins with a dash for an option.
         self.id = secrets.token_hex(18)
-        self.call = call
+        self.context = context
         self.ttl_ms = ttl_ms
         self.status = "working"
         self.message = "The work has begun."
         self.result: Json | None = None
         self.error: Json | None = None
-        self.questions: dict[str, Question] = {}  # those that wait for an answer
+        self.questions: dict[str, ClientQuestion] = {}  # those that wait for an answer
         self.awaited_by: RequestId | None = None  # the tasks/result that carries questions
         self.ended = asyncio.Event()
-        self.created = self.updated = call.clock.wall()
+        self.created = self.updated = context.clock.wall()
         self._answers: dict[str, asyncio.Future[Json]] = {}
         self._work: asyncio.Task[None] | None = None
         self.asked = asyncio.Event()  # there is a question, or an end
 
     def __repr__(self) -> str:
-        return f"<Task {self.id[:6]}… {self.status}, {len(self.questions)} questions>"
+        return f"<DemoTask {self.id[:6]}… {self.status}, {len(self.questions)} questions>"
 
     @property
     def is_over(self) -> bool:
@@ -72,7 +72,7 @@ class Task:
 
     def detailed(self) -> Json:
         """The task as the extension of 2026-07-28 writes it, with what its status brings."""
-        from mcplens.demo.asking import requests
+        from mcplens.demo.client_questions import requests
 
         detail: Json = {}
         if self.status == "input_required":
@@ -94,7 +94,7 @@ class Task:
         }
 
     def start(self, work: Awaitable[Json]) -> None:
-        self._work = self.call.demo.spawn(self._run(work))
+        self._work = self.context.demo.spawn(self._run(work))
 
     async def _run(self, work: Awaitable[Json]) -> None:
         try:
@@ -104,7 +104,7 @@ class Task:
             self.error = error if fault.data is None else {**error, "data": fault.data}
             self.move("failed", str(fault))
             return
-        except Failure as problem:
+        except ToolFailure as problem:
             result = failure(str(problem))
         except Exception as problem:  # a bug of ours must not look like a task that never ends
             self.error = {"code": INTERNAL_ERROR, "message": f"{type(problem).__name__}: {problem}"}
@@ -112,7 +112,7 @@ class Task:
             return
         self.result = result
         # A tool's own failure fails the task in 2025-11-25, and completes it in 2026-07-28.
-        is_failed = bool(result.get("isError")) and not self.call.is_stateless
+        is_failed = bool(result.get("isError")) and not self.context.is_stateless
         self.move("failed" if is_failed else "completed", "The work is done.")
 
     def move(self, status: str, message: str) -> None:
@@ -120,14 +120,14 @@ class Task:
         if self.is_over:
             return
         self.status, self.message = status, message
-        self.updated = self.call.clock.wall()
+        self.updated = self.context.clock.wall()
         if status in TERMINAL:
             self.questions.clear()
             self.ended.set()
             self.asked.set()
-        if not self.call.is_stateless:
-            self.call.client.notify("notifications/tasks/status", self.summary())
-        self.call.demo.audience.task_changed(self)
+        if not self.context.is_stateless:
+            self.context.client.notify("notifications/tasks/status", self.summary())
+        self.context.demo.subscribers.task_changed(self)
 
     def report(self, message: str) -> None:
         """Say how far the work is."""
@@ -140,7 +140,7 @@ class Task:
 
     # -- questions -----------------------------------------------------------------------------
 
-    async def ask(self, questions: dict[str, Question]) -> dict[str, Json]:
+    async def ask(self, questions: dict[str, ClientQuestion]) -> dict[str, Json]:
         """Ask the client, and wait as long as it takes."""
         loop = asyncio.get_running_loop()
         waiting = {key: loop.create_future() for key in questions}
@@ -177,73 +177,73 @@ def _iso(wall: float) -> str:
     return datetime.fromtimestamp(wall, UTC).isoformat(timespec="milliseconds")
 
 
-class Tasks:
+class TaskTable:
     """The tasks that exist; each is forgotten when its time to live is over."""
 
     def __init__(self, demo: Demo) -> None:
         self._demo = demo
-        self.known: dict[str, Task] = {}
+        self.known: dict[str, DemoTask] = {}
         self._timers: dict[str, Timer] = {}
 
     def __repr__(self) -> str:
-        return f"<Tasks {len(self.known)} known>"
+        return f"<TaskTable {len(self.known)} known>"
 
-    def create(self, call: Call, ttl_ms: Any = None) -> Task:
+    def create(self, context: RequestContext, ttl_ms: Any = None) -> DemoTask:
         """A new task for a call; the caller starts it."""
         if len(self.known) >= _MOST_TASKS:
             raise Fault(INTERNAL_ERROR, f"{_MOST_TASKS} tasks exist; no more are taken")
         wanted = ttl_ms if isinstance(ttl_ms, int | float) else DEFAULT_TTL_MS
-        task = call.task = Task(call, int(min(max(wanted, 1_000), _MOST_TTL_MS)))
+        task = context.task = DemoTask(context, int(min(max(wanted, 1_000), _MOST_TTL_MS)))
         self.known[task.id] = task
         clock = self._demo.clock
         due = clock.monotonic() + task.ttl_ms / 1000
         self._timers[task.id] = clock.call_at(due, lambda: self._forget(task))
         return task
 
-    def get(self, call: Call) -> Task:
+    def get(self, context: RequestContext) -> DemoTask:
         """The task that a request names; only its owner's in 2025-11-25.
 
         Raises:
             Fault: there is none.
         """
-        task = self.known.get(str(call.params.get("taskId")))
-        if task is None or task.call.era is not call.era or not _is_owner(call, task):
-            raise Fault(INVALID_PARAMS, f"there is no task {call.params.get('taskId')!r}")
+        task = self.known.get(str(context.params.get("taskId")))
+        if task is None or task.context.era is not context.era or not _is_owner(context, task):
+            raise Fault(INVALID_PARAMS, f"there is no task {context.params.get('taskId')!r}")
         return task
 
-    def of(self, call: Call) -> list[Task]:
+    def of(self, context: RequestContext) -> list[DemoTask]:
         """All tasks of the client that asks."""
         return [
             task
             for task in self.known.values()
-            if task.call.era is call.era and _is_owner(call, task)
+            if task.context.era is context.era and _is_owner(context, task)
         ]
 
-    def left(self, client: Client) -> None:
+    def left(self, client: DemoClient) -> None:
         """A client is gone: in 2025-11-25 nobody else can ask for its tasks."""
         for task in list(self.known.values()):
-            if task.call.client is client and not task.call.is_stateless:
+            if task.context.client is client and not task.context.is_stateless:
                 self._forget(task)
 
-    def _forget(self, task: Task) -> None:
+    def _forget(self, task: DemoTask) -> None:
         del self.known[task.id]
         self._timers.pop(task.id).cancel()
         task.cancel()
 
 
-def _is_owner(call: Call, task: Task) -> bool:
-    if call.is_stateless:  # whoever knows the id, with the same credentials
-        return call.client.peer.caller == task.call.client.peer.caller
-    return call.client is task.call.client
+def _is_owner(context: RequestContext, task: DemoTask) -> bool:
+    if context.is_stateless:  # whoever knows the id, with the same credentials
+        return context.client.peer.caller == task.context.client.peer.caller
+    return context.client is task.context.client
 
 
-def require_extension(call: Call) -> None:
+def require_extension(context: RequestContext) -> None:
     """See that the client knows the extension.
 
     Raises:
         Fault: it does not.
     """
-    if not call.declares("extensions", EXTENSION):
+    if not context.declares("extensions", EXTENSION):
         needed: Json = {"extensions": {EXTENSION: {}}}
         text = f"this needs a client with the extension {EXTENSION}"
         raise Fault(MISSING_CAPABILITY, text, {"requiredCapabilities": needed})

@@ -16,7 +16,7 @@ FILES = {"docs": ("guide.md", "index.md"), "src": ("app.py", "main.py", "test.py
 
 
 @dataclass(frozen=True)
-class Template:
+class DemoTemplate:
     definition: Json
     pattern: re.Pattern[str]
     read: Callable[[Values], str]
@@ -34,7 +34,7 @@ class Template:
 
 
 TEMPLATES = [
-    Template(
+    DemoTemplate(
         {
             "uriTemplate": "demo://greeting/{name}",
             "name": "greeting",
@@ -46,7 +46,7 @@ TEMPLATES = [
         lambda values: f"Hello, {values['name']}!",
         {"name": lambda _: NAMES},
     ),
-    Template(
+    DemoTemplate(
         {
             "uriTemplate": "demo://files/{folder}/{file}",
             "name": "files",
@@ -61,7 +61,7 @@ TEMPLATES = [
             "file": lambda given: FILES.get(given.get("folder", ""), ()),
         },
     ),
-    Template(
+    DemoTemplate(
         {
             "uriTemplate": "demo://search{?query,limit}",
             "name": "search",

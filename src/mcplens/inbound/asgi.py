@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable, Coroutine, Mapping, MutableMapp
 from typing import Any, Final
 
 from mcplens.inbound.refusal import HTTP_REFUSAL, Refusal
-from mcplens.inbound.rules import Headers
+from mcplens.inbound.request_validation import Headers
 
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
@@ -59,7 +59,7 @@ def abort(send: Send) -> None:
 COMMENT: Final = b": still here\n\n"
 
 
-class Exchange:
+class AsgiExchange:
     """A request, and the response to it."""
 
     def __init__(self, scope: Scope, receive: Receive, send: Send, headers: Headers) -> None:
@@ -74,7 +74,7 @@ class Exchange:
         self._work: asyncio.Task[None] | None = None
 
     def __repr__(self) -> str:
-        return f"<Exchange {self.method} {self.path} {'begun' if self.has_begun else 'new'}>"
+        return f"<AsgiExchange {self.method} {self.path} {'begun' if self.has_begun else 'new'}>"
 
     def accepts(self, content_type: str) -> bool:
         """Whether the client takes this type; it takes anything if it does not say."""

@@ -13,9 +13,9 @@ import msgspec
 
 from mcplens.clock import Clock
 from mcplens.inbound.limits import Limits
-from mcplens.inbound.peer import Handler, Peer
-from mcplens.inbound.sessions import new_session_id
-from mcplens.inbound.streams import Backlog, Bell, Outbox, Stream
+from mcplens.inbound.peer import Peer, PeerHandler
+from mcplens.inbound.session_table import new_session_id
+from mcplens.inbound.streams import ReplayBuffer, SendQueue, Stream, Wakeup
 from mcplens.protocol.frames import RequestId
 
 
@@ -27,7 +27,7 @@ class Rejection(msgspec.Struct, frozen=True):
     body: bytes
 
 
-class Call:
+class PendingPost:
     """One POST with a request in it (or several, in a batch), and how it is to be answered."""
 
     def __init__(self, ids: set[RequestId], *, has_stream_only: bool = False) -> None:
@@ -38,31 +38,31 @@ class Call:
         self.is_over = False
         # Whether even an answer that comes first goes on a stream.
         self.has_stream_only = has_stream_only or len(ids) > 1
-        self._bell = Bell()
+        self._wakeup = Wakeup()
 
-    def ring(self) -> None:
-        self._bell.ring()
+    def wake(self) -> None:
+        self._wakeup.wake()
 
     async def wait(self, clock: Clock, timeout_s: float) -> None:
         """Until something is to be done, or for so long."""
         if not (self.is_over or self.rejection):
-            await self._bell.wait(clock, timeout_s)
+            await self._wakeup.wait(clock, timeout_s)
 
     def settle(self, request_id: RequestId) -> None:
         """One of its requests needs nothing more."""
         self.ids.discard(request_id)
         if not self.ids:
             self.is_over = True
-            self.ring()
+            self.wake()
 
 
-class SessionCall(Call):
+class SessionPost(PendingPost):
     """A POST of a session; its stream can be resumed."""
 
     stream: Stream | None = None
 
 
-class HttpSession(Peer):
+class HttpSessionPeer(Peer):
     """A client with a session id."""
 
     kind = "http"
@@ -70,51 +70,51 @@ class HttpSession(Peer):
 
     def __init__(
         self,
-        handler: Handler,
+        handler: PeerHandler,
         limits: Limits,
         *,
         caller: str,
         json_answers: bool,
-        on_closed: Callable[[HttpSession], None],
+        on_closed: Callable[[HttpSessionPeer], None],
     ) -> None:
         super().__init__(handler, limits, caller=caller)
         self.id = new_session_id()
         self._json_answers = json_answers
         self._on_closed = on_closed
-        self._backlog = Backlog(limits, self._forgot)
+        self._replay = ReplayBuffer(limits, self._forgot)
         self._numbers = itertools.count(1)
-        self._calls: dict[RequestId, SessionCall] = {}
-        self.standalone = Stream("s0", self._backlog)
+        self._posts: dict[RequestId, SessionPost] = {}
+        self.standalone = Stream("s0", self._replay)
         self.streams: dict[str, Stream] = {self.standalone.name: self.standalone}
 
-    def open_call(self, ids: set[RequestId], *, has_stream_only: bool) -> SessionCall:
+    def open_post(self, ids: set[RequestId], *, has_stream_only: bool) -> SessionPost:
         """A POST with requests came."""
-        call = SessionCall(ids, has_stream_only=has_stream_only)
-        self._calls.update((request_id, call) for request_id in ids)
-        return call
+        post = SessionPost(ids, has_stream_only=has_stream_only)
+        self._posts.update((request_id, post) for request_id in ids)
+        return post
 
-    def open_stream(self, call: SessionCall) -> Stream:
+    def open_stream(self, post: SessionPost) -> Stream:
         """The stream of a POST; begun when first needed."""
-        if call.stream is None:
-            call.stream = Stream(f"s{next(self._numbers)}", self._backlog)
-            self.streams[call.stream.name] = call.stream
-            call.ring()
-        return call.stream
+        if post.stream is None:
+            post.stream = Stream(f"s{next(self._numbers)}", self._replay)
+            self.streams[post.stream.name] = post.stream
+            post.wake()
+        return post.stream
 
     def reject(self, request_id: RequestId, status: int, content_type: str, body: bytes) -> bool:
-        call = self._calls.get(request_id)
-        if call is None or call.stream is not None:
+        post = self._posts.get(request_id)
+        if post is None or post.stream is not None:
             return False
         self._waiting.pop(request_id, None)
-        call.rejection = Rejection(status, content_type, body)
+        post.rejection = Rejection(status, content_type, body)
         self._settle(request_id)
         return True
 
     def hang_up(self, request_id: RequestId, retry_ms: int) -> bool:
-        call = self._calls.get(request_id)
-        if call is None or self._json_answers or not self.can_resume:
+        post = self._posts.get(request_id)
+        if post is None or self._json_answers or not self.can_resume:
             return False
-        self.open_stream(call).hang_up(retry_ms)
+        self.open_stream(post).hang_up(retry_ms)
         return True
 
     @property
@@ -123,28 +123,28 @@ class HttpSession(Peer):
         return self.protocol_version is not None and self.protocol_version >= "2025-11-25"
 
     def _put(self, data: bytes, during: RequestId | None) -> None:
-        call = None if during is None or self._json_answers else self._calls.get(during)
+        post = None if during is None or self._json_answers else self._posts.get(during)
         # What belongs to no open request, or does not fit into its JSON, has a stream of its own.
-        (self.standalone if call is None else self.open_stream(call)).put(data)
+        (self.standalone if post is None else self.open_stream(post)).put(data)
 
     def _put_answer(self, request_id: RequestId, data: bytes, error_code: int | None) -> None:
-        call = self._calls.get(request_id)
-        if call is None:
+        post = self._posts.get(request_id)
+        if post is None:
             return
-        if call.stream is None and not call.has_stream_only:
-            call.answer = data
+        if post.stream is None and not post.has_stream_only:
+            post.answer = data
         else:
-            self.open_stream(call).put(data)
+            self.open_stream(post).put(data)
         self._settle(request_id)
 
     def _put_nothing(self, request_id: RequestId) -> None:
         self._settle(request_id)
 
     def _settle(self, request_id: RequestId) -> None:
-        call = self._calls.pop(request_id)
-        call.settle(request_id)
-        if call.is_over and call.stream is not None:
-            self._finish(call.stream)
+        post = self._posts.pop(request_id)
+        post.settle(request_id)
+        if post.is_over and post.stream is not None:
+            self._finish(post.stream)
 
     def _finish(self, stream: Stream) -> None:
         stream.finish()
@@ -156,16 +156,16 @@ class HttpSession(Peer):
             self.streams.pop(stream.name, None)
 
     def _shut(self, reason: str) -> None:
-        for call in set(self._calls.values()):
-            call.is_over = True
-            call.ring()
-        self._calls.clear()
+        for post in set(self._posts.values()):
+            post.is_over = True
+            post.wake()
+        self._posts.clear()
         for stream in self.streams.values():
             stream.finish()
         self._on_closed(self)
 
 
-class StatelessRequest(Peer):
+class StatelessPeer(Peer):
     """A client of 2026-07-28, for the one request that we know it by."""
 
     kind = "http"
@@ -173,7 +173,7 @@ class StatelessRequest(Peer):
 
     def __init__(
         self,
-        handler: Handler,
+        handler: PeerHandler,
         limits: Limits,
         *,
         caller: str,
@@ -182,21 +182,21 @@ class StatelessRequest(Peer):
     ) -> None:
         super().__init__(handler, limits, caller=caller)
         self._on_overrun = on_overrun
-        self.call = Call(set())
-        self.outbox: Outbox | None = None
+        self.post = PendingPost(set())
+        self.send_queue: SendQueue | None = None
         self._json_answers = json_answers
 
-    def open_stream(self) -> Outbox:
-        if self.outbox is None:
-            self.outbox = Outbox(self.limits.max_backlog_bytes, self._overrun)
-            self.call.ring()
-        return self.outbox
+    def open_stream(self) -> SendQueue:
+        if self.send_queue is None:
+            self.send_queue = SendQueue(self.limits.max_backlog_bytes, self._overrun)
+            self.post.wake()
+        return self.send_queue
 
     def reject(self, request_id: RequestId, status: int, content_type: str, body: bytes) -> bool:
-        if self.outbox is not None:
+        if self.send_queue is not None:
             return False
         self._waiting.pop(request_id, None)
-        self.call.rejection = Rejection(status, content_type, body)
+        self.post.rejection = Rejection(status, content_type, body)
         self._end()
         return True
 
@@ -205,10 +205,10 @@ class StatelessRequest(Peer):
             self.open_stream().put(data)
 
     def _put_answer(self, request_id: RequestId, data: bytes, error_code: int | None) -> None:
-        if self.outbox is None:
-            self.call.answer, self.call.error_code = data, error_code
+        if self.send_queue is None:
+            self.post.answer, self.post.error_code = data, error_code
         else:
-            self.outbox.put(data)
+            self.send_queue.put(data)
         self._end()
 
     def _put_nothing(self, request_id: RequestId) -> None:
@@ -219,10 +219,10 @@ class StatelessRequest(Peer):
         self._on_overrun()
 
     def _end(self) -> None:
-        self.call.is_over = True
-        self.call.ring()
-        if self.outbox is not None:
-            self.outbox.finish()
+        self.post.is_over = True
+        self.post.wake()
+        if self.send_queue is not None:
+            self.send_queue.finish()
 
     def _shut(self, reason: str) -> None:
         self._end()

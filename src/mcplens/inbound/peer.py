@@ -14,7 +14,7 @@ from typing import Any, Final, Protocol
 
 from mcplens.inbound.limits import Limits
 from mcplens.inbound.refusal import HTTP_REFUSAL, INTERNAL_ERROR, INVALID_REQUEST, Refusal
-from mcplens.inbound.rules import (
+from mcplens.inbound.request_validation import (
     HeaderParameters,
     Headers,
     Incoming,
@@ -41,7 +41,7 @@ _log = logging.getLogger("mcplens.inbound")
 LISTEN: Final = "subscriptions/listen"
 
 
-class Handler(Protocol):
+class PeerHandler(Protocol):
     """Who serves the clients: the demo server, the gateway. Called on the loop; never blocks."""
 
     def received(self, peer: Peer, incoming: Incoming) -> None:
@@ -60,7 +60,7 @@ class Peer(ABC):
     kind: str = "?"
     has_headers = False  # whether its requests are HTTP requests of their own
 
-    def __init__(self, handler: Handler, limits: Limits, *, caller: str = "") -> None:
+    def __init__(self, handler: PeerHandler, limits: Limits, *, caller: str = "") -> None:
         self.handler = handler
         self.limits = limits
         self.caller = caller  # who it is, by the gate's token

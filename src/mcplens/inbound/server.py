@@ -13,8 +13,8 @@ from typing import Any, Final
 import msgspec
 
 from mcplens.errors import ConfigurationError, ConnectError, classify
+from mcplens.inbound.asgi_app import AsgiApp
 from mcplens.inbound.limits import Limits
-from mcplens.inbound.site import Site
 from mcplens.transports.network import is_loopback
 
 LOOPBACK: Final = "127.0.0.1"
@@ -34,7 +34,7 @@ class Address(msgspec.Struct, frozen=True):
 
 @asynccontextmanager
 async def serve(
-    site: Site, *, host: str = LOOPBACK, port: int = 0, limits: Limits | None = None
+    app: AsgiApp, *, host: str = LOOPBACK, port: int = 0, limits: Limits | None = None
 ) -> AsyncIterator[Address]:
     """Serve for as long as the block lasts; port 0 means any that is free.
 
@@ -42,13 +42,13 @@ async def serve(
         ConfigurationError: other machines could come in without a token.
         ConnectError: the port cannot be had.
     """
-    if not is_loopback(host) and not site.gate.has_token:
+    if not is_loopback(host) and not app.access.has_token:
         text = f"{host} can be reached by other machines: serve on {LOOPBACK}, or set a token"
         raise ConfigurationError("CONFIGURATION_INVALID", text)
     most = (limits or Limits()).max_message_bytes
     listener = listen(host, port)
     async with serve_app(
-        site, listener, host=host, max_message_bytes=most, close=site.close
+        app, listener, host=host, max_message_bytes=most, close=app.close
     ) as address:
         yield address
 
@@ -64,7 +64,7 @@ async def serve_app(
     max_connections: int | None = None,
 ) -> AsyncIterator[Address]:
     """Serve an ASGI application for as long as the block lasts; `close` ends what it has open."""
-    from mcplens.inbound.quiet import make_server
+    from mcplens.inbound.uvicorn_server import make_server
 
     address = Address(host, listener.getsockname()[1])
     is_up = asyncio.Event()

@@ -10,12 +10,12 @@ from typing import Final
 from urllib.parse import parse_qs
 
 from mcplens.clock import Clock
-from mcplens.inbound.asgi import COMMENT, EVENT_STREAM, Exchange, event
+from mcplens.inbound.asgi import COMMENT, EVENT_STREAM, AsgiExchange, event
 from mcplens.inbound.limits import Limits
-from mcplens.inbound.peer import Handler, Peer
+from mcplens.inbound.peer import Peer, PeerHandler
 from mcplens.inbound.refusal import HTTP_REFUSAL, Refusal
-from mcplens.inbound.sessions import Sessions, new_session_id
-from mcplens.inbound.streams import Outbox
+from mcplens.inbound.session_table import SessionTable, new_session_id
+from mcplens.inbound.streams import SendQueue
 from mcplens.protocol.frames import RequestId
 
 _QUERY_KEY: Final = "session_id"
@@ -28,7 +28,7 @@ class SsePeer(Peer):
 
     def __init__(
         self,
-        handler: Handler,
+        handler: PeerHandler,
         limits: Limits,
         *,
         caller: str,
@@ -38,18 +38,18 @@ class SsePeer(Peer):
         super().__init__(handler, limits, caller=caller)
         self._on_overrun = on_overrun
         self.id = new_session_id()
-        self.outbox = Outbox(limits.max_backlog_bytes, self._overrun)
+        self.send_queue = SendQueue(limits.max_backlog_bytes, self._overrun)
         self._on_closed = on_closed
 
     def _put(self, data: bytes, during: RequestId | None) -> None:
-        self.outbox.put(data)
+        self.send_queue.put(data)
 
     def _overrun(self) -> None:
         self.close("the client reads too slowly")
         self._on_overrun()
 
     def _shut(self, reason: str) -> None:
-        self.outbox.finish()
+        self.send_queue.finish()
         self._on_closed(self)
 
 
@@ -58,7 +58,7 @@ class HttpSse:
 
     def __init__(
         self,
-        handler: Handler,
+        handler: PeerHandler,
         clock: Clock,
         *,
         messages_path: str = "/messages",
@@ -68,7 +68,7 @@ class HttpSse:
         self._handler = handler
         self._clock = clock
         self._limits = limits or Limits()
-        self.sessions: Sessions[SsePeer] = Sessions(clock, self._limits)
+        self.sessions: SessionTable[SsePeer] = SessionTable(clock, self._limits)
 
     def __repr__(self) -> str:
         return f"<HttpSse {self.sessions!r}>"
@@ -77,7 +77,7 @@ class HttpSse:
         """End all streams."""
         self.sessions.close_all("the server is closing")
 
-    async def handle(self, exchange: Exchange) -> None:
+    async def handle(self, exchange: AsgiExchange) -> None:
         """Answer one HTTP request.
 
         Raises:
@@ -91,14 +91,14 @@ class HttpSse:
             raise Refusal(405, HTTP_REFUSAL, text, headers={"Allow": wanted})
         await (self._post(exchange) if is_message else self._get(exchange))
 
-    async def _post(self, exchange: Exchange) -> None:
+    async def _post(self, exchange: AsgiExchange) -> None:
         session_id = parse_qs(exchange.query).get(_QUERY_KEY, [None])[0]
         peer = self.sessions.get(session_id, exchange.caller)
         body = await exchange.body(self._limits.max_message_bytes)
         await exchange.respond(202, b"Accepted", "text/plain")
         peer.take(body, exchange.headers)
 
-    async def _get(self, exchange: Exchange) -> None:
+    async def _get(self, exchange: AsgiExchange) -> None:
         if not exchange.accepts(EVENT_STREAM):
             raise Refusal(406, HTTP_REFUSAL, f"Accept must name {EVENT_STREAM}")
         self.sessions.make_room()
@@ -116,12 +116,12 @@ class HttpSse:
         finally:
             peer.close("the client closed its stream")
 
-    async def _write(self, exchange: Exchange, peer: SsePeer) -> None:
+    async def _write(self, exchange: AsgiExchange, peer: SsePeer) -> None:
         await exchange.open_events()
         endpoint = f"{self.messages_path}?{_QUERY_KEY}={peer.id}"
         await exchange.write(event(endpoint.encode(), name="endpoint"))
         keepalive_s = self._limits.keepalive_s
-        while (messages := await peer.outbox.take(self._clock, keepalive_s)) is not None:
+        while (messages := await peer.send_queue.take(self._clock, keepalive_s)) is not None:
             for data in messages:
                 await exchange.write(event(data, name="message"))
             if not messages:

@@ -15,10 +15,10 @@ from typing import Final
 
 from mcplens.clock import Clock, within
 from mcplens.inbound.limits import Limits
-from mcplens.inbound.peer import Handler, Peer
-from mcplens.inbound.streams import Bell
+from mcplens.inbound.peer import Peer, PeerHandler
+from mcplens.inbound.streams import Wakeup
 from mcplens.protocol.frames import RequestId
-from mcplens.protocol.lines import LineSplitter
+from mcplens.protocol.line_splitter import LineSplitter
 
 _CHUNK_BYTES: Final = 256 * 1024
 # After the client closed our stdin: for the answers that are nearly done, and to write them.
@@ -30,13 +30,13 @@ class StdioPeer(Peer):
 
     kind = "stdio"
 
-    def __init__(self, handler: Handler, limits: Limits, *, reader: int, writer: int) -> None:
+    def __init__(self, handler: PeerHandler, limits: Limits, *, reader: int, writer: int) -> None:
         super().__init__(handler, limits)
         self._reader = reader
         self._writer = writer
         self._loop = asyncio.get_running_loop()
         self._lines = LineSplitter(limits.max_message_bytes)
-        self._bell = Bell()
+        self._wakeup = Wakeup()
         self._has_ended = False  # the client closed our stdin
         self._outgoing: list[bytes] = []
         self._size = 0
@@ -49,7 +49,7 @@ class StdioPeer(Peer):
         for target in (self._read_all, self._write_all):
             threading.Thread(target=target, name=f"stdio {target.__name__}", daemon=True).start()
         while self.is_open and not self._has_ended:
-            await self._bell.wait()
+            await self._wakeup.wait()
         with contextlib.suppress(TimeoutError):
             await within(clock, _GRACE_S, self._finish())
         self.close("the client closed our stdin")
@@ -57,9 +57,9 @@ class StdioPeer(Peer):
     async def _finish(self) -> None:
         """Until what was asked is answered, and the answers are written."""
         while self.is_open and (self.is_working or self._size):
-            await self._bell.wait()
+            await self._wakeup.wait()
         while self._size:
-            await self._bell.wait()
+            await self._wakeup.wait()
 
     # -- on the loop ---------------------------------------------------------------------------
 
@@ -74,7 +74,7 @@ class StdioPeer(Peer):
             self._work.notify()
 
     def _shut(self, reason: str) -> None:
-        self._bell.ring()
+        self._wakeup.wake()
         with self._work:
             self._is_leaving = True
             self._work.notify()
@@ -90,11 +90,11 @@ class StdioPeer(Peer):
         if rest:
             self.take(rest)
         self._has_ended = True
-        self._bell.ring()
+        self._wakeup.wake()
 
     def _written(self, size: int) -> None:
         self._size -= size
-        self._bell.ring()
+        self._wakeup.wake()
 
     def _lost(self) -> None:
         self._size = 0
@@ -140,7 +140,7 @@ class StdioPeer(Peer):
             self._has_read.set()
 
 
-async def serve_stdio(handler: Handler, clock: Clock, *, limits: Limits | None = None) -> None:
+async def serve_stdio(handler: PeerHandler, clock: Clock, *, limits: Limits | None = None) -> None:
     """Serve whoever started this process; a stray print goes to stderr, not among the messages."""
     sys.stdout.flush()
     reader, writer = os.dup(0), os.dup(1)

@@ -9,10 +9,10 @@ from __future__ import annotations
 from typing import Final, Literal
 
 from mcplens.clock import Clock
-from mcplens.inbound.asgi import COMMENT, EVENT_STREAM, JSON, Exchange, event
-from mcplens.inbound.http_peers import HttpSession, SessionCall, StatelessRequest
+from mcplens.inbound.asgi import COMMENT, EVENT_STREAM, JSON, AsgiExchange, event
+from mcplens.inbound.http_peers import HttpSessionPeer, SessionPost, StatelessPeer
 from mcplens.inbound.limits import Limits
-from mcplens.inbound.peer import LISTEN, Handler
+from mcplens.inbound.peer import LISTEN, PeerHandler
 from mcplens.inbound.refusal import (
     HTTP_REFUSAL,
     INVALID_REQUEST,
@@ -20,7 +20,7 @@ from mcplens.inbound.refusal import (
     full,
     status_of,
 )
-from mcplens.inbound.rules import (
+from mcplens.inbound.request_validation import (
     VERSION_HEADER,
     Incoming,
     era_of_message,
@@ -28,8 +28,8 @@ from mcplens.inbound.rules import (
     unsupported,
     version_offered,
 )
-from mcplens.inbound.sessions import Sessions
-from mcplens.inbound.streams import Outbox, Stream
+from mcplens.inbound.session_table import SessionTable
+from mcplens.inbound.streams import SendQueue, Stream
 from mcplens.protocol.eras import HANDSHAKE_VERSIONS, STATELESS_VERSIONS, Era
 from mcplens.protocol.frames import Frame, Kind, Malformed, Message, RequestId, parse
 
@@ -42,7 +42,7 @@ class StreamableHttp:
 
     def __init__(
         self,
-        handler: Handler,
+        handler: PeerHandler,
         clock: Clock,
         *,
         limits: Limits | None = None,
@@ -54,8 +54,8 @@ class StreamableHttp:
         self._limits = limits or Limits()
         self._answers = answers
         self._is_stateless_only = is_stateless_only
-        self._requests: set[StatelessRequest] = set()
-        self.sessions: Sessions[HttpSession] = Sessions(clock, self._limits)
+        self._requests: set[StatelessPeer] = set()
+        self.sessions: SessionTable[HttpSessionPeer] = SessionTable(clock, self._limits)
 
     def __repr__(self) -> str:
         return f"<StreamableHttp {self.sessions!r}, {len(self._requests)} stateless requests>"
@@ -66,7 +66,7 @@ class StreamableHttp:
         for request in list(self._requests):
             request.close("the server is closing")
 
-    async def handle(self, exchange: Exchange) -> None:
+    async def handle(self, exchange: AsgiExchange) -> None:
         """Answer one HTTP request.
 
         Raises:
@@ -88,13 +88,13 @@ class StreamableHttp:
                 text = f"{exchange.method} is not offered here"
                 raise Refusal(405, HTTP_REFUSAL, text, headers={"Allow": allowed})
 
-    def _is_stateless(self, exchange: Exchange) -> bool:
+    def _is_stateless(self, exchange: AsgiExchange) -> bool:
         version = exchange.headers.get(VERSION_HEADER)
         return self._is_stateless_only or version in STATELESS_VERSIONS
 
     # -- POST ----------------------------------------------------------------------------------
 
-    async def _post(self, exchange: Exchange) -> None:
+    async def _post(self, exchange: AsgiExchange) -> None:
         if not (exchange.accepts(JSON) and exchange.accepts(EVENT_STREAM)):
             raise Refusal(406, HTTP_REFUSAL, f"Accept must name {JSON} and {EVENT_STREAM}")
         content_type = exchange.headers.get("content-type", "").partition(";")[0].strip().lower()
@@ -113,8 +113,8 @@ class StreamableHttp:
             raise malformed(Malformed(message.raw, getattr(message, "reason", text)))
         await self._post_session(exchange, message)
 
-    async def _post_stateless(self, exchange: Exchange, frame: Frame) -> None:
-        peer = StatelessRequest(
+    async def _post_stateless(self, exchange: AsgiExchange, frame: Frame) -> None:
+        peer = StatelessPeer(
             self._handler,
             self._limits,
             caller=exchange.caller,
@@ -143,30 +143,30 @@ class StreamableHttp:
             self._requests.discard(peer)
             peer.close("the request is over")
 
-    async def _answer_stateless(self, exchange: Exchange, peer: StatelessRequest) -> None:
-        call = peer.call
-        if peer.outbox is None:
-            await call.wait(self._clock, self._limits.stream_after_s)
-        while peer.outbox is None and not call.is_over:
+    async def _answer_stateless(self, exchange: AsgiExchange, peer: StatelessPeer) -> None:
+        post = peer.post
+        if peer.send_queue is None:
+            await post.wait(self._clock, self._limits.stream_after_s)
+        while peer.send_queue is None and not post.is_over:
             if self._answers == "json":
-                await call.wait(self._clock, self._limits.keepalive_s)
+                await post.wait(self._clock, self._limits.keepalive_s)
             else:
                 peer.open_stream()
-        if call.rejection is not None:
-            rejection = call.rejection
+        if post.rejection is not None:
+            rejection = post.rejection
             await exchange.respond(rejection.status, rejection.body, rejection.content_type)
-        elif call.answer is not None:
-            await exchange.respond(status_of(call.error_code), call.answer, JSON)
-        elif peer.outbox is not None:
+        elif post.answer is not None:
+            await exchange.respond(status_of(post.error_code), post.answer, JSON)
+        elif peer.send_queue is not None:
             await exchange.open_events()
-            await self._write_outbox(exchange, peer.outbox)
+            await self._write_queue(exchange, peer.send_queue)
         else:
             await exchange.respond(202)
 
-    async def _write_outbox(self, exchange: Exchange, outbox: Outbox) -> None:
+    async def _write_queue(self, exchange: AsgiExchange, send_queue: SendQueue) -> None:
         """2026-07-28 has no event ids: a lost stream is a lost request."""
         keepalive_s = self._limits.keepalive_s
-        while (messages := await outbox.take(self._clock, keepalive_s)) is not None:
+        while (messages := await send_queue.take(self._clock, keepalive_s)) is not None:
             for data in messages:
                 await exchange.write(event(data))
             if not messages:
@@ -175,7 +175,7 @@ class StreamableHttp:
 
     # -- POST of a session ---------------------------------------------------------------------
 
-    async def _post_session(self, exchange: Exchange, message: Message) -> None:
+    async def _post_session(self, exchange: AsgiExchange, message: Message) -> None:
         is_first = isinstance(message, Frame) and message.method == "initialize"
         if is_first and _SESSION_HEADER not in exchange.headers:
             self.sessions.make_room()
@@ -192,7 +192,7 @@ class StreamableHttp:
                 session.close("no session came of initialize")
 
     async def _take(
-        self, exchange: Exchange, session: HttpSession, message: Message, *, is_first: bool
+        self, exchange: AsgiExchange, session: HttpSessionPeer, message: Message, *, is_first: bool
     ) -> None:
         admitted: list[Incoming] = []
         ids: set[RequestId] = set()
@@ -208,47 +208,47 @@ class StreamableHttp:
         except Refusal:
             session.withdraw(ids)  # one bad member of a batch, and all of it is refused
             raise
-        call = session.open_call(ids, has_stream_only=self._answers == "sse") if ids else None
+        post = session.open_post(ids, has_stream_only=self._answers == "sse") if ids else None
         for incoming in admitted:
             session.hand_over(incoming)
-        if call is None:
+        if post is None:
             await exchange.respond(202)
         else:
             # A connection that breaks is no cancellation in this era: the work goes on.
-            await exchange.attend(self._answer_call(exchange, session, call, is_first=is_first))
+            await exchange.attend(self._answer_post(exchange, session, post, is_first=is_first))
 
-    async def _answer_call(
-        self, exchange: Exchange, session: HttpSession, call: SessionCall, *, is_first: bool
+    async def _answer_post(
+        self, exchange: AsgiExchange, session: HttpSessionPeer, post: SessionPost, *, is_first: bool
     ) -> None:
-        if call.stream is None:
-            await call.wait(self._clock, self._limits.stream_after_s)
-        while call.stream is None and not call.is_over:
-            if self._answers == "json" and not call.has_stream_only:
-                await call.wait(self._clock, self._limits.keepalive_s)
+        if post.stream is None:
+            await post.wait(self._clock, self._limits.stream_after_s)
+        while post.stream is None and not post.is_over:
+            if self._answers == "json" and not post.has_stream_only:
+                await post.wait(self._clock, self._limits.keepalive_s)
             else:
-                session.open_stream(call)
-        headers = self._introduce(session, call) if is_first else {}
-        if call.rejection is not None:
-            rejection = call.rejection
+                session.open_stream(post)
+        headers = self._introduce(session, post) if is_first else {}
+        if post.rejection is not None:
+            rejection = post.rejection
             await exchange.respond(rejection.status, rejection.body, rejection.content_type)
-        elif call.answer is not None:
-            await exchange.respond(200, call.answer, JSON, headers)
-        elif call.stream is not None:
+        elif post.answer is not None:
+            await exchange.respond(200, post.answer, JSON, headers)
+        elif post.stream is not None:
             await exchange.open_events(headers)
-            await self._write_stream(exchange, session, call.stream, 0)
+            await self._write_stream(exchange, session, post.stream, 0)
         else:
             await exchange.respond(202)
 
-    def _introduce(self, session: HttpSession, call: SessionCall) -> dict[str, str]:
+    def _introduce(self, session: HttpSessionPeer, post: SessionPost) -> dict[str, str]:
         """The session is one unless initialize was refused; the client is told its id."""
-        if session.protocol_version is None and call.is_over:
+        if session.protocol_version is None and post.is_over:
             return {}
         self.sessions.add(session)
         self.sessions.begin(session)
         return {"Mcp-Session-Id": session.id}
 
-    def _new_session(self, caller: str) -> HttpSession:
-        return HttpSession(
+    def _new_session(self, caller: str) -> HttpSessionPeer:
+        return HttpSessionPeer(
             self._handler,
             self._limits,
             caller=caller,
@@ -256,7 +256,9 @@ class StreamableHttp:
             on_closed=self.sessions.remove,
         )
 
-    def _session_of(self, exchange: Exchange, message: Message | None = None) -> HttpSession:
+    def _session_of(
+        self, exchange: AsgiExchange, message: Message | None = None
+    ) -> HttpSessionPeer:
         version = exchange.headers.get(VERSION_HEADER)
         # Without the header 2025-03-26 is meant, which any session may be.
         if version is not None and version not in HANDSHAKE_VERSIONS:
@@ -265,7 +267,7 @@ class StreamableHttp:
 
     # -- streams -------------------------------------------------------------------------------
 
-    async def _get(self, exchange: Exchange, session: HttpSession) -> None:
+    async def _get(self, exchange: AsgiExchange, session: HttpSessionPeer) -> None:
         if not exchange.accepts(EVENT_STREAM):
             raise Refusal(406, HTTP_REFUSAL, f"Accept must name {EVENT_STREAM}")
         stream, after = self._resume(session, exchange.headers.get("last-event-id", ""))
@@ -276,12 +278,12 @@ class StreamableHttp:
             self.sessions.end(session)
 
     async def _answer_get(
-        self, exchange: Exchange, session: HttpSession, stream: Stream, after: int
+        self, exchange: AsgiExchange, session: HttpSessionPeer, stream: Stream, after: int
     ) -> None:
         await exchange.open_events()
         await self._write_stream(exchange, session, stream, after)
 
-    def _resume(self, session: HttpSession, last_event_id: str) -> tuple[Stream, int]:
+    def _resume(self, session: HttpSessionPeer, last_event_id: str) -> tuple[Stream, int]:
         """The stream that a GET asks for, and after which of its events."""
         standalone = session.standalone
         if not last_event_id:
@@ -297,7 +299,7 @@ class StreamableHttp:
         return stream, max(int(number), stream.forgotten)
 
     async def _write_stream(
-        self, exchange: Exchange, session: HttpSession, stream: Stream, after: int
+        self, exchange: AsgiExchange, session: HttpSessionPeer, stream: Stream, after: int
     ) -> None:
         reader = stream.attach(exchange.abort)  # a client that reads too slowly may resume
         try:
@@ -306,7 +308,12 @@ class StreamableHttp:
             stream.detach(reader)
 
     async def _follow(
-        self, exchange: Exchange, session: HttpSession, stream: Stream, after: int, reader: int
+        self,
+        exchange: AsgiExchange,
+        session: HttpSessionPeer,
+        stream: Stream,
+        after: int,
+        reader: int,
     ) -> None:
         if session.can_resume:
             # An id to come back with, before anything else (2025-11-25, "Sending Messages").

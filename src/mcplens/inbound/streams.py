@@ -14,13 +14,13 @@ from mcplens.clock import Clock
 from mcplens.inbound.limits import Limits
 
 
-class Bell:
+class Wakeup:
     """Wakes one reader."""
 
     def __init__(self) -> None:
         self._waiter: asyncio.Future[None] | None = None
 
-    def ring(self) -> None:
+    def wake(self) -> None:
         waiter, self._waiter = self._waiter, None
         if waiter is not None and not waiter.done():
             waiter.set_result(None)
@@ -30,7 +30,7 @@ class Bell:
         waiter = self._waiter = asyncio.get_running_loop().create_future()
         timer = None
         if clock is not None and timeout_s is not None:
-            timer = clock.call_at(clock.monotonic() + timeout_s, self.ring)
+            timer = clock.call_at(clock.monotonic() + timeout_s, self.wake)
         try:
             await waiter
         finally:
@@ -38,7 +38,7 @@ class Bell:
                 timer.cancel()
 
 
-class Outbox:
+class SendQueue:
     """What waits for a client. With more than fits, `on_overrun` is called, once."""
 
     def __init__(self, limit_bytes: int, on_overrun: Callable[[], None]) -> None:
@@ -48,11 +48,11 @@ class Outbox:
         self._size = 0
         self._in_hand = 0  # bytes that the reader took and may still be sending
         self._is_finished = False
-        self._bell = Bell()
+        self._wakeup = Wakeup()
 
     def __repr__(self) -> str:
         state = "finished" if self._is_finished else "open"
-        return f"<Outbox {state}, {self._size} bytes wait>"
+        return f"<SendQueue {state}, {self._size} bytes wait>"
 
     def put(self, data: bytes) -> None:
         if self._is_finished:
@@ -61,17 +61,17 @@ class Outbox:
         if self._size + self._in_hand and self._size + self._in_hand + len(data) > self._limit:
             self._is_finished = True
             self._messages.clear()
-            self._bell.ring()
+            self._wakeup.wake()
             self._on_overrun()
             return
         self._messages.append(data)
         self._size += len(data)
-        self._bell.ring()
+        self._wakeup.wake()
 
     def finish(self) -> None:
         """Nothing more will come."""
         self._is_finished = True
-        self._bell.ring()
+        self._wakeup.wake()
 
     async def take(
         self, clock: Clock | None = None, timeout_s: float | None = None
@@ -79,7 +79,7 @@ class Outbox:
         """All that waits; [] when nothing came for so long, None when nothing will come."""
         self._in_hand = 0
         if not self._messages and not self._is_finished:
-            await self._bell.wait(clock, timeout_s)
+            await self._wakeup.wait(clock, timeout_s)
         if not self._messages:
             return None if self._is_finished else []
         messages, self._messages = self._messages, []
@@ -87,7 +87,7 @@ class Outbox:
         return messages
 
 
-class Backlog:
+class ReplayBuffer:
     """What one session keeps of its streams, in the order in which it was put there.
 
     What was delivered is kept for replay, up to those limits. What was not is kept longer, up to
@@ -101,7 +101,7 @@ class Backlog:
         self._size = 0
 
     def __repr__(self) -> str:
-        return f"<Backlog of {len(self._order)} events, {self._size} bytes>"
+        return f"<ReplayBuffer of {len(self._order)} events, {self._size} bytes>"
 
     def add(self, stream: Stream, size: int) -> None:
         self._order.append(stream)
@@ -126,16 +126,16 @@ class Backlog:
 class Stream:
     """One stream of a session: numbered events, read by the connection that carries it now."""
 
-    def __init__(self, name: str, backlog: Backlog) -> None:
+    def __init__(self, name: str, replay: ReplayBuffer) -> None:
         self.name = name
         self.is_finished = False
         self.delivered = 0  # the highest number that was written to a connection
-        self._backlog = backlog
+        self._replay = replay
         self._events: deque[bytes] = deque()
         self._forgotten = 0  # numbers up to this one are no longer kept
         self._reader = 0  # a new reader sends the one before away
         self._on_gap: Callable[[], None] | None = None
-        self._bell = Bell()
+        self._wakeup = Wakeup()
         self.retry_ms: int | None = None  # set to send the reader away, to come back after that
 
     def __repr__(self) -> str:
@@ -163,18 +163,18 @@ class Stream:
     def put(self, data: bytes) -> None:
         if not self.is_finished:
             self._events.append(data)
-            self._backlog.add(self, len(data))
-            self._bell.ring()
+            self._replay.add(self, len(data))
+            self._wakeup.wake()
 
     def finish(self) -> None:
         """Nothing more will come."""
         self.is_finished = True
-        self._bell.ring()
+        self._wakeup.wake()
 
     def hang_up(self, retry_ms: int) -> None:
         """Send the reader away, to come back after so long."""
         self.retry_ms = retry_ms
-        self._bell.ring()
+        self._wakeup.wake()
 
     def forget_oldest(self) -> int:
         """How many bytes that freed; a reader that has not got it yet is told."""
@@ -188,7 +188,7 @@ class Stream:
         """Become its reader; the one before ends."""
         self._reader += 1
         self._on_gap = on_gap
-        self._bell.ring()
+        self._wakeup.wake()
         return self._reader
 
     def detach(self, reader: int) -> None:
@@ -203,7 +203,7 @@ class Stream:
         """An event was written to the connection."""
         if number > self.delivered:
             self.delivered = number
-            self._backlog.shrink()
+            self._replay.shrink()
 
     def peek(self, number: int) -> bytes:
         """An event by its number; it must still be kept."""
@@ -216,4 +216,4 @@ class Stream:
     async def wait(self, after: int, clock: Clock, timeout_s: float) -> None:
         """Until there is something to do, or for so long."""
         if self.is_silent(after):
-            await self._bell.wait(clock, timeout_s)
+            await self._wakeup.wait(clock, timeout_s)

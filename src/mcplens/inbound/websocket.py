@@ -8,10 +8,10 @@ from typing import Final
 
 from mcplens.inbound.asgi import Receive, Scope, Send, abort
 from mcplens.inbound.limits import Limits
-from mcplens.inbound.peer import Handler, Peer
+from mcplens.inbound.peer import Peer, PeerHandler
 from mcplens.inbound.refusal import full
-from mcplens.inbound.rules import Headers
-from mcplens.inbound.streams import Outbox
+from mcplens.inbound.request_validation import Headers
+from mcplens.inbound.streams import SendQueue
 from mcplens.protocol.frames import RequestId
 
 SUBPROTOCOL: Final = "mcp"
@@ -24,14 +24,14 @@ class WebSocketPeer(Peer):
 
     kind = "websocket"
 
-    def __init__(self, handler: Handler, limits: Limits, *, caller: str) -> None:
+    def __init__(self, handler: PeerHandler, limits: Limits, *, caller: str) -> None:
         super().__init__(handler, limits, caller=caller)
-        self.outbox = Outbox(limits.max_backlog_bytes, self._overrun)
+        self.send_queue = SendQueue(limits.max_backlog_bytes, self._overrun)
         self.close_reason = ""
         self.on_overrun: Callable[[], object] | None = None
 
     def _put(self, data: bytes, during: RequestId | None) -> None:
-        self.outbox.put(data)
+        self.send_queue.put(data)
 
     def _overrun(self) -> None:
         self.close("the client reads too slowly")
@@ -40,13 +40,13 @@ class WebSocketPeer(Peer):
 
     def _shut(self, reason: str) -> None:
         self.close_reason = reason
-        self.outbox.finish()
+        self.send_queue.finish()
 
 
 class WebSocketEndpoint:
     """Takes sockets."""
 
-    def __init__(self, handler: Handler, *, limits: Limits | None = None) -> None:
+    def __init__(self, handler: PeerHandler, *, limits: Limits | None = None) -> None:
         self._handler = handler
         self._limits = limits or Limits()
         self._peers: set[WebSocketPeer] = set()
@@ -99,7 +99,7 @@ class WebSocketEndpoint:
             peer.take(message.get("bytes") or b"" if text is None else text.encode(), headers)
 
     async def _write(self, peer: WebSocketPeer, send: Send) -> None:
-        while (messages := await peer.outbox.take()) is not None:
+        while (messages := await peer.send_queue.take()) is not None:
             for data in messages:
                 await send({"type": "websocket.send", **_payload(data)})
         reason = peer.close_reason[:100]  # a close frame holds 123 bytes of it

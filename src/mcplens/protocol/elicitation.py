@@ -1,8 +1,8 @@
 """Elicitation as values: whether an answer fits the form or URL that a server asks with.
 
-Judges and builds; who answers, and when, is the session's affair. Findings are advice in words: an
-invalid answer can still be sent on purpose. Fields are read in `forms.py`, URLs in `links.py`; the
-names that a caller needs are all here.
+Validates and builds answers; the session decides who answers and when. Findings are advice, as
+sentences: an invalid answer can still be sent on purpose. Fields are read in `form_fields.py`, URLs
+in `url_checks.py`; callers import all names from here.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from datetime import date, datetime
 from itertools import islice
 from typing import Any, Final
 
-from mcplens.protocol.examples import example_object, example_of
-from mcplens.protocol.forms import Field, fields_of, from_text
-from mcplens.protocol.links import host_of, is_openable, url_warnings
-from mcplens.protocol.schema import SchemaProblem, Validator
+from mcplens.protocol.form_fields import Field, fields_of, from_text
+from mcplens.protocol.schema_examples import example_object, example_of
+from mcplens.protocol.schema_validation import SchemaProblem, Validator
+from mcplens.protocol.url_checks import host_of, is_openable, url_warnings
 
 __all__ = [
     "Field",

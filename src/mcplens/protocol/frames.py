@@ -12,7 +12,7 @@ from typing import Any, Final
 import msgspec
 from msgspec import UNSET, Raw, UnsetType
 
-from mcplens.protocol.scan import RequestId, readable_ids, top_level_spans
+from mcplens.protocol.json_recovery import RequestId, readable_ids, top_level_spans
 
 __all__ = [
     "ABSENT",

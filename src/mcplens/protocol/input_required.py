@@ -12,7 +12,7 @@ import msgspec
 from msgspec import Raw
 
 from mcplens.protocol.frames import decode_value
-from mcplens.protocol.scan import top_level_spans
+from mcplens.protocol.json_recovery import top_level_spans
 
 # The methods that may be answered like this, and those that a server may ask for.
 MAY_ASK: Final = frozenset({"tools/call", "prompts/get", "resources/read"})

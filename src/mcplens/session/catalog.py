@@ -15,7 +15,7 @@ from mcplens.errors import InspectorError
 from mcplens.events import Event, ListRefreshed, Remark, ResourceRefreshed
 from mcplens.protocol.eras import InvalidHeaderAnnotation, header_parameters
 from mcplens.protocol.frames import Frame
-from mcplens.protocol.shapes import (
+from mcplens.protocol.result_types import (
     Item,
     Prompt,
     ReadResult,

@@ -18,7 +18,7 @@ from mcplens.errors import CancelledRequest, InspectorError
 from mcplens.events import ClientTaskChanged, FrameSent, ProgressReceived, Remark
 from mcplens.protocol.frames import Frame, RequestId
 from mcplens.protocol.lifecycle import ConnectionState
-from mcplens.protocol.shapes import Page
+from mcplens.protocol.result_types import Page
 from mcplens.protocol.tasks import (
     IMMEDIATE_RESPONSE,
     Task,

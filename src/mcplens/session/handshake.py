@@ -29,7 +29,12 @@ from mcplens.protocol.eras import (
     standard_headers,
 )
 from mcplens.protocol.frames import Frame, decode_value
-from mcplens.protocol.shapes import DiscoverResult, InitializeResult, ShapeError, decode_result
+from mcplens.protocol.result_types import (
+    DiscoverResult,
+    InitializeResult,
+    ShapeError,
+    decode_result,
+)
 from mcplens.session.capabilities import for_stateless
 from mcplens.session.queue import CallTag, QueueEntry
 from mcplens.session.session import Session

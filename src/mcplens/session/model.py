@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from mcplens.errors import ServerError
-from mcplens.protocol.chat import answer_from_chat, chat_request
-from mcplens.protocol.masking import mask_url
+from mcplens.protocol.openai_chat import answer_from_chat, chat_request
+from mcplens.protocol.secret_masking import mask_url
 from mcplens.session.handler import INTERNAL_ERROR, ServerRequest
 
 if TYPE_CHECKING:

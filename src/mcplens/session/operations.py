@@ -14,7 +14,7 @@ from mcplens.errors import ProtocolError, ServerError
 from mcplens.protocol.eras import HEADER_MISMATCH
 from mcplens.protocol.frames import Frame
 from mcplens.protocol.input_required import MAY_ASK
-from mcplens.protocol.shapes import (
+from mcplens.protocol.result_types import (
     Completion,
     Prompt,
     PromptResult,

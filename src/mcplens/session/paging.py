@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Final, Protocol, TypeVar
 
 from mcplens.protocol.frames import Frame
-from mcplens.protocol.shapes import Page, ShapeError, decode_page
+from mcplens.protocol.result_types import Page, ShapeError, decode_page
 from mcplens.session.results import invalid
 
 # A server whose list never ends is stopped here.

@@ -17,7 +17,7 @@ from typing import Any, Final
 from mcplens.clock import Clock, SystemClock
 from mcplens.errors import ConfigurationError, ServerError
 from mcplens.protocol import elicitation, sampling
-from mcplens.protocol.examples import example_object
+from mcplens.protocol.schema_examples import example_object
 from mcplens.session.handler import REJECTED, ServerRequest
 
 # Answers a question; None leaves it to a person.

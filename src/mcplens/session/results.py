@@ -11,8 +11,7 @@ import msgspec
 
 from mcplens.errors import ProtocolError
 from mcplens.protocol.frames import Frame, decode_value
-from mcplens.protocol.schema import SchemaProblem, Validator
-from mcplens.protocol.shapes import (
+from mcplens.protocol.result_types import (
     Completion,
     DiscoverResult,
     InitializeResult,
@@ -25,6 +24,7 @@ from mcplens.protocol.shapes import (
     decode_result,
     decode_tool_result,
 )
+from mcplens.protocol.schema_validation import SchemaProblem, Validator
 
 R = TypeVar("R", bound=msgspec.Struct)
 

@@ -1,7 +1,7 @@
 """Secrets out of what is recorded: values of configured JSON members, headers and URLs in commands.
 
 The length of what is masked stays, and a `Mask` says where it was. Headers and URLs of HTTP
-exchanges come masked already (protocol/masking.py); here they are marked. Called by rows.py.
+exchanges come masked already (protocol/secret_masking.py); here they are marked. Called by rows.py.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def is_masked(text: str) -> bool:
 @cache
 def _sign() -> str:
     """How every mask begins."""
-    from mcplens.protocol.masking import mask
+    from mcplens.protocol.secret_masking import mask
 
     return mask("").partition("0")[0]
 
@@ -66,7 +66,7 @@ def mask_named_headers(
     headers: Sequence[tuple[str, str]], names: frozenset[str]
 ) -> tuple[list[tuple[str, str]], list[Mask]]:
     """Headers with the values of those that are named by a configured key masked, and marks."""
-    from mcplens.protocol.masking import mask
+    from mcplens.protocol.secret_masking import mask
 
     shown, marks = [], []
     for name, value in headers:
@@ -298,7 +298,7 @@ def mask_argv(argv: Sequence[str], names: frozenset[str] = frozenset()) -> list[
             shown.append(argument)
             is_value = False
         elif is_value or (is_named and equals):
-            from mcplens.protocol.masking import mask
+            from mcplens.protocol.secret_masking import mask
 
             shown.append(mask(argument) if is_value else f"{name}={mask(value)}")
             is_value = False
@@ -310,13 +310,13 @@ def mask_argv(argv: Sequence[str], names: frozenset[str] = frozenset()) -> list[
 
 def _mask_argument(argument: str) -> str:
     if "://" in argument:
-        from mcplens.protocol.masking import mask_url
+        from mcplens.protocol.secret_masking import mask_url
 
         return mask_url(argument)
     name, colon, value = argument.partition(":")
     if not colon or not name.replace("-", "").replace("_", "").isalnum():
         return argument
-    from mcplens.protocol.masking import mask_headers
+    from mcplens.protocol.secret_masking import mask_headers
 
     value = value.strip()
     ((_, shown),) = mask_headers([(name, value)])

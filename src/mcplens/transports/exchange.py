@@ -23,7 +23,7 @@ from mcplens.events import (
     HttpRequestSent,
     HttpResponseReceived,
 )
-from mcplens.protocol.masking import mask_headers, mask_url
+from mcplens.protocol.secret_masking import mask_headers, mask_url
 from mcplens.transports.base import give_way
 from mcplens.transports.network import KEPT_BYTES, status_error, unreachable
 

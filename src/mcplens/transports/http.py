@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from mcplens.bus import Publisher
 from mcplens.clock import Clock
 from mcplens.errors import TransportError
-from mcplens.protocol.masking import mask_headers, mask_url
+from mcplens.protocol.secret_masking import mask_headers, mask_url
 from mcplens.transports.exchange import Exchange
 from mcplens.transports.network import USER_AGENT, NetworkOptions, check_url, proxy_for
 

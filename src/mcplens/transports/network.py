@@ -14,7 +14,7 @@ from functools import cache
 from typing import Final
 
 from mcplens.errors import ConfigurationError, HttpError, InspectorError, classify
-from mcplens.protocol.masking import mask_url
+from mcplens.protocol.secret_masking import mask_url
 from mcplens.version import VERSION
 
 USER_AGENT: Final = f"mcplens/{VERSION}"

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from mcplens.protocol.frames import Malformed
-from mcplens.protocol.lines import LineSplitter
+from mcplens.protocol.line_splitter import LineSplitter
 from mcplens.transports.child import Child
 
 # Bytes that wait for a server which does not read its stdin.

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 from mcplens.clock import within
 from mcplens.errors import ConnectError, InspectorError, TransportError
 from mcplens.protocol.frames import Malformed, RequestId, parse
-from mcplens.protocol.masking import mask_url
+from mcplens.protocol.secret_masking import mask_url
 from mcplens.protocol.sse import SseEvent
 from mcplens.transports.base import DEFAULT_MAX_MESSAGE_BYTES, Closing, Outgoing, Transport
 from mcplens.transports.event_stream import EventStream

@@ -22,7 +22,7 @@ from mcplens.clock import within
 from mcplens.errors import InspectorError, TransportError, classify
 from mcplens.events import ProcessExited, ProcessStarted, StderrLine
 from mcplens.protocol.frames import Malformed, RequestId, parse
-from mcplens.protocol.lines import LineSplitter
+from mcplens.protocol.line_splitter import LineSplitter
 from mcplens.transports.base import DEFAULT_MAX_MESSAGE_BYTES, Closing, Outgoing, Transport
 from mcplens.transports.child import Child, describe_exit, signal_name
 from mcplens.transports.launch import Launch, needs_shell_path, resolve_launch

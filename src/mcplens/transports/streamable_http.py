@@ -17,7 +17,7 @@ import msgspec
 from mcplens.clock import Timer, within
 from mcplens.errors import HttpError, InspectorError
 from mcplens.protocol.frames import Frame, Malformed, Message, RequestId, parse
-from mcplens.protocol.masking import mask
+from mcplens.protocol.secret_masking import mask
 from mcplens.protocol.sse import SseEvent
 from mcplens.transports.base import DEFAULT_MAX_MESSAGE_BYTES, Closing, Outgoing, Transport
 from mcplens.transports.event_stream import Answer, EventStream, may_answer

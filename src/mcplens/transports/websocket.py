@@ -25,7 +25,7 @@ from mcplens.errors import (
     classify,
 )
 from mcplens.events import HttpExchangeEnded, HttpRequestSent, HttpResponseReceived
-from mcplens.protocol.masking import mask_headers, mask_url
+from mcplens.protocol.secret_masking import mask_headers, mask_url
 from mcplens.transports.base import (
     DEFAULT_MAX_MESSAGE_BYTES,
     MESSAGES_PER_TURN,

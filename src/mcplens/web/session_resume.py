@@ -20,7 +20,7 @@ from typing import Final
 import msgspec
 
 from mcplens.clock import Clock
-from mcplens.config.surroundings import Surroundings, user_state_folder
+from mcplens.config.environment import Environment, user_state_folder
 from mcplens.inbound.server import Address
 
 _FILE_NAME: Final = "return-keys.json"
@@ -47,7 +47,7 @@ class _Kept(msgspec.Struct):
 class ReturnKeys:
     """The keys that were given out at this address, and the questions that are open."""
 
-    def __init__(self, here: Surroundings, address: Address, clock: Clock) -> None:
+    def __init__(self, here: Environment, address: Address, clock: Clock) -> None:
         self._path = here.join(user_state_folder(here), _FILE_NAME)
         self._port = address.port
         self.origin = address.url("")
@@ -126,7 +126,7 @@ def prove(key: str, nonce: str, origin: str) -> str:
     return hmac.new(key.encode(), f"{nonce} {origin}".encode(), hashlib.sha256).hexdigest()
 
 
-def return_keys(here: Surroundings, address: Address, clock: Clock) -> ReturnKeys | None:
+def return_keys(here: Environment, address: Address, clock: Clock) -> ReturnKeys | None:
     """Keys for an address that no other machine, and no other program, can be behind."""
     try:
         is_own = ip_address(address.host).is_loopback

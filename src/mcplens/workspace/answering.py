@@ -10,8 +10,8 @@ import os
 from collections.abc import Iterable
 from typing import Any, Final
 
+from mcplens.config.environment import Environment
 from mcplens.config.model import ServerEntry
-from mcplens.config.surroundings import Surroundings
 from mcplens.errors import ConfigurationError, InspectorError
 from mcplens.protocol.roots import Root, root_of, to_wire
 from mcplens.session.capabilities import (
@@ -166,7 +166,7 @@ def root_from(text: str, name: str | None, cwd: str) -> Root:
         raise ConfigurationError("CONFIGURATION_INVALID", message) from None
 
 
-def typed_root(text: str, name: str | None, here: Surroundings) -> Root:
+def typed_root(text: str, name: str | None, here: Environment) -> Root:
     """The same for what somebody typed: `~` is his home."""
     text = text.strip()
     if text == "~" or text.startswith("~/"):

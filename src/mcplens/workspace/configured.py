@@ -13,14 +13,14 @@ from typing import Any, Final
 import msgspec
 
 from mcplens.config.configuration import KIND, find_files, load_configuration, user_file
-from mcplens.config.edit import add_server, add_servers, remove_server, set_top
 from mcplens.config.entries import build_entry
+from mcplens.config.environment import Environment
+from mcplens.config.file_editor import add_server, add_servers, remove_server, set_top
 from mcplens.config.files import Written, invalid
-from mcplens.config.keys import TOP_KEYS, Wrong
-from mcplens.config.model import Configuration, Origin, ServerEntry, Source
-from mcplens.config.places import VARIABLE
+from mcplens.config.keys import TOP_KEYS, InvalidValue
+from mcplens.config.model import Configuration, ServerEntry, SettingOrigin, Source
+from mcplens.config.paths import VARIABLE
 from mcplens.config.profiles import ProfileValues
-from mcplens.config.surroundings import Surroundings
 from mcplens.workspace.masked import refuse_masks, unmasked
 
 # Told what is about to be written, before it is.
@@ -33,7 +33,7 @@ BUILT_IN: Final = "built-in"
 class Configured:
     """The configuration files, as the workspace uses them."""
 
-    def __init__(self, here: Surroundings, path: str | None = None) -> None:
+    def __init__(self, here: Environment, path: str | None = None) -> None:
         self.here = here
         self.path = path
         self.configuration = Configuration()
@@ -151,7 +151,7 @@ class Configured:
             refuse_masks(value, name)
             try:
                 key.read(value, key.name)
-            except Wrong as wrong:
+            except InvalidValue as wrong:
                 raise invalid(str(wrong), key=key.name) from None
         return set_top(self.own_file(), key.name, value, is_private=True)
 
@@ -188,7 +188,7 @@ def settings_of(configured: Configured) -> list[Setting]:
     return found
 
 
-def _told(configured: Configured, origin: Origin) -> str:
+def _told(configured: Configured, origin: SettingOrigin) -> str:
     """A file, who named it, and the variables that fill in the value."""
     named = ""
     if configured.path:

@@ -13,9 +13,9 @@ from typing import Final
 
 import msgspec
 
+from mcplens.config.environment import Environment, user_state_folder
 from mcplens.config.files import write_text
 from mcplens.config.model import ServerEntry
-from mcplens.config.surroundings import Surroundings, user_state_folder
 from mcplens.config.trust import TrustStore, fingerprint
 
 _FILE_NAME: Final = "imported.json"
@@ -24,7 +24,7 @@ _FILE_NAME: Final = "imported.json"
 class Confirmations:
     """Which entries wait for a person's yes."""
 
-    def __init__(self, here: Surroundings) -> None:
+    def __init__(self, here: Environment) -> None:
         self._trust = TrustStore(here=here)
         self._path = here.join(user_state_folder(here), _FILE_NAME)
 

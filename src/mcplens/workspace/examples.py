@@ -10,10 +10,10 @@ from typing import Any, Final
 
 import msgspec
 
+from mcplens.config.environment import Environment, user_state_folder
 from mcplens.config.files import write_text
-from mcplens.config.surroundings import Surroundings, user_state_folder
 from mcplens.errors import InspectorError
-from mcplens.protocol.masking import is_secret_name
+from mcplens.protocol.secret_masking import is_secret_name
 from mcplens.store.masks import KeyMasker, KeysOf
 from mcplens.store.masks import plain as plain_name
 
@@ -43,7 +43,7 @@ class Example(msgspec.Struct, frozen=True, kw_only=True):
 class Examples:
     """The examples in the user's file; each look reads it, since another process may write it."""
 
-    def __init__(self, here: Surroundings, keys_of: KeysOf | None = None) -> None:
+    def __init__(self, here: Environment, keys_of: KeysOf | None = None) -> None:
         self._keys_of = keys_of
         self._path = here.join(user_state_folder(here), _FILE_NAME)
 

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import msgspec
 
-from mcplens.protocol.shapes import Item
+from mcplens.protocol.result_types import Item
 
 # Enough to look through; a page marks those that are named.
 MOST_NAMES: Final = 200

@@ -18,10 +18,10 @@ import msgspec
 from mcplens.config import registry
 from mcplens.config.configuration import read_file
 from mcplens.config.entries import build_entry
+from mcplens.config.environment import Environment
 from mcplens.config.files import invalid, read_json
 from mcplens.config.model import ServerEntry, Source
-from mcplens.config.sources import find_sources, read_servers
-from mcplens.config.surroundings import Surroundings
+from mcplens.config.other_tools import find_sources, read_servers
 from mcplens.errors import InspectorError
 from mcplens.targets import command_name, host_of, url_of_host
 from mcplens.workspace import pasted
@@ -42,7 +42,7 @@ class Found(msgspec.Struct, frozen=True):
     choice: str | None = None
 
 
-def found_on(here: Surroundings) -> list[ServerEntry]:
+def found_on(here: Environment) -> list[ServerEntry]:
     """What other tools on this computer have; a file that cannot be read has nothing."""
     entries: list[ServerEntry] = []
     for source in find_sources(here):
@@ -55,7 +55,7 @@ def found_on(here: Surroundings) -> list[ServerEntry]:
 
 
 def read_path(
-    here: Surroundings,
+    here: Environment,
     path: str,
     choice: str | None = None,
     values: Mapping[str, str] | None = None,
@@ -78,7 +78,7 @@ def read_path(
 
 
 def read_text(
-    here: Surroundings,
+    here: Environment,
     text: str,
     choice: str | None = None,
     values: Mapping[str, str] | None = None,
@@ -127,7 +127,7 @@ def _ending(text: str) -> str:
     return ".toml" if start.startswith("[") or " = " in text else ".yaml"
 
 
-def parse_target(here: Surroundings, text: str) -> ServerEntry:
+def parse_target(here: Environment, text: str) -> ServerEntry:
     """A pasted command line or URL; of `claude mcp add`, the server that it names.
 
     Raises:
@@ -161,5 +161,5 @@ def _url_of(text: str) -> str | None:
     return url_of_host(text) if re.match(r"localhost\b|[^/]+(:\d|/)", text) else None
 
 
-def _entry(here: Surroundings, name: str, raw: dict[str, Any]) -> ServerEntry:
+def _entry(here: Environment, name: str, raw: dict[str, Any]) -> ServerEntry:
     return build_entry(name, raw, Source("page", "", "given"), here, folder=here.cwd)

@@ -14,8 +14,8 @@ import msgspec
 from mcplens.errors import InspectorError, ProtocolError, ServerError
 from mcplens.protocol.deadlines import NEVER
 from mcplens.protocol.frames import Frame, Kind, decode_value, parse, request_ids
-from mcplens.protocol.schema import SchemaProblem, Validator
-from mcplens.protocol.shapes import Tool
+from mcplens.protocol.result_types import Tool
+from mcplens.protocol.schema_validation import SchemaProblem, Validator
 from mcplens.session.client import Client
 from mcplens.session.client_tasks import has
 from mcplens.store.any_json import to_json

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from mcplens.config.model import Configuration, ServerEntry
-from mcplens.config.secrets import problem_of_keys
+from mcplens.config.secret_keys import problem_of_keys
 from mcplens.errors import InspectorError
 
 

@@ -18,8 +18,8 @@ from mcplens.app import connect
 from mcplens.background import Background
 from mcplens.bus import Bus, Published
 from mcplens.clock import Clock
+from mcplens.config.connect_options import put_over, to_connect_options
 from mcplens.config.model import ServerEntry, Settings
-from mcplens.config.options import put_over, to_connect_options
 from mcplens.errors import InspectorError, classify
 from mcplens.events import (
     ListRefreshed,

@@ -19,8 +19,8 @@ from mcplens.app import Record
 from mcplens.background import Background
 from mcplens.bus import Bus, Published
 from mcplens.clock import Clock, SystemClock
+from mcplens.config.environment import Environment, current_environment
 from mcplens.config.model import ServerEntry, Source
-from mcplens.config.surroundings import Surroundings, current_surroundings
 from mcplens.errors import InspectorError
 from mcplens.events import ListRefreshed, RequestPaused, RequestResumed, RequestStarted
 from mcplens.session.profiles import Profiles
@@ -64,13 +64,13 @@ class Workspace:
         config_path: str | None = None,
         record: Record = True,
         trace: str | None = None,
-        here: Surroundings | None = None,
+        here: Environment | None = None,
         clock: Clock | None = None,
         warn: Callable[[str], None] | None = None,
     ) -> None:
         self.clock = clock or SystemClock()
         self.bus = Bus(self.clock)
-        self.configured = Configured(here or current_surroundings(), config_path)
+        self.configured = Configured(here or current_environment(), config_path)
         self.confirmations = Confirmations(self.configured.here)
         self.offered = Offered()
         self.secret_keys = SecretKeys()

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import msgspec
 
-from mcplens.config.surroundings import Surroundings
+from mcplens.config.environment import Environment
 from mcplens.errors import InspectorError
 from mcplens.protocol.roots import path_of
 from mcplens.session.profiles import BUILT_IN
@@ -145,12 +145,12 @@ async def browse_folder(workspace: Workspace, command: BrowseFolder) -> FolderVi
     return await beside(partial(_browse, workspace.configured.here, command))
 
 
-def _browse(here: Surroundings, command: BrowseFolder) -> FolderView:
+def _browse(here: Environment, command: BrowseFolder) -> FolderView:
     path = command.path or here.home
     return _list_folder(_nearest(path, here) if command.is_start else path, here)
 
 
-def _list_folder(path: str, here: Surroundings) -> FolderView:
+def _list_folder(path: str, here: Environment) -> FolderView:
     """The folders within a folder, given by its path or its URI.
 
     Raises:
@@ -168,7 +168,7 @@ def _list_folder(path: str, here: Surroundings) -> FolderView:
     return FolderView(str(place), place.as_uri(), parent, names[:_MOST_FOLDERS], is_cut)
 
 
-def _nearest(path: str, here: Surroundings) -> str:
+def _nearest(path: str, here: Environment) -> str:
     """The nearest folder that exists for what was typed so far; else the home folder."""
     try:
         place = _place(path, here)
@@ -178,7 +178,7 @@ def _nearest(path: str, here: Surroundings) -> str:
     return str(next(found, here.home))
 
 
-def _place(path: str, here: Surroundings) -> Path:
+def _place(path: str, here: Environment) -> Path:
     return Path(path_of(typed_root(path, None, here).uri, "nt" if os.name == "nt" else "posix"))
 
 

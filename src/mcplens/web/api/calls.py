@@ -15,7 +15,7 @@ from msgspec import Raw
 
 from mcplens.errors import InspectorError, short_text
 from mcplens.protocol.frames import RequestId
-from mcplens.protocol.masking import is_secret_name
+from mcplens.protocol.secret_masking import is_secret_name
 from mcplens.store.masks import plain as plain_name
 from mcplens.store.names import short_id
 from mcplens.web.api.errors import ErrorView, error_view

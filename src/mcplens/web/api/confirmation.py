@@ -15,7 +15,7 @@ import msgspec
 from mcplens.config.model import ServerEntry
 from mcplens.config.trust import asked_variables, fingerprint, given_values
 from mcplens.errors import InspectorError
-from mcplens.protocol.masking import is_secret_name
+from mcplens.protocol.secret_masking import is_secret_name
 from mcplens.web.api.server_entries import command_words
 from mcplens.web.api.servers import ServerView, server_view
 from mcplens.web.registry import Command, command

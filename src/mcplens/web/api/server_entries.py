@@ -11,12 +11,11 @@ from typing import Any, Literal
 
 import msgspec
 
-from mcplens.config.command_line import export_commands
-from mcplens.config.export import Shape, export_servers
+from mcplens.config.export import Shape, export_commands, export_servers
 from mcplens.config.files import Written
 from mcplens.config.model import ServerEntry, Source
 from mcplens.errors import InspectorError
-from mcplens.protocol.masking import mask_url
+from mcplens.protocol.secret_masking import mask_url
 from mcplens.store.masks import mask_argv
 from mcplens.store.masks import plain as plain_name
 from mcplens.web.api.errors import ErrorView, error_view

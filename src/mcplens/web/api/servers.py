@@ -13,7 +13,7 @@ import msgspec
 from mcplens.config.configuration import KIND
 from mcplens.errors import size_of
 from mcplens.protocol.lifecycle import ConnectionState
-from mcplens.protocol.masking import mask_url
+from mcplens.protocol.secret_masking import mask_url
 from mcplens.session.client import Client
 from mcplens.web.api.catalog import ListSummary, list_summary
 from mcplens.web.api.errors import ErrorView, error_view

@@ -7,7 +7,7 @@ from typing import Any, Final
 import msgspec
 
 from mcplens.errors import InspectorError
-from mcplens.protocol.masking import mask_headers
+from mcplens.protocol.secret_masking import mask_headers
 from mcplens.web.registry import Command, command, latest_view
 from mcplens.workspace import editing
 from mcplens.workspace.configured import Setting, settings_of

@@ -1,0 +1,141 @@
+"""Who answers what a server asks while a command runs: a profile, a person here, or nobody.
+
+`--sampling`, `--elicit` and `--root`, or the server's `profile` and `roots` in the configuration.
+On a terminal the default is to ask in place; elsewhere to refuse, and to say which flag helps.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from mcplens.cli import output
+from mcplens.cli.command_options import CommandOptions
+from mcplens.session.capabilities import TASKS_EXTENSION
+
+if TYPE_CHECKING:
+    from mcplens.session.handler import Profile, ServerRequest
+
+_FLAGS: Final = {
+    "sampling/createMessage": ("a completion", "--sampling PROFILE"),
+    "elicitation/create": ("input", "--elicit accept|decline|cancel|@file"),
+}
+
+
+def answer_options(
+    flags: CommandOptions, options: Mapping[str, Any], profile: str | None = None
+) -> dict[str, Any]:
+    """The options of `connect` that say what the server may ask, and who answers.
+
+    Raises:
+        InspectorError: there is no such profile.
+        UsageError: an option has no such value.
+    """
+    chosen: Mapping[str, Any] = options.get("capabilities") or {}
+    extensions = {TASKS_EXTENSION: {}} | (chosen.get("extensions") or {})
+    configured = [*(options.get("roots") or ()), *flags.roots]
+    return {
+        "sampling": _sampling(flags, profile),
+        "elicitation": _elicitation(flags, profile),
+        "roots": configured,
+        "receiver_tasks": True,
+        "capabilities": {**chosen, "extensions": extensions},
+    }
+
+
+def _sampling(flags: CommandOptions, profile: str | None) -> Profile:
+    name = profile if flags.sampling is None else flags.sampling
+    if name is None or name == "ask":
+        return _default(flags, is_wanted=name == "ask")
+    return _profile(flags, name)
+
+
+def _elicitation(flags: CommandOptions, profile: str | None) -> Profile:
+    how = flags.elicit
+    if how is None and profile is not None and profile != "ask":
+        return _profile(flags, profile)
+    if how is None or how == "ask":
+        return _default(flags, is_wanted="ask" in (how, profile))
+    from mcplens.session.profiles import ACTIONS, TestingProfile, by_hand, elicit_like
+
+    like: Any = flags.elicit
+    if like.startswith("@"):
+        from mcplens.cli.arguments import parse_object
+
+        like = {"content": parse_object(like, "--elicit")}
+    elif like not in ACTIONS:
+        raise click.BadParameter(
+            f"{like!r}: say ask, accept, decline, cancel or @file", param_hint="'--elicit'"
+        )
+    return TestingProfile(f"--elicit {flags.elicit}", by_hand, elicit_like(like))
+
+
+def _profile(flags: CommandOptions, name: str) -> Profile:
+    from mcplens.config.configuration import load_configuration
+    from mcplens.session.profiles import BUILT_IN, Profiles
+
+    # The user's own wins; one that is built in is there whatever the files say.
+    own = load_configuration(flags.config, is_tolerant=name in BUILT_IN).settings.profiles
+    return _OrPerson(Profiles(own).get(name), _default(flags, is_wanted=False))
+
+
+def _default(flags: CommandOptions, *, is_wanted: bool) -> Profile:
+    if is_wanted or (sys.stdin.isatty() and sys.stderr.isatty() and not flags.is_quiet):
+        return _Person()
+    return _Refusing()
+
+
+class _Person:
+    """Somebody is here; how they are asked is loaded when there is something to ask."""
+
+    name = "person"
+
+    def __repr__(self) -> str:
+        return "<_Person>"
+
+    async def answer(self, request: ServerRequest) -> Any:
+        from mcplens.cli.interactive_questions import interactive_answers
+
+        return await interactive_answers().answer(request)
+
+
+class _OrPerson:
+    """A profile, and somebody for what it leaves to a person."""
+
+    def __init__(self, profile: Profile, person: Profile) -> None:
+        self.name = profile.name
+        self.is_forced = getattr(profile, "is_forced", False)
+        self._profile = profile
+        self._person = person
+
+    def __repr__(self) -> str:
+        return f"<_OrPerson {self._profile!r}, else {self._person!r}>"
+
+    async def answer(self, request: ServerRequest) -> Any:
+        result = await self._profile.answer(request)
+        return await self._person.answer(request) if result is None else result
+
+
+class _Refusing:
+    """Nobody is here to answer."""
+
+    name = "nobody"
+
+    def __init__(self) -> None:
+        self._told: set[str] = set()
+
+    def __repr__(self) -> str:
+        return f"<_Refusing, told of {sorted(self._told)}>"
+
+    async def answer(self, request: ServerRequest) -> Any:
+        from mcplens.errors import ServerError
+        from mcplens.session.handler import REJECTED
+
+        what, flag = _FLAGS[request.method]
+        if request.method not in self._told:  # once, however often the server asks
+            self._told.add(request.method)
+            output.note(f"mcplens: the server asked for {what}; use {flag}", fg="yellow")
+        raise ServerError(REJECTED, f"nobody is here to give {what}")

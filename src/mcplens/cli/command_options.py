@@ -1,0 +1,152 @@
+"""What a command was given: the options that all commands share, and the server's command.
+
+Made once by main.py from the command line, passed to commands as click's context object.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import click
+from click.shell_completion import CompletionItem
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+class CommandOptions:
+    """The shared options, as they were given."""
+
+    def __init__(self, server_command: list[str] | None = None) -> None:
+        self.server_command = server_command
+        self.options: dict[str, Any] = {}
+
+    def __repr__(self) -> str:
+        return f"<CommandOptions {self.options} -- {self.server_command}>"
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return self.__dict__["options"][name]
+        except KeyError:
+            raise AttributeError(name) from None
+
+
+def pairs(separator: str, what: str) -> Callable[..., dict[str, str]]:
+    """Reads an option that is given as pairs of name and value."""
+
+    def parse(
+        ctx: click.Context, parameter: click.Parameter, values: tuple[str, ...]
+    ) -> dict[str, str]:
+        found = {}
+        for value in values:
+            name, mark, text = value.partition(separator)
+            if not mark or not name.strip():
+                raise click.BadParameter(f"{value!r}: write it as {what}")
+            found[name.strip()] = text.strip() if separator == ":" else text
+        return found
+
+    return parse
+
+
+class Seconds(click.ParamType[float]):
+    """A time, from 0 on."""
+
+    name = "seconds"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        try:
+            seconds = float(value)
+        except ValueError:
+            seconds = -1.0
+        if not 0 <= seconds < float("inf"):
+            self.fail(f"{value!r} is no time in seconds, from 0 on", param, ctx)
+        return seconds
+
+
+def _folders(
+    ctx: click.Context, parameter: click.Parameter, values: tuple[str, ...]
+) -> tuple[str, ...]:
+    """Folders that exist; a file:// URI is taken at its word."""
+    for value in values:
+        if not value.startswith("file:") and not os.path.isdir(value):
+            raise click.BadParameter(f"{value!r} is no folder")
+    return values
+
+
+def _profiles(ctx: click.Context, parameter: click.Parameter, start: str) -> list[str]:
+    """For the shell to offer: loaded on demand, as completion knows this module."""
+    from mcplens.cli.completion_candidates import profile_names
+
+    return [name for name in ("ask", *profile_names(ctx)) if name.startswith(start)]
+
+
+def _ways(ctx: click.Context, parameter: click.Parameter, start: str) -> list[CompletionItem]:
+    if start.startswith("@"):
+        from mcplens.cli.completion_candidates import files_after_at
+
+        return files_after_at(start)
+    ways = ("ask", "accept", "decline", "cancel", "@")
+    return [CompletionItem(way) for way in ways if way.startswith(start)]
+
+
+_SHARED = [
+    click.option("--config", metavar="FILE", help="Use this configuration file and no other."),
+    click.option("--transport", metavar="KIND", help="stdio, http, sse or ws."),
+    click.option("-H", "--header", "headers", multiple=True, metavar="'NAME: VALUE'",
+                 callback=pairs(":", "'Name: value'"), help="Send this header; may be repeated."),
+    click.option("-e", "--env", "env", multiple=True, metavar="NAME=VALUE",
+                 callback=pairs("=", "NAME=value"), help="Set this for the server's command."),
+    click.option("--cwd", metavar="FOLDER", help="Start the server's command in this folder."),
+    click.option("--timeout", type=Seconds(), metavar="S",
+                 help="Longest wait for one answer (60 s); 0 for no limit."),
+    click.option("--connect-timeout", type=Seconds(), metavar="S",
+                 help="Longest wait for the connection (30 s); 0 for no limit."),
+    click.option("--retries", type=int, metavar="N",
+                 help="Try again to connect, this often (0)."),
+    click.option("--protocol", default=None, metavar="VERSION",
+                 help="Pin the protocol revision, or auto."),
+    click.option("--ca-file", metavar="FILE", help="Trust the CAs in this file."),
+    click.option("--insecure", is_flag=True, help="Do not check TLS certificates."),
+    click.option("--sampling", metavar="PROFILE", shell_complete=_profiles,
+                 help="How to answer for a model: ask, echo, fixed, tool-use, refuse, or one of "
+                      "the configuration."),
+    click.option("--elicit", metavar="HOW", shell_complete=_ways,
+                 help="How to answer forms: ask, accept, decline, cancel or @file."),
+    click.option("--root", "roots", multiple=True, metavar="PATH", callback=_folders,
+                 help="Tell the server of this folder; may be repeated."),
+    click.option("--force", is_flag=True, help="Send what the server did not declare."),
+    click.option("--json", "is_json", is_flag=True, help="Print what the server sent, as JSON."),
+    click.option("-q", "--quiet", "is_quiet", is_flag=True, help="Nothing but the result."),
+    click.option("-v", "--verbose", "is_verbose", is_flag=True, help="Show every frame on stderr."),
+    click.option("--yes", "is_trusted", is_flag=True, help="Start a project's server unasked."),
+    click.option("--no-record", is_flag=True, help="Keep no record of this run."),
+    click.option("--trace", metavar="FILE", help="Write everything that happens to this file."),
+]  # fmt: skip
+
+
+def shared_options(function: F) -> F:
+    """Add the options that every command has; they arrive in the first argument."""
+
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
+        flags = click.get_current_context().ensure_object(CommandOptions)
+        for name in SHARED_NAMES:
+            flags.options[name] = kwargs.pop(name)
+        return function(flags, *args, **kwargs)
+
+    wrapper.__name__ = function.__name__
+    wrapper.__doc__ = function.__doc__
+    wrapper.__click_params__ = getattr(function, "__click_params__", [])  # type: ignore[attr-defined]
+    decorated: Any = wrapper
+    for option in reversed(_SHARED):
+        decorated = option(decorated)
+    return decorated  # type: ignore[no-any-return]
+
+
+SHARED_NAMES = (
+    "config", "transport", "headers", "env", "cwd", "timeout", "connect_timeout", "retries",
+    "protocol", "ca_file", "insecure", "sampling", "elicit", "roots", "force", "is_json",
+    "is_quiet", "is_verbose", "is_trusted", "no_record", "trace",
+)  # fmt: skip

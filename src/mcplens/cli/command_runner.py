@@ -1,0 +1,107 @@
+"""Runs one command against one server: connect, do it, say what went wrong, end with the code.
+
+The only place where a command meets the loop. Ctrl-C cancels the request on the server first; a
+second one leaves at once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import sys
+from collections.abc import Awaitable, Callable, Iterator
+from typing import Any
+
+from mcplens.app import connect
+from mcplens.bus import Bus
+from mcplens.cli import error_report, exit_codes, output
+from mcplens.cli.command_options import CommandOptions
+from mcplens.cli.live_events import LiveEvents
+from mcplens.cli.recording import recording
+from mcplens.cli.target_resolution import Target, resolve
+from mcplens.clock import SystemClock
+from mcplens.errors import classify
+from mcplens.session.client import Client
+
+# What a command does with its server; an exit code, or None for "done".
+Work = Callable[[Client], Awaitable[int | None]]
+
+
+class _Run:
+    """What is known of a run, for the words in case it fails."""
+
+    def __init__(self, server: str) -> None:
+        self.server = server
+        self.bus: Bus | None = None
+        self.is_connected = False
+
+    def __repr__(self) -> str:
+        return f"<_Run {self.server!r} {'connected' if self.is_connected else 'not connected'}>"
+
+    def evidence(self) -> error_report.Evidence:
+        events = self.bus.kept() if self.bus is not None else []
+        return error_report.gather(self.server, events, is_connected=self.is_connected)
+
+
+def run(flags: CommandOptions, target: Target | str | None, work: Work) -> None:
+    """Connect to the target, do the work, and end the process with its code."""
+    named = target.name if isinstance(target, Target) else target
+    with reporting(flags, named or "the command after --") as about:
+        found = target if isinstance(target, Target) else resolve(flags, target)
+        about.server = found.shown
+        code = asyncio.run(_run(flags, found, work, about))
+    sys.exit(code)
+
+
+@contextlib.contextmanager
+def reporting(flags: CommandOptions, server: str) -> Iterator[_Run]:
+    """Turn whatever goes wrong inside into words and an exit code."""
+    about = _Run(server)
+    try:
+        yield about
+        output.flush()
+    except BrokenPipeError:
+        output.end_quietly()
+        sys.exit(exit_codes.DONE)
+    except output.CannotWrite as problem:
+        output.note(f"mcplens: {problem}", fg="red", bold=True)
+        output.end_quietly()
+        sys.exit(exit_codes.FAILED)
+    except KeyboardInterrupt:
+        output.note("mcplens: interrupted")
+        sys.exit(exit_codes.INTERRUPTED)
+    except Exception as problem:  # the last line of defence: no traceback reaches a user
+        is_click = type(problem).__module__.startswith("click")
+        if is_click or isinstance(problem, exit_codes.CommandError):
+            raise
+        error = classify(problem)
+        options = flags.options
+        error_report.report(
+            error,
+            about.evidence(),
+            is_json=bool(options.get("is_json")),
+            is_quiet=bool(options.get("is_quiet")),
+        )
+        sys.exit(exit_codes.exit_code(error, is_connected=about.is_connected))
+
+
+async def _run(flags: CommandOptions, target: Target, work: Work, about: _Run) -> int:
+    asyncio.get_running_loop().set_exception_handler(_unhandled)
+    clock = SystemClock()
+    bus = about.bus = Bus(clock)
+    with recording(flags, bus, target):
+        live = LiveEvents(bus, flags)
+        options: dict[str, Any] = target.options | {
+            "server_id": target.name,
+            "bus": bus,
+            "clock": clock,
+        }
+        async with live, connect(target.target, **options) as client:
+            about.is_connected = True
+            return await work(client) or exit_codes.DONE
+
+
+def _unhandled(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    """A second Ctrl-C may strike in any task; `reporting` tells of it, once."""
+    if not isinstance(context.get("exception"), KeyboardInterrupt):
+        loop.default_exception_handler(context)

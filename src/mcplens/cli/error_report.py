@@ -1,0 +1,185 @@
+"""When it fails, it says why: which step, what was expected, what came, what to try next.
+
+One place for all commands. A person gets lines on stderr, `--json` one object with a stable code.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from typing import Any, Final
+
+import msgspec
+
+from mcplens.cli import output
+from mcplens.cli.error_steps import HTTP_HINTS, STEPS, Step
+from mcplens.errors import InspectorError, ServerError, help_slug
+from mcplens.events import Event, FrameReceived, StderrLine
+from mcplens.protocol.frames import Malformed
+
+# Enough for the end of a traceback.
+_LAST_LINES: Final = 10
+_SHOWN_CHARACTERS: Final = 200
+_LABEL_WIDTH: Final = 11
+
+
+class Evidence(msgspec.Struct, frozen=True):
+    """What was seen of the server before it failed."""
+
+    server: str
+    is_connected: bool = False
+    stderr: tuple[str, ...] = ()
+    strays: tuple[Malformed, ...] = ()
+
+    @property
+    def is_remote(self) -> bool:
+        return "://" in self.server.split(" ", 1)[0]
+
+
+def gather(server: str, events: list[Event], *, is_connected: bool) -> Evidence:
+    """The evidence in the events of a run."""
+    lines = [event.text for event in events if isinstance(event, StderrLine)]
+    strays = tuple(
+        event.message
+        for event in events
+        if isinstance(event, FrameReceived) and isinstance(event.message, Malformed)
+    )
+    return Evidence(server, is_connected, tuple(lines[-_LAST_LINES:]), strays)
+
+
+def report(error: InspectorError, evidence: Evidence, *, is_json: bool, is_quiet: bool) -> None:
+    """Say on stderr what went wrong."""
+    step = _step_of(error, evidence)
+    came = _came(error, evidence)
+    if is_json:
+        output.note(_as_json(error, evidence, step))
+        return
+    output.note(f"mcplens: {error.code.lower().replace('_', ' ')}", fg="red", bold=True)
+    rows = [
+        ("server", evidence.server),
+        ("failed at", step.name),
+        ("expected", step.expected),
+        ("came", came),
+        *_stderr_rows(evidence, is_shown_above=not is_quiet),
+        ("try", step.hint),
+        ("help", f"mcplens help {help_slug(error.code)}"),
+    ]
+    for label, text in rows:
+        if text:
+            _tell(label, text)
+
+
+def _tell(label: str, text: str) -> None:
+    """What is behind a label; below it on a narrow terminal."""
+    if sys.stderr.isatty() and output.is_narrow():
+        output.note(f"  {label}", dim=True)
+        for line in output.fitted(text, sys.stderr, 4):
+            output.note(f"    {line}")
+        return
+    indent = _LABEL_WIDTH + 2
+    lines = output.fitted(text, sys.stderr, indent)
+    shown = ("\n" + " " * indent).join(lines)
+    output.note(output.style(f"  {label:<{_LABEL_WIDTH}}", dim=True) + shown)
+
+
+def usage_as_json(message: str) -> str:
+    """A wrong command line in the shape that every error has with `--json`."""
+    error = {
+        "code": "USAGE",
+        "message": message,
+        "category": "usage",
+        "retryable": False,
+        "details": {},
+    }
+    return _json({"error": error})
+
+
+def _step_of(error: InspectorError, evidence: Evidence) -> Step:
+    """The step that failed, in the light of what is known of this case."""
+    method = error.details.get("method")
+    step = STEPS.get(error.code)
+    if step is None:
+        name = f"the answer to {method}" if method else ""
+        step = Step(name, "a result" if isinstance(error, ServerError) else "", "")
+    if error.code == "REQUEST_TIMEOUT" and method:
+        step = Step(f"the answer to {method}", step.expected, step.hint)
+    if error.code == "CONNECTION_TIMEOUT" and evidence.strays and not evidence.is_remote:
+        return STEPS["STRAY_OUTPUT"]
+    if error.code == "CONNECTION_TIMEOUT" and error.details.get("step") == "opening the transport":
+        return Step("TCP connection", "a connection in time", "check host and port of the URL")
+    if error.code == "CONNECTION_FAILED" and error.details.get("step") == "listening":
+        return STEPS["LISTENING"]
+    if error.code == "TLS_FAILED" and "WRONG_VERSION_NUMBER" in str(
+        error.details.get("original_error")
+    ):
+        return Step(step.name, "a server that speaks TLS", "use http:// in place of https://")
+    if error.code == "SERVER_EXITED" and evidence.is_connected:
+        return Step(f"the answer to {method}" if method else "", "a server that stays", step.hint)
+    if evidence.is_remote and not evidence.is_connected:
+        return _http_step(error, step)
+    return step
+
+
+def _http_step(error: InspectorError, step: Step) -> Step:
+    status = _status(error)
+    if status is None:
+        if not isinstance(error, ServerError):
+            return step
+        # An MCP server that knows neither server/discover nor initialize is most often none.
+        return Step("handshake", "an MCP server at this URL", HTTP_HINTS[404])
+    wait_s = error.details.get("retry_after_s")
+    hint = f"wait {wait_s:g} s, as the server asks" if isinstance(wait_s, int | float) else ""
+    hint = hint or HTTP_HINTS.get(status, step.hint)
+    return Step(step.name if status == 200 else f"HTTP status {status}", step.expected, hint)
+
+
+def _status(error: InspectorError) -> int | None:
+    """The HTTP status that decided; of two tries, that of the first."""
+    found = re.search(r"answered with (\d{3})\b", error.message)
+    return int(found[1]) if found else None
+
+
+def _came(error: InspectorError, evidence: Evidence) -> str:
+    """The message without what other lines say."""
+    text = error.message
+    if error.code == "CONNECTION_TIMEOUT" and not evidence.is_remote:
+        if evidence.strays:
+            stray = evidence.strays[0].raw.decode("utf-8", "backslashreplace").strip()
+            return f"{stray[:_SHOWN_CHARACTERS]!r} on stdout; {text}"
+        return f"nothing on stdout; {text}"
+    if error.code == "COMMAND_NOT_FOUND":
+        text = text.partition("; install it")[0]
+    if error.code == "SERVER_EXITED" and evidence.stderr:
+        text = text.partition("; its last words on stderr:")[0]
+    text = text.partition("; enforce_capabilities=False")[0]  # Python's word for --force
+    attempts = error.details.get("attempts")
+    if isinstance(attempts, int) and attempts > 1:
+        text += f" ({attempts} attempts)"
+    if isinstance(error, ServerError) and error.data is not None:
+        text += f"\n{output.pretty(error.data)}"
+    return text
+
+
+def _stderr_rows(evidence: Evidence, *, is_shown_above: bool) -> list[tuple[str, str]]:
+    if not evidence.stderr:
+        return []
+    if is_shown_above:
+        return [("stderr", "see the lines above")]
+    return [("stderr", line) for line in evidence.stderr]
+
+
+def _as_json(error: InspectorError, evidence: Evidence, step: Step) -> str:
+    error.with_details(server=evidence.server)
+    if evidence.stderr:
+        error.with_details(stderr=list(evidence.stderr))
+    if evidence.strays:
+        error.with_details(stray=evidence.strays[0].raw[:_SHOWN_CHARACTERS])
+    value = error.to_dict()
+    told = {"failedAt": step.name, "expected": step.expected, "try": step.hint}
+    return _json({"error": value | {key: text for key, text in told.items() if text}})
+
+
+def _json(value: dict[str, Any]) -> str:
+    import json
+
+    return json.dumps(value, ensure_ascii=False, default=str)

@@ -1,0 +1,113 @@
+"""The steps on the way to an answer: what each expects, and what to try when it fails.
+
+Data only; used by error_report.py, which fills in what is known of a case.
+"""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+
+class Step(NamedTuple):
+    """One step: its name, what must come of it, what to try next."""
+
+    name: str
+    expected: str
+    hint: str
+
+
+# By the code of the error. STRAY_OUTPUT is CONNECTION_TIMEOUT after output that is no message,
+# LISTENING is CONNECTION_FAILED of our own page.
+STEPS: Final = {
+    "COMMAND_NOT_FOUND": Step(
+        "finding the command",
+        "a program of that name on PATH",
+        "install it, give its full path, or set PATH with -e PATH=…",
+    ),
+    "CONFIGURATION_INVALID": Step("reading the configuration", "", "correct what is named above"),
+    "SERVER_EXITED": Step(
+        "handshake",
+        "a server that stays and answers on stdout",
+        "run the command by hand and see what it says",
+    ),
+    "CONNECTION_TIMEOUT": Step(
+        "first byte",
+        "an answer to server/discover or initialize",
+        "check that this starts an MCP server; --connect-timeout gives it longer",
+    ),
+    "STRAY_OUTPUT": Step(
+        "framing",
+        "one JSON-RPC message per line on stdout, and nothing else",
+        "have the server log to stderr; check that this starts an MCP server on stdio",
+    ),
+    "HOST_NOT_FOUND": Step("DNS", "an address for the host", "check the host name in the URL"),
+    "CONNECTION_REFUSED": Step(
+        "TCP connection",
+        "a server that listens there",
+        "start the server, or check host and port of the URL",
+    ),
+    "CONNECTION_FAILED": Step(
+        "opening the connection", "a server that can be reached", "check the URL"
+    ),
+    "LISTENING": Step(
+        "serving the page", "a port that is free", "choose another with --port, or check --host"
+    ),
+    "CONNECTION_RESET": Step(
+        "HTTP exchange", "a whole answer", "see the server's own log: it closed the connection"
+    ),
+    "TLS_FAILED": Step(
+        "TLS",
+        "a certificate that can be trusted",
+        "--ca-file for a CA of your own, --insecure to go on without a check",
+    ),
+    "AUTHENTICATION_FAILED": Step(
+        "sign-in",
+        "a server that lets us in",
+        "send a credential: -H 'Authorization: Bearer …'",
+    ),
+    "RATE_LIMITED": Step("HTTP status", "a server that has time for us", "try again later"),
+    "HTTP_ERROR": Step("HTTP status", "200 with an MCP answer", "see the server's own log"),
+    "PROTOCOL_VERSION_MISMATCH": Step(
+        "handshake",
+        "a protocol revision that both sides speak",
+        "pin one that the server speaks with --protocol",
+    ),
+    "INVALID_RESPONSE": Step(
+        "reading the answer", "a valid MCP answer", "see every byte with -v"
+    ),
+    "NO_RESPONSE": Step("the answer", "a message before the end", "see the exchange with -v"),
+    "MESSAGE_TOO_LARGE": Step("reading the answer", "a message within the limit", ""),
+    "REDIRECT_REFUSED": Step(
+        "following the redirect",
+        "an address of the same origin",
+        "use the address that it points to, if you trust it",
+    ),
+    "ENDPOINT_REFUSED": Step(
+        "SSE endpoint", "an endpoint of the same origin", "do not trust this server"
+    ),
+    "REQUEST_TIMEOUT": Step("the answer", "an answer in time", "--timeout gives it longer"),
+    "CAPABILITY_NOT_SUPPORTED": Step(
+        "sending the request",
+        "a server that declares this capability",
+        "--force sends it all the same",
+    ),
+    "CONNECTION_LOST": Step(
+        "the connection", "a connection that stays", "try again; see the server's own log"
+    ),
+    "SESSION_EXPIRED": Step("the session", "a session that is known", "try again"),
+}  # fmt: skip
+
+_PATH_HINT = "check the path of the URL; MCP servers are often at /mcp or /sse"
+
+HTTP_HINTS: Final = {
+    200: _PATH_HINT,
+    400: "pin the revision that the server speaks with --protocol",
+    403: "send a credential that may do this: -H 'Authorization: Bearer …'",
+    404: _PATH_HINT,
+    405: _PATH_HINT,
+    406: _PATH_HINT,
+    500: "see the server's own log",
+    502: "start the server behind the proxy",
+    503: "try again later: the server is not ready",
+    504: "see why the server behind the proxy does not answer",
+}

@@ -1,0 +1,136 @@
+"""What happens while a command runs, on stderr: the server's logs and stderr, frames with `-v`.
+
+Reads events from the bus; never holds up the command.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from types import TracebackType
+from typing import Self
+
+from mcplens.bus import Bus
+from mcplens.cli import output
+from mcplens.cli.command_options import CommandOptions
+from mcplens.events import (
+    ClientTaskChanged,
+    Event,
+    EventsMissed,
+    FrameReceived,
+    FrameSent,
+    LogReceived,
+    QuestionClosed,
+    Remark,
+    StateChanged,
+    StderrLine,
+)
+from mcplens.protocol.frames import Frame, Malformed
+
+# Of a frame, on one line.
+_SHOWN_BYTES = 2_000
+# How the Python SDK before version 2 begins its page of stderr on a request that it does not know.
+_COMPLAINT = "Failed to validate request"
+
+
+class LiveEvents:
+    """Prints events until the command is done, and then what is left of them."""
+
+    def __init__(self, bus: Bus, flags: CommandOptions) -> None:
+        self._events = bus.subscribe(0)
+        self._bus = bus
+        self._is_quiet = bool(flags.is_quiet)
+        self._is_verbose = bool(flags.is_verbose)
+        # Our question after the revision is no fault of the server: what an older one says about
+        # it on stderr becomes one line, unless the handshake fails after it.
+        self._is_probing = False
+        self._complaint: list[str] = []
+        self._tasks: dict[str, str] = {}  # what was last said of each
+        self._task: asyncio.Task[None] | None = None
+
+    async def __aenter__(self) -> Self:
+        if not self._is_quiet:
+            self._task = asyncio.get_running_loop().create_task(self._follow(), name="live")
+        return self
+
+    async def __aexit__(
+        self,
+        exc_type: type[BaseException] | None,
+        exc: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if self._task is None:
+            return
+        self._bus.close()  # ends the reader after what is already there
+        await asyncio.gather(self._task, return_exceptions=True)
+
+    async def _follow(self) -> None:
+        async for event in self._events:
+            self._show(event)
+        for line in self._complaint:
+            self._show_stderr(line)
+
+    def _show(self, event: Event) -> None:
+        if isinstance(event, StderrLine):
+            if self._is_probing and (self._complaint or _COMPLAINT in event.text):
+                self._complaint.append(event.text)
+            else:
+                self._show_stderr(event.text)
+        elif isinstance(event, LogReceived):
+            where = f" {event.logger}" if event.logger else ""
+            text = event.data if isinstance(event.data, str) else output.pretty(event.data)
+            output.note(output.style(f"[{event.level}{where}] ", dim=True) + text)
+        elif isinstance(event, FrameReceived) and isinstance(event.message, Malformed):
+            self._frame("<-", event.message.raw, f"malformed: {event.message.reason}")
+        elif isinstance(event, ClientTaskChanged) and not event.is_gone:
+            self._show_task(event)
+        elif isinstance(event, QuestionClosed):
+            self._show_unanswered(event)
+        elif isinstance(event, EventsMissed):
+            output.note(f"[{event.last_seq - event.first_seq + 1} events not shown]")
+        elif self._is_verbose:
+            self._show_more(event)
+        elif isinstance(event, FrameSent) and isinstance(event.message, Frame):
+            self._follow_handshake(event.message.method)
+
+    def _show_task(self, event: ClientTaskChanged) -> None:
+        """Where a task stands; servers often say it twice."""
+        message = event.task.get("statusMessage")
+        text = f"{event.status}: {message}" if message else event.status
+        if self._tasks.get(event.task_id) != text:
+            self._tasks[event.task_id] = text
+            output.note(output.style(f"[task {event.task_id}] ", dim=True) + text)
+
+    def _show_unanswered(self, event: QuestionClosed) -> None:
+        """Why a server got no answer; whoever refused in person, or was told already, knows."""
+        is_known = event.answered_by in ("person", "nobody")
+        if event.outcome == "timed out" or (event.outcome.startswith("rejected") and not is_known):
+            output.note(f"mcplens: {event.method} {event.outcome}", fg="yellow")
+
+    def _show_stderr(self, line: str) -> None:
+        output.note(output.style("[stderr] ", dim=True) + line)
+
+    def _follow_handshake(self, method: str) -> None:
+        if method == "server/discover":
+            self._is_probing = True
+        elif method == "notifications/initialized":
+            self._is_probing = False
+            if self._complaint:
+                count = len(self._complaint)
+                self._show_stderr(f"({count} lines about server/discover; -v shows them)")
+            self._complaint = []
+
+    def _show_more(self, event: Event) -> None:
+        if isinstance(event, FrameSent):
+            self._frame("->", event.message.raw)
+        elif isinstance(event, FrameReceived):
+            self._frame("<-", event.message.raw)
+        elif isinstance(event, StateChanged):
+            output.note(output.style(f"-- {event.old} -> {event.new}", dim=True))
+        elif isinstance(event, Remark):
+            output.note(output.style(f"-- {event.message}", dim=True))
+
+    def _frame(self, arrow: str, raw: bytes, remark: str = "") -> None:
+        text = raw[:_SHOWN_BYTES].decode("utf-8", "backslashreplace")
+        more = f"… ({len(raw)} bytes)" if len(raw) > _SHOWN_BYTES else ""
+        tail = output.style(f"  [{remark}]", fg="yellow") if remark else ""
+        output.note(f"{arrow} {text}{more}{tail}")

@@ -1,0 +1,268 @@
+"""What a target on the command line means, and the words that follow it.
+
+A target is a URL, a script, `source:name` of another tool, a configured name (`demo` is built in),
+a host, or the command after `--`. One that is not understood is an error, never dropped.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import click
+import msgspec
+
+from mcplens.cli import output
+from mcplens.cli.answer_handlers import answer_options
+from mcplens.cli.command_options import CommandOptions
+from mcplens.errors import InspectorError
+from mcplens.protocol.secret_masking import is_secret_name, mask, mask_url
+from mcplens.targets import command_name, host_of, url_of_host
+
+if TYPE_CHECKING:
+    from mcplens.config.model import Configuration, ServerEntry
+
+_SCRIPTS = (".py", ".js", ".mjs", ".cjs")
+DEMO = "demo"
+_SHOWN_CHARACTERS = 200
+# As many as one reads in a message; `mcplens servers` lists all.
+_SHOWN_NAMES = 12
+
+
+class Target(msgspec.Struct, frozen=True):
+    """A server to connect to: its name, and what `connect` takes."""
+
+    name: str
+    target: Any
+    options: dict[str, Any]
+    # The server's own `secretKeys`, with the values that the configuration has of them.
+    secrets: dict[str, Any] = msgspec.field(default_factory=dict)
+
+    @property
+    def shown(self) -> str:
+        """The server as a person would name it: its command, or its URL without secrets."""
+        if isinstance(self.target, list):
+            shown = shlex.join(self.target)
+            return shown if len(shown) <= _SHOWN_CHARACTERS else shown[:_SHOWN_CHARACTERS] + "…"
+        return mask_url(str(self.target))
+
+
+def resolve(flags: CommandOptions, text: str | None) -> Target:
+    """The server that is meant, with the options of the command line on top.
+
+    Raises:
+        UsageError: nothing, or nothing that can be understood, is named.
+        InspectorError: the configuration is wrong.
+    """
+    if flags.server_command is not None:
+        if text is not None:
+            raise click.UsageError(f"two servers are named: {text}, and the command after --")
+        command = flags.server_command
+        if not command:
+            raise click.UsageError("a command must follow --")
+        return Target(command_name(command), list(command), with_options(flags, {}))
+    if text is None:
+        raise click.UsageError("name a server: a configured name, a URL, a script, or -- COMMAND")
+    return _named(flags, text)
+
+
+def _named(flags: CommandOptions, text: str) -> Target:
+    if "://" in text:
+        return Target(host_of(text), text, with_options(flags, {}))
+    if text.endswith(_SCRIPTS) and os.path.isfile(text):
+        return Target(os.path.basename(text), text, with_options(flags, {}))
+    entry, configuration = _configured(flags, text)
+    if entry is not None:
+        return _from_entry(flags, text, entry, configuration)
+    if text == DEMO:
+        return Target(DEMO, [sys.executable, "-m", "mcplens.demo"], with_options(flags, {}))
+    if text.endswith(_SCRIPTS):  # before a host of that name
+        raise click.UsageError(f"there is no script {text!r} in this folder, and no such server")
+    if url := url_of_host(text):
+        return Target(host_of(url), url, with_options(flags, {}))
+    raise click.UsageError(_not_understood(text, configuration))
+
+
+def is_understood(text: str) -> bool:
+    """Whether a word names a server, by itself."""
+    from mcplens.config.configuration import load_configuration
+    from mcplens.config.other_tools import is_qualified
+
+    if "://" in text or text == DEMO or is_qualified(text) or url_of_host(text):
+        return True
+    if text.endswith(_SCRIPTS):
+        return True
+    return load_configuration(is_tolerant=True).find(text) is not None
+
+
+def _not_understood(text: str, configuration: Configuration | None) -> str:
+    names = [entry.name for entry in configuration.servers] if configuration is not None else []
+    known = list(dict.fromkeys([*names, DEMO]))
+    return f"{text!r} is no server.{_near(text, known)}\n{_can_be(known)}"
+
+
+def neither(text: str, commands: Iterable[str]) -> str:
+    """What is said of a first word that is neither a command nor a server."""
+    from mcplens.config.configuration import load_configuration
+
+    names = [entry.name for entry in load_configuration(is_tolerant=True).servers]
+    known = list(dict.fromkeys([*names, DEMO]))
+    near = _near(text, [*commands, *names])
+    return f"{text!r} is no command and no server.{near}\n{_can_be(known)}"
+
+
+def _near(text: str, names: Sequence[str]) -> str:
+    """The names that somebody may have meant."""
+    from difflib import get_close_matches
+
+    lower = {name.lower(): name for name in reversed(names)}
+    close = get_close_matches(text.lower(), lower, n=3)
+    return f" Did you mean {' or '.join(lower[one] for one in close)}?" if close else ""
+
+
+def _can_be(known: Sequence[str]) -> str:
+    shown = known[:_SHOWN_NAMES]
+    more = f" and {len(known) - len(shown)} more" if len(known) > len(shown) else ""
+    return (
+        f"A server is a configured name ({', '.join(shown)}{more}), a URL, a host such as "
+        "localhost:3000, a script that exists, or a command after --."
+    )
+
+
+def _configured(
+    flags: CommandOptions, text: str
+) -> tuple[ServerEntry | None, Configuration | None]:
+    from mcplens.config.configuration import load_configuration
+    from mcplens.config.other_tools import find_server, is_qualified
+
+    if is_qualified(text):
+        return find_server(text), None
+    configuration = load_configuration(flags.config)
+    return configuration.find(text), configuration
+
+
+def is_known(flags: CommandOptions, text: str) -> bool:
+    """Whether this names a server that is configured, here or in another tool, or built in."""
+    from mcplens.config.other_tools import is_qualified
+
+    return text == DEMO or is_qualified(text) or _configured(flags, text)[0] is not None
+
+
+def _from_entry(
+    flags: CommandOptions, text: str, entry: ServerEntry, configuration: Configuration | None
+) -> Target:
+    from mcplens.config.connect_options import to_connect_options
+
+    if not entry.enabled:
+        raise click.UsageError(f"{entry.name} is disabled in {entry.source.path}")
+    target, options = to_connect_options(entry, configuration.settings if configuration else None)
+    _confirm(flags, entry)
+    name = text if configuration is None else entry.name
+    options = with_options(flags, options, entry.profile)
+    return Target(name, target, options, entry.secret_keys)
+
+
+def _confirm(flags: CommandOptions, entry: ServerEntry) -> None:
+    """What was cloned or imported must not run commands by itself: ask once per content."""
+    from mcplens.config.environment import current_environment
+    from mcplens.workspace.confirmation import Confirmations
+
+    confirmations = Confirmations(current_environment())
+    if not confirmations.is_needed(entry):
+        return
+    if not flags.is_trusted:
+        confirm(*_question(entry))
+    try:
+        confirmations.confirm(entry)
+    except InspectorError as problem:  # it may be used this once
+        output.note(f"mcplens: {problem.message}", fg="yellow")
+
+
+def confirm(question: str, act: str) -> None:
+    """Ask on a terminal; elsewhere only --yes will do."""
+    if not sys.stdin.isatty():
+        raise click.UsageError(f"{question}\nSay --yes to {act}.")
+    click.confirm(f"{question}\n{act.capitalize()}?", abort=True, err=True)
+
+
+def _question(entry: ServerEntry) -> tuple[str, str]:
+    """What an entry of a project does, with no placeholder resolved, and what is confirmed."""
+    from mcplens.config.trust import asked_variables, given_values
+
+    path, raw = entry.source.path, entry.raw
+    if entry.url is None:
+        command = [str(raw.get("command")), *map(str, raw.get("args") or ())]
+        lines = [f"{path} starts {entry.name} as:", f"  {shlex.join(command)}"]
+        act = "start it"
+        # NODE_OPTIONS or LD_PRELOAD make another program of a harmless command.
+        for name, value in given_values(entry.env, raw.get("env")).items():
+            shown = mask(value) if is_secret_name(name) else value
+            lines.append(f"  with its own {name}={shown}")
+    else:
+        url = next(raw[key] for key in ("url", "serverUrl", "httpUrl") if raw.get(key))
+        lines = [f"{path} connects {entry.name} to:", f"  {url}"]
+        act = "connect to it"
+    if variables := asked_variables(entry):
+        lines.append(f"  and gives it your {', '.join(variables)}")
+    return "\n".join(output.visible(line, kept="") for line in lines), act
+
+
+def overrides_of(flags: CommandOptions) -> dict[str, Any]:
+    """What the options of the command line say on top of any server; a time of 0 is no limit."""
+    given: dict[str, Any] = {
+        "headers": flags.headers or None,
+        "env": flags.env or None,
+        "cwd": flags.cwd,
+        "transport": flags.transport,
+        "protocol_version": flags.protocol,
+        "ca_file": flags.ca_file,
+        "insecure": flags.insecure or None,
+        "max_retries": None if flags.retries is None else max(flags.retries, 0),
+    }
+    found = {name: value for name, value in given.items() if value is not None}
+    if flags.connect_timeout is not None:
+        found["connection_timeout_s"] = flags.connect_timeout or None
+    if flags.timeout is not None:
+        # One that is longer than the maximum raises that, in the request's Deadline.
+        found["request_timeout_s"] = flags.timeout or None
+        found |= {} if flags.timeout else {"max_total_timeout_s": None}
+    return found
+
+
+def with_options(
+    flags: CommandOptions, options: dict[str, Any], profile: str | None = None
+) -> dict[str, Any]:
+    """The options of a configured server, and over them those of the command line."""
+    from mcplens.config.connect_options import put_over
+
+    options = {key: value for key, value in options.items() if key != "server_id"}
+    options = put_over(options, overrides_of(flags))
+    options.setdefault("concurrency", 8)
+    options["enforce_capabilities"] = not flags.force
+    return options | answer_options(flags, options, profile)
+
+
+def split_tool(flags: CommandOptions, words: Sequence[str]) -> tuple[str | None, str, list[str]]:
+    """Target, the name of a tool (or prompt, or method), and the rest of the words."""
+    if flags.server_command is not None:
+        return None, words[0], list(words[1:])
+    first = words[0]
+    if "." in first and "://" not in first and not os.path.isfile(first):
+        server, _, tool = first.partition(".")
+        if tool and (server == DEMO or _configured(flags, server)[0] is not None):
+            return server, tool, list(words[1:])
+    if len(words) < 2:
+        raise click.UsageError(f"{first!r}: name the server and then what to ask of it")
+    return first, words[1], list(words[2:])
+
+
+def split_word(flags: CommandOptions, words: Sequence[str], what: str) -> tuple[str | None, str]:
+    """Target and one word after it."""
+    expected = 1 if flags.server_command is not None else 2
+    if len(words) != expected:
+        names = what if expected == 1 else f"TARGET {what}"
+        raise click.UsageError(f"expected {names}, got: {' '.join(words)}")
+    return (None, words[0]) if expected == 1 else (words[0], words[1])

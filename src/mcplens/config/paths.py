@@ -1,0 +1,55 @@
+"""Which files our own configuration is in.
+
+`mcp.json` of the project (the nearest one upward), then the user's. A file that is named explicitly
+replaces both. Reads none of them, and loads nothing that reading takes. Called by configuration.py,
+and by surfaces that need to know whether there is anything to read.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Final
+
+from mcplens.config.environment import (
+    Environment,
+    current_environment,
+    user_config_folder,
+    walk_upward,
+)
+from mcplens.config.model import Source
+
+FILE_NAME: Final = "mcp.json"
+VARIABLE: Final = "MCPLENS_CONFIG"
+KIND: Final = "mcplens"
+
+
+def user_file(here: Environment | None = None) -> str:
+    """The user's `mcp.json`, whether it is there or not."""
+    here = here or current_environment()
+    return here.join(user_config_folder(here), FILE_NAME)
+
+
+def find_files(path: str | None = None, here: Environment | None = None) -> tuple[Source, ...]:
+    """The files that make up the configuration, the one that wins first.
+
+    A file that is named, by `path` or by MCPLENS_CONFIG, need not be there; others are.
+    """
+    here = here or current_environment()
+    named = path or here.environ.get(VARIABLE)
+    if named:
+        return (Source(KIND, here.absolute(named, here.cwd), "given"),)
+    found = []
+    user = user_file(here)
+    for folder in walk_upward(here):
+        candidate = here.join(folder, FILE_NAME)
+        if os.path.isfile(candidate):
+            if not _is_same(candidate, user):
+                found.append(Source(KIND, candidate, "project"))
+            break
+    if os.path.isfile(user):
+        found.append(Source(KIND, user, "user"))
+    return tuple(found)
+
+
+def _is_same(one: str, other: str) -> bool:
+    return os.path.realpath(one) == os.path.realpath(other)

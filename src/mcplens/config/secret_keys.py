@@ -1,0 +1,61 @@
+"""Which keys the whole configuration calls secret; a server may have more of its own.
+
+Whoever records or exports asks here. Where it cannot be known, that is an error and no empty list,
+so that nothing secret is written by mistake.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from mcplens.config.environment import Environment
+from mcplens.config.model import Configuration
+from mcplens.config.paths import find_files
+from mcplens.errors import InspectorError
+
+
+def find_secret_keys(path: str | None = None, here: Environment | None = None) -> tuple[str, ...]:
+    """The secret keys of the configuration; none where there is no file.
+
+    Raises:
+        InspectorError: a file cannot be read, or its `secretKeys` cannot.
+    """
+    if not find_files(path, here):
+        return ()
+    from mcplens.config.configuration import load_configuration  # 4 ms, for most runs in vain
+
+    return secret_keys_of(load_configuration(path, here=here))
+
+
+def secret_keys_of(configuration: Configuration) -> tuple[str, ...]:
+    """As `find_secret_keys`, of a configuration that was read."""
+    for problem in configuration.problems:
+        if str(problem.details.get("key")).startswith("secretKeys"):
+            raise problem
+    return configuration.settings.secret_keys
+
+
+def problem_of_keys(configuration: Configuration) -> InspectorError | None:
+    """Why it cannot be known what is secret: a file is broken, or its `secretKeys` are."""
+    for problem in configuration.problems:
+        key = problem.details.get("key")
+        # Without a key, or of all servers: nothing was read of that file.
+        if key is None or key == "mcpServers" or str(key).startswith("secretKeys"):
+            return problem
+    return None
+
+
+def find_keys_by_server(
+    path: str | None = None, here: Environment | None = None
+) -> Callable[[str], tuple[str, ...]]:
+    """The secret keys of each server by its name, those of the configuration among them.
+
+    Raises:
+        InspectorError: as `find_secret_keys`.
+    """
+    from mcplens.config.configuration import load_configuration
+
+    configuration = load_configuration(path, here=here)
+    wide = secret_keys_of(configuration)
+    own = {entry.name: tuple(entry.secret_keys) for entry in configuration.servers}
+    return lambda name: (*wide, *own.get(name, ()))

@@ -1,0 +1,63 @@
+"""What a reader of another tool's file is given, and what it gives: servers in our spelling.
+
+Between other_tools.py, which knows where files are, and the readers, which know what is in them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+import msgspec
+
+from mcplens.config.environment import Environment
+from mcplens.config.model import Input, Scope
+
+
+class Reading(msgspec.Struct, frozen=True, kw_only=True):
+    """What a reader may know: the machine, the project's folder, what a person supplied."""
+
+    here: Environment
+    folder: str
+    values: Mapping[str, str] = msgspec.field(default_factory=dict)
+    choice: str | None = None
+
+    def __repr__(self) -> str:  # the values may be secrets
+        return f"<Reading in {self.folder!r} with {len(self.values)} values>"
+
+
+class ImportedServer(msgspec.Struct, frozen=True, kw_only=True):
+    """A server of another tool's file: `raw` in our spelling, nothing resolved."""
+
+    name: str
+    raw: Any
+    scope: Scope | None = None
+    inputs: tuple[Input, ...] = ()
+    remarks: tuple[str, ...] = ()
+    problem: str | None = None
+
+    def __repr__(self) -> str:  # what stands in the file may be secret
+        return f"<ImportedServer {self.name!r}>"
+
+
+Read = Callable[[Any, Reading], Iterable[ImportedServer]]
+
+
+def mapping(value: Any) -> dict[str, Any]:
+    """An object, or an empty one in place of anything else."""
+    return value if isinstance(value, dict) else {}
+
+
+def sequence(value: Any) -> list[Any]:
+    """An array, or an empty one in place of anything else."""
+    return value if isinstance(value, list) else []
+
+
+def renamed(raw: Any, names: Mapping[str, str]) -> Any:
+    """An object's keys by our names; one that is there by both stays."""
+    if not isinstance(raw, dict):
+        return raw
+    return {
+        names[key] if key in names and names[key] not in raw else key: value
+        for key, value in raw.items()
+    }

@@ -1,0 +1,88 @@
+"""Who may come in: Host and Origin against DNS rebinding, and a bearer token where one is set.
+
+Pure; asked by the site once for every HTTP request and WebSocket handshake.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+from collections.abc import Iterable
+from typing import Final
+from urllib.parse import urlsplit
+
+from mcplens.inbound.refusal import HTTP_REFUSAL, Refusal
+from mcplens.inbound.request_validation import Headers
+from mcplens.transports.network import is_loopback
+
+ANY_HOST: Final = "*"
+
+
+class AccessControl:
+    """Lets in what comes from this machine, by a name of this machine, and knows the token."""
+
+    def __init__(
+        self,
+        *,
+        token: str | None = None,
+        allowed_hosts: Iterable[str] = (),
+        allowed_origins: Iterable[str] = (),
+    ) -> None:
+        self._token = token.encode() if token else None
+        self._caller = hashlib.sha256(self._token).hexdigest()[:16] if self._token else ""
+        self._hosts = {host.lower() for host in allowed_hosts}
+        self._origins = {origin.lower().rstrip("/") for origin in allowed_origins}
+
+    def __repr__(self) -> str:
+        asks = "a token" if self._token else "no token"
+        return f"<AccessControl asking for {asks}, open to loopback and {sorted(self._hosts)}>"
+
+    @property
+    def has_token(self) -> bool:
+        return self._token is not None
+
+    def admit(self, headers: Headers) -> str:
+        """Who calls: what a session is bound to, "" where nobody is told from anybody.
+
+        Raises:
+            Refusal: 421 for a foreign Host, 403 for a foreign Origin, 401 for the token.
+        """
+        host = headers.get("host", "")
+        if not self._is_ours(_host_name(host)):
+            raise Refusal(421, HTTP_REFUSAL, f"this server is not called {host!r}")
+        origin = headers.get("origin")
+        if origin is not None and not self._is_known_origin(origin):
+            raise Refusal(403, HTTP_REFUSAL, f"pages from {origin} may not call this server")
+        if self._token is None:
+            return ""
+        scheme, _, given = headers.get("authorization", "").partition(" ")
+        is_right = hmac.compare_digest(given.strip().encode(), self._token)
+        if scheme.lower() != "bearer" or not is_right:
+            raise Refusal(
+                401,
+                HTTP_REFUSAL,
+                "this server wants its bearer token",
+                headers={"WWW-Authenticate": "Bearer"},
+            )
+        return self._caller
+
+    def _is_ours(self, host: str) -> bool:
+        return ANY_HOST in self._hosts or host in self._hosts or is_loopback(host)
+
+    def _is_known_origin(self, origin: str) -> bool:
+        if origin.lower().rstrip("/") in self._origins:
+            return True
+        try:
+            parts = urlsplit(origin)
+            name = (parts.hostname or "").lower()
+        except ValueError:
+            return False
+        return parts.scheme in ("http", "https") and (is_loopback(name) or name in self._hosts)
+
+
+def _host_name(host: str) -> str:
+    """The name in a Host header, without its port."""
+    try:
+        return (urlsplit(f"//{host}").hostname or "").lower()
+    except ValueError:
+        return ""

@@ -1,0 +1,130 @@
+"""uvicorn as we run it: it logs nothing, takes no signals, and always ends.
+
+The only module that imports uvicorn; imported by server.py when a site is served.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import socket
+from collections.abc import Iterator
+from typing import Any, Final
+
+import uvicorn
+
+# For responses that are being written when the site is closed.
+_SHUTDOWN_S: Final = 2
+# Any client that wants something says so at once; a browser opens connections in advance.
+REQUEST_WITHIN_S: Final = 10.0
+
+
+class UvicornServer(uvicorn.Server):
+    """Tells when it is up, and leaves the signals to whoever owns the process."""
+
+    def __init__(self, config: uvicorn.Config, is_up: asyncio.Event) -> None:
+        super().__init__(config)
+        self._is_up = is_up
+
+    def __repr__(self) -> str:
+        return f"<UvicornServer server, {'up' if self._is_up.is_set() else 'not up yet'}>"
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        self._is_up.set()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """As uvicorn's, but a client that does not read cannot hold it up."""
+        for server in self.servers:
+            server.close()
+        state = self.server_state
+        for connection in list(state.connections):
+            try:
+                connection.shutdown()
+            except Exception:  # uvicorn's own fails for a socket that is closing
+                connection.transport.abort()
+        if state.tasks:
+            await asyncio.wait(set(state.tasks), timeout=_SHUTDOWN_S)
+        for connection in list(state.connections):
+            connection.transport.abort()
+        for task in set(state.tasks):
+            task.cancel()
+        await asyncio.gather(*state.tasks, return_exceptions=True)
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
+
+
+def make_server(
+    app: Any, max_message_bytes: int, is_up: asyncio.Event, max_connections: int | None
+) -> UvicornServer:
+    """A server for this application, not yet started."""
+    config = uvicorn.Config(
+        app,
+        lifespan="off",
+        log_config=None,
+        log_level="critical",
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,
+        # Longer than clients keep a connection: they close it first, and no request meets a close.
+        timeout_keep_alive=75,
+        ws="websockets-sansio",
+        ws_max_size=max_message_bytes,
+        ws_per_message_deflate=False,
+    )
+    config.load()
+    config.http_protocol_class = bounded(config.http_protocol_class, max_connections)
+    return UvicornServer(config, is_up)
+
+
+def bounded(protocol: Any, most: int | None) -> Any:
+    """A protocol class of uvicorn's (that of h11 or of httptools) with these bounds."""
+
+    class Bounded(protocol):  # type: ignore[misc]  # whichever is installed
+        due: asyncio.TimerHandle | None = None
+
+        def __repr__(self) -> str:
+            return f"<Bounded connection of {self.client}, {'idle' if self.due else 'in use'}>"
+
+        def connection_made(self, transport: asyncio.Transport) -> None:
+            super().connection_made(transport)
+            if most is not None and len(self.connections) > most:
+                transport.abort()
+            else:
+                self.expect()
+
+        def data_received(self, data: bytes) -> None:
+            super().data_received(data)
+            is_ours = self.transport.get_protocol() is self  # or it became a WebSocket
+            if is_ours and self.is_waiting and not self.transport.is_closing():
+                self.expect()
+            else:
+                self.expect_no_more()
+
+        def connection_lost(self, problem: Exception | None) -> None:
+            self.expect_no_more()
+            super().connection_lost(problem)
+
+        @property
+        def is_waiting(self) -> bool:
+            """No request is under way, and this is not the pause after one."""
+            is_free = self.cycle is None or self.cycle.response_complete
+            return is_free and self.timeout_keep_alive_task is None
+
+        def expect(self) -> None:
+            if self.due is None:
+                self.due = self.loop.call_later(REQUEST_WITHIN_S, self.give_up)
+
+        def expect_no_more(self) -> None:
+            due, self.due = self.due, None
+            if due is not None:
+                due.cancel()
+
+        def give_up(self) -> None:
+            self.due = None
+            if self.is_waiting:
+                self.transport.abort()
+
+    return Bounded

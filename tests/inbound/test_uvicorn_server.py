@@ -1,0 +1,131 @@
+"""Connections that want nothing are closed, and there are never too many of them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+from websockets.asyncio.client import connect
+
+from mcplens.inbound import uvicorn_server
+from mcplens.inbound.server import listen, serve_app
+
+from .harness import PATIENCE_S
+
+GET = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"
+
+
+async def app(scope: Any, receive: Any, send: Any) -> None:
+    """Answers when the event in its state is set, and echoes over a WebSocket."""
+    if scope["type"] == "websocket":
+        await receive()
+        await send({"type": "websocket.accept"})
+        while (message := await receive())["type"] == "websocket.receive":
+            await send({"type": "websocket.send", "text": message["text"]})
+        return
+    await app.__dict__["may_answer"].wait()
+    await send({"type": "http.response.start", "status": 204, "headers": []})
+    await send({"type": "http.response.body"})
+
+
+@asynccontextmanager
+async def served(max_connections: int | None = None) -> AsyncIterator[int]:
+    app.__dict__["may_answer"] = asyncio.Event()
+    app.__dict__["may_answer"].set()
+    listener = listen("127.0.0.1", 0)
+    options: dict[str, Any] = {"host": "127.0.0.1", "max_message_bytes": 1000}
+    async with (
+        asyncio.timeout(PATIENCE_S),
+        serve_app(
+            app, listener, close=lambda: None, max_connections=max_connections, **options
+        ) as address,
+    ):
+        yield address.port
+
+
+async def opened(port: int, said: bytes = b"") -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    writer.write(said)
+    return reader, writer
+
+
+async def is_closed(reader: asyncio.StreamReader) -> bool:
+    try:
+        return await reader.read() == b""
+    except ConnectionError:
+        return True
+
+
+async def answered(reader: asyncio.StreamReader) -> bytes:
+    return (await reader.readuntil(b"\r\n\r\n")).split(b"\r\n", 1)[0]
+
+
+@pytest.fixture
+def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(uvicorn_server, "REQUEST_WITHIN_S", 0.05)
+
+
+@pytest.mark.parametrize("said", [b"", b"GET / HT", GET[:-2]], ids=["nothing", "a word", "a head"])
+async def test_a_connection_without_a_whole_request_is_closed(at_once: None, said: bytes) -> None:
+    async with served() as port:
+        reader, writer = await opened(port, said)
+        assert await is_closed(reader)
+        writer.close()
+
+
+async def test_half_a_second_request_is_not_waited_for_either(at_once: None) -> None:
+    async with served() as port:
+        reader, writer = await opened(port, GET)
+        assert b" 204 " in await answered(reader)
+        writer.write(GET[:5])
+        assert await is_closed(reader)
+        writer.close()
+
+
+async def test_a_request_under_way_and_the_pause_after_it_have_their_time(at_once: None) -> None:
+    async with served() as port:
+        app.__dict__["may_answer"].clear()
+        reader, writer = await opened(port, GET)
+        for _ in range(2):
+            idle, other = await opened(port)  # so much later than the request
+            assert await is_closed(idle)
+            other.close()
+            app.__dict__["may_answer"].set()
+            assert b" 204 " in await answered(reader)
+            idle, other = await opened(port)
+            assert await is_closed(idle)
+            other.close()
+            writer.write(GET)
+        writer.close()
+
+
+async def test_a_silent_websocket_stays_open(at_once: None) -> None:
+    async with served() as port, connect(f"ws://127.0.0.1:{port}/", proxy=None) as page:
+        idle, other = await opened(port)
+        assert await is_closed(idle)
+        other.close()
+        await page.send("still there")
+        assert await page.recv() == "still there"
+
+
+async def test_beyond_the_bound_new_connections_are_closed_and_the_others_work() -> None:
+    async with served(max_connections=3) as port:
+        reader, writer = await opened(port, GET)
+        assert b" 204 " in await answered(reader)
+        held = [await opened(port) for _ in range(5)]
+        closing = [asyncio.create_task(is_closed(one)) for one, _ in held]
+        done, _ = await asyncio.wait(closing, return_when=asyncio.FIRST_COMPLETED)
+        while len(done) < 3:
+            more, _ = await asyncio.wait(set(closing) - done, return_when=asyncio.FIRST_COMPLETED)
+            done |= more
+        writer.write(GET)
+        assert b" 204 " in await answered(reader)
+        assert len([one for one in closing if one.done()]) == 3
+        for task in closing:
+            task.cancel()
+        for _, other in held:
+            other.close()
+        writer.close()
