@@ -9,7 +9,8 @@ from mcplens.cli import exits
 from mcplens.config.configuration import load_configuration
 from mcplens.config.surroundings import Surroundings
 from mcplens.workspace.confirmation import Confirmations
-from tests.cli.shell import ROOT, Shell, argv
+from tests.cli.shell import Shell
+from tests.servers.run import ROOT, argv
 
 
 def configured(shell: Shell) -> dict[str, object]:

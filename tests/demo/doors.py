@@ -16,7 +16,7 @@ from mcplens.events import Event
 from mcplens.inbound.limits import Limits
 from mcplens.inbound.peer import Peer
 from mcplens.inbound.server import serve
-from mcplens.inbound.site import Site
+from mcplens.inbound.site import Endpoint, Site
 from mcplens.inbound.sse import HttpSse
 from mcplens.inbound.streamable_http import StreamableHttp
 from mcplens.inbound.websocket import WebSocketEndpoint
@@ -87,7 +87,8 @@ async def opened() -> AsyncIterator[House]:
     clock = SystemClock()
     demo = Demo(clock, exit=exits.append)
     legacy = HttpSse(demo, clock)
-    endpoints = {"/mcp": StreamableHttp(demo, clock), "/sse": legacy, legacy.messages_path: legacy}
+    endpoints: dict[str, Endpoint] = {"/sse": legacy, legacy.messages_path: legacy}
+    endpoints["/mcp"] = StreamableHttp(demo, clock)
     site = Site(endpoints, sockets={"/ws": WebSocketEndpoint(demo)})
     async with serve(site) as address:
         urls = {

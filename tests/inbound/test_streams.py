@@ -61,7 +61,7 @@ async def test_a_silent_outbox_lets_its_reader_say_that_it_is_alive() -> None:
 
 def session(**limits: int) -> tuple[Backlog, list[Stream], list[Stream]]:
     emptied: list[Stream] = []
-    backlog = Backlog(Limits(**limits), emptied.append)  # type: ignore[arg-type]
+    backlog = Backlog(Limits(**limits), emptied.append)
     return backlog, [Stream(name, backlog) for name in ("s0", "s1")], emptied
 
 
