@@ -38,7 +38,9 @@ ColdResults = dict[str, ColdFigures]
 
 def cold_ratio(results: ColdResults, of: str, to: str, what: str = "own_s") -> float:
     """The median of the ratios of each round."""
-    pairs = zip(getattr(results[of], what), getattr(results[to], what), strict=True)
+    pairs: zip[tuple[float, float]] = zip(
+        getattr(results[of], what), getattr(results[to], what), strict=True
+    )
     return statistics.median(one / other for one, other in pairs)
 
 

@@ -118,7 +118,7 @@ class Worker:
         self._process.stdin.flush()
         line = self._process.stdout.readline()
         if not line:
-            raise RuntimeError(f"{self._process.args} ended with {self._process.wait()}")
+            raise RuntimeError(f"{self._process.args!r} ended with {self._process.wait()}")
         answer: dict[str, float] = json.loads(line)
         return answer
 

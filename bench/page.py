@@ -255,7 +255,8 @@ def _key_ms(page: Page, label: str, text: str) -> float:
     for key in text:
         page.keyboard.press(key if key != " " else "Space")
         page.wait_for_timeout(100)
-    return statistics.median(page.evaluate("__keys"))
+    taken_ms: list[float] = page.evaluate("__keys")
+    return statistics.median(taken_ms)
 
 
 # -- how it is shown ---------------------------------------------------------------------------

@@ -73,7 +73,7 @@ def test_logics_defaults_are_kept() -> None:
     assert (config.connection_timeout_s, config.request_timeout_s) == (30, 60)
     assert (config.progress_resets_timeout, config.max_total_timeout_s) == (True, 300)
     assert (config.ping_interval_s, config.max_retries) == (30, 3)
-    assert config.retry_backoff_s == (1, 2, 4)
+    assert config.retry_backoff_s == (1.0, 2.0, 4.0)
     retry = mcplens.RetryConfig()
     assert (retry.max_attempts, retry.backoff_s) == (3, (1, 2, 4))
     assert retry.retryable_errors == ("ECONNREFUSED", "ECONNRESET", "ETIMEDOUT", "ENOTFOUND")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 
 import pytest
 
@@ -14,8 +15,12 @@ from .session.scripted import until
 async def test_timers_run_in_the_order_in_which_they_fall_due() -> None:
     clock = ManualClock(0.0)
     rung: list[tuple[str, float]] = []
+
+    def ring(name: str) -> None:
+        rung.append((name, clock.monotonic()))
+
     for name, when in (("b", 2.0), ("a", 1.0), ("b2", 2.0), ("c", 9.0)):
-        clock.call_at(when, lambda name=name: rung.append((name, clock.monotonic())))
+        clock.call_at(when, partial(ring, name))
     await clock.advance(5)
     assert rung == [("a", 1.0), ("b", 2.0), ("b2", 2.0)]
     assert clock.monotonic() == 5.0

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import sys
+from typing import Any
 
 _PREFIX = "io.modelcontextprotocol/"
 _INFO = {"name": "bare", "version": "1"}
@@ -15,13 +16,14 @@ async def main() -> None:
     stdin, stdout = server.stdin, server.stdout
     last_id = 0
 
-    def send(message: dict) -> None:
+    def send(message: dict[str, Any]) -> None:
         stdin.write(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n")
 
-    async def request(method: str, params: dict) -> dict:
+    async def request(method: str, params: dict[str, Any]) -> dict[str, Any]:
         nonlocal last_id
         last_id += 1
         send({"id": last_id, "method": method, "params": params})
+        answer: dict[str, Any]
         while (answer := json.loads(await stdout.readline())).get("id") != last_id:
             pass
         return answer
@@ -32,7 +34,7 @@ async def main() -> None:
         f"{_PREFIX}clientCapabilities": {},
     }
     found = await request("server/discover", {"_meta": meta})
-    params: dict = {"_meta": meta}
+    params: dict[str, Any] = {"_meta": meta}
     if "error" in found:
         hello = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": _INFO}
         await request("initialize", hello)

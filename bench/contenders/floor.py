@@ -116,7 +116,8 @@ class StdioFloor(asyncio.SubprocessProtocol):
     async def request(self, method: str, params: Any) -> msgspec.Raw:
         """The result, still encoded. Raises TimeoutError."""
         identity = self._last_id = self._last_id + 1
-        future = self._waiting[identity] = self._loop.create_future()
+        future: asyncio.Future[msgspec.Raw] = self._loop.create_future()
+        self._waiting[identity] = future
         timer = self._loop.call_later(TIMEOUT_S, self._expire, identity)
         self._send({"jsonrpc": "2.0", "id": identity, "method": method, "params": params})
         try:

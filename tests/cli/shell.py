@@ -18,6 +18,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from subprocess import PIPE
 
 from tests.servers.run import ROOT, argv
 
@@ -77,14 +78,17 @@ class Shell:
         )
         return Ran(done.returncode, done.stdout, done.stderr.decode())
 
-    def start(self, *words: str, **streams: int) -> "subprocess.Popen[bytes]":
+    def start(
+        self, *words: str, stdin: int = PIPE, stdout: int = PIPE, stderr: int = PIPE
+    ) -> "subprocess.Popen[bytes]":
         """Start a command; pipes unless told otherwise."""
-        pipe = subprocess.PIPE
         return subprocess.Popen(
             [MCPLENS, *words],
             cwd=self.home,
             env=self.environment,
-            **{"stdin": pipe, "stdout": pipe, "stderr": pipe, **streams},
+            stdin=stdin,
+            stdout=stdout,
+            stderr=stderr,
         )
 
     def on_terminal(self, *words: str, columns: int = 80) -> Ran:

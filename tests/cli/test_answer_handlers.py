@@ -144,7 +144,11 @@ def test_a_servers_roots_come_first_and_those_of_the_command_line_after(
 
 
 def test_a_server_is_told_of_the_capabilities_that_were_chosen(shell: Shell) -> None:
-    chosen = {"sampling": None, "elicitation": {"form": {}}, "experimental": {"x": {}}}
+    chosen: dict[str, Any] = {
+        "sampling": None,
+        "elicitation": {"form": {}},
+        "experimental": {"x": {}},
+    }
     configure(shell, capabilities=chosen)
     words = ("call", "mine", "sample", "--sampling", "echo", "-v", "--protocol", ERAS[0])
     done = shell.run(*words)

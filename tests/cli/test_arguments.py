@@ -5,7 +5,8 @@ import json
 import pytest
 
 from mcplens.cli import exit_codes
-from tests.cli.shell import ROOT, Shell, argv, good
+from tests.cli.shell import Shell, good
+from tests.servers.run import ROOT, argv
 
 
 @pytest.mark.parametrize(

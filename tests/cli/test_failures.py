@@ -9,7 +9,7 @@ import re
 import socket
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 import pytest
@@ -27,7 +27,7 @@ SCRIPTS = {
     "garbage": "import sys; print('Listening on port 8000', flush=True); sys.stdin.read()",
 }
 
-Words = Callable[[Shell], Iterator[list[str]]]
+Words = Callable[[Shell], AbstractContextManager[list[str]]]
 
 
 @contextmanager
@@ -137,7 +137,7 @@ def test_a_failure_says_which_step_what_was_expected_what_came_and_what_to_try(
     shell: Shell, case: str
 ) -> None:
     words, code = CASES[case]
-    with words(shell) as line:  # type: ignore[attr-defined]
+    with words(shell) as line:
         done = shell.run(*line)
     assert (done.code, done.out) == (code, b"")
     check_snapshot(case, normalised(done.err, shell.home))
@@ -146,7 +146,7 @@ def test_a_failure_says_which_step_what_was_expected_what_came_and_what_to_try(
 @pytest.mark.parametrize("case", CASES)
 def test_a_failure_with_json_is_an_object_with_a_stable_code(shell: Shell, case: str) -> None:
     words, code = CASES[case]
-    with words(shell) as line:  # type: ignore[attr-defined]
+    with words(shell) as line:
         done = shell.run(line[0], "--json", "-q", *line[1:])
     assert (done.code, done.out) == (code, b"")
     (text,) = done.err.splitlines()

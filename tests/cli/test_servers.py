@@ -9,7 +9,8 @@ from mcplens.cli import exit_codes
 from mcplens.config.configuration import load_configuration
 from mcplens.config.environment import Environment
 from mcplens.workspace.confirmation import Confirmations
-from tests.cli.shell import ROOT, Shell, argv
+from tests.cli.shell import Shell
+from tests.servers.run import ROOT, argv
 
 
 def configured(shell: Shell) -> dict[str, object]:

@@ -9,13 +9,14 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+from collections.abc import Callable
 from typing import Any
 
 from mcplens.clock import SystemClock
 from mcplens.demo.client_questions import ClientQuestion, ask, ask_all, require
 from mcplens.demo.media import base64_text, png, wav
 from mcplens.demo.prompts import prompt
-from mcplens.demo.registry import Fault, Json, ToolFailure, text, tool
+from mcplens.demo.registry import Fault, Json, ToolFailure, Work, text, tool
 from mcplens.demo.request_context import RequestContext
 from mcplens.demo.resources import resource
 from mcplens.demo.server import Demo
@@ -29,10 +30,10 @@ from mcplens.inbound.streamable_http import StreamableHttp
 Schema = dict[str, Any]
 
 
-def fixture(name: str, properties: Json | None = None, **more: Any) -> Any:
+def fixture(name: str, properties: Json | None = None, **more: Any) -> Callable[[Work], Work]:
     """A tool; listed among the basics, since this file is no feature."""
 
-    def offer(work: Any) -> Any:
+    def offer(work: Work) -> Work:
         work.__module__ = "mcplens.demo.basics"
         return tool(name, f"A fixture: {name}.", properties, **more)(work)
 

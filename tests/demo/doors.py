@@ -13,7 +13,7 @@ import mcplens
 from mcplens.clock import Clock, SystemClock
 from mcplens.demo.server import Demo
 from mcplens.events import Event
-from mcplens.inbound.asgi_app import AsgiApp
+from mcplens.inbound.asgi_app import AsgiApp, Endpoint
 from mcplens.inbound.limits import Limits
 from mcplens.inbound.peer import Peer
 from mcplens.inbound.server import serve
@@ -87,7 +87,8 @@ async def opened() -> AsyncIterator[House]:
     clock = SystemClock()
     demo = Demo(clock, exit=exits.append)
     legacy = HttpSse(demo, clock)
-    endpoints = {"/mcp": StreamableHttp(demo, clock), "/sse": legacy, legacy.messages_path: legacy}
+    endpoints: dict[str, Endpoint] = {"/sse": legacy, legacy.messages_path: legacy}
+    endpoints["/mcp"] = StreamableHttp(demo, clock)
     site = AsgiApp(endpoints, sockets={"/ws": WebSocketEndpoint(demo)})
     async with serve(site) as address:
         urls = {

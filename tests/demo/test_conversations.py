@@ -82,8 +82,8 @@ async def test_a_page_that_is_not_opened_ends_the_call(house: House, way: Way) -
 
 async def test_a_call_that_becomes_a_task_gives_its_result(house: House, way: Way) -> None:
     async with connect(house, way) as client:
-        wish = {} if way.is_stateless else {"task": 30}
-        result = await client.call_tool("task-report", QUICK, **wish)
+        task = None if way.is_stateless else 30
+        result = await client.call_tool("task-report", QUICK, task=task)
         assert text_of(result) == "the report has 2 pages"
         assert statuses(client)[0] == "working"
         assert text_of(await client.call_tool("task-only", QUICK)) == "2 steps in the background"
@@ -99,19 +99,19 @@ async def test_a_call_that_becomes_a_task_gives_its_result(house: House, way: Wa
 
 async def test_a_task_that_asks_is_answered_and_goes_on(house: House, way: Way) -> None:
     async with connect(house, way) as client:
-        wish = {} if way.is_stateless else {"task": True}
-        assert text_of(await client.call_tool("task-ask", **wish)) == "done for Ada"
+        task = None if way.is_stateless else True
+        assert text_of(await client.call_tool("task-ask", task=task)) == "done for Ada"
         after = await client.call_tool("task-after-form", QUICK)
         assert text_of(after) == "2 steps were done for Ada"
 
 
 async def test_a_task_fails_as_the_call_would_have(house: House, way: Way) -> None:
     async with connect(house, way) as client:
-        wish = {} if way.is_stateless else {"task": True}
-        result = await client.call_tool("task-fail", {"how": "result"}, **wish)
+        task = None if way.is_stateless else True
+        result = await client.call_tool("task-fail", {"how": "result"}, task=task)
         assert (result.is_error, text_of(result)) == (True, "the task failed")
         with pytest.raises(ServerError) as failed:
-            await client.call_tool("task-fail", {"how": "error"}, **wish)
+            await client.call_tool("task-fail", {"how": "error"}, task=task)
         assert (failed.value.rpc_code, failed.value.data) == (-32000, {"how": "error"})
 
 
@@ -127,9 +127,9 @@ async def test_a_task_is_started_looked_at_and_cancelled(house: House, way: Way)
 
 async def test_a_caller_that_leaves_takes_his_task_with_him(house: House, way: Way) -> None:
     async with connect(house, way) as client:
-        wish = {} if way.is_stateless else {"task": True}
+        task = None if way.is_stateless else True
         arguments = {"steps": 50, "seconds": 10}
-        calling = asyncio.ensure_future(client.call_tool("task-report", arguments, **wish))
+        calling = asyncio.ensure_future(client.call_tool("task-report", arguments, task=task))
         await heard(client, ClientTaskChanged)
         calling.cancel()
         with pytest.raises(asyncio.CancelledError):

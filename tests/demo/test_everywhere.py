@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import base64
+from collections.abc import Awaitable, Callable, Sized
 from typing import Any
 
 import pytest
@@ -177,8 +178,12 @@ async def test_a_list_that_changes_is_announced_and_fetched_again(
     house: House, way: Way, kind: str
 ) -> None:
     async with house.connect(way) as client:
-        fetch = {"tools": client.list_tools, "resources": client.list_resources}
-        before = len(await fetch.get(kind, client.list_prompts)())
+        fetch: dict[str, Callable[[], Awaitable[Sized]]] = {
+            "tools": client.list_tools,
+            "resources": client.list_resources,
+            "prompts": client.list_prompts,
+        }
+        before = len(await fetch[kind]())
         if way.is_stateless:
             await client.catalog.listening.add(
                 "demo://note"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -65,7 +66,7 @@ def titled(options: Any) -> bool:
 
 
 # UX, "Form Generation": each row of its tables, as a question about one field.
-ROWS = {
+ROWS: dict[str, Callable[[dict[str, Any]], bool]] = {
     "string": lambda f: f.get("type") == "string" and "enum" not in f and "format" not in f,
     "string (enum)": lambda f: f.get("type") == "string" and "enum" in f,
     "string (enum with oneOf)": lambda f: f.get("type") == "string" and titled(f.get("oneOf")),

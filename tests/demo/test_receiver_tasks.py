@@ -35,7 +35,7 @@ SAMPLE, ELICIT = "client-task-sample", "client-task-elicit"
 ON: dict[str, Any] = {"sampling": True, "elicitation": True, "receiver_tasks": True}
 
 
-def over(ways: list[Way]) -> Any:
+def over(ways: list[Way]) -> pytest.MarkDecorator:
     return pytest.mark.parametrize("way", ways, ids=str)
 
 

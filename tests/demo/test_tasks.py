@@ -32,7 +32,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 RELATED = "io.modelcontextprotocol/related-task"
 QUICK = {"steps": 2, "seconds": 0}
-CLIENT_TASKS = {
+CLIENT_TASKS: dict[str, Any] = {
     "tasks": {
         "list": {},
         "cancel": {},
@@ -333,7 +333,7 @@ async def test_failures_of_tool_and_request_end_a_task_differently() -> None:
 async def test_a_client_without_the_extension_gets_no_task() -> None:
     async with in_memory(revision=STATELESS) as (client, _):
         assert text_of(await call(client, "task-report", QUICK)) == "the report has 2 pages"
-        needed = {"requiredCapabilities": {"extensions": {EXTENSION: {}}}}
+        needed: dict[str, Any] = {"requiredCapabilities": {"extensions": {EXTENSION: {}}}}
         for method, params in (
             ("tools/call", {"name": "task-only", "arguments": {}}),
             ("tasks/get", {"taskId": "x"}),

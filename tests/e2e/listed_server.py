@@ -133,7 +133,7 @@ def answer(method: str, params: dict[str, Any]) -> dict[str, Any]:
         message = {"role": "user", "content": {"type": "text", "text": f"given {given}"}}
         every = [{"role": role, "content": content} for role, content in EVERY]
         return {"messages": every if params["name"] == "every" else [message]}
-    lists = {
+    lists: dict[str, dict[str, Any]] = {
         "tools/list": {"tools": TOOLS},
         "prompts/list": {"prompts": PROMPTS},
         "resources/list": {"resources": RESOURCES},

@@ -416,7 +416,7 @@ def test_a_raw_message_goes_with_headers_and_is_loaded_again(window: Watched) ->
 
 # -- requests that no server should make -------------------------------------------------------
 
-ODD = [
+ODD: list[tuple[str, dict[str, Any]]] = [
     ("sampling/createMessage", {"messages": "none", "tools": {"a": 1}, "stopSequences": 4}),
     ("sampling/createMessage", {"messages": [None, "x"], "tools": [None], "modelPreferences": 1}),
     ("elicitation/create", {"requestedSchema": "no", "message": {"a": 1}}),

@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from playwright.sync_api import Browser, Locator, Page, Route, expect
+from playwright.sync_api import Browser, FilePayload, Locator, Page, Route, expect
 
 from .browser import Watched, inside, watched
 from .site import Site, configure, demo_over_http, site
@@ -175,8 +175,8 @@ def test_a_file_is_sent_as_base64(window: Watched) -> None:
     field(page, "needed").fill("x")
     with page.expect_file_chooser() as chooser:
         page.get_by_role("button", name="Choose a file for bytes").click()
-    pixel = {"name": "four.bin", "mimeType": "image/png", "buffer": bytes([0, 1, 254, 255])}
-    chooser.value.set_files(pixel)
+    content = bytes([0, 1, 254, 255])
+    chooser.value.set_files(FilePayload(name="four.bin", mimeType="image/png", buffer=content))
     expect(page.get_by_text("four.bin, 4 B")).to_be_visible()
     window.shoot("forms file")
     assert got(page) == {"needed": "x", "prefilled": "already here", "bytes": "AAH+/w=="}

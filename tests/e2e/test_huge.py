@@ -46,7 +46,7 @@ def test_a_form_that_is_too_long_is_json(opened: Watched) -> None:
     for name in ("fields", "bomb"):
         page = opened.goto(f"/s/huge/tools/{name}")
         expect(page.get_by_text("This form would be too long to draw")).to_be_visible()
-    retype(page.get_by_label("Arguments as JSON"), '{"x": 1}')
+    retype(opened.page.get_by_label("Arguments as JSON"), '{"x": 1}')
     opened.shoot("a form too long")
 
 

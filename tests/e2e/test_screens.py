@@ -4,6 +4,7 @@ from elsewhere, nothing that axe calls serious."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from typing import Final, Literal
 
 import pytest
 from playwright.sync_api import Browser, expect
@@ -11,6 +12,12 @@ from playwright.sync_api import Browser, expect
 from .browser import Watched, watched
 from .pair import call, connect
 from .site import Site
+
+# The rules of axe in each theme, none for all: only the one on contrast knows of themes.
+THEMES: Final[dict[Literal["light", "dark"], tuple[str, ...]]] = {
+    "light": (),
+    "dark": ("color-contrast",),
+}
 
 # Where it is, and words that the screen before it does not have.
 SCREENS = {
@@ -84,8 +91,7 @@ def test_a_screen_is_clean_in_each_theme_and_width(
     with watched(browser, demo, viewport=size, reduced_motion="reduce") as window:
 
         def look(name: str) -> None:
-            # Of all rules only the one on contrast knows of themes.
-            for theme, rules in (("light", ()), ("dark", ("color-contrast",))):
+            for theme, rules in THEMES.items():
                 window.page.emulate_media(color_scheme=theme)
                 if found := window.axe(*rules):
                     findings[f"{name} {theme}"] = found

@@ -326,8 +326,8 @@ def test_what_is_slow_is_found_and_exported_without_the_rest(
     expect(count_of(page)).to_have_text("2 rows")
     trace = save_rows(page, "Trace of these rows (JSON Lines)", tmp_path)
     assert re.fullmatch(rf"far-traffic-filtered-{TIME}\.jsonl", trace.name)
-    _, _, *lines = (json.loads(line) for line in trace.read_text().splitlines())
-    assert [line["type"] for line in lines] == ["FrameSent", "FrameReceived"]
+    _, _, *exported = (json.loads(line) for line in trace.read_text().splitlines())
+    assert [event["type"] for event in exported] == ["FrameSent", "FrameReceived"]
     archive = save_rows(page, "HTTP archive of these rows (HAR)", tmp_path)
     assert re.fullmatch(rf"far-traffic-filtered-{TIME}\.har", archive.name)
     (entry,) = json.loads(archive.read_text())["log"]["entries"]

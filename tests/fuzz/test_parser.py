@@ -116,7 +116,8 @@ def test_a_message_that_is_cut_off_is_never_taken_for_a_whole_one(
        st.lists(st.integers(1, 40), min_size=1, max_size=8))  # fmt: skip
 def test_lines_come_out_as_they_went_in(lines: list[bytes], sizes: list[int]) -> None:
     stream = b"".join(line + b"\n" for line in lines)
-    splitter, found, at = LineSplitter(1_000), [], 0
+    found: list[bytes | Malformed] = []
+    splitter, at = LineSplitter(1_000), 0
     while at < len(stream):
         size = sizes[at % len(sizes)]
         found += splitter.feed(stream[at : at + size])

@@ -10,7 +10,7 @@ from typing import Any
 
 from mcplens.clock import ManualClock
 from mcplens.inbound.access_control import AccessControl
-from mcplens.inbound.asgi_app import AsgiApp
+from mcplens.inbound.asgi_app import AsgiApp, Endpoint
 from mcplens.inbound.limits import Limits
 from mcplens.inbound.peer import Peer
 from mcplens.inbound.request_validation import HeaderParameters, Incoming
@@ -67,6 +67,12 @@ class Script:
         ]
 
     @property
+    def kinds(self) -> list[Kind]:
+        return [
+            item.message.kind for _, item in self.received_from if isinstance(item.message, Frame)
+        ]
+
+    @property
     def peer(self) -> Peer:
         """Who spoke last."""
         return self.received_from[-1][0]
@@ -83,6 +89,14 @@ def shake_hands(peer: Peer, frame: Frame) -> None:
 def echo(peer: Peer, frame: Frame) -> None:
     assert frame.id is not None
     peer.answer(frame.id, encode_result(frame.id, {"echo": frame.value()}))
+
+
+def refusing(code: int) -> Answer:
+    def refuse(peer: Peer, frame: Frame) -> None:
+        assert frame.id is not None
+        peer.refuse(frame.id, code, "no")
+
+    return refuse
 
 
 def note(number: int) -> bytes:
@@ -189,7 +203,11 @@ class Http:
         self.limits = limits or Limits()
         self.endpoint = StreamableHttp(self.script, self.clock, limits=self.limits, **options)
         self.legacy = HttpSse(self.script, self.clock, limits=self.limits)
-        endpoints = {"/mcp": self.endpoint, "/sse": self.legacy, "/messages": self.legacy}
+        endpoints: dict[str, Endpoint] = {
+            "/mcp": self.endpoint,
+            "/sse": self.legacy,
+            "/messages": self.legacy,
+        }
         self.site = AsgiApp(endpoints, access=access)
         self.session: dict[str, str] = {}  # the headers that a session's requests carry
         self._exchanges: list[AsgiExchange] = []

@@ -24,8 +24,9 @@ def frame(message: dict[str, Any]) -> Frame:
 
 
 def headers(**more: str | None) -> dict[str, str]:
-    given = {"mcp-protocol-version": STATELESS, "mcp-method": "tools/call", "mcp-name": "t"}
-    given |= {name.replace("_", "-"): value for name, value in more.items()}  # type: ignore[misc]
+    given: dict[str, str | None] = {"mcp-protocol-version": STATELESS}
+    given |= {"mcp-method": "tools/call", "mcp-name": "t"}
+    given |= {name.replace("_", "-"): value for name, value in more.items()}
     return {name: value for name, value in given.items() if value is not None}
 
 

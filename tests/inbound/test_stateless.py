@@ -7,9 +7,20 @@ from typing import Any
 import pytest
 
 from mcplens.inbound.limits import Limits
+from mcplens.inbound.peer import Peer
 from mcplens.protocol.frames import encode_result
 
-from .harness import ENVELOPE, INITIALIZE, STATELESS, Http, note, request, served, stateless
+from .harness import (
+    ENVELOPE,
+    INITIALIZE,
+    STATELESS,
+    Http,
+    note,
+    refusing,
+    request,
+    served,
+    stateless,
+)
 
 
 def hold(http: Http) -> list[Any]:
@@ -75,7 +86,7 @@ async def test_the_handler_says_which_arguments_headers_repeat() -> None:
 
 async def test_an_unknown_method_is_404_with_a_json_rpc_error() -> None:
     async with served() as http:
-        http.script.answers["what"] = lambda peer, frame: peer.refuse(frame.id, -32601, "no")
+        http.script.answers["what"] = refusing(-32601)
         done = await http.post_stateless(stateless("what")).ended()
         assert (done.status, done.json["error"]["code"]) == (404, -32601)
 
@@ -186,7 +197,7 @@ async def test_one_request_too_many_is_503() -> None:
 async def test_a_handler_that_fails_to_say_goodbye_breaks_nothing() -> None:
     async with served() as http:
 
-        def fail(*_: Any) -> None:
+        def fail(peer: Peer, reason: str) -> None:
             raise RuntimeError("oops")
 
         http.script.disconnected = fail  # type: ignore[method-assign]

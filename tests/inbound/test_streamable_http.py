@@ -8,9 +8,9 @@ import pytest
 
 from mcplens.inbound.limits import Limits
 from mcplens.protocol.eras import Era
-from mcplens.protocol.frames import Malformed
+from mcplens.protocol.frames import Kind, Malformed
 
-from .harness import INITIALIZE, STATELESS, Http, hold, request, served
+from .harness import INITIALIZE, STATELESS, Http, hold, refusing, request, served
 
 NOTIFICATION = {"jsonrpc": "2.0", "method": "notifications/initialized"}
 
@@ -39,7 +39,7 @@ async def test_a_request_without_a_session_is_400_and_with_an_unknown_one_404() 
 
 async def test_initialize_that_is_refused_opens_no_session() -> None:
     async with served() as http:
-        http.script.answers["initialize"] = lambda peer, frame: peer.refuse(frame.id, -32602, "no")
+        http.script.answers["initialize"] = refusing(-32602)
         done = await http.open("POST", body=INITIALIZE).ended()
         assert done.json["error"]["code"] == -32602
         assert "mcp-session-id" not in done.headers
@@ -176,10 +176,7 @@ async def test_notifications_and_answers_are_202_without_a_body() -> None:
         for message in (NOTIFICATION, answer):
             done = await http.post(message).ended()
             assert (done.status, done.body) == (202, b"")
-        assert [item.message.kind.value for _, item in http.script.received_from[1:]] == [
-            "notification",
-            "result",
-        ]
+        assert http.script.kinds[1:] == [Kind.NOTIFICATION, Kind.RESULT]
 
 
 async def test_an_id_that_waits_for_its_answer_cannot_be_used_again() -> None:

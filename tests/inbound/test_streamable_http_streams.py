@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from mcplens.inbound.limits import Limits
-from mcplens.protocol.frames import encode_request, encode_result
+from mcplens.protocol.frames import Kind, encode_request, encode_result
 
 from .harness import INITIALIZE, hold, note, request, served
 
@@ -107,7 +107,7 @@ async def test_a_request_of_ours_goes_with_the_request_that_caused_it() -> None:
         peer.send(encode_request(1, "roots/list"), during=1)
         assert (await answering.message(0))["method"] == "roots/list"
         await http.post({"jsonrpc": "2.0", "id": 1, "result": {"roots": []}}).ended()
-        assert http.script.received_from[-1][1].message.kind.value == "result"
+        assert http.script.kinds[-1] is Kind.RESULT
         assert listening.messages == []
 
 

@@ -61,7 +61,7 @@ async def test_a_silent_outbox_lets_its_reader_say_that_it_is_alive() -> None:
 
 def session(**limits: int) -> tuple[ReplayBuffer, list[Stream], list[Stream]]:
     emptied: list[Stream] = []
-    replay = ReplayBuffer(Limits(**limits), emptied.append)  # type: ignore[arg-type]
+    replay = ReplayBuffer(Limits(**limits), emptied.append)
     return replay, [Stream(name, replay) for name in ("s0", "s1")], emptied
 
 

@@ -19,6 +19,7 @@ from .targets import TARGETS, Target
 BOUND_S = 60
 
 E = TypeVar("E", bound=Event)
+T = TypeVar("T")
 Test = Callable[..., Awaitable[None]]
 
 
@@ -35,6 +36,12 @@ def over(*features: str, where: Callable[[Target], bool] = lambda _: True) -> Ca
         return pytest.mark.parametrize("door", targets, indirect=True, ids=str)(bounded)
 
     return mark
+
+
+def offered(feature: T | None) -> T:
+    """What a target offers, where `over` has left out those that do not."""
+    assert feature is not None
+    return feature
 
 
 class Ear:

@@ -38,7 +38,7 @@ OPTIONS = {
 }
 
 # It offers one tool more to a client that can open URLs for its user.
-_EVERYTHING_OPTIONS = {"capabilities": {"elicitation": {"form": {}, "url": {}}}}
+_EVERYTHING_OPTIONS: dict[str, Any] = {"capabilities": {"elicitation": {"form": {}, "url": {}}}}
 
 
 @dataclass(frozen=True)

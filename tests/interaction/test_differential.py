@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import Any
 
 import mcp
@@ -22,7 +23,7 @@ import mcplens
 from mcplens import ServerError
 
 from .offers import Call
-from .scenario import over
+from .scenario import offered, over
 from .targets import Door, Target
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -127,8 +128,8 @@ class _Theirs:
     async def progress(self, name: str, arguments: dict[str, Any]) -> Any:
         reports: list[Any] = []
 
-        async def hear(*report: Any) -> None:
-            reports.append(list(report))
+        async def hear(progress: float, total: float | None, message: str | None) -> None:
+            reports.append([progress, total, message])
 
         await self._client.call_tool(name, arguments, progress_callback=hear)
         return reports
@@ -140,7 +141,10 @@ class _Theirs:
         return _dumped(await self._client.get_prompt(name, arguments))
 
     async def complete(self, ref: dict[str, str], name: str, value: str, context: Any) -> Any:
-        kinds = {"ref/prompt": PromptReference, "ref/resource": ResourceTemplateReference}
+        kinds: dict[str, type[PromptReference | ResourceTemplateReference]] = {
+            "ref/prompt": PromptReference,
+            "ref/resource": ResourceTemplateReference,
+        }
         typed = kinds[ref["type"]].model_validate(ref)
         return _dumped(await self._client.complete(typed, {"name": name, "value": value}, context))
 
@@ -160,29 +164,26 @@ async def _run_all(side: _Ours | _Theirs, door: Door) -> Outcomes:
 def _operations(side: _Ours | _Theirs, door: Door) -> dict[str, Callable[[], Awaitable[Any]]]:
     """What this server offers, as work to do; the unknown things are refused by every server."""
     offer, target, unknown = door.target.offer, door.target, Call("no_such_thing")
-    assert offer.structured
-    assert offer.resource
-    assert offer.template
-    assert offer.prompt
-    prompt, progress = offer.prompt, offer.progress
+    prompt, progress = offered(offer.prompt), offer.progress
+    resource, template = offered(offer.resource), offered(offer.template)
     work: dict[str, Callable[[], Awaitable[Any]]] = {"handshake": side.handshake}
     for kind in ("tools", "resources", "templates", "prompts"):
-        work[f"list {kind}"] = lambda kind=kind: side.list_all(kind)
-    calls = [offer.text, offer.structured, offer.failing, unknown]
+        work[f"list {kind}"] = partial(side.list_all, kind)
+    calls = [offer.text, offered(offer.structured), offer.failing, unknown]
     calls += CONTENTS.get(target.server, ())
     for call in calls:
         title = f"call {call.name} {call.arguments}"
-        work[title] = lambda call=call: side.call(call.name, call.inside(door.folder))
+        work[title] = partial(side.call, call.name, call.inside(door.folder))
     if progress is not None and target.transport != "http-json":  # there it comes too late, if ever
         work["progress"] = lambda: side.progress(progress.name, progress.arguments)
-    work["read resource"] = lambda: side.read(offer.resource[0])
-    work["read template"] = lambda: side.read(offer.template[1])
+    work["read resource"] = lambda: side.read(resource[0])
+    work["read template"] = lambda: side.read(template[1])
     work["read unknown"] = lambda: side.read("memo://nowhere")
     work["get prompt"] = lambda: side.get(prompt.name, prompt.arguments)
     work["get unknown prompt"] = lambda: side.get(unknown.name, {})
     for number, one in enumerate(offer.completions):
-        work[f"complete {number}"] = lambda one=one: side.complete(
-            one.ref, one.argument, one.value, one.context
+        work[f"complete {number}"] = partial(
+            side.complete, one.ref, one.argument, one.value, one.context
         )
     return work
 

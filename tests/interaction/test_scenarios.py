@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import base64
 import json
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -30,7 +31,7 @@ from mcplens.events import (
 )
 from mcplens.protocol.frames import Frame
 
-from .scenario import Ear, over, seen_by, text_of, until_seen
+from .scenario import Ear, offered, over, seen_by, text_of, until_seen
 from .targets import Door
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -100,7 +101,7 @@ async def test_a_tool_gives_its_text(client: mcplens.Client, door: Door) -> None
 
 @over("structured")
 async def test_structured_content_comes_decoded(client: mcplens.Client, door: Door) -> None:
-    call = door.target.offer.structured
+    call = offered(door.target.offer.structured)
     await client.list_tools()  # the output schema is checked where it is known
     result = await client.call_tool(call.name, call.inside(door.folder))
     assert result.structured_content == call.gives
@@ -174,7 +175,7 @@ async def test_twenty_calls_at_once_each_get_their_own_answer(
 
 @over("big")
 async def test_a_big_result_comes_whole(client: mcplens.Client, door: Door) -> None:
-    call = door.target.offer.big
+    call = offered(door.target.offer.big)
     result = await client.call_tool(call.name, call.arguments)
     assert len(result.content[0].text or "") == call.gives
 
@@ -196,7 +197,8 @@ async def test_bytes_can_be_sent_as_they_are_and_a_string_id_stays_one(
 async def test_progress_reaches_the_call_that_it_belongs_to(
     client: mcplens.Client, door: Door
 ) -> None:
-    call, ear, reports = door.target.offer.progress, Ear(client), []
+    reports: list[mcplens.Progress] = []
+    call, ear = offered(door.target.offer.progress), Ear(client)
     await client.call_tool(call.name, call.arguments, on_progress=reports.append)
     # On the stream of a GET the last report may come after the answer.
     await ear.hear(ProgressReceived, lambda e: e.progress == call.gives)
@@ -208,7 +210,7 @@ async def test_progress_reaches_the_call_that_it_belongs_to(
 async def test_a_call_that_its_caller_cancels_is_cancelled_on_the_server(
     client: mcplens.Client, door: Door
 ) -> None:
-    call, ear = door.target.offer.slow, Ear(client)
+    call, ear = offered(door.target.offer.slow), Ear(client)
     before, asked = await seen_by(client), 0
 
     def has_arrived(seen: dict[str, Any]) -> bool:
@@ -233,8 +235,8 @@ async def test_a_call_that_its_caller_cancels_is_cancelled_on_the_server(
 
 @over("slow")
 async def test_a_call_that_takes_too_long_fails_alone(client: mcplens.Client, door: Door) -> None:
-    offer = door.target.offer
-    slow = client.call_tool(offer.slow.name, offer.slow.arguments, timeout_s=0.05)
+    offer, lasting = door.target.offer, offered(door.target.offer.slow)
+    slow = client.call_tool(lasting.name, lasting.arguments, timeout_s=0.05)
     quick = client.call_tool(offer.text.name, offer.text.inside(door.folder))
     late, result = await asyncio.gather(slow, quick, return_exceptions=True)
     assert isinstance(late, InspectorError)
@@ -249,7 +251,7 @@ async def test_a_call_that_takes_too_long_fails_alone(client: mcplens.Client, do
 
 @over("log")
 async def test_log_messages_are_heard(client: mcplens.Client, door: Door) -> None:
-    call, ear = door.target.offer.log, Ear(client)
+    call, ear = offered(door.target.offer.log), Ear(client)
     await client.set_level("debug")
     await client.call_tool(call.name, call.arguments)
     heard = await ear.hear(LogReceived, lambda e: call.gives in (None, e.data))
@@ -258,7 +260,7 @@ async def test_log_messages_are_heard(client: mcplens.Client, door: Door) -> Non
 
 @over("filtered_log")
 async def test_only_logs_from_the_chosen_level_up_come(client: mcplens.Client, door: Door) -> None:
-    call, ear = door.target.offer.filtered_log, Ear(client)
+    call, ear = offered(door.target.offer.filtered_log), Ear(client)
     await client.set_level("error")
     for level in ("debug", "info", "warning", "alert"):
         await client.call_tool(call.name, {**call.arguments, "level": level})
@@ -271,7 +273,7 @@ async def test_only_logs_from_the_chosen_level_up_come(client: mcplens.Client, d
 
 @over("resource")
 async def test_a_resource_is_listed_and_read(client: mcplens.Client, door: Door) -> None:
-    uri, text = door.target.offer.resource
+    uri, text = offered(door.target.offer.resource)
     assert uri in [resource.uri for resource in await client.list_resources()]
     contents = (await client.read_resource(uri)).contents[0]
     assert contents.uri == uri
@@ -280,14 +282,14 @@ async def test_a_resource_is_listed_and_read(client: mcplens.Client, door: Door)
 
 @over("blob")
 async def test_a_binary_resource_keeps_its_bytes(client: mcplens.Client, door: Door) -> None:
-    uri, size = door.target.offer.blob
+    uri, size = offered(door.target.offer.blob)
     contents = (await client.read_resource(uri)).contents[0]
     assert base64.b64decode(contents.blob or "") == bytes(range(size))
 
 
 @over("template")
 async def test_a_resource_of_a_template_is_read(client: mcplens.Client, door: Door) -> None:
-    template, uri, text = door.target.offer.template
+    template, uri, text = offered(door.target.offer.template)
     listed = [item.uri_template for item in await client.list_resource_templates()]
     assert template in listed
     assert text in ((await client.read_resource(uri)).contents[0].text or "")
@@ -295,7 +297,7 @@ async def test_a_resource_of_a_template_is_read(client: mcplens.Client, door: Do
 
 @over("prompt")
 async def test_a_prompt_is_listed_and_filled_in(client: mcplens.Client, door: Door) -> None:
-    call = door.target.offer.prompt
+    call = offered(door.target.offer.prompt)
     assert call.name in [prompt.name for prompt in await client.list_prompts()]
     message = (await client.get_prompt(call.name, call.arguments)).messages[0]
     assert (message.role, message.content.text) == ("user", call.gives)
@@ -345,7 +347,7 @@ async def test_a_list_that_was_never_fetched_is_not_fetched_for_a_change(door: D
 
 @over("burst")
 async def test_a_burst_of_changes_costs_one_or_two_fetches(door: Door) -> None:
-    call = door.target.offer.burst
+    call = offered(door.target.offer.burst)
     async with door.connect() as client:
         ear = Ear(client)
         before = len(await client.list_tools())
@@ -365,7 +367,7 @@ async def test_a_burst_of_changes_costs_one_or_two_fetches(door: Door) -> None:
 
 @over("touching")
 async def test_a_subscribed_resource_is_read_again_when_it_changed(door: Door) -> None:
-    uri, call = door.target.offer.touching
+    uri, call = offered(door.target.offer.touching)
     async with door.connect() as client:
         ear = Ear(client)
         await client.subscribe(uri)
@@ -379,7 +381,7 @@ async def test_a_subscribed_resource_is_read_again_when_it_changed(door: Door) -
 
 @over("touching", "seen")
 async def test_after_unsubscribing_nothing_more_is_heard(door: Door) -> None:
-    uri, call = door.target.offer.touching
+    uri, call = offered(door.target.offer.touching)
     async with door.connect() as client:
         await client.subscribe(uri)
         await client.unsubscribe(uri)
@@ -402,7 +404,7 @@ async def test_a_server_that_asks_gets_the_answer_of_the_handler(
         assert call.gives in text_of(result)
         # server-everything asks for the roots by itself, right after the handshake.
         if method != "ping" and call.name != "get-roots-list":
-            ended = await ear.hear(ServerRequestEnded, lambda e, m=method: e.method == m)
+            ended = await ear.hear(ServerRequestEnded, _asked_by(method))
             assert ended.outcome.startswith("refused" if "no/such" in method else "answered")
 
 
@@ -441,6 +443,10 @@ async def test_the_clocks_stand_still_while_a_question_is_answered(door: Door) -
 
 def _calls_in(seen: dict[str, Any]) -> int:
     return int(seen["methods"].count("tools/call"))
+
+
+def _asked_by(method: str) -> Callable[[ServerRequestEnded], bool]:
+    return lambda event: event.method == method
 
 
 def _of(kind: str) -> Any:

@@ -55,11 +55,9 @@ def test_no_limit_is_a_limit_that_never_comes(
 def test_both_clocks_stand_still_while_a_person_answers() -> None:
     deadline = Deadline(100.0, 60.0, 300.0)
     deadline.pause(130.0)
-    assert deadline.is_paused
-    assert deadline.due() == NEVER
+    assert (deadline.is_paused, deadline.due()) == (True, NEVER)
     deadline.resume(1_130.0)
-    assert not deadline.is_paused
-    assert deadline.due() == 1_160.0
+    assert (deadline.is_paused, deadline.due()) == (False, 1_160.0)
     deadline.progress(1_150.0)
     assert deadline.due() == 1_210.0
     deadline.progress(1_399.0)

@@ -25,7 +25,7 @@ class CountedChunk(bytes):
 
     searched = 0
 
-    def find(self, *args: object) -> int:  # type: ignore[override]
+    def find(self, *args: object) -> int:
         start = args[1] if len(args) > 1 else 0
         assert isinstance(start, int)
         found = super().find(*args)  # type: ignore[arg-type]

@@ -85,8 +85,8 @@ def test_tools_are_functions() -> None:
         {"type": "function", "function": {"name": "now", "parameters": {"type": "object"}}},
     ]
     assert body["tool_choice"] == "required"
-    for mode in ("?", {}, None):
-        choice = {"mode": mode}
+    choices: list[dict[str, Any]] = [{"mode": "?"}, {"mode": {}}, {"mode": None}]
+    for choice in choices:
         assert "tool_choice" not in chat_request(asked(tools=[ADD], toolChoice=choice), "m")
     assert "tool_choice" not in chat_request(asked(toolChoice={"mode": "none"}), "m")
 

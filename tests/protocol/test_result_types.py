@@ -182,7 +182,8 @@ def test_a_tool_result_that_breaks_its_shape_says_where(broken: Any, about: str)
 )
 def test_each_result_fits_its_shape_and_nothing_else_does(shape: Any, good: Any) -> None:
     assert decode_result(raw(good | {"unknown": 1}), shape)
-    for broken in ({}, [], None, 5, dict.fromkeys(good, 5)):
+    misfits: tuple[Any, ...] = ({}, [], None, 5, dict.fromkeys(good, 5))
+    for broken in misfits:
         with pytest.raises(ShapeError):
             decode_result(raw(broken), shape)
 

@@ -71,7 +71,7 @@ class TaskServer(ScriptedServer):
 
 
 def extended(server: ScriptedServer, **options: Any) -> Rig:
-    capabilities = {"extensions": {EXTENSION: {}}}
+    capabilities: dict[str, Any] = {"extensions": {EXTENSION: {}}}
     options = {"capabilities": capabilities} | options
     return Rig(server, protocol_version=STATELESS, **options)
 

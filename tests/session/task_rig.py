@@ -20,7 +20,7 @@ FORM = {
     "message": "who?",
     "requestedSchema": {"type": "object", "properties": {"name": {"type": "string"}}},
 }
-PARAMS = {SAMPLE: MESSAGES, ELICIT: FORM}
+PARAMS: dict[str, dict[str, Any]] = {SAMPLE: MESSAGES, ELICIT: FORM}
 
 
 class TaskRig(Rig):

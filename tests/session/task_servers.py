@@ -11,7 +11,7 @@ from .scripted import EVERYTHING, Rig, ScriptedServer, text
 
 RELATED = "io.modelcontextprotocol/related-task"
 CREATED = "2025-11-25T10:00:00.000Z"
-TASKS = {"list": {}, "cancel": {}, "requests": {"tools": {"call": {}}}}
+TASKS: dict[str, Any] = {"list": {}, "cancel": {}, "requests": {"tools": {"call": {}}}}
 
 
 def task(status: str = "working", task_id: str = "t1", **more: Any) -> dict[str, Any]:

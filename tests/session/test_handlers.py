@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
 from mcplens.errors import InspectorError, ServerError
@@ -107,11 +109,12 @@ async def test_a_question_is_answered_only_once() -> None:
         await rig.settle()
         (pending,) = rig.client.sampling.get_pending()
         rig.client.sampling.resolve(pending.id, ANSWER)
-        for act in (
+        acts: tuple[Callable[[], None], ...] = (
             lambda: rig.client.sampling.resolve(pending.id, ANSWER),
             lambda: rig.client.sampling.reject(pending.id, "no"),
             lambda: rig.client.sampling.resolve("sampling-99", ANSWER),
-        ):
+        )
+        for act in acts:
             with pytest.raises(InspectorError) as problem:
                 act()
             assert problem.value.code == "QUESTION_GONE"

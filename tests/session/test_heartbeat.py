@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Coroutine
+from typing import Any
+
 from mcplens.events import PingAnswered, PingUnanswered, StateChanged
 
 from .scripted import SILENT, STATELESS, Refuse, Rig, ScriptedServer, failure
@@ -76,10 +79,11 @@ async def test_a_server_is_not_lost_while_a_call_is_in_flight() -> None:
 async def test_a_call_that_bypasses_the_queue_keeps_the_server_alive_too() -> None:
     server = ScriptedServer({"ping": SILENT, "tasks/result": SILENT, "raw": SILENT})
     raw = b'{"jsonrpc":"2.0","id":"r","method":"raw"}'
-    for start in (
+    starts: tuple[Callable[[Rig], Coroutine[Any, Any, object]], ...] = (
         lambda rig: rig.client.request("tasks/result", {"taskId": "t"}, timeout_s=1_000),
         lambda rig: rig.client.send_raw(raw, timeout_s=1_000),
-    ):
+    )
+    for start in starts:
         async with Rig(server) as rig:
             call = await rig.started(start(rig))
             await rig.advance(600)

@@ -60,6 +60,7 @@ async def test_the_right_answer_after_a_malformed_one_is_late_and_harms_no_other
     async with slow() as rig:
         call = await rig.call("a")
         identity = rig.entry().id
+        assert isinstance(identity, int)
         rig.server.send(b'{"jsonrpc":"2.0","id":%d}' % identity)
         await rig.settle()
         assert call.done()

@@ -14,7 +14,8 @@ from mcplens.events import (
     ServerRequestEnded,
     ServerRequestReceived,
 )
-from mcplens.session.questions import MOST_QUESTIONS, ServerRequest
+from mcplens.session.handler import ServerRequest
+from mcplens.session.questions import MOST_QUESTIONS
 
 from .scripted import SILENT, ExchangeTransport, Rig, ScriptedServer, failure, text
 
@@ -275,7 +276,7 @@ async def test_both_clocks_stand_still_while_a_person_answers() -> None:
         await rig.advance(50)
         rig.server.ask(1, ASK)
         await rig.settle()
-        assert entry.is_waiting_on_user
+        assert rig.entry().is_waiting_on_user
         (paused,) = rig.events(RequestPaused)
         assert (paused.request_ids, paused.question_id) == ([entry.id], 1)
         await rig.advance(3_000)

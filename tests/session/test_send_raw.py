@@ -61,6 +61,7 @@ async def test_an_id_that_is_in_flight_is_refused() -> None:
     async with Rig(ScriptedServer({"tools/call": SILENT})) as rig:
         call = await rig.call()
         identity = rig.entry().id
+        assert isinstance(identity, int)
         raw = b'{"jsonrpc":"2.0","id":%d,"method":"ping"}' % identity
         with pytest.raises(InspectorError, match="in flight") as problem:
             await rig.client.send_raw(raw)
@@ -74,6 +75,7 @@ async def test_forced_it_leaves_all_the_same_and_the_answer_goes_to_who_waits() 
     async with Rig(ScriptedServer({"tools/call": SILENT})) as rig:
         call = await rig.call()
         identity = rig.entry().id
+        assert isinstance(identity, int)
         raw = b'{"jsonrpc":"2.0","id":%d,"method":"silent"}' % identity
         rig.server.answers["silent"] = SILENT
         assert await rig.client.send_raw(raw, force=True) is None

@@ -91,6 +91,7 @@ async def test_a_late_answer_that_is_malformed_is_late_and_harms_no_other_call()
     async with slow() as rig:
         await rig.call()
         first = rig.entry().id
+        assert isinstance(first, int)
         await rig.advance(60)
         other = await rig.call()
         rig.server.send(b'{"jsonrpc":"2.0","id":%d,"result":{]}' % first)
@@ -155,7 +156,8 @@ async def test_progress_for_a_token_that_nobody_has_restarts_nothing() -> None:
     async with slow() as rig:
         call = await rig.call()
         await rig.advance(50)
-        for token in (999, "x", None, True, 1.0, {}, []):
+        tokens: tuple[object, ...] = (999, "x", None, True, 1.0, {}, [])
+        for token in tokens:
             rig.server.progress(token, 1)
         await rig.settle()
         await rig.advance(10)

@@ -31,7 +31,7 @@ def path(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def bus(path: Path) -> Iterator[Bus]:
+def bus(path: Path) -> Bus:
     """Two calls and much else, spread over two servers and 1,000 seconds; recorded at the end."""
     clock = ManualClock(0.0)
     bus = Bus(clock)

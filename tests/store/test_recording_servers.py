@@ -198,10 +198,12 @@ async def test_a_script_says_what_is_secret_and_what_goes_with_every_request(
     for secret in SECRETS:
         assert secret.encode() not in on_disk
     with History(default_path()) as history:
-        sent = {
-            entry.method: json.loads(history.event(entry.run_id, entry.seq).event.message.raw)
-            for entry in history.events(Filter(kinds=frozenset({"FrameSent"})))
-        }
+        sent = {}
+        for entry in history.events(Filter(kinds=frozenset({"FrameSent"}))):
+            stored = history.event(entry.run_id, entry.seq)
+            assert stored is not None
+            assert isinstance(stored.event, events.FrameSent)
+            sent[entry.method] = json.loads(stored.event.message.raw)
         (http, *_) = history.events(Filter(kinds=frozenset({"HttpRequestSent"})))
     assert sent["tools/list"]["params"]["_meta"]["trace"] == "seen"
     assert sent["tools/call"]["params"]["_meta"]["trace"] == "its own"
@@ -223,12 +225,11 @@ for line in sys.stdin:
 """
     bus = Bus(SystemClock())
     command = [sys.executable, "-c", program, "--password=s3cr3t-in-argv"]
-    options = {"bus": bus, "server_id": "s", "protocol_version": "2025-11-25"}
     with (
         Recorder(bus, default_path(), secret_keys=["password"]),
         pytest.raises(mcplens.InspectorError, match="hunter2"),
     ):
-        async with mcplens.connect(command, **options):
+        async with mcplens.connect(command, bus=bus, server_id="s", protocol_version="2025-11-25"):
             pass
     on_disk = bytes_of(state_folder)
     assert b"INVALID_RESPONSE" in on_disk

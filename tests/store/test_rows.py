@@ -45,7 +45,9 @@ def stored_rows(batch: list[Published]) -> list[Row]:
     return [row for block in pack(RowEncoder().encode(batch)) for row in unpack(block.data)]
 
 
-def frame(kind: type[Event], raw: bytes, channel: Any = None, seq: int = 1) -> Event:
+def frame(
+    kind: type[FrameSent] | type[FrameReceived], raw: bytes, channel: Any = None, seq: int = 1
+) -> Event:
     return kind("run", seq, 1.0, 2.0, "s", parse(raw), len(raw), channel)
 
 

@@ -152,6 +152,10 @@ class HttpServer:
                 self._changed.clear()
                 await self._changed.wait()
 
+    async def until_seen(self, verb: str, count: int) -> None:
+        """Wait until so many requests of that kind have come."""
+        await self.until(lambda: len(self.seen(verb)) >= count)
+
     async def connect(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.connections += 1
         number = self.connections

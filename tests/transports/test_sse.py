@@ -71,7 +71,7 @@ async def refusal_of(stream: Stream, **options: object) -> tuple[InspectorError,
     return failure.value, server
 
 
-async def test_messages_are_posted_to_the_endpoint_and_answered_on_the_stream():
+async def test_messages_are_posted_to_the_endpoint_and_answered_on_the_stream() -> None:
     stream = Stream()
     async with streaming(stream) as (server, heard):
         heard.transport.send(call(1))
@@ -88,7 +88,7 @@ async def test_messages_are_posted_to_the_endpoint_and_answered_on_the_stream():
     assert "s3cret" not in repr((described, heard.events(HttpRequestSent), heard.transport))
 
 
-async def test_every_byte_of_the_stream_is_told():
+async def test_every_byte_of_the_stream_is_told() -> None:
     stream = Stream()
     async with streaming(stream) as (_, heard):
         await stream.wire.chunk(b": a comment\n\n")
@@ -99,19 +99,19 @@ async def test_every_byte_of_the_stream_is_told():
     assert result(1) in told
 
 
-async def test_posts_use_one_connection_beside_the_stream():
+async def test_posts_use_one_connection_beside_the_stream() -> None:
     stream = Stream()
     async with streaming(stream) as (server, heard):
         for number in range(1, 11):
             heard.transport.send(call(number))
-            await server.until(lambda n=number: len(server.seen("POST")) == n)
+            await server.until_seen("POST", number)
             await stream.wire.event(result(number))
             await heard.message(number)
     assert server.connections == 2
 
 
 @pytest.mark.parametrize("status", [200, 202, 204])
-async def test_any_success_is_fine_for_a_post(status):
+async def test_any_success_is_fine_for_a_post(status: int) -> None:
     stream = Stream(status=status, body=b"" if status == 204 else b"Accepted")
     async with streaming(stream) as (server, heard):
         heard.transport.send(call(1))
@@ -122,7 +122,7 @@ async def test_any_success_is_fine_for_a_post(status):
     assert not heard.remarks()
 
 
-async def test_a_refused_post_fails_its_request_alone():
+async def test_a_refused_post_fails_its_request_alone() -> None:
     stream = Stream(status=500, body=b"no room")
     async with streaming(stream) as (_, heard):
         heard.transport.send(call(1))
@@ -137,14 +137,14 @@ async def test_a_refused_post_fails_its_request_alone():
     assert list(heard.failures) == [1]
 
 
-async def test_a_refused_notification_is_a_remark():
+async def test_a_refused_notification_is_a_remark() -> None:
     async with streaming(Stream(status=400)) as (_, heard):
         heard.transport.send(notification())
         await heard.until(heard.remarks)
     assert "notifications/initialized did not get through" in heard.remarks()[0]
 
 
-async def test_an_answer_in_the_post_itself_is_taken_with_a_remark():
+async def test_an_answer_in_the_post_itself_is_taken_with_a_remark() -> None:
     async with streaming(Stream(status=200, body=result(1))) as (_, heard):
         heard.transport.send(call(1))
         await heard.message()
@@ -152,7 +152,7 @@ async def test_an_answer_in_the_post_itself_is_taken_with_a_remark():
     assert "belongs on its stream" in heard.remarks()[0]
 
 
-async def test_the_negotiated_revision_is_named_in_every_post():
+async def test_the_negotiated_revision_is_named_in_every_post() -> None:
     stream = Stream()
     async with streaming(stream) as (server, heard):
         heard.transport.negotiated("2024-11-05", is_stateless=False)
@@ -163,7 +163,7 @@ async def test_the_negotiated_revision_is_named_in_every_post():
 
 
 @pytest.mark.parametrize("way", ["end", "cut", "reset"])
-async def test_the_end_of_the_stream_is_the_end_of_the_connection(way):
+async def test_the_end_of_the_stream_is_the_end_of_the_connection(way: str) -> None:
     stream = Stream()
     async with streaming(stream) as (_, heard):
         await stream.wire.chunk(b'data: {"jsonrpc": "2.0", "id"')
@@ -178,7 +178,7 @@ async def test_the_end_of_the_stream_is_the_end_of_the_connection(way):
     assert heard.losses[0].retryable
 
 
-async def test_a_malformed_event_is_delivered_and_the_stream_goes_on():
+async def test_a_malformed_event_is_delivered_and_the_stream_goes_on() -> None:
     stream = Stream()
     async with streaming(stream) as (_, heard):
         await stream.wire.event(b"{nonsense")
@@ -188,7 +188,7 @@ async def test_a_malformed_event_is_delivered_and_the_stream_goes_on():
     assert heard.ids() == [1]
 
 
-async def test_leaving_on_purpose_is_no_loss():
+async def test_leaving_on_purpose_is_no_loss() -> None:
     stream = Stream()
     async with streaming(stream) as (server, heard):
         heard.transport.send(notification("notifications/cancelled"))
@@ -196,7 +196,7 @@ async def test_leaving_on_purpose_is_no_loss():
     assert not heard.losses
 
 
-async def test_a_killed_transport_waits_for_nobody():
+async def test_a_killed_transport_waits_for_nobody() -> None:
     async def handle(request: Seen, wire: Wire) -> None:
         if request.verb == "POST":
             await asyncio.Event().wait()
@@ -213,7 +213,7 @@ async def test_a_killed_transport_waits_for_nobody():
 # -- opening -----------------------------------------------------------------------------------
 
 
-async def test_an_endpoint_on_another_origin_is_refused_and_nothing_is_sent_there():
+async def test_an_endpoint_on_another_origin_is_refused_and_nothing_is_sent_there() -> None:
     async with serving(Stream().handle) as other:
         error, server = await refusal_of(Stream(f"{other.url}?key=s3cret".encode()))
     assert isinstance(error, ConnectError)
@@ -224,7 +224,7 @@ async def test_an_endpoint_on_another_origin_is_refused_and_nothing_is_sent_ther
     assert not other.requests
 
 
-async def test_an_endpoint_that_is_too_long_for_a_url_is_refused():
+async def test_an_endpoint_that_is_too_long_for_a_url_is_refused() -> None:
     error, server = await refusal_of(Stream(b"/" + b"x" * 100_000))
     assert error.code == "ENDPOINT_REFUSED"
     assert "too long for a URL: /xxx" in error.message
@@ -232,12 +232,12 @@ async def test_an_endpoint_that_is_too_long_for_a_url_is_refused():
     assert not server.seen("POST")
 
 
-async def test_an_endpoint_that_is_no_url_is_refused():
+async def test_an_endpoint_that_is_no_url_is_refused() -> None:
     error, _ = await refusal_of(Stream(b"http://[broken"))
     assert error.code == "ENDPOINT_REFUSED"
 
 
-async def test_an_absolute_endpoint_on_the_same_origin_is_fine():
+async def test_an_absolute_endpoint_on_the_same_origin_is_fine() -> None:
     stream = Stream()
     async with serving(stream.handle) as server:
         stream.endpoint = f"http://127.0.0.1:{server.port}/there".encode()
@@ -247,7 +247,7 @@ async def test_an_absolute_endpoint_on_the_same_origin_is_fine():
     assert server.seen("POST")[0].path == "/there"
 
 
-async def test_a_second_endpoint_is_ignored_with_a_remark():
+async def test_a_second_endpoint_is_ignored_with_a_remark() -> None:
     stream = Stream()
     async with streaming(stream) as (server, heard):
         await stream.wire.event(b"/other", name="endpoint")
@@ -260,7 +260,7 @@ async def test_a_second_endpoint_is_ignored_with_a_remark():
     assert heard.remarks() == ["a second endpoint event is ignored: /other"]
 
 
-async def test_a_huge_endpoint_is_quoted_in_part_and_holds_nothing_up():
+async def test_a_huge_endpoint_is_quoted_in_part_and_holds_nothing_up() -> None:
     stream = Stream()
     async with streaming(stream) as (_, heard):
         await stream.wire.event(b"?" * 1_000_000, name="endpoint")
@@ -268,7 +268,7 @@ async def test_a_huge_endpoint_is_quoted_in_part_and_holds_nothing_up():
         assert len(heard.remarks()[-1]) < 500
 
 
-async def test_a_refused_stream_is_the_status_that_it_was():
+async def test_a_refused_stream_is_the_status_that_it_was() -> None:
     async def handle(request: Seen, wire: Wire) -> None:
         await wire.respond(401, b"who?", WWW_Authenticate="Bearer")
 
@@ -280,7 +280,7 @@ async def test_a_refused_stream_is_the_status_that_it_was():
     assert error.headers["WWW-Authenticate"] == "Bearer"
 
 
-async def test_a_page_instead_of_a_stream_is_told_as_such():
+async def test_a_page_instead_of_a_stream_is_told_as_such() -> None:
     async def handle(request: Seen, wire: Wire) -> None:
         await wire.respond(200, b"<h1>Hello</h1>", "text/html")
 
@@ -291,7 +291,7 @@ async def test_a_page_instead_of_a_stream_is_told_as_such():
     assert "text/html instead of an event stream: <h1>Hello</h1>" in error.message
 
 
-async def test_a_stream_that_ends_before_its_endpoint_is_no_connection():
+async def test_a_stream_that_ends_before_its_endpoint_is_no_connection() -> None:
     async def handle(request: Seen, wire: Wire) -> None:
         await wire.open_sse()
         await wire.end_sse()
@@ -303,7 +303,7 @@ async def test_a_stream_that_ends_before_its_endpoint_is_no_connection():
     assert "before its endpoint event" in error.message
 
 
-async def test_a_server_that_is_not_there_refuses_the_connection():
+async def test_a_server_that_is_not_there_refuses_the_connection() -> None:
     async with serving(Stream().handle) as server:
         url = server.url
     transport = SseTransport(url)
@@ -314,7 +314,7 @@ async def test_a_server_that_is_not_there_refuses_the_connection():
     assert failure.value.code == "CONNECTION_REFUSED"
 
 
-async def test_opening_can_be_cancelled_while_the_endpoint_does_not_come():
+async def test_opening_can_be_cancelled_while_the_endpoint_does_not_come() -> None:
     async with serving(Stream(endpoint=b"").handle) as server:
         transport = SseTransport(server.url)
         Recorder(transport)

@@ -22,7 +22,7 @@ from .recording import Seen, call, connected, notification, result, serving, tal
 # -- messages and answers ----------------------------------------------------------------------
 
 
-async def test_a_json_answer_is_delivered_on_the_channel_of_its_request():
+async def test_a_json_answer_is_delivered_on_the_channel_of_its_request() -> None:
     async with talking(echo) as (_, heard):
         transport = heard.transport
         transport.send(call("a"))
@@ -33,7 +33,7 @@ async def test_a_json_answer_is_delivered_on_the_channel_of_its_request():
     assert not heard.failures
 
 
-async def test_a_post_has_the_headers_that_the_protocol_wants():
+async def test_a_post_has_the_headers_that_the_protocol_wants() -> None:
     async with talking(echo) as (server, heard):
         heard.transport.send(call(1))
         await heard.message()
@@ -45,7 +45,7 @@ async def test_a_post_has_the_headers_that_the_protocol_wants():
     assert "mcp-protocol-version" not in headers
 
 
-async def test_the_bytes_of_a_raw_message_are_posted_as_they_are_and_its_answer_has_no_channel():
+async def test_a_raw_message_is_posted_byte_for_byte_and_its_answer_has_no_channel() -> None:
     typed = b'{"jsonrpc": "2.0",  "id": 1, oops'
     async with talking(answering(200, b'{"also": "broken"', JSON)) as (server, heard):
         heard.transport.send(Outgoing(parse(typed)))
@@ -56,7 +56,7 @@ async def test_the_bytes_of_a_raw_message_are_posted_as_they_are_and_its_answer_
     assert channel is None
 
 
-async def test_many_requests_in_a_row_use_one_connection():
+async def test_many_requests_in_a_row_use_one_connection() -> None:
     async with talking(echo) as (server, heard):
         for number in range(1, 21):
             heard.transport.send(call(number))
@@ -64,7 +64,7 @@ async def test_many_requests_in_a_row_use_one_connection():
     assert server.connections == 1
 
 
-async def test_a_notification_that_is_slow_to_be_taken_delays_no_request():
+async def test_a_notification_that_is_slow_to_be_taken_delays_no_request() -> None:
     taken = asyncio.Event()
 
     async def handle(request: Seen, wire: Wire) -> None:
@@ -81,13 +81,13 @@ async def test_a_notification_that_is_slow_to_be_taken_delays_no_request():
         taken.set()
 
 
-async def test_a_notification_is_out_before_the_transport_is_left():
+async def test_a_notification_is_out_before_the_transport_is_left() -> None:
     async with talking(echo) as (server, heard):
         heard.transport.send(notification("notifications/cancelled"))
     assert b"notifications/cancelled" in server.requests[0].body
 
 
-async def test_a_failing_notification_is_a_remark_and_no_more():
+async def test_a_failing_notification_is_a_remark_and_no_more() -> None:
     async with talking(answering(500, b"no room")) as (_, heard):
         heard.transport.send(notification())
         await heard.until(heard.remarks)
@@ -97,7 +97,7 @@ async def test_a_failing_notification_is_a_remark_and_no_more():
     assert not heard.losses
 
 
-async def test_headers_of_one_request_win_over_all_others_whatever_their_case():
+async def test_headers_of_one_request_win_over_all_others_whatever_their_case() -> None:
     transport_headers = {"x-who": "everyone", "User-Agent": "custom"}
     async with serving(echo) as server:
         transport = StreamableHttpTransport(server.url, headers=transport_headers)
@@ -114,7 +114,7 @@ async def test_headers_of_one_request_win_over_all_others_whatever_their_case():
     assert second.headers["user-agent"] == "custom"
 
 
-async def test_credentials_in_the_url_are_sent_as_a_header_and_not_shown():
+async def test_credentials_in_the_url_are_sent_as_a_header_and_not_shown() -> None:
     async with serving(echo) as server:
         url = server.url.replace("127.0.0.1", "user:pa55@127.0.0.1")
         transport = StreamableHttpTransport(url)
@@ -128,12 +128,12 @@ async def test_credentials_in_the_url_are_sent_as_a_header_and_not_shown():
 
 
 @pytest.mark.parametrize("url", ["ftp://host/", "http://", "localhost:80/mcp", "http://h:0/"])
-def test_a_url_that_cannot_work_is_a_configuration_error(url):
+def test_a_url_that_cannot_work_is_a_configuration_error(url: str) -> None:
     with pytest.raises(ConfigurationError, match="no usable URL"):
         StreamableHttpTransport(url)
 
 
-def test_importing_the_http_transports_loads_no_http_library():
+def test_importing_the_http_transports_loads_no_http_library() -> None:
     script = (
         "import sys, mcplens.transports.streamable_http, mcplens.transports.websocket;"
         "sys.exit(repr({'aiohttp', 'websockets', 'yarl'} & set(sys.modules)))"
@@ -147,7 +147,7 @@ def test_importing_the_http_transports_loads_no_http_library():
 # -- what is told ------------------------------------------------------------------------------
 
 
-async def test_an_exchange_is_told_as_it_was_with_its_secrets_masked():
+async def test_an_exchange_is_told_as_it_was_with_its_secrets_masked() -> None:
     async def handle(request: Seen, wire: Wire) -> None:
         session = {"Mcp_Session_Id": "s3cret-session", "Set_Cookie": "s3cret-cookie"}
         await wire.respond(200, result(request.message.id), JSON, X_Plain="seen", **session)
@@ -163,10 +163,9 @@ async def test_an_exchange_is_told_as_it_was_with_its_secrets_masked():
             transport.closing = Closing.KILL
         kept = heard.bus.kept()
         assert "s3cret" not in repr((kept, transport, transport.describe()))
-        (asked,), (answered,), (ended,) = (
-            heard.events(kind)
-            for kind in (HttpRequestSent, HttpResponseReceived, HttpExchangeEnded)
-        )
+        (asked,) = heard.events(HttpRequestSent)
+        (answered,) = heard.events(HttpResponseReceived)
+        (ended,) = heard.events(HttpExchangeEnded)
     assert (asked.method, asked.body) == ("POST", out.data)
     assert {name.lower() for name, _ in asked.headers} == set(server.requests[0].headers)
     assert ("X-Open", "seen") in asked.headers

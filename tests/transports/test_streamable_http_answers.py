@@ -18,7 +18,7 @@ from .recording import Seen, call, connected, result, serving, talking
 @pytest.mark.parametrize(
     ("status", "body"), [(202, b""), (202, b"Accepted"), (204, b""), (200, b"")]
 )
-async def test_a_request_that_is_merely_accepted_fails_at_once(status, body):
+async def test_a_request_that_is_merely_accepted_fails_at_once(status: int, body: bytes) -> None:
     async with talking(answering(status, body)) as (_, heard):
         heard.transport.send(call(1))
         error = await heard.failure(1)
@@ -28,7 +28,7 @@ async def test_a_request_that_is_merely_accepted_fails_at_once(status, body):
     assert "Content-Length" in error.headers
 
 
-async def test_a_page_instead_of_an_answer_fails_the_request_and_quotes_the_page():
+async def test_a_page_instead_of_an_answer_fails_the_request_and_quotes_the_page() -> None:
     page = b"<!doctype html>\n<h1>Please log in</h1>"
     async with talking(answering(200, page, "text/html; charset=utf-8")) as (_, heard):
         heard.transport.send(call(1))
@@ -40,7 +40,7 @@ async def test_a_page_instead_of_an_answer_fails_the_request_and_quotes_the_page
     assert heard.events(HttpExchangeEnded)[0].body == page
 
 
-async def test_a_right_answer_with_a_wrong_content_type_counts_and_is_remarked():
+async def test_a_right_answer_with_a_wrong_content_type_counts_and_is_remarked() -> None:
     async with talking(answering(200, result(1), "text/plain")) as (_, heard):
         heard.transport.send(call(1))
         await heard.message()
@@ -48,7 +48,7 @@ async def test_a_right_answer_with_a_wrong_content_type_counts_and_is_remarked()
     assert "text/plain" in heard.remarks()[0]
 
 
-async def test_broken_json_is_delivered_as_the_malformed_message_that_it_is():
+async def test_broken_json_is_delivered_as_the_malformed_message_that_it_is() -> None:
     async with talking(answering(200, b'{"jsonrpc": "2.0", "id": 1,', JSON)) as (_, heard):
         heard.transport.send(call(1))
         await heard.message()
@@ -59,7 +59,7 @@ async def test_broken_json_is_delivered_as_the_malformed_message_that_it_is():
     assert not heard.failures  # the session judges it
 
 
-async def test_a_notification_as_the_whole_answer_is_shown_and_fails_the_request():
+async def test_a_notification_as_the_whole_answer_is_shown_and_fails_the_request() -> None:
     body = b'{"jsonrpc":"2.0","method":"notifications/message"}'
     async with talking(answering(200, body, JSON)) as (_, heard):
         heard.transport.send(call(1))
@@ -68,7 +68,7 @@ async def test_a_notification_as_the_whole_answer_is_shown_and_fails_the_request
     assert heard.messages[0][0].raw == body
 
 
-async def test_an_error_status_with_an_answer_in_it_is_that_answer():
+async def test_an_error_status_with_an_answer_in_it_is_that_answer() -> None:
     body = encode_error(1, -32022, "unsupported", {"supported": ["2025-11-25"]})
     async with talking(answering(400, body, JSON)) as (_, heard):
         heard.transport.send(call(1))
@@ -79,8 +79,8 @@ async def test_an_error_status_with_an_answer_in_it_is_that_answer():
 
 @pytest.mark.parametrize("identity", [None, "server-error"])
 async def test_an_error_status_with_a_jsonrpc_error_for_nobody_is_shown_and_fails_the_request(
-    identity,
-):
+    identity: str | None,
+) -> None:
     body = encode_error(identity, -32000, "not initialized")
     async with talking(answering(400, body, JSON)) as (_, heard):
         heard.transport.send(call(1))
@@ -91,12 +91,13 @@ async def test_an_error_status_with_a_jsonrpc_error_for_nobody_is_shown_and_fail
     assert error.details["rpc_error"] == rpc
 
 
-async def test_a_challenge_stays_an_authentication_error_even_with_a_jsonrpc_body():
+async def test_a_challenge_stays_an_authentication_error_even_with_a_jsonrpc_body() -> None:
     body = encode_error(1, -32001, "who are you?")
     handle = answering(401, body, JSON, WWW_Authenticate='Bearer realm="x"')
     async with talking(handle) as (_, heard):
         heard.transport.send(call(1))
         error = await heard.failure(1)
+    assert isinstance(error, HttpError)
     assert error.code == "AUTHENTICATION_FAILED"
     assert error.headers["WWW-Authenticate"] == 'Bearer realm="x"'
     assert error.details["rpc_error"]["code"] == -32001
@@ -115,8 +116,8 @@ async def test_a_challenge_stays_an_authentication_error_even_with_a_jsonrpc_bod
     ],
 )
 async def test_each_status_fails_its_own_request_with_status_headers_and_body(
-    status, code, retryable
-):
+    status: int, code: str, retryable: bool
+) -> None:
     async def handle(request: Seen, wire: Wire) -> None:
         if request.message.id == 1:
             await wire.respond(status, b"line one\n  line two", "text/plain", X_Trace="abc")
@@ -137,7 +138,7 @@ async def test_each_status_fails_its_own_request_with_status_headers_and_body(
     assert heard.ids() == [2]
 
 
-async def test_a_head_that_is_no_utf_8_is_told_legibly():
+async def test_a_head_that_is_no_utf_8_is_told_legibly() -> None:
     async def handle(request: Seen, wire: Wire) -> None:
         head = b"HTTP/1.1 500 caf\xe9\r\nContent-Type: text/\xff\r\nContent-Length: 0\r\n\r\n"
         await wire.raw(head)
@@ -161,7 +162,7 @@ async def test_a_head_that_is_no_utf_8_is_told_legibly():
         ("Fri, 31 Dec 9999023859:59 -00+0", None),
     ],
 )
-async def test_retry_after_is_told_in_seconds(value, expected):
+async def test_retry_after_is_told_in_seconds(value: str, expected: float | None) -> None:
     async with serving(answering(429, Retry_After=value)) as server:
         transport = StreamableHttpTransport(server.url)
         async with connected(transport, ManualClock(start=1000.0)) as heard:

@@ -23,9 +23,11 @@ from .recording import HttpServer, Recorder, Seen, call, connected, serving, tal
 
 # -- TLS ---------------------------------------------------------------------------------------
 
+Certificate = tuple[ssl.SSLContext, Path]
+
 
 @pytest.fixture
-def certificate(tmp_path: Path) -> tuple[ssl.SSLContext, Path]:
+def certificate(tmp_path: Path) -> Certificate:
     """A certificate that only its own file vouches for, and a server's context with it."""
     from cryptography import x509
     from cryptography.hazmat.primitives import hashes, serialization
@@ -57,7 +59,7 @@ def certificate(tmp_path: Path) -> tuple[ssl.SSLContext, Path]:
     return context, path
 
 
-async def test_a_certificate_that_nobody_vouches_for_is_refused(certificate):
+async def test_a_certificate_that_nobody_vouches_for_is_refused(certificate: Certificate) -> None:
     async with serving(echo, tls=certificate[0]) as server:
         transport = StreamableHttpTransport(server.url)
         async with connected(transport) as heard:
@@ -69,24 +71,27 @@ async def test_a_certificate_that_nobody_vouches_for_is_refused(certificate):
 
 @pytest.mark.parametrize("way", ["ca_file", "insecure"])
 async def test_a_private_certificate_is_taken_with_its_ca_file_or_the_insecure_switch(
-    certificate, way
-):
-    options = {"ca_file": str(certificate[1])} if way == "ca_file" else {"insecure": True}
-    async with serving(echo, tls=certificate[0]) as server:
-        transport = StreamableHttpTransport(server.url, **options)
+    certificate: Certificate, way: str
+) -> None:
+    context, path = certificate
+    async with serving(echo, tls=context) as server:
+        if way == "ca_file":
+            transport = StreamableHttpTransport(server.url, ca_file=str(path))
+        else:
+            transport = StreamableHttpTransport(server.url, insecure=True)
         async with connected(transport) as heard:
             transport.send(call(1))
             await heard.message()
 
 
 @pytest.mark.skipif(os.name != "posix", reason="there are no named pipes")
-def test_a_ca_file_that_is_a_pipe_is_refused_and_not_opened(tmp_path):
+def test_a_ca_file_that_is_a_pipe_is_refused_and_not_opened(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(ConfigurationError, match="it is no file"):
         NetworkOptions(ca_file=str(tmp_path / "pipe")).tls_context()
 
 
-async def test_a_ca_file_that_is_not_there_is_a_configuration_error():
+async def test_a_ca_file_that_is_not_there_is_a_configuration_error() -> None:
     transport = StreamableHttpTransport("https://127.0.0.1:1/", ca_file="/nowhere/ca.pem")
     Recorder(transport)
     with pytest.raises(ConfigurationError, match=r"/nowhere/ca\.pem"):
@@ -98,7 +103,7 @@ async def test_a_ca_file_that_is_not_there_is_a_configuration_error():
 
 
 @pytest.mark.parametrize("status", [301, 302, 307, 308])
-async def test_a_redirect_to_the_same_origin_is_followed_with_everything(status):
+async def test_a_redirect_to_the_same_origin_is_followed_with_everything(status: int) -> None:
     async def handle(request: Seen, wire: Wire) -> None:
         if request.path == "/mcp":
             await wire.respond(status, b"over there", "text/plain", Location="/moved/")
@@ -120,7 +125,7 @@ async def test_a_redirect_to_the_same_origin_is_followed_with_everything(status)
     assert len(heard.events(HttpExchangeEnded)) == 2
 
 
-async def test_a_redirect_to_another_origin_is_refused_and_nothing_is_sent_there():
+async def test_a_redirect_to_another_origin_is_refused_and_nothing_is_sent_there() -> None:
     async with serving(echo) as other:
 
         async def handle(request: Seen, wire: Wire) -> None:
@@ -138,7 +143,7 @@ async def test_a_redirect_to_another_origin_is_refused_and_nothing_is_sent_there
 
 
 @pytest.mark.parametrize("location", ["file:///etc/passwd", "javascript:alert(1)", "http://[x/"])
-async def test_a_redirect_to_what_is_no_http_address_names_it(location):
+async def test_a_redirect_to_what_is_no_http_address_names_it(location: str) -> None:
     async def handle(request: Seen, wire: Wire) -> None:
         await wire.respond(307, Location=location)
 
@@ -149,7 +154,7 @@ async def test_a_redirect_to_what_is_no_http_address_names_it(location):
     assert f"redirected (307) to what is no HTTP address: '{location}'" in error.message
 
 
-async def test_a_redirect_loop_ends_after_five_hops():
+async def test_a_redirect_loop_ends_after_five_hops() -> None:
     async def handle(request: Seen, wire: Wire) -> None:
         await wire.respond(307, Location="/mcp")
 
@@ -160,7 +165,7 @@ async def test_a_redirect_loop_ends_after_five_hops():
     assert len(server.requests) == 6
 
 
-async def test_a_redirect_that_asks_for_a_get_is_an_error_status():
+async def test_a_redirect_that_asks_for_a_get_is_an_error_status() -> None:
     async def handle(request: Seen, wire: Wire) -> None:
         await wire.respond(303, Location="/elsewhere")
 
@@ -186,7 +191,9 @@ def through(monkeypatch: pytest.MonkeyPatch, proxy: HttpServer) -> None:
 
 
 @pytest.mark.usefixtures("no_proxies")
-async def test_the_proxy_of_the_environment_is_used_and_its_password_not_shown(monkeypatch):
+async def test_the_proxy_of_the_environment_is_used_and_its_password_not_shown(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     async with serving(echo) as proxy:
         through(monkeypatch, proxy)
         transport = StreamableHttpTransport("http://mcp.example/mcp")
@@ -201,8 +208,8 @@ async def test_the_proxy_of_the_environment_is_used_and_its_password_not_shown(m
 @pytest.mark.usefixtures("no_proxies")
 @pytest.mark.parametrize("bypass", ["loopback", "no_proxy"])
 async def test_a_proxy_is_passed_by_for_this_machine_and_for_what_no_proxy_names(
-    monkeypatch, bypass
-):
+    monkeypatch: pytest.MonkeyPatch, bypass: str
+) -> None:
     async with serving(echo) as proxy, serving(echo) as server:
         through(monkeypatch, proxy)
         url = server.url
@@ -225,7 +232,9 @@ async def test_a_proxy_is_passed_by_for_this_machine_and_for_what_no_proxy_names
 
 
 @pytest.mark.usefixtures("no_proxies")
-async def test_a_proxy_that_is_not_http_is_a_configuration_error(monkeypatch):
+async def test_a_proxy_that_is_not_http_is_a_configuration_error(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setenv("all_proxy", "socks5://127.0.0.1:1080")
     transport = StreamableHttpTransport("http://mcp.example/mcp")
     Recorder(transport)

@@ -16,7 +16,7 @@ from .http_answers import JSON, echo
 from .recording import Seen, call, connected, notification, result, serving, talking
 
 
-async def test_the_session_id_of_initialize_is_echoed_and_given_up_by_delete():
+async def test_the_session_id_of_initialize_is_echoed_and_given_up_by_delete() -> None:
     async with serving(echo) as server:
         transport = StreamableHttpTransport(server.url)
         async with connected(transport) as heard:
@@ -38,7 +38,7 @@ async def test_the_session_id_of_initialize_is_echoed_and_given_up_by_delete():
     assert described["protocol_version"] == "2025-11-25"
 
 
-async def test_a_session_id_that_comes_with_any_other_answer_is_not_taken():
+async def test_a_session_id_that_comes_with_any_other_answer_is_not_taken() -> None:
     async def handle(request: Seen, wire: Wire) -> None:
         await wire.respond(200, result(request.message.id), JSON, Mcp_Session_Id="stray")
 
@@ -51,7 +51,7 @@ async def test_a_session_id_that_comes_with_any_other_answer_is_not_taken():
     assert not server.seen("DELETE")
 
 
-async def test_a_forgotten_session_fails_its_requests_and_is_told_once():
+async def test_a_forgotten_session_fails_its_requests_and_is_told_once() -> None:
     asked = asyncio.Event()
 
     async def handle(request: Seen, wire: Wire) -> None:
@@ -82,7 +82,7 @@ async def test_a_forgotten_session_fails_its_requests_and_is_told_once():
     assert "mcp-session-id" not in server.requests[-1].headers
 
 
-async def test_a_server_that_never_answers_delete_holds_us_up_for_two_seconds_at_most():
+async def test_a_server_that_never_answers_delete_holds_us_up_for_two_seconds_at_most() -> None:
     async def handle(request: Seen, wire: Wire) -> None:
         if request.verb == "DELETE":
             await asyncio.Event().wait()
@@ -102,7 +102,7 @@ async def test_a_server_that_never_answers_delete_holds_us_up_for_two_seconds_at
             await leaving
 
 
-async def test_a_killed_transport_sends_no_delete():
+async def test_a_killed_transport_sends_no_delete() -> None:
     async with serving(echo) as server:
         transport = StreamableHttpTransport(server.url)
         async with connected(transport) as heard:
@@ -112,7 +112,7 @@ async def test_a_killed_transport_sends_no_delete():
     assert not server.seen("DELETE")
 
 
-async def test_a_stateless_server_gets_no_session_id_no_get_and_no_delete():
+async def test_a_stateless_server_gets_no_session_id_no_get_and_no_delete() -> None:
     async with serving(echo) as server:
         transport = StreamableHttpTransport(server.url)
         async with connected(transport) as heard:
@@ -125,7 +125,7 @@ async def test_a_stateless_server_gets_no_session_id_no_get_and_no_delete():
     assert [request.verb for request in server.requests] == ["POST", "POST"]
 
 
-async def test_the_fallback_is_the_legacy_transport_with_the_same_options():
+async def test_the_fallback_is_the_legacy_transport_with_the_same_options() -> None:
     transport = StreamableHttpTransport("http://h/mcp", headers={"X-Key": "k"})
     fallback = transport.fallback()
     assert isinstance(fallback, SseTransport)

@@ -48,10 +48,14 @@ async def wait_for_sleep(clock: ManualClock, server: HttpServer) -> None:
             await clock.settle()
 
 
+async def exchanges_ended(heard: Recorder, count: int) -> None:
+    await heard.until(lambda: len(heard.events(HttpExchangeEnded)) == count)
+
+
 # -- answers -----------------------------------------------------------------------------------
 
 
-async def test_events_are_delivered_in_order_on_the_channel_of_their_request():
+async def test_events_are_delivered_in_order_on_the_channel_of_their_request() -> None:
     async with talking(answer_in_events) as (_, heard):
         heard.transport.send(call(1))
         await heard.message(2)
@@ -59,7 +63,7 @@ async def test_events_are_delivered_in_order_on_the_channel_of_their_request():
     assert [channel for _, channel in heard.messages] == [1, 1]
 
 
-async def test_an_event_is_delivered_before_the_stream_ends_and_its_bytes_are_told():
+async def test_an_event_is_delivered_before_the_stream_ends_and_its_bytes_are_told() -> None:
     goes_on = asyncio.Event()
 
     async def handle(request: Seen, wire: Wire) -> None:
@@ -79,15 +83,15 @@ async def test_an_event_is_delivered_before_the_stream_ends_and_its_bytes_are_to
     assert streamed == event_bytes(NOTE) + event_bytes(result(1))
 
 
-async def test_connections_of_finished_streams_are_used_again():
+async def test_connections_of_finished_streams_are_used_again() -> None:
     async with talking(answer_in_events) as (server, heard):
         for number in range(1, 11):
             heard.transport.send(call(number))
-            await heard.until(lambda n=number: len(heard.events(HttpExchangeEnded)) == n)
+            await exchanges_ended(heard, number)
     assert server.connections == 1
 
 
-async def test_a_stream_that_stays_open_after_the_answer_is_closed_by_us():
+async def test_a_stream_that_stays_open_after_the_answer_is_closed_by_us() -> None:
     async def handle(request: Seen, wire: Wire) -> None:
         await wire.open_sse()
         await wire.event(result(1))
@@ -102,7 +106,7 @@ async def test_a_stream_that_stays_open_after_the_answer_is_closed_by_us():
     assert not heard.failures
 
 
-async def test_an_event_of_another_name_is_remarked_and_not_taken_for_a_message():
+async def test_an_event_of_another_name_is_remarked_and_not_taken_for_a_message() -> None:
     async def handle(request: Seen, wire: Wire) -> None:
         await wire.open_sse()
         await wire.event(b"2026-01-01", name="ping")
@@ -116,7 +120,7 @@ async def test_an_event_of_another_name_is_remarked_and_not_taken_for_a_message(
     assert "'ping'" in heard.remarks()[0]
 
 
-async def test_the_name_of_an_event_is_quoted_in_part():
+async def test_the_name_of_an_event_is_quoted_in_part() -> None:
     async def handle(request: Seen, wire: Wire) -> None:
         await wire.open_sse()
         await wire.event(b"x", name="n" * 100_000)
@@ -130,7 +134,7 @@ async def test_the_name_of_an_event_is_quoted_in_part():
     assert len(remark) < 1000
 
 
-async def test_an_event_over_the_limit_is_shown_by_its_start():
+async def test_an_event_over_the_limit_is_shown_by_its_start() -> None:
     async def handle(request: Seen, wire: Wire) -> None:
         await wire.open_sse()
         await wire.event(result(1, "x" * 5000))
@@ -146,7 +150,7 @@ async def test_an_event_over_the_limit_is_shown_by_its_start():
     assert message.ids == (1,)
 
 
-async def test_a_flood_of_events_leaves_others_their_turn():
+async def test_a_flood_of_events_leaves_others_their_turn() -> None:
     async def handle(request: Seen, wire: Wire) -> None:
         await wire.open_sse()
         await wire.chunk(event_bytes(NOTE) * 500 + event_bytes(result(1)))
@@ -157,7 +161,9 @@ async def test_a_flood_of_events_leaves_others_their_turn():
         assert await most_in_one_turn(heard, 501) <= MESSAGES_PER_TURN
 
 
-async def test_lines_that_make_no_event_leave_others_their_turn(monkeypatch):
+async def test_lines_that_make_no_event_leave_others_their_turn(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     sizes: list[int] = []
 
     class Measured(SseParser):
@@ -180,7 +186,9 @@ async def test_lines_that_make_no_event_leave_others_their_turn(monkeypatch):
 
 
 @pytest.mark.parametrize("kind", ["text/event-stream", "application/json"])
-async def test_a_body_that_unpacks_to_far_more_than_it_weighs_leaves_others_their_turn(kind):
+async def test_a_body_that_unpacks_to_far_more_than_it_weighs_leaves_others_their_turn(
+    kind: str,
+) -> None:
     packed = gzip.compress(b" " * 20_000_000)
 
     async def handle(request: Seen, wire: Wire) -> None:
@@ -197,7 +205,7 @@ async def test_a_body_that_unpacks_to_far_more_than_it_weighs_leaves_others_thei
     assert turns > 10
 
 
-async def test_an_abandoned_request_closes_its_stream():
+async def test_an_abandoned_request_closes_its_stream() -> None:
     async def handle(request: Seen, wire: Wire) -> None:
         await wire.open_sse()
         await wire.event(NOTE)
@@ -216,7 +224,7 @@ async def test_an_abandoned_request_closes_its_stream():
 # -- streams that end too soon -----------------------------------------------------------------
 
 
-async def test_a_stream_without_event_ids_that_ends_before_the_answer_fails_the_request():
+async def test_a_stream_without_event_ids_that_ends_before_the_answer_fails_the_request() -> None:
     async def handle(request: Seen, wire: Wire) -> None:
         await wire.open_sse()
         await wire.event(NOTE)
@@ -231,7 +239,7 @@ async def test_a_stream_without_event_ids_that_ends_before_the_answer_fails_the_
     assert "the stream ended before the answer" in error.message
 
 
-async def test_a_stream_cut_in_the_middle_of_an_event_quotes_what_came_of_it():
+async def test_a_stream_cut_in_the_middle_of_an_event_quotes_what_came_of_it() -> None:
     async def handle(request: Seen, wire: Wire) -> None:
         await wire.open_sse()
         await wire.chunk(b'data: {"jsonrpc": "2.0", "id": 1')
@@ -247,7 +255,7 @@ async def test_a_stream_cut_in_the_middle_of_an_event_quotes_what_came_of_it():
     assert not server.seen("GET")
 
 
-async def test_an_answer_that_came_before_the_connection_was_reset_counts():
+async def test_an_answer_that_came_before_the_connection_was_reset_counts() -> None:
     async def handle(request: Seen, wire: Wire) -> None:
         await wire.open_sse()
         await wire.event(result(1))
@@ -260,7 +268,7 @@ async def test_an_answer_that_came_before_the_connection_was_reset_counts():
     assert not heard.failures
 
 
-async def test_what_may_be_a_broken_answer_is_left_to_the_session_when_the_stream_ends():
+async def test_what_may_be_a_broken_answer_is_left_to_the_session_when_the_stream_ends() -> None:
     async def handle(request: Seen, wire: Wire) -> None:
         await wire.open_sse()
         await wire.event(b'{"jsonrpc": "2.0", "result": {}}')
@@ -273,7 +281,7 @@ async def test_what_may_be_a_broken_answer_is_left_to_the_session_when_the_strea
     assert not heard.failures
 
 
-async def test_a_cut_stream_with_event_ids_is_resumed_after_the_delay_that_the_server_wants():
+async def test_a_cut_stream_with_event_ids_is_resumed_after_the_delay_the_server_wants() -> None:
     async def handle(request: Seen, wire: Wire) -> None:
         await wire.open_sse()
         if request.verb == "POST":
@@ -303,7 +311,7 @@ async def test_a_cut_stream_with_event_ids_is_resumed_after_the_delay_that_the_s
     assert server.seen("GET")[0].headers["accept"] == "text/event-stream"
 
 
-async def test_a_server_that_wants_no_delay_is_not_asked_without_end():
+async def test_a_server_that_wants_no_delay_is_not_asked_without_end() -> None:
     async def handle(request: Seen, wire: Wire) -> None:
         await wire.open_sse()
         await wire.chunk(b"id: e1\nretry: 0\ndata: \n\n")
@@ -316,12 +324,12 @@ async def test_a_server_that_wants_no_delay_is_not_asked_without_end():
             await wait_for_sleep(clock, server)
             count = len(server.seen("GET"))
             await clock.advance(0.1)
-            await server.until(lambda n=count: len(server.seen("GET")) > n)
+            await server.until_seen("GET", count + 1)
         await wait_for_sleep(clock, server)
     assert len(server.seen("GET")) == 3
 
 
-async def test_a_long_delay_that_the_server_wants_is_told():
+async def test_a_long_delay_that_the_server_wants_is_told() -> None:
     async def handle(request: Seen, wire: Wire) -> None:
         await wire.open_sse()
         await wire.chunk(b"id: e1\nretry: 1000000000000\ndata: \n\n")
@@ -335,7 +343,9 @@ async def test_a_long_delay_that_the_server_wants_is_told():
 
 
 @pytest.mark.parametrize("event_id", [b"a\x01b", b"i" * 100_000])
-async def test_an_event_id_that_no_header_can_hold_fails_the_request_at_once(event_id):
+async def test_an_event_id_that_no_header_can_hold_fails_the_request_at_once(
+    event_id: bytes,
+) -> None:
     async def handle(request: Seen, wire: Wire) -> None:
         await wire.open_sse()
         await wire.chunk(b"id: " + event_id + b"\ndata: \n\n")
@@ -349,7 +359,7 @@ async def test_an_event_id_that_no_header_can_hold_fails_the_request_at_once(eve
     assert not server.seen("GET")
 
 
-async def test_a_server_that_refuses_to_resume_fails_the_request_with_its_refusal():
+async def test_a_server_that_refuses_to_resume_fails_the_request_with_its_refusal() -> None:
     async def handle(request: Seen, wire: Wire) -> None:
         if request.verb == "GET":
             await wire.respond(405, b"no GET here")
@@ -370,7 +380,7 @@ async def test_a_server_that_refuses_to_resume_fails_the_request_with_its_refusa
     assert "before the answer" in error.message
 
 
-async def test_resuming_goes_on_with_growing_delays_while_the_server_is_down():
+async def test_resuming_goes_on_with_growing_delays_while_the_server_is_down() -> None:
     async def handle(request: Seen, wire: Wire) -> None:
         if request.verb == "POST":
             await wire.open_sse()
@@ -390,13 +400,13 @@ async def test_resuming_goes_on_with_growing_delays_while_the_server_is_down():
             await wait_for_sleep(clock, server)
             count = len(server.seen("GET"))
             await clock.advance(delay_s)
-            await server.until(lambda n=count: len(server.seen("GET")) > n)
+            await server.until_seen("GET", count + 1)
         await heard.message(3)
     assert heard.ids()[-1] == 1
     assert not heard.failures
 
 
-async def test_an_abandoned_request_is_resumed_no_more():
+async def test_an_abandoned_request_is_resumed_no_more() -> None:
     async def handle(request: Seen, wire: Wire) -> None:
         await wire.open_sse()
         await wire.event(NOTE, event_id="e1")
@@ -412,7 +422,7 @@ async def test_an_abandoned_request_is_resumed_no_more():
     assert not heard.failures
 
 
-async def test_a_stateless_stream_is_not_resumed():
+async def test_a_stateless_stream_is_not_resumed() -> None:
     async def handle(request: Seen, wire: Wire) -> None:
         await wire.open_sse()
         await wire.event(NOTE, event_id="e1")
@@ -429,7 +439,7 @@ async def test_a_stateless_stream_is_not_resumed():
 # -- the server's own stream -------------------------------------------------------------------
 
 
-async def test_messages_on_the_servers_own_stream_belong_to_no_request():
+async def test_messages_on_the_servers_own_stream_belong_to_no_request() -> None:
     async def handle(request: Seen, wire: Wire) -> None:
         await wire.open_sse()
         await wire.event(NOTE)
@@ -443,7 +453,7 @@ async def test_messages_on_the_servers_own_stream_belong_to_no_request():
     assert server.requests[0].verb == "GET"
 
 
-async def test_a_server_without_a_stream_of_its_own_is_asked_once():
+async def test_a_server_without_a_stream_of_its_own_is_asked_once() -> None:
     async def handle(request: Seen, wire: Wire) -> None:
         await wire.respond(405)
 
@@ -456,7 +466,7 @@ async def test_a_server_without_a_stream_of_its_own_is_asked_once():
     assert len(server.requests) == 1
 
 
-async def test_the_servers_own_stream_is_opened_again_where_it_broke():
+async def test_the_servers_own_stream_is_opened_again_where_it_broke() -> None:
     async def handle(request: Seen, wire: Wire) -> None:
         await wire.open_sse()
         if "last-event-id" not in request.headers:
@@ -477,7 +487,7 @@ async def test_the_servers_own_stream_is_opened_again_where_it_broke():
     assert server.requests[1].headers["last-event-id"] == "g1"
 
 
-async def test_the_servers_own_stream_is_given_up_after_five_failures():
+async def test_the_servers_own_stream_is_given_up_after_five_failures() -> None:
     async def handle(request: Seen, wire: Wire) -> None:
         await wire.respond(500)
 

@@ -87,7 +87,7 @@ async def accept(
 # -- messages ----------------------------------------------------------------------------------
 
 
-async def test_a_message_goes_out_as_one_text_frame_and_the_answer_comes_back():
+async def test_a_message_goes_out_as_one_text_frame_and_the_answer_comes_back() -> None:
     got: list[str | bytes] = []
 
     async def handle(server: ServerConnection) -> None:
@@ -106,7 +106,7 @@ async def test_a_message_goes_out_as_one_text_frame_and_the_answer_comes_back():
     assert not heard.remarks()
 
 
-async def test_binary_frames_are_delivered_with_one_remark():
+async def test_binary_frames_are_delivered_with_one_remark() -> None:
     async def handle(server: ServerConnection) -> None:
         await server.send(result(1).decode())
         await server.send(result(2))
@@ -121,7 +121,7 @@ async def test_binary_frames_are_delivered_with_one_remark():
     assert "binary" in heard.remarks()[0]
 
 
-async def test_text_that_is_no_utf8_is_shown_and_does_no_harm():
+async def test_text_that_is_no_utf8_is_shown_and_does_no_harm() -> None:
     async def handle(server: ServerConnection) -> None:
         await server.send(b'{"jsonrpc":"2.0","id":1,"result":"\xff"}', text=True)
         await server.send(result(2).decode())
@@ -134,7 +134,7 @@ async def test_text_that_is_no_utf8_is_shown_and_does_no_harm():
     assert not heard.losses
 
 
-async def test_nonsense_is_delivered_as_malformed():
+async def test_nonsense_is_delivered_as_malformed() -> None:
     async def handle(server: ServerConnection) -> None:
         await server.send("{nonsense")
         await server.wait_closed()
@@ -144,7 +144,7 @@ async def test_nonsense_is_delivered_as_malformed():
     assert isinstance(heard.messages[0][0], Malformed)
 
 
-async def test_a_flood_of_frames_leaves_others_their_turn():
+async def test_a_flood_of_frames_leaves_others_their_turn() -> None:
     async def handle(server: ServerConnection) -> None:
         for number in range(500):
             await server.send(result(number).decode())
@@ -154,7 +154,9 @@ async def test_a_flood_of_frames_leaves_others_their_turn():
         assert await most_in_one_turn(heard, 500) <= MESSAGES_PER_TURN
 
 
-async def test_pings_of_a_server_that_does_not_read_are_not_answered_without_end(monkeypatch):
+async def test_pings_of_a_server_that_does_not_read_are_not_answered_without_end(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(websocket_connection, "MAX_UNREAD_BYTES", 100_000)
     ping = struct.pack("!BB", 0x89, 125) + b"p" * 125
     text = b"\x81" + struct.pack("!B", len(result(1))) + result(1)
@@ -179,7 +181,7 @@ async def test_pings_of_a_server_that_does_not_read_are_not_answered_without_end
             transport.closing = Closing.KILL
 
 
-async def test_what_was_sent_last_is_out_before_the_transport_is_left():
+async def test_what_was_sent_last_is_out_before_the_transport_is_left() -> None:
     got: list[str | bytes] = []
 
     async def handle(server: ServerConnection) -> None:
@@ -191,7 +193,9 @@ async def test_what_was_sent_last_is_out_before_the_transport_is_left():
     assert len(got) == 3
 
 
-async def test_a_server_that_does_not_read_blocks_nobody_and_fails_what_is_too_much(monkeypatch):
+async def test_a_server_that_does_not_read_blocks_nobody_and_fails_what_is_too_much(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(websocket, "MAX_BACKLOG_BYTES", 1000)
 
     is_over = asyncio.Event()
@@ -216,7 +220,7 @@ async def test_a_server_that_does_not_read_blocks_nobody_and_fails_what_is_too_m
 # -- the handshake -----------------------------------------------------------------------------
 
 
-async def test_the_handshake_is_told_with_its_secrets_masked():
+async def test_the_handshake_is_told_with_its_secrets_masked() -> None:
     headers = {"Authorization": "Bearer s3cret", "X-Open": "seen"}
     async with serving(echo) as url:
         transport = WebSocketTransport(url + "?key=s3cret", headers=headers)
@@ -229,7 +233,7 @@ async def test_the_handshake_is_told_with_its_secrets_masked():
     assert "s3cret" not in repr((heard.bus.kept(), transport, transport.describe()))
 
 
-async def test_a_server_without_the_subprotocol_is_connected_with_a_remark():
+async def test_a_server_without_the_subprotocol_is_connected_with_a_remark() -> None:
     async with talking(echo, subprotocols=None) as heard:
         heard.transport.send(call(1))
         await heard.message()
@@ -245,7 +249,9 @@ async def test_a_server_without_the_subprotocol_is_connected_with_a_remark():
         (307, "HTTP_ERROR"),
     ],
 )
-async def test_a_rejected_handshake_is_an_error_with_status_headers_and_body(status, code):
+async def test_a_rejected_handshake_is_an_error_with_status_headers_and_body(
+    status: int, code: str
+) -> None:
     def reject(connection: ServerConnection, request: Request) -> Response:
         response = connection.respond(HTTPStatus(status), "not here")
         response.headers["Retry-After"] = "7"
@@ -263,7 +269,7 @@ async def test_a_rejected_handshake_is_an_error_with_status_headers_and_body(sta
     assert "s3cret" not in repr((error.to_dict(), heard.bus.kept()))
 
 
-async def test_a_server_that_speaks_something_else_fails_the_handshake():
+async def test_a_server_that_speaks_something_else_fails_the_handshake() -> None:
     async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.write(b"SSH-2.0-OpenSSH_9.9\r\n\r\n")
 
@@ -275,7 +281,7 @@ async def test_a_server_that_speaks_something_else_fails_the_handshake():
     assert heard.events(HttpExchangeEnded)[0].error == error.message
 
 
-async def test_a_handshake_that_is_wrong_is_told_with_what_was_wrong_in_it():
+async def test_a_handshake_that_is_wrong_is_told_with_what_was_wrong_in_it() -> None:
     async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await accept(reader, writer, b"Sec-WebSocket-Protocol: other\r\n")
 
@@ -288,7 +294,7 @@ async def test_a_handshake_that_is_wrong_is_told_with_what_was_wrong_in_it():
     assert heard.events(HttpExchangeEnded)[0].error == error.message
 
 
-async def test_a_handshake_that_is_called_off_is_told():
+async def test_a_handshake_that_is_called_off_is_told() -> None:
     async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.readuntil(b"\r\n\r\n")
         is_asked.set()
@@ -305,7 +311,7 @@ async def test_a_handshake_that_is_called_off_is_told():
     assert heard.events(HttpExchangeEnded)[0].error == "closed by us before its end"
 
 
-async def test_a_server_that_is_not_there_refuses_the_connection():
+async def test_a_server_that_is_not_there_refuses_the_connection() -> None:
     async with serving(echo) as url:
         pass
     error, _ = await refusal_of(url)
@@ -313,7 +319,7 @@ async def test_a_server_that_is_not_there_refuses_the_connection():
     assert error.details["system_code"] == "ECONNREFUSED"
 
 
-async def test_a_handshake_that_is_never_answered_times_out():
+async def test_a_handshake_that_is_never_answered_times_out() -> None:
     async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.read()
 
@@ -323,7 +329,7 @@ async def test_a_handshake_that_is_never_answered_times_out():
 
 
 @pytest.mark.parametrize("url", ["http://127.0.0.1/", "ws://"])
-def test_a_url_that_is_no_websocket_is_a_configuration_error(url):
+def test_a_url_that_is_no_websocket_is_a_configuration_error(url: str) -> None:
     with pytest.raises(ConfigurationError):
         WebSocketTransport(url)
 
@@ -332,7 +338,7 @@ def test_a_url_that_is_no_websocket_is_a_configuration_error(url):
 
 
 @pytest.mark.parametrize(("code", "reason"), [(1000, ""), (1011, "out of memory"), (4001, "bye")])
-async def test_the_close_code_and_its_reason_are_told(code, reason):
+async def test_the_close_code_and_its_reason_are_told(code: int, reason: str) -> None:
     async def handle(server: ServerConnection) -> None:
         await server.close(code, reason)
 
@@ -345,7 +351,7 @@ async def test_the_close_code_and_its_reason_are_told(code, reason):
     assert reason in error.message
 
 
-async def test_a_connection_that_breaks_off_is_told_as_such():
+async def test_a_connection_that_breaks_off_is_told_as_such() -> None:
     async def handle(server: ServerConnection) -> None:
         server.transport.abort()
 
@@ -355,7 +361,7 @@ async def test_a_connection_that_breaks_off_is_told_as_such():
     assert "without a close frame" in heard.losses[0].message
 
 
-async def test_a_message_over_the_limit_ends_the_connection_and_says_why():
+async def test_a_message_over_the_limit_ends_the_connection_and_says_why() -> None:
     async def handle(server: ServerConnection) -> None:
         await server.send("x" * 2000)
         await server.wait_closed()
@@ -369,7 +375,7 @@ async def test_a_message_over_the_limit_ends_the_connection_and_says_why():
     assert "limit of 1000 bytes" in heard.losses[0].message
 
 
-async def test_a_frame_that_breaks_the_protocol_ends_the_connection_whatever_the_server_does():
+async def test_a_frame_that_breaks_the_protocol_ends_the_connection_if_nobody_hangs_up() -> None:
     is_told = asyncio.Event()
 
     async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -391,7 +397,7 @@ async def test_a_frame_that_breaks_the_protocol_ends_the_connection_whatever_the
     assert heard.losses[0].details["close_code"] == 1002
 
 
-async def test_leaving_on_purpose_closes_with_1000_and_is_no_loss():
+async def test_leaving_on_purpose_closes_with_1000_and_is_no_loss() -> None:
     closed: asyncio.Future[int | None] = asyncio.get_running_loop().create_future()
 
     async def handle(server: ServerConnection) -> None:

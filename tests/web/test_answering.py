@@ -280,7 +280,7 @@ async def test_capabilities_count_from_the_next_connection_on(asker: Page) -> No
     assert before["client_capabilities"]["sampling"] == {"tools": {}, "context": {}}
     assert "io.modelcontextprotocol/tasks" in before["client_capabilities"]["extensions"]
     assert not before["needs_reconnect"]
-    chosen = {"sampling": None, "experimental": {"mine": {}}}
+    chosen: dict[str, Any] = {"sampling": None, "experimental": {"mine": {}}}
     view = await asker.ask("SetCapabilities", server_id=SERVER, capabilities=chosen)
     assert view["needs_reconnect"]
     assert "sampling" not in view["client_capabilities"]

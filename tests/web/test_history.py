@@ -150,8 +150,8 @@ async def test_what_is_exported_of_one_server_holds_nothing_of_another(web: Site
 async def test_of_the_rows_that_a_page_shows_nothing_else_is_exported(web: Site) -> None:
     run_id = web.workspace.bus.run_id
     for number in range(1, 5):
-        sent = (number, "POST", f"http://localhost/{number}", [], b"{}")
-        web.workspace.bus.publish(HttpRequestSent, "one", 2, *sent)
+        url = f"http://localhost/{number}"
+        web.workspace.bus.publish(HttpRequestSent, "one", 2, number, "POST", url, [], b"{}")
     events = await recorded(web, text="localhost/4", run=run_id)
     last = events[0]["seq"]
 
