@@ -5,8 +5,8 @@ import { Callout } from "../parts/Callout";
 import { JsonTree } from "../parts/JsonTree";
 import { Name } from "../parts/Name";
 import { TextView } from "../parts/TextView";
-import { cut } from "../values/format";
-import { isObject } from "../values/shape";
+import { truncate } from "../values/format";
+import { isObject } from "../values/jsonObject";
 import css from "./CallPanel.module.css";
 import { useRequest } from "./useRequest";
 
@@ -40,7 +40,7 @@ export function Asked({ call }: { call: CallView }) {
         <strong className="mono">
           <Name>{call.name || call.method}</Name>
         </strong>{" "}
-        <span className="mono dim">{cut(brief, LONGEST)}</span>
+        <span className="mono dim">{truncate(brief, LONGEST)}</span>
       </summary>
       {problem && <Callout>{problem}</Callout>}
       {typeof shown === "string" ? (

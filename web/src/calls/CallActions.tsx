@@ -6,7 +6,7 @@ import { textOf } from "../content/textOf";
 import { Icon } from "../parts/icons";
 import { copy, save } from "../parts/text";
 import { useInspector } from "../state/store";
-import { indented } from "../values/exactJson";
+import { indentJson } from "../values/exactJson";
 import { fileName } from "../values/fileName";
 import { pretty } from "../values/json";
 import { asCommand, asCurl, asJsonRpc, asPython, canBeCommand, canCurl } from "./copyAs";
@@ -62,7 +62,7 @@ function CopyAs({ call }: { call: CallView }) {
 
 export function CallActions({ call }: { call: CallView }) {
   const { value, text } = useResult(call);
-  const json = (): string => (text === null ? pretty(value) : indented(text));
+  const json = (): string => (text === null ? pretty(value) : indentJson(text));
   const name = (): string => fileName([call.server_id, call.name || call.method || "raw"], "json");
   return (
     <>

@@ -5,8 +5,8 @@ import type { CallView, ProgressView } from "../api/types";
 import { useNow } from "../parts/useNow";
 import { telling } from "../state/actions";
 import { command } from "../state/connection";
-import { duration } from "../values/format";
-import { visible } from "../values/visible";
+import { formatDuration } from "../values/format";
+import { visible } from "../values/hiddenCharacters";
 import css from "./CallPanel.module.css";
 
 // What the engine says where nothing more is to be said.
@@ -49,7 +49,7 @@ export function Ongoing({ call, hasCancel = true }: { call: CallView; hasCancel?
         </span>
         {share !== null && <span>{Math.round(share)} %</span>}
         <span className={css.time} role="timer">
-          {duration(Math.max(0, now - call.started))}
+          {formatDuration(Math.max(0, now - call.started))}
         </span>
         {hasCancel && (
           <Button size="compact-xs" variant="default" color="red" onClick={() => cancel(call)}>

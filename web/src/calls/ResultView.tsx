@@ -12,10 +12,10 @@ import { JsonTree } from "../parts/JsonTree";
 import { Name } from "../parts/Name";
 import { TextView } from "../parts/TextView";
 import { usePreference } from "../state/remembered";
-import { indented } from "../values/exactJson";
-import { bytes } from "../values/format";
+import { indentJson } from "../values/exactJson";
+import { formatBytes } from "../values/format";
 import { pretty } from "../values/json";
-import { type Fields, fieldsOf, isObject } from "../values/shape";
+import { fieldsOf, isObject, type JsonObject } from "../values/jsonObject";
 import css from "./ResultView.module.css";
 import { fitOf } from "./status";
 import { useResult } from "./useResult";
@@ -57,7 +57,7 @@ function Listed({
   name,
   draw,
 }: {
-  of: Fields;
+  of: JsonObject;
   name: string;
   draw(item: unknown, index: number): ReactNode;
 }) {
@@ -89,7 +89,15 @@ function ReadResource({
   );
 }
 
-function Shown({ call, value, hasSchema }: { call: CallView; value: Fields; hasSchema: boolean }) {
+function Shown({
+  call,
+  value,
+  hasSchema,
+}: {
+  call: CallView;
+  value: JsonObject;
+  hasSchema: boolean;
+}) {
   const { call_id: callId, server_id: serverId, findings } = call;
   const isKnown = ["content", "contents", "messages", "structuredContent"].some(
     (name) => value[name] !== undefined,
@@ -168,7 +176,7 @@ let last = { text: "", indented: "" };
 
 /** A text of megabytes is not indented anew on each visit. */
 function indentedOnce(text: string): string {
-  if (last.text !== text) last = { text, indented: indented(text) };
+  if (last.text !== text) last = { text, indented: indentJson(text) };
   return last.indented;
 }
 
@@ -186,7 +194,7 @@ export function ResultView({ call, hasSchema = false }: { call: CallView; hasSch
     () => (form === "raw" ? (text === null ? pretty(value) : indentedOnce(text)) : ""),
     [form, text, value],
   );
-  if (isLoading) return <p className="dim">Loading {bytes(call.result_size_bytes)}…</p>;
+  if (isLoading) return <p className="dim">Loading {formatBytes(call.result_size_bytes)}…</p>;
   if (problem) return <Callout>{problem}</Callout>;
   if (value === undefined)
     return <p className="dim">{call.kind === "raw" ? "No reply came." : "There is no result."}</p>;

@@ -3,7 +3,7 @@
 import type { CallView, ServerView } from "../api/types";
 import { enveloped, isStateless } from "../state/revision";
 import { pretty } from "../values/json";
-import { type Fields, isObject } from "../values/shape";
+import { isObject, type JsonObject } from "../values/jsonObject";
 
 type Known = ServerView | undefined;
 
@@ -176,7 +176,7 @@ asyncio.run(main())
 
 // -- JSON-RPC and curl ---------------------------------------------------------------------------
 
-function message(call: CallView, params: unknown): Fields {
+function message(call: CallView, params: unknown): JsonObject {
   return { jsonrpc: "2.0", id: call.request_id ?? 1, method: call.method, params };
 }
 

@@ -7,8 +7,8 @@ import { Media } from "../parts/Media";
 import { Name } from "../parts/Name";
 import { RichText } from "../parts/RichText";
 import { pathTo } from "../state/selection";
-import { type Fields, isObject } from "../values/shape";
-import { visible } from "../values/visible";
+import { visible } from "../values/hiddenCharacters";
+import { isObject, type JsonObject } from "../values/jsonObject";
 import css from "./Content.module.css";
 import { Remark, wrong } from "./Remark";
 import { ToolResult, ToolUse } from "./ToolBlocks";
@@ -61,7 +61,7 @@ export function ResourceView({ resource, pointer, ...place }: Place & { resource
   );
 }
 
-function Link({ block, serverId }: { block: Fields; serverId: string }) {
+function Link({ block, serverId }: { block: JsonObject; serverId: string }) {
   const navigate = useNavigate();
   const uri = text(block.uri);
   const description = text(block.description);
@@ -106,7 +106,12 @@ export function Annotations({ value }: { value: unknown }) {
   );
 }
 
-function Body({ block, pointer, serverId, ...place }: Place & { block: Fields; serverId: string }) {
+function Body({
+  block,
+  pointer,
+  serverId,
+  ...place
+}: Place & { block: JsonObject; serverId: string }) {
   switch (block.type) {
     case "text":
       return typeof block.text === "string" ? (

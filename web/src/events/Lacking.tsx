@@ -5,7 +5,7 @@ import { telling } from "../state/actions";
 import { type Gap, useRing } from "../state/events";
 import { fillGap, type Older } from "../state/older";
 import type { Recorded } from "../state/recorded";
-import { counted } from "../values/format";
+import { pluralize } from "../values/format";
 
 interface LineProps {
   children: ReactNode;
@@ -42,8 +42,8 @@ export function ReadFrom({ recorded }: { recorded: Recorded }) {
       {problem && <div className="toolbar">{problem}</div>}
       {isCut && (
         <div className="toolbar dim" role="status">
-          Only the first {counted(ring.items.length, "event")} of this run are listed; an export has
-          all of them.
+          Only the first {pluralize(ring.items.length, "event")} of this run are listed; an export
+          has all of them.
         </div>
       )}
     </>
@@ -67,7 +67,8 @@ function Missed({ runId }: { runId: string }) {
   const count = gaps.reduce((sum, gap: Gap) => sum + gap.last_seq - gap.first_seq + 1, 0);
   return (
     <Line button="Load them from the recording" isBusy={isBusy} onClick={() => void fill()}>
-      {counted(count, "event was", "events were")} not sent to this page: it was too slow for them.
+      {pluralize(count, "event was", "events were")} not sent to this page: it was too slow for
+      them.
     </Line>
   );
 }
@@ -82,7 +83,7 @@ function Oldest() {
   if (count === 0) return null;
   return (
     <div className="toolbar dim">
-      The {counted(count, "oldest event is", "oldest events are")} not listed; an export has them.
+      The {pluralize(count, "oldest event is", "oldest events are")} not listed; an export has them.
     </div>
   );
 }

@@ -1,5 +1,5 @@
 import type { WholeEvent } from "../api/types";
-import { fieldsOf } from "../values/shape";
+import { fieldsOf } from "../values/jsonObject";
 
 /** The names of what the recording masked in the bytes of an event, each once. */
 export const maskedIn = (masked: WholeEvent["masked"]): string[] => [

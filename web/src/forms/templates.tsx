@@ -13,7 +13,7 @@ import {
 } from "@rjsf/utils";
 import type { ReactNode } from "react";
 import { type IconName, Icon as Sign } from "../parts/icons";
-import { visible } from "../values/visible";
+import { visible } from "../values/hiddenCharacters";
 import { described } from "./Described";
 import { isMultipleChoice } from "./drawing";
 import { useAt } from "./placing";

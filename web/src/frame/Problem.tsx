@@ -2,7 +2,7 @@
 import { Button } from "@mantine/core";
 import { useLocation, useNavigate, useRouteError } from "react-router";
 import { Empty } from "../parts/Empty";
-import { words } from "../values/format";
+import { errorMessage } from "../values/format";
 
 const reload = (): void => location.reload();
 
@@ -17,7 +17,7 @@ export function Problem() {
       title="This page failed"
       action={<Button onClick={reload}>Load the page again</Button>}
     >
-      {words(thrown)}. {KEPT}
+      {errorMessage(thrown)}. {KEPT}
     </Empty>
   );
 }
@@ -43,7 +43,7 @@ export function Failed({ why, onRetry }: { why: string; onRetry(): void }) {
 }
 
 export function ScreenProblem() {
-  const why = words(useRouteError());
+  const why = errorMessage(useRouteError());
   const here = useLocation();
   const navigate = useNavigate();
   return <Failed why={why} onRetry={() => void navigate(here, { replace: true })} />;

@@ -8,16 +8,16 @@ import { StateDot } from "../parts/StateDot";
 import { RESTART_KEY, restart, restartWord } from "../servers/connectAnew";
 import { nameOf, useSwitchServer } from "../state/selection";
 import { useInspector } from "../state/store";
-import { duration } from "../values/format";
-import { shownState, stateWords } from "../values/serverState";
+import { formatDuration } from "../values/format";
+import { displayState, stateLabel } from "../values/serverState";
 import css from "./ServerSwitcher.module.css";
 import { useIsDown } from "./useIsDown";
 
 /** How it stands, how fast it answers, what it speaks: a narrow bar has no room for all of it. */
 const standing = (server: ServerView): string =>
   [
-    stateWords(server),
-    server.state === "CONNECTED" && server.latency_s !== null && duration(server.latency_s),
+    stateLabel(server),
+    server.state === "CONNECTED" && server.latency_s !== null && formatDuration(server.latency_s),
     server.protocol_version,
   ]
     .filter(Boolean)
@@ -35,12 +35,12 @@ export function ServerSwitcher({ server }: { server: ServerView | null }) {
           className={css.switch}
           aria-label={
             server
-              ? `Server: ${nameOf(server)}, ${isDown ? "not known now" : stateWords(server)}`
+              ? `Server: ${nameOf(server)}, ${isDown ? "not known now" : stateLabel(server)}`
               : "No server"
           }
         >
           {server ? (
-            <StateDot state={isDown ? "DISCONNECTED" : shownState(server)} />
+            <StateDot state={isDown ? "DISCONNECTED" : displayState(server)} />
           ) : (
             <Icon name="servers" />
           )}
@@ -54,7 +54,7 @@ export function ServerSwitcher({ server }: { server: ServerView | null }) {
         {[...servers.values()].map((one) => (
           <Menu.Item
             key={one.server_id}
-            leftSection={<StateDot state={shownState(one)} />}
+            leftSection={<StateDot state={displayState(one)} />}
             rightSection={one.server_id === server?.server_id && <Icon name="check" size={14} />}
             aria-current={one.server_id === server?.server_id || undefined}
             onClick={() => switchTo(one.server_id)}

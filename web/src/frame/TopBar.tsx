@@ -18,8 +18,8 @@ import {
 } from "../state/selection";
 import { useInspector } from "../state/store";
 import { lastPath } from "../state/visited";
-import { clock, cut, duration } from "../values/format";
-import { stateWords } from "../values/serverState";
+import { formatDuration, formatTime, truncate } from "../values/format";
+import { stateLabel } from "../values/serverState";
 import { openPalette } from "./paletteStore";
 import { ServerSwitcher } from "./ServerSwitcher";
 import css from "./TopBar.module.css";
@@ -69,7 +69,7 @@ export const ping = (serverId: string): void =>
 
 function Status({ server }: { server: ServerView }) {
   const isDown = useIsDown();
-  const words = isDown ? "Not known now" : stateWords(server);
+  const words = isDown ? "Not known now" : stateLabel(server);
   return (
     <span className={css.status}>
       <span role="status" className="cut" title={words}>
@@ -81,10 +81,10 @@ function Status({ server }: { server: ServerView }) {
             <button
               type="button"
               className="plain dim"
-              aria-label={`Ping now${server.latency_s === null ? "" : `; the last took ${duration(server.latency_s)}`}`}
+              aria-label={`Ping now${server.latency_s === null ? "" : `; the last took ${formatDuration(server.latency_s)}`}`}
               onClick={() => ping(server.server_id)}
             >
-              {server.latency_s === null ? "ping" : duration(server.latency_s)}
+              {server.latency_s === null ? "ping" : formatDuration(server.latency_s)}
             </button>
           </Tooltip>
         )}
@@ -154,9 +154,9 @@ function Bell() {
             onClick={() => void navigate(pathToQuestion(question))}
           >
             <span className="mono">{question.method}</span>
-            <div className="cut">{cut(about(question), 80)}</div>
+            <div className="cut">{truncate(about(question), 80)}</div>
             <div className="dim">
-              {question.server_id}, asked {clock(question.opened, false)}
+              {question.server_id}, asked {formatTime(question.opened, false)}
             </div>
           </Menu.Item>
         ))}

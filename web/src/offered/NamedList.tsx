@@ -9,7 +9,7 @@ import { ListStatus } from "../servers/ListStatus";
 import { fitting, type Item } from "../state/items";
 import { itemsIn, useList } from "../state/lists";
 import { pathTo } from "../state/selection";
-import { visible } from "../values/visible";
+import { visible } from "../values/hiddenCharacters";
 import { MarksProvider, useMarks } from "./marks";
 import { useChoose } from "./useChoose";
 import { useListFilter } from "./useListFilter";

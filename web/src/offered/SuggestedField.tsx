@@ -2,7 +2,7 @@
 import { CloseButton, Combobox, Textarea, TextInput, useCombobox } from "@mantine/core";
 import type { ChangeEvent, KeyboardEvent, ReactNode } from "react";
 import { Name } from "../parts/Name";
-import { visible } from "../values/visible";
+import { visible } from "../values/hiddenCharacters";
 import { type Argument, useSuggestions } from "./useSuggestions";
 
 interface Props extends Argument {

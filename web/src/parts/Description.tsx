@@ -1,7 +1,7 @@
 // What a server says of a thing of its own: the first lines, and the rest for who wants it.
 import { useElementSize } from "@mantine/hooks";
 import { useLayoutEffect, useState } from "react";
-import { visible } from "../values/visible";
+import { visible } from "../values/hiddenCharacters";
 import css from "./Description.module.css";
 import { looksLikeMarkdown, Markdown } from "./Markdown";
 

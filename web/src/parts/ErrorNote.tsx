@@ -3,9 +3,9 @@ import { Anchor, Button } from "@mantine/core";
 import { type ReactNode, useState } from "react";
 import type { ErrorView } from "../api/types";
 import { withoutAnsi } from "../values/ansi";
-import { cut } from "../values/format";
+import { truncate } from "../values/format";
+import { visible } from "../values/hiddenCharacters";
 import { pretty } from "../values/json";
-import { visible } from "../values/visible";
 import css from "./ErrorNote.module.css";
 import { Icon } from "./icons";
 import { copy } from "./text";
@@ -35,7 +35,7 @@ export function ErrorNote({ error, title, note, action, isCard, tone = "bad" }: 
       <Icon name={tone === "bad" ? "alert" : "auth"} />
       <div className={`stack tight ${css.body}`}>
         {title && <strong>{title}</strong>}
-        <span className={css.message}>{isOpen ? message : cut(message, most)}</span>
+        <span className={css.message}>{isOpen ? message : truncate(message, most)}</span>
         {note && <span className="dim">{note}</span>}
         {isOpen && <pre className="block">{pretty({ code: error.code, ...error.details })}</pre>}
         <div className="row wrap">

@@ -1,6 +1,6 @@
 // Keeps what cannot be drawn to its own place: one bad value never takes the page away.
 import { Component, type ReactNode } from "react";
-import { words } from "../values/format";
+import { errorMessage } from "../values/format";
 import { pretty } from "../values/json";
 import { Callout } from "./Callout";
 
@@ -30,7 +30,7 @@ export class Guarded extends Component<Props, State> {
   override state: State = { problem: null, raw: this.props.raw };
 
   static getDerivedStateFromError(thrown: unknown): Partial<State> {
-    return { problem: words(thrown) };
+    return { problem: errorMessage(thrown) };
   }
 
   static getDerivedStateFromProps(props: Props, state: State): State | null {

@@ -3,14 +3,14 @@
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { useDeferredValue, useId, useMemo, useRef, useState } from "react";
 import {
+  ancestorsOf,
   findIn,
-  foundWords,
-  hasMoreThan,
+  hasMoreValuesThan,
+  initiallyOpen,
   type JsonRow,
-  leadingTo,
-  openAtFirst,
+  matchCountLabel,
   rowsOf,
-  type Toggled,
+  type ToggledNodes,
   withToggled,
 } from "../values/jsonRows";
 import { FindBar, SHORTEST, stepped } from "./FindBar";
@@ -23,7 +23,7 @@ const ROW_PX = 20;
 const AT_FIRST = 200;
 // What has no more values than this is seen whole.
 const SMALL = 24;
-const NOTHING: Toggled = new Map();
+const NOTHING: ToggledNodes = new Map();
 
 interface Props {
   value: unknown;
@@ -50,7 +50,7 @@ interface Opened {
 
 function useOpened(value: unknown): Opened {
   const [toggled, setToggled] = useState(NOTHING);
-  const atFirst = useMemo(() => openAtFirst(value, AT_FIRST), [value]);
+  const atFirst = useMemo(() => initiallyOpen(value, AT_FIRST), [value]);
   const rows = useMemo(
     () => rowsOf(value, withToggled(atFirst, toggled)),
     [value, atFirst, toggled],
@@ -60,7 +60,7 @@ function useOpened(value: unknown): Opened {
     toggle: (row) => setToggled(new Map(toggled).set(row.pointer, !row.isOpen)),
     reveal: (pointer) => {
       const next = new Map(toggled);
-      for (const one of leadingTo(value, pointer)) next.set(one, true);
+      for (const one of ancestorsOf(value, pointer)) next.set(one, true);
       setToggled(next);
       const shown = rowsOf(value, withToggled(atFirst, next));
       return shown.findIndex((row) => row.pointer === pointer);
@@ -92,7 +92,7 @@ function Search({ value, chosen, onFound }: SearchProps) {
       label="Search in JSON"
       text={text}
       onText={setText}
-      found={foundWords(found.length)}
+      found={matchCountLabel(found.length)}
       canStep={found.length > 0}
       step={step}
     />
@@ -104,7 +104,7 @@ function Tree({ value, label, most, withSearch = true }: Props) {
   const { rows, toggle, reveal } = useOpened(value);
   const [chosen, setChosen] = useState<string | null>(null);
   const scroller = useRef<HTMLDivElement>(null);
-  const isLarge = useMemo(() => hasMoreThan(value, SMALL), [value]);
+  const isLarge = useMemo(() => hasMoreValuesThan(value, SMALL), [value]);
   const virtual = useVirtualizer({
     count: rows.length,
     getScrollElement: () => scroller.current,

@@ -1,6 +1,6 @@
 // Markdown as elements: what servers commonly write, and never HTML. Links open only http(s).
 import { createElement, Fragment, memo, type ReactNode } from "react";
-import { visible } from "../values/visible";
+import { visible } from "../values/hiddenCharacters";
 import { Callout } from "./Callout";
 import css from "./Markdown.module.css";
 import { TextView } from "./TextView";

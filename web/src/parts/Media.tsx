@@ -1,8 +1,8 @@
 // Pictures and sounds of a result or a question, shown from our own origin; all else can only be saved.
 import { Anchor } from "@mantine/core";
 import { useMemo } from "react";
-import { address } from "../api/folder";
-import { bytes } from "../values/format";
+import { withBasePath } from "../api/basePath";
+import { formatBytes } from "../values/format";
 import { bytesOfBase64 } from "../values/json";
 import { HexView } from "./HexView";
 import css from "./Media.module.css";
@@ -20,8 +20,8 @@ export interface Place {
 function blobPath({ callId, questionId, pointer }: Place): string | null {
   const query = new URLSearchParams({ pointer });
   if (questionId !== undefined)
-    return address(`/api/questions/${encodeURIComponent(questionId)}/blob?${query}`);
-  return callId === null ? null : address(`/api/blob/${encodeURIComponent(callId)}?${query}`);
+    return withBasePath(`/api/questions/${encodeURIComponent(questionId)}/blob?${query}`);
+  return callId === null ? null : withBasePath(`/api/blob/${encodeURIComponent(callId)}?${query}`);
 }
 
 interface Props {
@@ -36,7 +36,7 @@ export function Media({ data, mime, place }: Props) {
   const about = (
     <div className="row dim">
       <span>
-        {mime || "no MIME type"}, {bytes(size)}
+        {mime || "no MIME type"}, {formatBytes(size)}
       </span>
       {path && (
         <Anchor href={path} download size="xs">

@@ -1,6 +1,6 @@
 import { Button } from "@mantine/core";
 import type { ReactNode } from "react";
-import { visible } from "../values/visible";
+import { visible } from "../values/hiddenCharacters";
 import { Empty } from "./Empty";
 
 interface Props {

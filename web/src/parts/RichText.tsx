@@ -1,10 +1,10 @@
 // A text in the form that suits it: JSON as a tree, Markdown rendered, or as it is in its colours.
 import { ActionIcon, SegmentedControl, Tooltip } from "@mantine/core";
 import { useMemo, useState } from "react";
-import { parseShown } from "../values/exactJson";
+import { tryParseExactly } from "../values/exactJson";
 import { fileName } from "../values/fileName";
+import { visible } from "../values/hiddenCharacters";
 import { languageOf } from "../values/highlight";
-import { visible } from "../values/visible";
 import { Icon } from "./icons";
 import { JsonTree } from "./JsonTree";
 import { looksLikeMarkdown, Markdown } from "./Markdown";
@@ -27,7 +27,7 @@ const isMarkdown = ({ mime, uri }: About): boolean =>
 
 /** The forms that a text can be shown in; the first is what it is shown as. */
 export function formsOf(text: string, about: About): { forms: Form[]; value?: unknown } {
-  const json = /^\s*[[{]/.test(text) ? parseShown(text) : null;
+  const json = /^\s*[[{]/.test(text) ? tryParseExactly(text) : null;
   if (json?.ok) return { forms: ["json", "text"], value: json.value };
   if (isMarkdown(about)) return { forms: ["markdown", "text"] };
   // Nobody said that it is Markdown, so that it is rendered only for who asks for it.

@@ -10,7 +10,7 @@ import {
   useRef,
 } from "react";
 import type { EventView } from "../api/types";
-import { indexOf } from "../values/inOrder";
+import { indexOfSeq } from "../values/seqIndex";
 import { Icon } from "./icons";
 import css from "./RowList.module.css";
 import { useWindow, type Window } from "./useWindow";
@@ -42,7 +42,7 @@ export const focusRows = (within: HTMLElement | null): void =>
   within?.querySelector<HTMLElement>('[role="listbox"], [role="tree"]')?.focus();
 
 function placeOf(rows: EventView[], seq: number, isTree: boolean): number {
-  const at = indexOf(rows, seq);
+  const at = indexOfSeq(rows, seq);
   return at < 0 && isTree ? rows.findIndex((row) => row.seq === seq) : at;
 }
 

@@ -1,8 +1,8 @@
 // The state of a connection as a dot.
-import type { Shown } from "../values/serverState";
+import type { DisplayState } from "../values/serverState";
 import css from "./StateDot.module.css";
 
-const TONES: Record<Shown, string | undefined> = {
+const TONES: Record<DisplayState, string | undefined> = {
   DISCONNECTED: css.off,
   CONNECTING: css.wait,
   CONNECTED: css.good,
@@ -11,6 +11,6 @@ const TONES: Record<Shown, string | undefined> = {
   SIGN_IN: css.ask,
 };
 
-export function StateDot({ state }: { state: Shown }) {
+export function StateDot({ state }: { state: DisplayState }) {
   return <span className={`${css.dot} ${TONES[state]}`} aria-hidden="true" />;
 }

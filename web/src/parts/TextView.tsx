@@ -14,11 +14,11 @@ import { type Language, spansOf, type Token, tokensOf } from "../values/highligh
 import {
   findAll,
   isContinued,
-  lastNotAbove,
-  MOST_FOUND,
-  piecesOf,
+  lastIndexAtMost,
+  MAX_MATCHES,
   rowAt,
   rowStarts,
+  splitAtMatches,
 } from "../values/textRows";
 import { copyRows } from "./copyRows";
 import { FindBar, SHORTEST, stepped } from "./FindBar";
@@ -79,7 +79,7 @@ function Coloured({ text, start, end, tokens }: Part & { tokens: Token[] }) {
 
 /** A part of the text, with what was found in it marked. */
 function Marked({ text, start, end, tokens, found }: Part & Omit<Drawn, "isWrapped">) {
-  const pieces = piecesOf(text, start, end, found.places, found.length);
+  const pieces = splitAtMatches(text, start, end, found.places, found.length);
   return pieces.map((piece): ReactNode => {
     const of = { text, start: piece.start, end: piece.start + piece.text.length, tokens };
     if (piece.match < 0) return <Coloured key={piece.start} {...of} />;
@@ -110,7 +110,7 @@ function Windowed({ text, label, most = 480, isWrapped, tokens, found }: Props &
   const topPlace = useRef(0);
   // Wrapped anew, what was at the upper edge stays there.
   useLayoutEffect(() => {
-    const row = lastNotAbove(starts, topPlace.current);
+    const row = lastIndexAtMost(starts, topPlace.current);
     if (scroller.current && row >= 0) scroller.current.scrollTop = row * ROW_PX;
   }, [starts, scroller]);
   const place = found.places[found.current];
@@ -120,7 +120,7 @@ function Windowed({ text, label, most = 480, isWrapped, tokens, found }: Props &
     const element = scroller.current;
     if (!element) return;
     // In the middle, so that what is around it can be read too.
-    element.scrollTop = lastNotAbove(starts, place) * ROW_PX - element.clientHeight / 2;
+    element.scrollTop = lastIndexAtMost(starts, place) * ROW_PX - element.clientHeight / 2;
     isSought.current = true;
   }, [place, starts, scroller]);
   // Its row is drawn once the scrolling has been noticed, which may be some drawings later.
@@ -187,7 +187,7 @@ function Whole({ text, label, most, isWrapped, tokens, found }: Props & Drawn) {
 }
 
 const counted = ({ places, current }: Found): string => {
-  const count = `${places.length.toLocaleString("en")}${places.length >= MOST_FOUND ? "+" : ""}`;
+  const count = `${places.length.toLocaleString("en")}${places.length >= MAX_MATCHES ? "+" : ""}`;
   return places.length ? `${(current + 1).toLocaleString("en")} of ${count}` : "0 found";
 };
 

@@ -1,6 +1,6 @@
 // One row of a JSON tree: its name, and its value as far as it fits a line.
 import { ExactNumber } from "../values/exactJson";
-import { bytes, cut } from "../values/format";
+import { formatBytes, truncate } from "../values/format";
 import { pretty } from "../values/json";
 import { isContainer, type JsonRow } from "../values/jsonRows";
 import { Icon } from "./icons";
@@ -35,8 +35,8 @@ function Value({ row }: { row: JsonRow }) {
       : JSON.stringify(length > LONGEST ? String(value).slice(0, LONGEST) : value);
   return (
     <span className={kindOf(value)}>
-      {cut(text ?? "undefined", LONGEST)}
-      {length > LONGEST && <span className={css.size}> {bytes(length)}</span>}
+      {truncate(text ?? "undefined", LONGEST)}
+      {length > LONGEST && <span className={css.size}> {formatBytes(length)}</span>}
     </span>
   );
 }

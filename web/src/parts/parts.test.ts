@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { bytes, clock, duration } from "../values/format";
-import { findIn, leadingTo, openAtFirst, rowsOf } from "../values/jsonRows";
+import { formatBytes, formatDuration, formatTime } from "../values/format";
+import { ancestorsOf, findIn, initiallyOpen, rowsOf } from "../values/jsonRows";
 import { rowStarts } from "../values/textRows";
 import { blocksOf, isWebLink, looksLikeMarkdown } from "./Markdown";
 import { iconOf, initials } from "./ServerIcon";
@@ -31,13 +31,13 @@ describe("the rows of a tree", () => {
   it("finds values and names, and knows what must be open to see them", () => {
     expect(findIn(value, "NEEDLE")).toEqual(["/list/1/deep"]);
     expect(findIn(value, "deep")).toEqual(["/list/1/deep"]);
-    expect(leadingTo(value, "/list/1/deep")).toEqual(["", "/list", "/list/1"]);
+    expect(ancestorsOf(value, "/list/1/deep")).toEqual(["", "/list", "/list/1"]);
   });
   it("opens at first what fits", () => {
-    expect(openAtFirst(value, 100)).toEqual(new Set(["", "/list", "/list/1"]));
+    expect(initiallyOpen(value, 100)).toEqual(new Set(["", "/list", "/list/1"]));
     const big = Array.from({ length: 1000 }, () => 0);
-    expect(openAtFirst({ big, more: 1 }, 100)).toEqual(new Set([""]));
-    expect(openAtFirst({ big }, 100)).toEqual(new Set(["", "/big"]));
+    expect(initiallyOpen({ big, more: 1 }, 100)).toEqual(new Set([""]));
+    expect(initiallyOpen({ big }, 100)).toEqual(new Set(["", "/big"]));
   });
   it.each([
     ["list", Array.from({ length: 600_000 }, (_, n) => ({ n }))],
@@ -45,14 +45,14 @@ describe("the rows of a tree", () => {
   ])("shows a long %s in groups, of which the first is open", (_, big) => {
     const size = Object.keys(big).length;
     const groups = Math.ceil(size / 1000);
-    const open = openAtFirst({ big }, 200);
+    const open = initiallyOpen({ big }, 200);
     const rows = rowsOf({ big }, open);
     expect(rows).toHaveLength(2 + groups + 1000);
     expect(rows[2]).toMatchObject({ name: "0 … 999", size: 1000, isOpen: true, depth: 2 });
     expect(rows[3]).toMatchObject({ value: { n: 0 }, depth: 3 });
     expect(rows.at(-1)).toMatchObject({ name: `${(groups - 1) * 1000} … ${size - 1}` });
     const last = findIn({ big }, String(size - 1)).at(-1);
-    const shown = rowsOf({ big }, new Set(leadingTo({ big }, last ?? "")));
+    const shown = rowsOf({ big }, new Set(ancestorsOf({ big }, last ?? "")));
     expect(shown.find((row) => row.pointer === last)?.value).toBe(size - 1);
     expect(Object.values(shown[2 + groups - 1]?.value as object).at(-1)).toEqual({ n: size - 1 });
   });
@@ -76,13 +76,17 @@ describe("Markdown", () => {
 
 describe("small things", () => {
   it("writes sizes and times for people", () => {
-    expect([bytes(999), bytes(1500), bytes(5_000_000)]).toEqual(["999 B", "1.5 kB", "5.0 MB"]);
-    expect([duration(0.0001), duration(0.25), duration(75)]).toEqual([
+    expect([formatBytes(999), formatBytes(1500), formatBytes(5_000_000)]).toEqual([
+      "999 B",
+      "1.5 kB",
+      "5.0 MB",
+    ]);
+    expect([formatDuration(0.0001), formatDuration(0.25), formatDuration(75)]).toEqual([
       "<1 ms",
       "250 ms",
       "1 min 15 s",
     ]);
-    expect(clock(0)).toMatch(/^\d\d:\d\d:00\.000$/);
+    expect(formatTime(0)).toMatch(/^\d\d:\d\d:00\.000$/);
   });
   it("draws icons from data: only", () => {
     expect(

@@ -1,6 +1,6 @@
 // How many characters of its monospace font fit a box, also after it has got another width.
 import { type RefObject, useLayoutEffect, useRef, useState } from "react";
-import { columnsIn, WIDEST } from "../values/textRows";
+import { columnsIn, MAX_COLUMNS } from "../values/textRows";
 
 // What a row leaves free for the mark that it goes on with the line above.
 const GUTTER_PX = 16;
@@ -32,5 +32,5 @@ export function useColumns(isWrapped: boolean): Columns {
     observer.observe(element);
     return () => observer.disconnect();
   }, []);
-  return { box, columns: isWrapped ? columns : WIDEST };
+  return { box, columns: isWrapped ? columns : MAX_COLUMNS };
 }

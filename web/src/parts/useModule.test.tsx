@@ -2,11 +2,11 @@ import { MantineProvider } from "@mantine/core";
 import { render, screen } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { expect, test, vi } from "vitest";
-import { signedIn } from "../api/session";
+import { checkSession } from "../api/session";
 import { Loading } from "./Loading";
 import { lazyModule, loadAnyhow, useModule } from "./useModule";
 
-vi.mock("../api/session", () => ({ signedIn: vi.fn() }));
+vi.mock("../api/session", () => ({ checkSession: vi.fn() }));
 
 test("code that does not come is asked for again", async () => {
   let asked = 0;
@@ -33,10 +33,10 @@ test("code that does not come is asked for again", async () => {
 test("code that never comes in this page comes with another one, if mcplens is there", async () => {
   const reload = vi.spyOn(location, "reload").mockImplementation(() => {});
   const loader = lazyModule(() => Promise.reject(new TypeError("no network")));
-  vi.mocked(signedIn).mockResolvedValueOnce("unknown");
+  vi.mocked(checkSession).mockResolvedValueOnce("unknown");
   await loadAnyhow(loader);
   expect(reload).not.toHaveBeenCalled();
-  vi.mocked(signedIn).mockResolvedValueOnce("yes");
+  vi.mocked(checkSession).mockResolvedValueOnce("yes");
   await loadAnyhow(loader);
   expect(reload).toHaveBeenCalledOnce();
 });

@@ -1,6 +1,6 @@
 // Code that is loaded when it is needed, without the third of a second that Suspense holds back.
 import { useEffect, useSyncExternalStore } from "react";
-import { signedIn } from "../api/session";
+import { checkSession } from "../api/session";
 
 export interface Loader<T> {
   /** Rejects if the code cannot be had now; another call tries again. */
@@ -64,7 +64,7 @@ export async function loadAnyhow(loader: Loader<unknown>): Promise<void> {
   try {
     await loader.load();
   } catch {
-    if ((await signedIn()) === "yes") location.reload();
+    if ((await checkSession()) === "yes") location.reload();
   }
 }
 

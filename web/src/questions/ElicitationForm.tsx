@@ -5,8 +5,8 @@ import { type Arguments, ArgumentsEditor, NO_ARGUMENTS } from "../forms/Argument
 import { useFindings } from "../forms/useFindings";
 import { Callout } from "../parts/Callout";
 import { command } from "../state/connection";
-import { fieldsOf } from "../values/shape";
-import { visible } from "../values/visible";
+import { visible } from "../values/hiddenCharacters";
+import { fieldsOf } from "../values/jsonObject";
 import { Answers, Refusals } from "./Answers";
 import { formOddity } from "./asked";
 import { useAnswerDraft } from "./drafts";

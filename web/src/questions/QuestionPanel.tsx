@@ -7,7 +7,7 @@ import { Guarded } from "../parts/Guarded";
 import { useNow } from "../parts/useNow";
 import { viewOf } from "../state/actions";
 import { command } from "../state/connection";
-import { duration } from "../values/format";
+import { formatDuration } from "../values/format";
 import { Answers, uncover } from "./Answers";
 import { ElicitationForm } from "./ElicitationForm";
 import { ElicitationUrl } from "./ElicitationUrl";
@@ -48,7 +48,9 @@ function answerByKey(event: KeyboardEvent<HTMLElement>): void {
 function Countdown({ deadline }: { deadline: number }) {
   const now = useNow(true);
   return (
-    <span className="dim">rejected in {duration(Math.max(0, deadline - now))} if unanswered</span>
+    <span className="dim">
+      rejected in {formatDuration(Math.max(0, deadline - now))} if unanswered
+    </span>
   );
 }
 

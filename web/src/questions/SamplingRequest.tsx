@@ -5,7 +5,7 @@ import { Message } from "../content/Message";
 import { Some } from "../content/Some";
 import { Callout } from "../parts/Callout";
 import { Name } from "../parts/Name";
-import { visible } from "../values/visible";
+import { visible } from "../values/hiddenCharacters";
 import { type AskedSampling, shown } from "./asked";
 import { WholeRequest } from "./Params";
 

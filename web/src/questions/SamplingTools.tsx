@@ -3,7 +3,7 @@ import { Badge, Select } from "@mantine/core";
 import { useState } from "react";
 import { Some } from "../content/Some";
 import { JsonTree } from "../parts/JsonTree";
-import { visible } from "../values/visible";
+import { visible } from "../values/hiddenCharacters";
 import { type AskedTool, TOOL_CHOICES } from "./asked";
 import css from "./QuestionPanel.module.css";
 import type { DraftProps } from "./samplingAnswer";

@@ -9,7 +9,7 @@ import { Name } from "../parts/Name";
 import { telling } from "../state/actions";
 import { command } from "../state/connection";
 import { nameOf } from "../state/selection";
-import { visible } from "../values/visible";
+import { visible } from "../values/hiddenCharacters";
 import css from "./Confirmation.module.css";
 
 function Value({ pair }: { pair: PairView }) {

@@ -7,7 +7,7 @@ import { telling } from "../state/actions";
 import { command } from "../state/connection";
 import { type List, loadList, loadMore, setOnePage, usePaging } from "../state/lists";
 import { useInspector } from "../state/store";
-import { counted, cut } from "../values/format";
+import { pluralize, truncate } from "../values/format";
 import { ListChange } from "./ListChange";
 import css from "./ListStatus.module.css";
 
@@ -32,9 +32,9 @@ export function extent(kind: ListKind, list: List, shown: number): string {
   const { items, summary } = list;
   if (!summary?.fetched) return "Not fetched";
   const total = Math.max(items.length, summary.count);
-  const all = counted(total, NAMES[kind].noun);
+  const all = pluralize(total, NAMES[kind].noun);
   const part = shown < items.length ? `${shown.toLocaleString("en")} of ${all}` : all;
-  const pages = summary.pages > 0 ? ` in ${counted(summary.pages, "page")}` : "";
+  const pages = summary.pages > 0 ? ` in ${pluralize(summary.pages, "page")}` : "";
   return `${part}${pages}${summary.next_cursor === null ? "" : ", more to come"}`;
 }
 
@@ -52,7 +52,7 @@ function More({ serverId, kind, cursor }: { serverId: string; kind: ListKind; cu
       <Button
         size="compact-xs"
         variant="default"
-        title={`Cursor: ${cut(cursor, 200)}`}
+        title={`Cursor: ${truncate(cursor, 200)}`}
         onClick={() => void loadMore(serverId, kind, true)}
       >
         Next page

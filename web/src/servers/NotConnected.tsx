@@ -7,7 +7,7 @@ import { ErrorNote } from "../parts/ErrorNote";
 import type { IconName } from "../parts/icons";
 import { nameOf, pathToServer } from "../state/selection";
 import { useInspector } from "../state/store";
-import { failureWords, stateWords } from "../values/serverState";
+import { failureTitle, stateLabel } from "../values/serverState";
 import { TrustButton } from "./TrustButton";
 import { toggle } from "./toggle";
 import { isOnItsWay, Waiting } from "./Waiting";
@@ -35,7 +35,7 @@ export function NotConnected({ server, icon }: { server: ServerView | undefined;
   return (
     <Empty
       icon={icon}
-      title={`${nameOf(server)}: ${stateWords(server).toLowerCase()}`}
+      title={`${nameOf(server)}: ${stateLabel(server).toLowerCase()}`}
       action={
         <div className="row">
           {!isWaiting && <Button onClick={() => toggle(server)}>Connect</Button>}
@@ -50,7 +50,7 @@ export function NotConnected({ server, icon }: { server: ServerView | undefined;
           {error && (
             <ErrorNote
               error={error}
-              title={failureWords(server)}
+              title={failureTitle(server)}
               action={<TrustButton server={server} />}
             />
           )}

@@ -4,8 +4,8 @@ import type { ServerView } from "../api/types";
 import { useNow } from "../parts/useNow";
 import { telling } from "../state/actions";
 import { command } from "../state/connection";
-import { duration } from "../values/format";
-import { isRetrying, stepWords } from "../values/serverState";
+import { formatDuration } from "../values/format";
+import { connectStepLabel, isRetrying } from "../values/serverState";
 import css from "./Waiting.module.css";
 
 export const isOnItsWay = (server: ServerView): boolean =>
@@ -24,8 +24,8 @@ export function Waiting({ server }: { server: ServerView }) {
           `Next attempt in ${next} s`
         ) : (
           <>
-            {stepWords(server)}
-            <span className="dim"> · for {duration(Math.max(0, now - server.since))}</span>
+            {connectStepLabel(server)}
+            <span className="dim"> · for {formatDuration(Math.max(0, now - server.since))}</span>
           </>
         )}
       </span>

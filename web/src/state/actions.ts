@@ -3,8 +3,8 @@ import { notifications } from "@mantine/notifications";
 import { createElement } from "react";
 import { CommandError } from "../api/socket";
 import type { ErrorView } from "../api/types";
-import { words } from "../values/format";
-import { visible } from "../values/visible";
+import { errorMessage } from "../values/format";
+import { visible } from "../values/hiddenCharacters";
 
 /** Wait for something; if it fails, say what could not be done. */
 export async function telling<T>(title: string, work: Promise<T>): Promise<T | null> {
@@ -13,7 +13,7 @@ export async function telling<T>(title: string, work: Promise<T>): Promise<T | n
   } catch (thrown) {
     const link = { href: viewOf(thrown).helpUrl, target: "_blank", rel: "noreferrer" };
     const help = createElement("a", link, "View documentation");
-    const message = createElement("span", null, `${visible(words(thrown))} `, help);
+    const message = createElement("span", null, `${visible(errorMessage(thrown))} `, help);
     notifications.show({ color: "red", title, message });
     return null;
   }
@@ -24,7 +24,7 @@ export const viewOf = (thrown: unknown): ErrorView =>
     ? thrown.view
     : {
         code: "INTERNAL_ERROR",
-        message: words(thrown),
+        message: errorMessage(thrown),
         category: "protocol",
         retryable: false,
         details: {},

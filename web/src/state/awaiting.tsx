@@ -2,8 +2,8 @@
 // it waits for, since when, and a way to cancel it.
 import { Button } from "@mantine/core";
 import { notifications } from "@mantine/notifications";
-import { clock, cut } from "../values/format";
-import { visible } from "../values/visible";
+import { formatTime, truncate } from "../values/format";
+import { visible } from "../values/hiddenCharacters";
 import { telling, viewOf } from "./actions";
 import { socket } from "./connection";
 
@@ -36,7 +36,7 @@ export async function awaiting<T>(
         message: (
           <span className="row wrap">
             <span className="grow">
-              Waiting for {visible(cut(what, MOST))} since {clock(since, false)}
+              Waiting for {visible(truncate(what, MOST))} since {formatTime(since, false)}
             </span>
             <Button size="compact-xs" variant="default" onClick={cancel}>
               Cancel

@@ -2,7 +2,7 @@
 // Another filter over many events is tested in slices, while the rows of the one before stay.
 import { useEffect, useMemo, useReducer, useRef } from "react";
 import type { EventView } from "../api/types";
-import { indexOf } from "../values/inOrder";
+import { indexOfSeq } from "../values/seqIndex";
 import { type EventRing, useRing, useRingVersion } from "./events";
 
 // Half a frame: a key that is pressed meanwhile is drawn in the other half.
@@ -71,7 +71,7 @@ export class Filtered {
 
   /** Put events where they belong among the rows, as far as they are not there. */
   private insert(events: EventView[]): void {
-    const lacking = events.filter((event) => indexOf(this.rows, event.seq) < 0);
+    const lacking = events.filter((event) => indexOfSeq(this.rows, event.seq) < 0);
     if (lacking.length)
       this.rows = this.rows.concat(lacking).sort((one, other) => one.seq - other.seq);
   }

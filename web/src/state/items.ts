@@ -1,7 +1,7 @@
 // Tools, resources, templates and prompts as the screens know them. A server may send anything
 // under any name: only what has the right type is taken over, the rest is said to be wrong.
 import type { ItemView, ListKind } from "../api/types";
-import { type Fields, fieldsOf, isObject } from "../values/shape";
+import { fieldsOf, isObject, type JsonObject } from "../values/jsonObject";
 
 export interface Tool {
   name?: string;
@@ -57,7 +57,7 @@ export interface Item<T> {
 
 /** Takes fields of the right type, and notes those of another. */
 class Reader {
-  readonly fields: Fields;
+  readonly fields: JsonObject;
 
   constructor(
     value: unknown,
@@ -87,7 +87,7 @@ class Reader {
     return this.take(name, (value) => typeof value === "boolean", "true or false");
   }
 
-  object(name: string): Fields | undefined {
+  object(name: string): JsonObject | undefined {
     return this.take(name, isObject, "an object");
   }
 

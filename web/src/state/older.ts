@@ -4,7 +4,7 @@ import { useEffect, useSyncExternalStore } from "react";
 import { create } from "zustand";
 import { fetchHistory } from "../api/http";
 import type { EventView } from "../api/types";
-import { words } from "../values/format";
+import { errorMessage } from "../values/format";
 import { type EventRing, type Gap, ring } from "./events";
 
 // As many as the backend gives at once.
@@ -89,7 +89,7 @@ export function readOlder(runId: string, fill: typeof fillFront = fillFront): ()
     tell({ isLoading: true, problem: null });
     fill(ring, runId, isGone).then(
       () => tell(NONE),
-      (thrown) => tell({ isLoading: false, problem: words(thrown) }),
+      (thrown) => tell({ isLoading: false, problem: errorMessage(thrown) }),
     );
   }
   const mine = reading;

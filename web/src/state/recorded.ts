@@ -1,7 +1,7 @@
 // Events of a run that was recorded earlier, page by page into a ring of their own.
 import { useEffect, useState } from "react";
 import { fetchHistory } from "../api/http";
-import { words } from "../values/format";
+import { errorMessage } from "../values/format";
 import { CAPACITY, EventRing, ring } from "./events";
 import { useInspector } from "./store";
 
@@ -59,7 +59,7 @@ export function useRecorded(runId: string | null, capacity = CAPACITY): Recorded
     setState({ ...own, isLoading: true });
     fill(own.ring, runId, () => isGone).then(
       (isCut) => !isGone && setState({ ...own, isCut }),
-      (thrown) => !isGone && setState({ ...own, problem: words(thrown) }),
+      (thrown) => !isGone && setState({ ...own, problem: errorMessage(thrown) }),
     );
     return () => {
       isGone = true;

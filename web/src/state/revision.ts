@@ -1,6 +1,6 @@
 // The revision of MCP that a server speaks, and what follows from it.
 import type { ServerView } from "../api/types";
-import { isObject } from "../values/shape";
+import { isObject } from "../values/jsonObject";
 
 export const STATELESS = "2026-07-28";
 const META = "io.modelcontextprotocol/";

@@ -2,7 +2,7 @@
 import { useLayoutEffect, useMemo } from "react";
 import { useLocation, useNavigate } from "react-router";
 import type { CallView, QuestionView, ServerView, TaskView } from "../api/types";
-import { visible } from "../values/visible";
+import { visible } from "../values/hiddenCharacters";
 import { useInspector } from "./store";
 import { lastPath, lastServerId, noteVisit } from "./visited";
 

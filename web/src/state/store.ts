@@ -1,7 +1,7 @@
 // What the backend told of servers, calls, questions, tasks and settings: the newest view of each.
 // A newer view replaces the older one; there is no state machine here.
 import { create } from "zustand";
-import type { Link } from "../api/socket";
+import type { BackendLink } from "../api/socket";
 import type {
   CallView,
   Changed,
@@ -19,7 +19,7 @@ import type {
 import { ring } from "./events";
 
 export interface Inspector {
-  link: Link;
+  link: BackendLink;
   run_id: string | null;
   version: string;
   first_server_id: string | null;

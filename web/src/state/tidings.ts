@@ -4,9 +4,9 @@ import { notifications } from "@mantine/notifications";
 import { createElement, type ReactNode } from "react";
 import type { CallView, ServerView } from "../api/types";
 import { withoutAnsi } from "../values/ansi";
-import { counted, cut } from "../values/format";
+import { pluralize, truncate } from "../values/format";
+import { visible } from "../values/hiddenCharacters";
 import { isRetrying, needsSignIn } from "../values/serverState";
-import { visible } from "../values/visible";
 import { isOnScreen } from "./onScreen";
 import { nameOf, pathToCall } from "./selection";
 import { useInspector } from "./store";
@@ -57,7 +57,7 @@ export function tidingsOf(before: Servers, after: Servers): Tidings {
 }
 
 const names = (servers: ServerView[]): string =>
-  servers.length > FEW ? counted(servers.length, "server") : servers.map(nameOf).join(", ");
+  servers.length > FEW ? pluralize(servers.length, "server") : servers.map(nameOf).join(", ");
 
 function help(server: ServerView, text: string): ReactNode {
   const link = { href: server.error?.helpUrl, target: "_blank", rel: "noreferrer" };
@@ -82,7 +82,7 @@ function tell({ connected, failed, lost }: Tidings): void {
       const title = isClosed
         ? `${nameOf(server)} needs a sign-in`
         : `Could not connect ${nameOf(server)}`;
-      const text = `${cut(visible(withoutAnsi(server.error?.message ?? "")), 100)} `;
+      const text = `${truncate(visible(withoutAnsi(server.error?.message ?? "")), 100)} `;
       const color = isClosed ? "yellow" : "red";
       notifications.show({ color, title, message: help(server, text) });
     }
@@ -110,7 +110,7 @@ function tellOfCall(call: CallView, go: Go): void {
     go(path);
   };
   const text = error
-    ? `${name}: ${cut(visible(withoutAnsi(error.message)), 100)} `
+    ? `${name}: ${truncate(visible(withoutAnsi(error.message)), 100)} `
     : `${name} reports an error. `;
   const parts: ReactNode[] = [text, createElement("a", { href: path, onClick }, "Show the call")];
   if (error) {
@@ -132,7 +132,7 @@ export function watchCalls(go: Go): () => void {
     heard = [];
     timer = undefined;
     if (unseen.length > FEW)
-      notifications.show({ color: "red", message: `${counted(unseen.length, "call")} failed` });
+      notifications.show({ color: "red", message: `${pluralize(unseen.length, "call")} failed` });
     else for (const call of unseen) tellOfCall(call, go);
   };
   const stop = useInspector.subscribe((state, former) => {

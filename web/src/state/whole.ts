@@ -2,7 +2,7 @@
 import { useEffect, useState } from "react";
 import { fetchEvent } from "../api/http";
 import type { EventView, WholeEvent } from "../api/types";
-import { words } from "../values/format";
+import { errorMessage } from "../values/format";
 
 export type Whole = { whole: WholeEvent } | { problem: string };
 
@@ -20,7 +20,7 @@ export function useWhole(wanted: Place | null): Whole | null {
     };
     fetchEvent(run_id, seq).then(
       (whole) => take({ whole }),
-      (thrown) => take({ problem: words(thrown) }),
+      (thrown) => take({ problem: errorMessage(thrown) }),
     );
     return () => {
       isGone = true;

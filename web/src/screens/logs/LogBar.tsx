@@ -10,7 +10,7 @@ import { command } from "../../state/connection";
 import { useRing } from "../../state/events";
 import { useInspector } from "../../state/store";
 import { fileName } from "../../values/fileName";
-import { counted } from "../../values/format";
+import { pluralize } from "../../values/format";
 import { asJsonLines, asText, LEVELS, SHOWN, type Spoken, spokenBy } from "./levels";
 import { type Lines, useCount, useIsEmpty } from "./useLines";
 
@@ -121,7 +121,7 @@ export const View = memo(({ isAll, onAll, isSplit, onSplit }: ViewProps) => (
 View.displayName = "View";
 
 export function Count({ lines }: { lines: Lines }) {
-  return <span className="dim">{counted(useCount(lines), "line")}</span>;
+  return <span className="dim">{pluralize(useCount(lines), "line")}</span>;
 }
 
 interface TakingProps {
@@ -145,7 +145,7 @@ export const Taking = memo(({ lines, serverId, onClear }: TakingProps) => {
     if (parts)
       notifications.show({
         color: "red",
-        message: `Of ${counted(parts, "line")} only the beginning could be read.`,
+        message: `Of ${pluralize(parts, "line")} only the beginning could be read.`,
       });
     await use(rows);
   };

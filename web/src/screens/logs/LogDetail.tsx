@@ -11,7 +11,7 @@ import { pathTo } from "../../state/selection";
 import { useInspector } from "../../state/store";
 import { useWhole } from "../../state/whole";
 import { withoutAnsi } from "../../values/ansi";
-import { clock } from "../../values/format";
+import { formatTime } from "../../values/format";
 import { pretty } from "../../values/json";
 import css from "./LogRow.module.css";
 import { levelOf, lineOf, loggerOf, saidBy, saidIn } from "./levels";
@@ -61,7 +61,7 @@ export function LogDetail({ event, onClose }: { event: EventView; onClose(): voi
         <span className={css.level} data-level={level}>
           {level}
         </span>
-        <span className="dim">{clock(event.wall)}</span>
+        <span className="dim">{formatTime(event.wall)}</span>
         <span className="dim">{event.server_id}</span>
         {loggerOf(event) && <span className="dim">{loggerOf(event)}</span>}
         <Request event={event} />

@@ -6,7 +6,7 @@ import { NoFit } from "../../parts/NoHits";
 import { RowList } from "../../parts/RowList";
 import { Split } from "../../parts/Split";
 import { useRing } from "../../state/events";
-import { visible } from "../../values/visible";
+import { visible } from "../../values/hiddenCharacters";
 import { type LogFilter, type Stream, wantedLogs } from "./filter";
 import { AskForAll, Count } from "./LogBar";
 import { LogRow } from "./LogRow";

@@ -10,7 +10,7 @@ import { about, callsDuring } from "../../questions/about";
 import { QuestionPanel } from "../../questions/QuestionPanel";
 import { pathToCall, pathToQuestion, usePlace } from "../../state/selection";
 import { useInspector } from "../../state/store";
-import { clock, cut } from "../../values/format";
+import { formatTime, truncate } from "../../values/format";
 
 function Head({ question, call }: { question: QuestionView; call: CallView | undefined }) {
   return (
@@ -40,13 +40,13 @@ function Onward({ question }: { question: QuestionView | undefined }) {
     <div className="row wrap" style={{ justifyContent: "center" }}>
       {next && (
         <Button component={Link} to={pathToQuestion(next)}>
-          Next question: {cut(about(next) || next.method, 40)}
+          Next question: {truncate(about(next) || next.method, 40)}
         </Button>
       )}
       {question &&
         callsDuring(question, [...calls.values()]).map((call) => (
           <Button key={call.call_id} component={Link} to={pathToCall(call)} variant="default">
-            Call of {cut(call.name || call.method, 40)}, {clock(call.started, false)}
+            Call of {truncate(call.name || call.method, 40)}, {formatTime(call.started, false)}
           </Button>
         ))}
       <Button component={Link} to="/questions" variant="default">

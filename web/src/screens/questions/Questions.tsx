@@ -8,7 +8,7 @@ import { useNow } from "../../parts/useNow";
 import { about } from "../../questions/about";
 import { pathToQuestion } from "../../state/selection";
 import { useInspector } from "../../state/store";
-import { clock, cut, duration } from "../../values/format";
+import { formatDuration, formatTime, truncate } from "../../values/format";
 
 const COLUMNS = 6;
 
@@ -25,16 +25,16 @@ function Row({ question, now }: { question: QuestionView; now: number }) {
         <Link className="mono" to={pathToQuestion(question)}>
           {question.method}
         </Link>
-        <div className="dim">{cut(about(question), 120)}</div>
+        <div className="dim">{truncate(about(question), 120)}</div>
       </td>
       <td>{question.server_id}</td>
       <td className="mono wide-only">{call ? call.name || call.method : ""}</td>
-      <td className="wide-only">{clock(question.opened, false)}</td>
+      <td className="wide-only">{formatTime(question.opened, false)}</td>
       <td className="wide-only">
         {question.is_done
           ? question.answered_by && `by ${question.answered_by}`
           : question.deadline !== null
-            ? `rejected in ${duration(Math.max(0, question.deadline - now))}`
+            ? `rejected in ${formatDuration(Math.max(0, question.deadline - now))}`
             : ""}
       </td>
     </tr>

@@ -19,7 +19,7 @@ import { command } from "../../state/connection";
 import { fitting, type Item, type Resource, titleOf } from "../../state/items";
 import { itemsIn, type List, useList } from "../../state/lists";
 import { pathTo } from "../../state/selection";
-import { bytes, clock } from "../../values/format";
+import { formatBytes, formatTime } from "../../values/format";
 import css from "./Resources.module.css";
 
 const ROW = 42;
@@ -37,7 +37,7 @@ const draw = (item: Item<Resource>) => (
           <Name>{item.value.mimeType}</Name>
         </span>
       )}
-      {item.value.size !== undefined && <span className="dim">{bytes(item.value.size)}</span>}
+      {item.value.size !== undefined && <span className="dim">{formatBytes(item.value.size)}</span>}
     </div>
     <span className="cut dim mono">
       <Name>{item.value.uri ?? item.value.uriTemplate ?? item.key}</Name>
@@ -103,7 +103,7 @@ function Followed({ server, one }: { server: ServerView; one: SubscriptionView }
         <Link to={pathTo(server_id, "resources", one.uri)} className={`mono cut grow ${css.uri}`}>
           <Name>{one.uri}</Name>
         </Link>
-        {one.updated !== null && <span className="dim">{clock(one.updated, false)}</span>}
+        {one.updated !== null && <span className="dim">{formatTime(one.updated, false)}</span>}
         <Badge color={one.updates ? "green" : "gray"} title="Updates so far">
           {one.updates}
         </Badge>

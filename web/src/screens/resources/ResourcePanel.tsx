@@ -26,9 +26,9 @@ import { awaiting } from "../../state/awaiting";
 import { command, startCall } from "../../state/connection";
 import { type Resource, titleOf } from "../../state/items";
 import { pathTo } from "../../state/selection";
-import { bytes, clock } from "../../values/format";
-import { fieldsOf } from "../../values/shape";
-import { visible } from "../../values/visible";
+import { formatBytes, formatTime } from "../../values/format";
+import { visible } from "../../values/hiddenCharacters";
+import { fieldsOf } from "../../values/jsonObject";
 
 // Longer than between two presses of an arrow key that is held down, or tapped through a list.
 const REST_MS = 300;
@@ -39,7 +39,7 @@ export function Facts({ resource }: { resource: Resource }) {
   return (
     <div className="row wrap">
       {mimeType && <Badge color="gray">{visible(mimeType)}</Badge>}
-      {size !== undefined && <Badge color="gray">{bytes(size)}</Badge>}
+      {size !== undefined && <Badge color="gray">{formatBytes(size)}</Badge>}
       <Annotations value={annotations} />
     </div>
   );
@@ -184,7 +184,7 @@ export function ResourcePanel(props: Props) {
           </button>
           {followed && !followed.error && (
             <span className="dim" role="status">
-              {followed.updated ? `Updated ${clock(followed.updated, false)}` : "Subscribed"}
+              {followed.updated ? `Updated ${formatTime(followed.updated, false)}` : "Subscribed"}
             </span>
           )}
         </div>

@@ -8,7 +8,7 @@ import { copy } from "../../parts/text";
 import { viewOf } from "../../state/actions";
 import { command } from "../../state/connection";
 import { nameOf } from "../../state/selection";
-import { counted } from "../../values/format";
+import { pluralize } from "../../values/format";
 
 type Shape = ServerExport["shape"];
 const SHAPES: { value: Shape; label: string; place: string }[] = [
@@ -40,7 +40,7 @@ function useExport(server_id: string, shape: Shape) {
 }
 
 function Made({ made, place, onDone }: { made: ExportView; place: string; onDone(): void }) {
-  const secrets = counted(
+  const secrets = pluralize(
     made.secret_count,
     "value in it looks like a secret",
     "values in it look like secrets",

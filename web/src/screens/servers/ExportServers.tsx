@@ -10,7 +10,7 @@ import { telling } from "../../state/actions";
 import { command } from "../../state/connection";
 import { nameOf } from "../../state/selection";
 import { useInspector } from "../../state/store";
-import { counted } from "../../values/format";
+import { pluralize } from "../../values/format";
 
 // One for a whole file: commands are copied server by server.
 type Shape = Exclude<ServerExport["shape"], "commands">;
@@ -27,7 +27,7 @@ function download(made: ExportView, file: string): void {
 
 /** What is about to leave is said before it does. */
 function askToDownload(made: ExportView, file: string): void {
-  const values = counted(
+  const values = pluralize(
     made.secret_count,
     "value in it looks like a secret",
     "values in it look like secrets",

@@ -7,7 +7,7 @@ import { telling } from "../../state/actions";
 import { command } from "../../state/connection";
 import { useInspector } from "../../state/store";
 import { noteServer } from "../../state/visited";
-import { counted } from "../../values/format";
+import { pluralize } from "../../values/format";
 import css from "./FoundList.module.css";
 import { FoundRow } from "./FoundRow";
 import { canBeAdded, problemOfName, proposedNames } from "./found";
@@ -87,7 +87,7 @@ export function FoundList({ found: given, nothing, areChosen, again, onDone }: P
     const written = await telling("The servers were not added", work);
     if (!written) return;
     notifications.show({
-      message: `${counted(written.servers.length, "server")} added to ${written.path}`,
+      message: `${pluralize(written.servers.length, "server")} added to ${written.path}`,
     });
     if (written.servers[0]) noteServer(written.servers[0]);
     onDone();
@@ -116,7 +116,7 @@ export function FoundList({ found: given, nothing, areChosen, again, onDone }: P
           You are asked once more before one is first started or contacted.
         </span>
         <Button disabled={!isReady} onClick={() => void take()}>
-          {chosen.size ? `Add ${counted(chosen.size, "server")}` : "Add"}
+          {chosen.size ? `Add ${pluralize(chosen.size, "server")}` : "Add"}
         </Button>
       </div>
     </div>

@@ -20,13 +20,13 @@ import { command } from "../../state/connection";
 import { nameOf, pathTo, pathToServer } from "../../state/selection";
 import { noteServer } from "../../state/visited";
 import { withoutAnsi } from "../../values/ansi";
-import { clock, counted, duration } from "../../values/format";
+import { formatDuration, formatTime, pluralize } from "../../values/format";
 import {
-  failureWords,
+  displayState,
+  failureTitle,
   isRetrying,
-  retryWords,
-  shownState,
-  stateWords,
+  retryLabel,
+  stateLabel,
 } from "../../values/serverState";
 import { CopyServer } from "./CopyServer";
 import css from "./ServerCard.module.css";
@@ -104,21 +104,23 @@ function More({ server, onEdit }: { server: ServerView; onEdit(copy: boolean): v
 
 /** How often it was tried: the count stays when no attempt follows. */
 function attemptsOf({ retry, error }: ServerView): string | undefined {
-  if (retry && retry.count > 0) return `Retry attempt ${retryWords(retry)}`;
+  if (retry && retry.count > 0) return `Retry attempt ${retryLabel(retry)}`;
   const attempts = error?.details.attempts;
-  return typeof attempts === "number" ? `Gave up after ${counted(attempts, "attempt")}` : undefined;
+  return typeof attempts === "number"
+    ? `Gave up after ${pluralize(attempts, "attempt")}`
+    : undefined;
 }
 
 function Failure({ server, onEdit }: { server: ServerView; onEdit(copy: boolean): void }) {
   const error = server.error ?? server.problem;
   if (!error || server.state === "CONNECTED") return null;
-  const state = shownState(server);
+  const state = displayState(server);
   const isOver = (state === "ERROR" && !isRetrying(server)) || state === "SIGN_IN";
   return (
     <ErrorNote
       error={error}
       isCard
-      title={failureWords(server)}
+      title={failureTitle(server)}
       tone={state === "SIGN_IN" ? "wait" : "bad"}
       note={attemptsOf(server)}
       action={
@@ -170,7 +172,7 @@ function Exit({ server }: { server: ServerView }) {
   return (
     <div className="stack tight">
       <span className="dim">
-        Process {exit.pid} ended at {clock(exit.at, false)} with{" "}
+        Process {exit.pid} ended at {formatTime(exit.at, false)} with{" "}
         {exit.signal ? `signal ${exit.signal}` : `exit code ${exit.exit_code ?? "unknown"}`}
       </span>
       {server.stderr_tail.length > 0 && (
@@ -195,7 +197,7 @@ export function ServerCard({
   const version =
     typeof server.server_info.version === "string" ? server.server_info.version : null;
   return (
-    <article className={css.card} aria-label={name} data-state={shownState(server)}>
+    <article className={css.card} aria-label={name} data-state={displayState(server)}>
       <div className="row">
         <ServerIcon name={name} icons={server.server_info.icons} />
         <div className="grow">
@@ -211,10 +213,10 @@ export function ServerCard({
             </Link>
           </h2>
           <div className={`row ${css.state}`}>
-            <StateDot state={shownState(server)} />
-            <span role="status">{stateWords(server)}</span>
+            <StateDot state={displayState(server)} />
+            <span role="status">{stateLabel(server)}</span>
             {server.state === "CONNECTED" && server.latency_s !== null && (
-              <span className="dim">{duration(server.latency_s)}</span>
+              <span className="dim">{formatDuration(server.latency_s)}</span>
             )}
           </div>
         </div>

@@ -18,9 +18,9 @@ import { command } from "../../state/connection";
 import { nameOf, pathToServer } from "../../state/selection";
 import { useInspector } from "../../state/store";
 import { withoutAnsi } from "../../values/ansi";
-import { counted, duration, moment } from "../../values/format";
-import { shownState, stateWords } from "../../values/serverState";
-import { visible } from "../../values/visible";
+import { formatDateTime, formatDuration, pluralize } from "../../values/format";
+import { visible } from "../../values/hiddenCharacters";
+import { displayState, stateLabel } from "../../values/serverState";
 import { Declared, Keeping } from "./Declared";
 import { Experimental } from "./experimental/Experimental";
 import { Roots } from "./Roots";
@@ -61,12 +61,12 @@ function Facts({ server }: { server: ServerView }) {
         </span>
       ),
     ],
-    ["Latency", server.latency_s === null ? "" : duration(server.latency_s)],
+    ["Latency", server.latency_s === null ? "" : formatDuration(server.latency_s)],
     [
       server.state === "CONNECTED" ? "Connected for" : "Since",
       server.state === "CONNECTED"
-        ? duration(Math.max(0, now - server.since))
-        : moment(server.since),
+        ? formatDuration(Math.max(0, now - server.since))
+        : formatDateTime(server.since),
     ],
     [
       "Requests",
@@ -123,7 +123,7 @@ function Answering({ server }: { server: ServerView }) {
 function Overview({ server }: { server: ServerView }) {
   const error = server.error ?? server.problem;
   const counts = server.lists
-    .map((list) => counted(list.count, list.kind.replace("_", " ").replace(/s$/, "")))
+    .map((list) => pluralize(list.count, list.kind.replace("_", " ").replace(/s$/, "")))
     .join(", ");
   return (
     <div className="stack">
@@ -226,8 +226,8 @@ export function ServerInfo() {
         <h1 className="title">
           <Name>{nameOf(server)}</Name>
         </h1>
-        <StateDot state={shownState(server)} />
-        <span>{stateWords(server)}</span>
+        <StateDot state={displayState(server)} />
+        <span>{stateLabel(server)}</span>
         <span className="grow" />
         <EditButton server={server} />
         <Button variant="default" onClick={() => toggle(server)}>

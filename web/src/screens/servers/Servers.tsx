@@ -9,7 +9,7 @@ import { NoHits } from "../../parts/NoHits";
 import { SearchField } from "../../parts/SearchField";
 import { lazyModule, useLoadProblem, useModule } from "../../parts/useModule";
 import { useInspector } from "../../state/store";
-import { counted } from "../../values/format";
+import { pluralize } from "../../values/format";
 import type { Edited } from "./ByForm";
 import { ExportServers } from "./ExportServers";
 import { ServerCard } from "./ServerCard";
@@ -78,7 +78,7 @@ export function Servers() {
         <h1 className="title">Servers</h1>
         {isGreeted && (
           <span className="dim">
-            {counted(servers.size, "server")}, {connected} connected
+            {pluralize(servers.size, "server")}, {connected} connected
           </span>
         )}
         <span className="grow" />

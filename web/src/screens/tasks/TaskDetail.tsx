@@ -12,7 +12,7 @@ import { awaiting } from "../../state/awaiting";
 import { command, startCall } from "../../state/connection";
 import { pathToQuestion } from "../../state/selection";
 import { useInspector } from "../../state/store";
-import { duration, moment } from "../../values/format";
+import { formatDateTime, formatDuration } from "../../values/format";
 import { Elapsed, HowFar, Left, Related, TaskState } from "./cells";
 import css from "./Tasks.module.css";
 import { requestPath, runBy, whyNoCancel } from "./task";
@@ -24,10 +24,13 @@ function Facts({ task, call }: { task: TaskView; call: CallView | undefined }) {
     ["Run by", runBy(task)],
     ["Request", <Related key="request" task={task} call={call} />],
     ["Progress", <HowFar key="progress" task={task} call={call} />],
-    ["Created", moment(task.created)],
+    ["Created", formatDateTime(task.created)],
     ["Elapsed", <Elapsed key="elapsed" task={task} />],
     ["TTL left", <Left key="left" task={task} />],
-    ["Polled every", task.poll_interval_s === null ? "not said" : duration(task.poll_interval_s)],
+    [
+      "Polled every",
+      task.poll_interval_s === null ? "not said" : formatDuration(task.poll_interval_s),
+    ],
   ];
   return (
     <div className="stack">

@@ -23,8 +23,8 @@ import { useRunKey } from "../../parts/useRunKey";
 import { titleOf } from "../../state/items";
 import { pathTo } from "../../state/selection";
 import { repeatsInHeaders, takesHeaders } from "../../state/transport";
-import { indented } from "../../values/exactJson";
-import { counted } from "../../values/format";
+import { indentJson } from "../../values/exactJson";
+import { pluralize } from "../../values/format";
 import { CallOptions } from "./CallOptions";
 import { sizeOf, tokens } from "./size";
 import css from "./ToolPanel.module.css";
@@ -84,7 +84,7 @@ function Schemas({ tool, listed }: { tool: Tool; listed: unknown }) {
       {listed !== undefined && (
         <p className="dim">
           A model is told its name, description and input schema: as JSON{" "}
-          {counted(sizeOf(tool), "character")}, {tokens(sizeOf(tool))}.
+          {pluralize(sizeOf(tool), "character")}, {tokens(sizeOf(tool))}.
         </p>
       )}
       <h3 className="section-title">Input schema</h3>
@@ -109,7 +109,7 @@ function ToolForm({ server, tool, run }: { server: ServerView; tool: Tool; run: 
       <ExampleList
         serverId={server_id}
         tool={name}
-        onChoose={(given) => run.setDraft({ mode: run.draft.mode, text: indented(given) })}
+        onChoose={(given) => run.setDraft({ mode: run.draft.mode, text: indentJson(given) })}
       />
       <ArgumentsEditor
         name={`${server_id}-${name}`}

@@ -8,7 +8,7 @@ import { viewOf } from "../../state/actions";
 import { startCall } from "../../state/connection";
 import { useDraft } from "../../state/remembered";
 import { parseJson } from "../../values/json";
-import { isObject } from "../../values/shape";
+import { isObject } from "../../values/jsonObject";
 import { NO_OPTIONS, type Options } from "./CallOptions";
 import { type Tool, whyNoTask } from "./tool";
 

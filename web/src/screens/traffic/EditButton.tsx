@@ -6,7 +6,7 @@ import { telling } from "../../state/actions";
 import { placeMessage } from "../../state/rawMessage";
 import { keepDraft } from "../../state/remembered";
 import { useInspector } from "../../state/store";
-import { parseShown } from "../../values/exactJson";
+import { tryParseExactly } from "../../values/exactJson";
 import { editingOf } from "./editing";
 
 /** Opens the screen that a request can be sent from, filled in with it; sends nothing. */
@@ -16,7 +16,7 @@ export function EditButton({ event }: { event: EventView }) {
   const edit = async (): Promise<void> => {
     const { text, text_is_cut } = await fetchEvent(event.run_id, event.seq);
     if (text === null || text_is_cut) throw new Error("It is too large to be edited in a page.");
-    const parsed = parseShown(text);
+    const parsed = tryParseExactly(text);
     if (!parsed.ok) throw new Error(parsed.problem);
     const { path, drafts, raw } = editingOf(event.server_id, parsed.value);
     for (const draft of drafts) keepDraft(...draft);

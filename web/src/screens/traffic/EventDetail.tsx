@@ -12,8 +12,8 @@ import { TextView } from "../../parts/TextView";
 import { copy } from "../../parts/text";
 import { useRing } from "../../state/events";
 import { useWhole } from "../../state/whole";
-import { parseShown } from "../../values/exactJson";
-import { bytes, clock, duration, words } from "../../values/format";
+import { tryParseExactly } from "../../values/exactJson";
+import { errorMessage, formatBytes, formatDuration, formatTime } from "../../values/format";
 import { titleOf } from "./called";
 import { DiffView } from "./DiffView";
 import { EditButton } from "./EditButton";
@@ -30,14 +30,15 @@ function Bytes({ event }: { event: EventView }) {
     setGot(null);
     fetchBytes(run_id, seq).then(
       (data) => !isGone && setGot({ data }),
-      (thrown) => !isGone && setGot({ problem: words(thrown) }),
+      (thrown) => !isGone && setGot({ problem: errorMessage(thrown) }),
     );
     return () => {
       isGone = true;
     };
   }, [run_id, seq]);
   if (got === null) return <p className="dim">Loading…</p>;
-  if ("problem" in got) return <Callout>The bytes could not be loaded: {got.problem}</Callout>;
+  if ("problem" in got)
+    return <Callout>The bytes could not be loaded: {got.problem}</Callout>;
   return <HexView data={got.data} />;
 }
 
@@ -65,9 +66,9 @@ function Heading({ event, onCompare, onGo, onClose }: Props) {
           {titleOf(event)}
         </strong>
         <span className={`row dim ${css.measured}`}>
-          <span>{clock(event.wall)}</span>
-          {event.size_bytes > 0 && <span>{bytes(event.size_bytes)}</span>}
-          {elapsed_s !== null && <span>{duration(elapsed_s)}</span>}
+          <span>{formatTime(event.wall)}</span>
+          {event.size_bytes > 0 && <span>{formatBytes(event.size_bytes)}</span>}
+          {elapsed_s !== null && <span>{formatDuration(elapsed_s)}</span>}
         </span>
         <span className="grow" />
         <ActionIcon aria-label="Close the details" onClick={onClose}>
@@ -152,7 +153,7 @@ export function EventDetail(props: Props) {
   const loaded = useWhole(event);
   const whole = loaded && "whole" in loaded ? loaded.whole : null;
   const text = whole?.text ?? null;
-  const parsed = useMemo(() => (text ? parseShown(text) : null), [text]);
+  const parsed = useMemo(() => (text ? tryParseExactly(text) : null), [text]);
   const isWire = event.size_bytes > 0;
   const { tab, setTab } = useTab(event, base);
   return (

@@ -7,7 +7,7 @@ import { Icon } from "../../parts/icons";
 import { telling } from "../../state/actions";
 import { useInspector } from "../../state/store";
 import { fileName } from "../../values/fileName";
-import { counted } from "../../values/format";
+import { pluralize } from "../../values/format";
 import { spansOf } from "./spans";
 
 interface Props {
@@ -60,7 +60,7 @@ function Filtered({ runId, serverId, shown }: Props) {
   const isNone = runId === null || rows.length === 0;
   return (
     <>
-      <Menu.Label>What is shown: {counted(rows.length, "row")}</Menu.Label>
+      <Menu.Label>What is shown: {pluralize(rows.length, "row")}</Menu.Label>
       <Menu.Item disabled={isNone} onClick={() => save("jsonl")}>
         Trace of these rows (JSON Lines)
       </Menu.Item>

@@ -8,7 +8,7 @@ import { Empty } from "../../parts/Empty";
 import { TextView } from "../../parts/TextView";
 import { useRing, useRingVersion } from "../../state/events";
 import { useWhole, type Whole } from "../../state/whole";
-import { bytes, clock, counted, duration } from "../../values/format";
+import { formatBytes, formatDuration, formatTime, pluralize } from "../../values/format";
 import { exchangeOf } from "./exchange";
 import css from "./HttpExchange.module.css";
 
@@ -51,7 +51,7 @@ function Body({ part, whole }: { part: EventView; whole: Whole | null }) {
   if (got && got.text === null)
     return (
       <p className="dim">
-        {bytes(part.size_bytes)} that are no text. <Download part={part} />
+        {formatBytes(part.size_bytes)} that are no text. <Download part={part} />
       </p>
     );
   return (
@@ -68,16 +68,17 @@ function Body({ part, whole }: { part: EventView; whole: Whole | null }) {
 
 function Heading({ part }: { part: EventView }) {
   const { kind, method, status, detail, wall } = part;
-  const after = typeof detail.elapsed_s === "number" && ` after ${duration(detail.elapsed_s)}`;
+  const after =
+    typeof detail.elapsed_s === "number" && ` after ${formatDuration(detail.elapsed_s)}`;
   return (
     <h4 className={`mono ${css.line}`}>
       {kind === "HttpRequestSent" && `${method} ${String(detail.url)}`}
       {kind === "HttpResponseReceived" && `${status} ${String(detail.reason)}`}
-      {kind === "HttpBytesReceived" && `A piece of the body, ${bytes(part.size_bytes)}`}
+      {kind === "HttpBytesReceived" && `A piece of the body, ${formatBytes(part.size_bytes)}`}
       {kind === "HttpExchangeEnded" && (detail.error ? `Ended: ${String(detail.error)}` : "Ended")}
       <span className="dim">
         {" "}
-        {clock(wall)}
+        {formatTime(wall)}
         {after}
       </span>
     </h4>
@@ -117,7 +118,7 @@ export function HttpExchange({ event }: { event: EventView }) {
       ))}
       {left > 0 && (
         <Button variant="default" size="compact-xs" onClick={() => setMost(most + AT_ONCE)}>
-          Show more of {counted(left, "part")}
+          Show more of {pluralize(left, "part")}
         </Button>
       )}
     </div>

@@ -2,7 +2,7 @@
 import { Empty } from "../../parts/Empty";
 import { NoFit } from "../../parts/NoHits";
 import { useRing } from "../../state/events";
-import { visible } from "../../values/visible";
+import { visible } from "../../values/hiddenCharacters";
 import { filterWords } from "./choices";
 import { ALL, EVERYTHING } from "./filter";
 import type { Shown } from "./useShown";

@@ -3,7 +3,7 @@ import type { EventView } from "../../api/types";
 import { Lacking, Line, ReadFrom } from "../../events/Lacking";
 import type { Older } from "../../state/older";
 import type { Recorded } from "../../state/recorded";
-import { clock } from "../../values/format";
+import { formatTime } from "../../values/format";
 import { describe } from "./describe";
 
 interface Props {
@@ -39,7 +39,7 @@ export function Notices(props: Props) {
       )}
       {base && (
         <Line button="Stop comparing" onClick={props.onStopComparing}>
-          Comparing with {describe(base)} {base.request_id} of {clock(base.wall)}
+          Comparing with {describe(base)} {base.request_id} of {formatTime(base.wall)}
           {props.isOnlyBase && ": choose another row, of another run if you like"}
         </Line>
       )}

@@ -2,7 +2,7 @@
 
 import { pathTo, pathToServer } from "../../state/selection";
 import { pretty } from "../../values/json";
-import { isObject } from "../../values/shape";
+import { isObject } from "../../values/jsonObject";
 
 export interface Editing {
   path: string;

@@ -5,7 +5,7 @@ import type { ServerView } from "../../../api/types";
 import { Callout } from "../../../parts/Callout";
 import { JsonTree } from "../../../parts/JsonTree";
 import { messageFor, type RawMessage, useMessage } from "../../../state/rawMessage";
-import { fieldsOf } from "../../../values/shape";
+import { fieldsOf } from "../../../values/jsonObject";
 import { ConnectAgain } from "../Declared";
 import { NamedCapabilities } from "./NamedCapabilities";
 import { RawTester } from "./RawTester";

@@ -6,7 +6,7 @@ import { RemoveRow } from "../../../parts/RowButtons";
 import { telling } from "../../../state/actions";
 import { command } from "../../../state/connection";
 import { parseJson } from "../../../values/json";
-import { fieldsOf } from "../../../values/shape";
+import { fieldsOf } from "../../../values/jsonObject";
 import { TASKS_EXTENSION, withNamed } from "../capabilities";
 
 type Kind = "experimental" | "extensions";

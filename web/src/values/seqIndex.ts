@@ -1,7 +1,7 @@
 import type { EventView } from "../api/types";
 
 /** Where an event stands in rows that are in order. */
-export function indexOf(rows: EventView[], seq: number): number {
+export function indexOfSeq(rows: EventView[], seq: number): number {
   let low = 0;
   let high = rows.length - 1;
   while (low <= high) {

@@ -1,7 +1,7 @@
 // The members of a JSON object of which only the beginning may be there.
 
 /** A value as it is written, and whether all of it is there. */
-export interface Part {
+export interface JsonPart {
   text: string;
   isWhole: boolean;
 }
@@ -34,15 +34,15 @@ function afterValue(text: string, from: number): number {
 }
 
 /** What is legible of an object's members; nothing if it is no object. */
-export function membersOf(text: string): Map<string, Part> {
-  const found = new Map<string, Part>();
+export function readMembers(text: string): Map<string, JsonPart> {
+  const found = new Map<string, JsonPart>();
   const key = /[{,]\s*("(?:[^"\\]|\\.)*")\s*:\s*/y;
   key.lastIndex = text.search(/\S|$/);
   if (text[key.lastIndex] !== "{") return found;
   for (let named = key.exec(text); named; named = key.exec(text)) {
     const from = key.lastIndex;
     const end = afterValue(text, from);
-    const name = stringOf({ text: named[1] as string, isWhole: true });
+    const name = readString({ text: named[1] as string, isWhole: true });
     if (name !== null && from < text.length)
       found.set(name, { text: text.slice(from, end).trimEnd(), isWhole: end <= text.length });
     key.lastIndex = Math.min(end, text.length);
@@ -51,7 +51,7 @@ export function membersOf(text: string): Map<string, Part> {
 }
 
 /** The text that a part is, if it is one and all of it is there. */
-export function stringOf(part: Part | undefined): string | null {
+export function readString(part: JsonPart | undefined): string | null {
   if (!part?.isWhole || !part.text.startsWith('"')) return null;
   try {
     return String(JSON.parse(part.text));

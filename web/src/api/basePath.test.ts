@@ -1,17 +1,17 @@
 import { expect, it, vi } from "vitest";
-import { address, keepFolder } from "./folder";
+import { saveBasePath, withBasePath } from "./basePath";
 
 it("is known to every tab of the origin, and replaced by that of another run", () => {
-  keepFolder("/k/first");
-  expect(address("/api/socket")).toBe("/k/first/api/socket");
+  saveBasePath("/k/first");
+  expect(withBasePath("/api/socket")).toBe("/k/first/api/socket");
   localStorage.setItem("mcplens.folder", "/k/by-another_tab");
-  expect(address("/api/socket")).toBe("/k/by-another_tab/api/socket");
+  expect(withBasePath("/api/socket")).toBe("/k/by-another_tab/api/socket");
 });
 
 it("leads nowhere else, whatever was left there", () => {
   for (const left of ["//evil.example", "/k/../x", "/k/a/b", "https://evil.example/k/a", ""]) {
     localStorage.setItem("mcplens.folder", left);
-    expect(address("/api/history")).toBe("/api/history");
+    expect(withBasePath("/api/history")).toBe("/api/history");
   }
 });
 
@@ -20,7 +20,7 @@ it("lasts for this page where the browser keeps nothing", () => {
     throw new DOMException("not here");
   };
   vi.stubGlobal("localStorage", { getItem: refuse, setItem: refuse });
-  keepFolder("/k/here");
-  expect(address("/api/history")).toBe("/k/here/api/history");
+  saveBasePath("/k/here");
+  expect(withBasePath("/api/history")).toBe("/k/here/api/history");
   vi.unstubAllGlobals();
 });

@@ -1,7 +1,7 @@
 import { createHmac } from "node:crypto";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { address } from "./folder";
-import { comeBack, type KeyStore, keepKey } from "./returning";
+import { withBasePath } from "./basePath";
+import { type KeyStore, resumeSession, saveResumeKey } from "./sessionResume";
 
 function memory(): KeyStore & { key: CryptoKey | null } {
   return {
@@ -35,34 +35,34 @@ afterEach(() => vi.unstubAllGlobals());
 describe("comeBack", () => {
   it("proves that it has the key, without sending it", async () => {
     const keys = memory();
-    await keepKey("secret", keys);
+    await saveResumeKey("secret", keys);
     const sent = backend("secret");
-    expect(await comeBack(keys)).toBe("yes");
+    expect(await resumeSession(keys)).toBe("yes");
     expect(sent.join()).not.toContain("secret");
-    expect(address("/api/socket")).toBe("/k/new/api/socket");
+    expect(withBasePath("/api/socket")).toBe("/k/new/api/socket");
   });
   it("keeps a key that no script can read", async () => {
     const keys = memory();
-    await keepKey("secret", keys);
+    await saveResumeKey("secret", keys);
     expect(keys.key?.extractable).toBe(false);
   });
   it("is not let in by another key, or by none", async () => {
     const keys = memory();
     backend("secret");
-    expect(await comeBack(keys)).toBe("no");
-    await keepKey("other", keys);
-    expect(await comeBack(keys)).toBe("no");
+    expect(await resumeSession(keys)).toBe("no");
+    await saveResumeKey("other", keys);
+    expect(await resumeSession(keys)).toBe("no");
   });
   it("does not know when nobody answers", async () => {
     const keys = memory();
-    await keepKey("secret", keys);
+    await saveResumeKey("secret", keys);
     vi.stubGlobal("fetch", vi.fn().mockRejectedValue(new TypeError("gone")));
-    expect(await comeBack(keys)).toBe("unknown");
+    expect(await resumeSession(keys)).toBe("unknown");
   });
   it("goes without where the browser has no subtle crypto", async () => {
     vi.stubGlobal("crypto", {});
     const keys = memory();
-    await keepKey("secret", keys);
+    await saveResumeKey("secret", keys);
     expect(keys.key).toBeNull();
   });
 });

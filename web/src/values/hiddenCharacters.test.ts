@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { visible, visibleName } from "./visible";
+import { visible, visibleName } from "./hiddenCharacters";
 
 it.each([
   ["safe\u202Egnp.exe", "safe⟦U+202E⟧gnp.exe"],

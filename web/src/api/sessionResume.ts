@@ -1,7 +1,7 @@
 // Coming back to a mcplens that was restarted: sign-in gives this browser a key, and the page
 // proves that it has it. The browser signs with the key but gives it to no script, so that a
 // program that takes the port meanwhile cannot carry it away.
-import { keepFolder } from "./folder";
+import { saveBasePath } from "./basePath";
 
 /** Where the key is; a test has its own. */
 export interface KeyStore {
@@ -43,7 +43,10 @@ export const post = (path: string, body: object): Promise<Response> =>
   });
 
 /** Keep what sign-in gave. Without subtle crypto or a store, a restart asks for the token again. */
-export async function keepKey(key: string | null, keys: KeyStore = browserKeys): Promise<void> {
+export async function saveResumeKey(
+  key: string | null,
+  keys: KeyStore = browserKeys,
+): Promise<void> {
   if (key === null) return;
   try {
     const how = { name: "HMAC", hash: "SHA-256" };
@@ -54,7 +57,9 @@ export async function keepKey(key: string | null, keys: KeyStore = browserKeys):
 }
 
 /** Be let in by the key: "no" if there is none that is good, "unknown" if nobody answered. */
-export async function comeBack(keys: KeyStore = browserKeys): Promise<"yes" | "no" | "unknown"> {
+export async function resumeSession(
+  keys: KeyStore = browserKeys,
+): Promise<"yes" | "no" | "unknown"> {
   const key = await keys.load().catch(() => null);
   if (key === null) return "no";
   try {
@@ -64,7 +69,7 @@ export async function comeBack(keys: KeyStore = browserKeys): Promise<"yes" | "n
     const proof = hex(await crypto.subtle.sign("HMAC", key, text));
     const response = await post("/api/session/return", { nonce, proof });
     if (!response.ok) return "no";
-    keepFolder((await response.json()).folder);
+    saveBasePath((await response.json()).folder);
     return "yes";
   } catch {
     return "unknown";
