@@ -6,8 +6,8 @@ import type { CallView, QuestionView } from "../api/types";
 import { ErrorNote } from "../parts/ErrorNote";
 import { Guarded } from "../parts/Guarded";
 import { QuestionPanel } from "../questions/QuestionPanel";
-import { useOnScreen } from "../state/onScreen";
-import { pathTo } from "../state/selection";
+import { pathTo } from "../state/navigation";
+import { useMuteCall } from "../state/notifications";
 import { useInspector } from "../state/store";
 import { formatBytes, formatDuration, formatTime } from "../values/format";
 import { Again } from "./Again";
@@ -143,7 +143,7 @@ interface Props {
 }
 
 function Panel({ call, hasSchema, questionId, onRepeated }: Props) {
-  useOnScreen(call.call_id);
+  useMuteCall(call.call_id);
   const asked = useQuestions(call);
   const running = isRunning(call);
   const isAsked = running && asked.questions.length > 0;

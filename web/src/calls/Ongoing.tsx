@@ -3,8 +3,8 @@ import { Button, Progress } from "@mantine/core";
 import type { ReactNode } from "react";
 import type { CallView, ProgressView } from "../api/types";
 import { useNow } from "../parts/useNow";
-import { telling } from "../state/actions";
-import { command } from "../state/connection";
+import { command } from "../state/commands";
+import { withErrorToast } from "../state/toasts";
 import { formatDuration } from "../values/format";
 import { visible } from "../values/hiddenCharacters";
 import css from "./CallPanel.module.css";
@@ -13,7 +13,7 @@ import css from "./CallPanel.module.css";
 const BY_USER = "cancelled by the user";
 
 export const cancel = ({ call_id }: CallView): void =>
-  void telling("It was not cancelled", command("CancelCall", { call_id }));
+  void withErrorToast("It was not cancelled", command("CancelCall", { call_id }));
 
 const progressWords = ({ message, progress, total }: ProgressView): string =>
   visible(message ?? `Progress ${progress}${total ? ` of ${total}` : ""}`);

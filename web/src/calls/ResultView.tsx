@@ -11,7 +11,7 @@ import { FirstLines } from "../parts/FirstLines";
 import { JsonTree } from "../parts/JsonTree";
 import { Name } from "../parts/Name";
 import { TextView } from "../parts/TextView";
-import { usePreference } from "../state/remembered";
+import { usePreference } from "../state/browserStorage";
 import { indentJson } from "../values/exactJson";
 import { formatBytes } from "../values/format";
 import { pretty } from "../values/json";

@@ -6,7 +6,7 @@ import { JsonTree } from "../parts/JsonTree";
 import { Media } from "../parts/Media";
 import { Name } from "../parts/Name";
 import { RichText } from "../parts/RichText";
-import { pathTo } from "../state/selection";
+import { pathTo } from "../state/navigation";
 import { visible } from "../values/hiddenCharacters";
 import { isObject, type JsonObject } from "../values/jsonObject";
 import css from "./Content.module.css";

@@ -1,10 +1,10 @@
 // What a page lacks of the run that it shows, above rows of any kind.
 import { Button } from "@mantine/core";
 import { type ReactNode, useState, useSyncExternalStore } from "react";
-import { telling } from "../state/actions";
+import { type BackfillState, fillGap } from "../state/backfill";
 import { type Gap, useRing } from "../state/events";
-import { fillGap, type Older } from "../state/older";
-import type { Recorded } from "../state/recorded";
+import type { RecordedRun } from "../state/recordedRun";
+import { withErrorToast } from "../state/toasts";
 import { pluralize } from "../values/format";
 
 interface LineProps {
@@ -34,7 +34,7 @@ const Reading = () => (
 );
 
 /** How far the run that is read from the recording has come. */
-export function ReadFrom({ recorded }: { recorded: Recorded }) {
+export function ReadFrom({ recorded }: { recorded: RecordedRun }) {
   const { ring, isLoading, problem, isCut } = recorded;
   return (
     <>
@@ -60,7 +60,7 @@ function Missed({ runId }: { runId: string }) {
     const work = async (): Promise<void> => {
       for (const gap of gaps) await fillGap(ring, runId, gap);
     };
-    await telling("They could not be loaded", work());
+    await withErrorToast("They could not be loaded", work());
     setBusy(false);
   };
   if (!gaps.length) return null;
@@ -88,7 +88,7 @@ function Oldest() {
   );
 }
 
-export function Lacking({ runId, older }: { runId: string | null; older: Older }) {
+export function Lacking({ runId, older }: { runId: string | null; older: BackfillState }) {
   return (
     <>
       {older.isLoading && <Reading />}

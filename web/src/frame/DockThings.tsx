@@ -4,7 +4,7 @@ import { Link } from "react-router";
 import type { QuestionView, TaskView } from "../api/types";
 import { Some } from "../content/Some";
 import { progressOf, runBy, stateOf } from "../screens/tasks/task";
-import { pathToQuestion, pathToTask } from "../state/selection";
+import { pathToQuestion, pathToTask } from "../state/navigation";
 import { taskKey, useInspector } from "../state/store";
 import { formatTime } from "../values/format";
 import css from "./Dock.module.css";

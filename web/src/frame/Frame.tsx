@@ -3,8 +3,8 @@ import { useDisclosure } from "@mantine/hooks";
 import { useCallback } from "react";
 import { Outlet } from "react-router";
 import { Split } from "../parts/Split";
-import { usePreference } from "../state/remembered";
-import { useNoteVisits } from "../state/selection";
+import { usePreference } from "../state/browserStorage";
+import { useRecordVisits } from "../state/navigation";
 import { Dock } from "./Dock";
 import css from "./Frame.module.css";
 import { LinkBanner } from "./LinkBanner";
@@ -21,7 +21,7 @@ export function Frame() {
   const toggleDock = useCallback(() => setDockOpen(!isDockOpen), [isDockOpen, setDockOpen]);
   const [isSingle, setSingle] = usePreference("keys.single", true);
   useShortcuts(isSingle, help.open, toggleDock);
-  useNoteVisits();
+  useRecordVisits();
   useTitle();
   useLanding();
   const main = (

@@ -5,7 +5,7 @@ import { Link } from "react-router";
 import type { BackendLink } from "../api/socket";
 import { Icon, type IconName } from "../parts/icons";
 import { useNow } from "../parts/useNow";
-import { socket } from "../state/connection";
+import { socket } from "../state/commands";
 import { useInspector } from "../state/store";
 import css from "./LinkBanner.module.css";
 import { useIsDown } from "./useIsDown";

@@ -6,7 +6,7 @@ import { Icon } from "../parts/icons";
 import { Name } from "../parts/Name";
 import { StateDot } from "../parts/StateDot";
 import { RESTART_KEY, restart, restartWord } from "../servers/connectAnew";
-import { nameOf, useSwitchServer } from "../state/selection";
+import { serverName, useSwitchServer } from "../state/navigation";
 import { useInspector } from "../state/store";
 import { formatDuration } from "../values/format";
 import { displayState, stateLabel } from "../values/serverState";
@@ -35,7 +35,7 @@ export function ServerSwitcher({ server }: { server: ServerView | null }) {
           className={css.switch}
           aria-label={
             server
-              ? `Server: ${nameOf(server)}, ${isDown ? "not known now" : stateLabel(server)}`
+              ? `Server: ${serverName(server)}, ${isDown ? "not known now" : stateLabel(server)}`
               : "No server"
           }
         >
@@ -45,7 +45,7 @@ export function ServerSwitcher({ server }: { server: ServerView | null }) {
             <Icon name="servers" />
           )}
           <span className="cut grow">
-            <Name>{server ? nameOf(server) : "No server"}</Name>
+            <Name>{server ? serverName(server) : "No server"}</Name>
           </span>
           <Icon name="down" size={12} />
         </UnstyledButton>
@@ -60,7 +60,7 @@ export function ServerSwitcher({ server }: { server: ServerView | null }) {
             onClick={() => switchTo(one.server_id)}
           >
             <div className="cut">
-              <Name>{nameOf(one)}</Name>
+              <Name>{serverName(one)}</Name>
             </div>
             <div className="dim">{standing(one)}</div>
           </Menu.Item>

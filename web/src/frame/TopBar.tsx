@@ -6,18 +6,18 @@ import { Link, useNavigate } from "react-router";
 import type { ServerView } from "../api/types";
 import { Icon, type IconName } from "../parts/icons";
 import { about } from "../questions/about";
-import { awaiting } from "../state/awaiting";
-import { command } from "../state/connection";
+import { command } from "../state/commands";
+import { lastPath } from "../state/lastVisited";
 import {
-  type Place,
+  type PageLocation,
   pathTo,
   pathToQuestion,
   type Screen,
   useCurrentServer,
-  usePlace,
-} from "../state/selection";
+  usePageLocation,
+} from "../state/navigation";
 import { useInspector } from "../state/store";
-import { lastPath } from "../state/visited";
+import { withWaitingToast } from "../state/toasts";
 import { formatDuration, formatTime, truncate } from "../values/format";
 import { stateLabel } from "../values/serverState";
 import { openPalette } from "./paletteStore";
@@ -44,7 +44,7 @@ export const TABS: Tab[] = [
 ];
 
 /** Where a tab leads: to what was chosen there last; from its own screen to where nothing is. */
-export function tabPath({ screen }: Tab, server: ServerView | null, place: Place): string {
+export function tabPath({ screen }: Tab, server: ServerView | null, place: PageLocation): string {
   if (screen === "servers" || screen === "settings") return `/${screen}`;
   if (!server) return screen === "traffic" || screen === "logs" ? `/${screen}` : "/servers";
   const bare = pathTo(server.server_id, screen);
@@ -61,7 +61,7 @@ const short = (count: number): string =>
   count < 1000 ? String(count) : `${Math.floor(count / 1000).toLocaleString("en")}k`;
 
 export const ping = (serverId: string): void =>
-  void awaiting(
+  void withWaitingToast(
     `an answer of ${serverId}`,
     "The ping was not answered",
     command("Ping", { server_id: serverId }),
@@ -181,7 +181,7 @@ interface BarProps {
 
 export function TopBar({ isDockOpen, side, onDock, onHelp }: BarProps) {
   const server = useCurrentServer();
-  const place = usePlace();
+  const place = usePageLocation();
   const tabs = useRef<HTMLElement>(null);
   // Nine screens are wider than a phone.
   // biome-ignore lint/correctness/useExhaustiveDependencies: the chosen tab follows the address

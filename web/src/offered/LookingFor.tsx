@@ -1,6 +1,6 @@
 import { Link } from "react-router";
 import { Empty } from "../parts/Empty";
-import { pathTo } from "../state/selection";
+import { pathTo } from "../state/navigation";
 
 interface Props {
   name: string;

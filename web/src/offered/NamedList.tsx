@@ -6,9 +6,9 @@ import { focusRows } from "../parts/RowList";
 import { VirtualList } from "../parts/VirtualList";
 import { ListHead } from "../servers/ListHead";
 import { ListStatus } from "../servers/ListStatus";
-import { fitting, type Item } from "../state/items";
+import { type Item, matchingItems } from "../state/items";
 import { itemsIn, useList } from "../state/lists";
-import { pathTo } from "../state/selection";
+import { pathTo } from "../state/navigation";
 import { visible } from "../values/hiddenCharacters";
 import { MarksProvider, useMarks } from "./marks";
 import { useChoose } from "./useChoose";
@@ -62,7 +62,7 @@ export function NamedList<T>(props: Props<T>) {
   const wanted = useDeferredValue(text);
   const narrow = narrowing?.of;
   const shown = useMemo(() => {
-    const found = fitting(items, wanted);
+    const found = matchingItems(items, wanted);
     return narrow ? narrow(found) : found;
   }, [items, wanted, narrow]);
   const choose = useChoose(chosen, (item) => pathTo(serverId, kind, item.key));
@@ -70,7 +70,7 @@ export function NamedList<T>(props: Props<T>) {
   const place = useRef<HTMLDivElement>(null);
   const open = (isStep: boolean): void => {
     // Keys may come before what was typed last is drawn.
-    const found = fitting(items, text);
+    const found = matchingItems(items, text);
     const [first] = narrow ? narrow(found) : found;
     if (first) choose(first, isStep);
   };

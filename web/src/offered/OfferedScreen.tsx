@@ -8,7 +8,7 @@ import { Split } from "../parts/Split";
 import { LostNote } from "../servers/LostNote";
 import { NotConnected } from "../servers/NotConnected";
 import { offers, useList } from "../state/lists";
-import { pathToServer, usePlace } from "../state/selection";
+import { pathToServer, usePageLocation } from "../state/navigation";
 import { useInspector } from "../state/store";
 import { useHasCalls } from "./useCallsOf";
 
@@ -23,7 +23,7 @@ interface Props {
 }
 
 export function OfferedScreen({ kind, calls, widths, isAnyChosen, list, chosen }: Props) {
-  const { server_id } = usePlace();
+  const { server_id } = usePageLocation();
   const serverId = server_id ?? "";
   const server = useInspector((state) => state.servers.get(serverId));
   const { isThere } = useList(serverId, kind);

@@ -1,7 +1,7 @@
 // Panes side by side with a handle between them that mouse and keyboard move; the size is kept.
 // Where there is little room they stand one above the other, or only one is shown.
 import { type KeyboardEvent, type PointerEvent, type ReactNode, useRef } from "react";
-import { usePreference } from "../state/remembered";
+import { usePreference } from "../state/browserStorage";
 import css from "./Split.module.css";
 
 interface Props {

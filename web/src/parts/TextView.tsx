@@ -9,7 +9,7 @@ import {
   useRef,
   useState,
 } from "react";
-import { usePreference } from "../state/remembered";
+import { usePreference } from "../state/browserStorage";
 import { type Language, spansOf, type Token, tokensOf } from "../values/highlight";
 import {
   findAll,

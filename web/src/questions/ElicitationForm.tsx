@@ -4,7 +4,7 @@ import { useMemo, useState } from "react";
 import { type Arguments, ArgumentsEditor, NO_ARGUMENTS } from "../forms/ArgumentsEditor";
 import { useFindings } from "../forms/useFindings";
 import { Callout } from "../parts/Callout";
-import { command } from "../state/connection";
+import { command } from "../state/commands";
 import { visible } from "../values/hiddenCharacters";
 import { fieldsOf } from "../values/jsonObject";
 import { Answers, Refusals } from "./Answers";

@@ -3,7 +3,7 @@
 import { Button, Loader } from "@mantine/core";
 import { Callout } from "../parts/Callout";
 import { copy } from "../parts/text";
-import { command } from "../state/connection";
+import { command } from "../state/commands";
 import { visible } from "../values/hiddenCharacters";
 import { fieldsOf } from "../values/jsonObject";
 import { Answers, Refusals } from "./Answers";

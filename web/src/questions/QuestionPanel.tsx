@@ -5,8 +5,8 @@ import type { ErrorView, QuestionView } from "../api/types";
 import { ErrorNote } from "../parts/ErrorNote";
 import { Guarded } from "../parts/Guarded";
 import { useNow } from "../parts/useNow";
-import { viewOf } from "../state/actions";
-import { command } from "../state/connection";
+import { command } from "../state/commands";
+import { errorViewOf } from "../state/toasts";
 import { formatDuration } from "../values/format";
 import { Answers, uncover } from "./Answers";
 import { ElicitationForm } from "./ElicitationForm";
@@ -102,7 +102,7 @@ function Panel({ question }: { question: QuestionView }) {
     const before = edits.current;
     setFailed(null);
     work(force).catch((thrown: unknown) => {
-      const error = viewOf(thrown);
+      const error = errorViewOf(thrown);
       const isAsItWas = edits.current === before;
       setFailed({ error, work: isJudged(error) && isAsItWas ? work : null });
     });

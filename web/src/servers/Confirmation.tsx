@@ -6,9 +6,9 @@ import { useState } from "react";
 import type { ConfirmationView, PairView, ServerView } from "../api/types";
 import { Callout } from "../parts/Callout";
 import { Name } from "../parts/Name";
-import { telling } from "../state/actions";
-import { command } from "../state/connection";
-import { nameOf } from "../state/selection";
+import { command } from "../state/commands";
+import { serverName } from "../state/navigation";
+import { withErrorToast } from "../state/toasts";
 import { visible } from "../values/hiddenCharacters";
 import css from "./Confirmation.module.css";
 
@@ -107,7 +107,7 @@ async function ask(server: ServerView): Promise<void> {
   const { fingerprint } = what;
   const { verb, failed } = wordsFor(what);
   modals.openConfirmModal({
-    title: `${verb} ${nameOf(server)}?`,
+    title: `${verb} ${serverName(server)}?`,
     size: "lg",
     children: <WhatStarts server={server} what={what} />,
     labels: { confirm: `${verb} it`, cancel: "Not now" },
@@ -115,11 +115,11 @@ async function ask(server: ServerView): Promise<void> {
       const work = command("Confirm", { server_id, fingerprint }).then(() =>
         command("Connect", { server_id }),
       );
-      void telling(failed, work);
+      void withErrorToast(failed, work);
     },
   });
 }
 
 export function askToConfirm(server: ServerView): void {
-  void telling("What it starts could not be shown", ask(server));
+  void withErrorToast("What it starts could not be shown", ask(server));
 }

@@ -6,7 +6,7 @@ import type { ListChangeView, ListKind, NamesView } from "../api/types";
 import { Icon } from "../parts/icons";
 import { Name } from "../parts/Name";
 import type { List } from "../state/lists";
-import { pathTo } from "../state/selection";
+import { pathTo } from "../state/navigation";
 import { formatTime } from "../values/format";
 import css from "./ListChange.module.css";
 

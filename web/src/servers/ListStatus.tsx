@@ -3,10 +3,10 @@ import { Button, Switch } from "@mantine/core";
 import type { ListKind } from "../api/types";
 import { ErrorNote } from "../parts/ErrorNote";
 import { useNow } from "../parts/useNow";
-import { telling } from "../state/actions";
-import { command } from "../state/connection";
+import { command } from "../state/commands";
 import { type List, loadList, loadMore, setOnePage, usePaging } from "../state/lists";
 import { useInspector } from "../state/store";
+import { withErrorToast } from "../state/toasts";
 import { pluralize, truncate } from "../values/format";
 import { ListChange } from "./ListChange";
 import css from "./ListStatus.module.css";
@@ -90,7 +90,7 @@ export function ListStatus({ serverId, kind, list, shown, hasSwitch }: Props) {
   const isWaiting = list.summary ? list.summary.asked !== null : list.isLoading;
   const { next_cursor: cursor = null } = list.summary ?? {};
   const stop = (): void =>
-    void telling("It was not stopped", command("StopList", { server_id: serverId, kind }));
+    void withErrorToast("It was not stopped", command("StopList", { server_id: serverId, kind }));
   return (
     <>
       <div className={css.status}>

@@ -3,7 +3,7 @@ import { Button } from "@mantine/core";
 import { Link } from "react-router";
 import type { ServerView } from "../api/types";
 import { StateDot } from "../parts/StateDot";
-import { nameOf, pathTo } from "../state/selection";
+import { pathTo, serverName } from "../state/navigation";
 import { useInspector } from "../state/store";
 import { withoutAnsi } from "../values/ansi";
 import { disconnectedText, displayState } from "../values/serverState";
@@ -33,7 +33,7 @@ export function LostNote({ server, isBrief = false }: Props) {
     <div className={css.note}>
       <StateDot state={displayState(server)} />
       <span className={css.words} role="status">
-        {disconnectedText(server, nameOf(server))}. What you see is as it was.
+        {disconnectedText(server, serverName(server))}. What you see is as it was.
       </span>
       {isOnItsWay(server) ? (
         <Waiting server={server} />

@@ -5,7 +5,7 @@ import type { ServerView } from "../api/types";
 import { Empty } from "../parts/Empty";
 import { ErrorNote } from "../parts/ErrorNote";
 import type { IconName } from "../parts/icons";
-import { nameOf, pathToServer } from "../state/selection";
+import { pathToServer, serverName } from "../state/navigation";
 import { useInspector } from "../state/store";
 import { failureTitle, stateLabel } from "../values/serverState";
 import { TrustButton } from "./TrustButton";
@@ -13,8 +13,8 @@ import { toggle } from "./toggle";
 import { isOnItsWay, Waiting } from "./Waiting";
 
 export function NotConnected({ server, icon }: { server: ServerView | undefined; icon: IconName }) {
-  const isGreeted = useInspector((state) => state.run_id !== null);
-  if (!isGreeted) return <Empty icon={icon} title="Loading…" />;
+  const isReady = useInspector((state) => state.run_id !== null);
+  if (!isReady) return <Empty icon={icon} title="Loading…" />;
   if (!server) {
     return (
       <Empty
@@ -35,7 +35,7 @@ export function NotConnected({ server, icon }: { server: ServerView | undefined;
   return (
     <Empty
       icon={icon}
-      title={`${nameOf(server)}: ${stateLabel(server).toLowerCase()}`}
+      title={`${serverName(server)}: ${stateLabel(server).toLowerCase()}`}
       action={
         <div className="row">
           {!isWaiting && <Button onClick={() => toggle(server)}>Connect</Button>}

@@ -2,8 +2,8 @@
 import { Button, Loader } from "@mantine/core";
 import type { ServerView } from "../api/types";
 import { useNow } from "../parts/useNow";
-import { telling } from "../state/actions";
-import { command } from "../state/connection";
+import { command } from "../state/commands";
+import { withErrorToast } from "../state/toasts";
 import { formatDuration } from "../values/format";
 import { connectStepLabel, isRetrying } from "../values/serverState";
 import css from "./Waiting.module.css";
@@ -33,7 +33,9 @@ export function Waiting({ server }: { server: ServerView }) {
         <Button
           size="compact-xs"
           variant="default"
-          onClick={() => void telling("Could not connect", command("Connect", { server_id }))}
+          onClick={() =>
+            void withErrorToast("Could not connect", command("Connect", { server_id }))
+          }
         >
           Try now
         </Button>
@@ -41,7 +43,9 @@ export function Waiting({ server }: { server: ServerView }) {
       <Button
         size="compact-xs"
         variant="default"
-        onClick={() => void telling("Could not cancel", command("Disconnect", { server_id }))}
+        onClick={() =>
+          void withErrorToast("Could not cancel", command("Disconnect", { server_id }))
+        }
       >
         Cancel
       </Button>

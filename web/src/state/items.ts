@@ -172,7 +172,7 @@ const THINGS: Record<ListKind, string> = {
 
 /** A list and what comes after it, each with a key of its own: of those that have one in common all
  * but the first get a new one, and all a problem. */
-export function apart(
+export function withUniqueKeys(
   kind: ListKind,
   before: Item<unknown>[],
   items: Item<unknown>[],
@@ -208,7 +208,7 @@ export function titleOf(value: Tool | Resource | Prompt, key = ""): string {
 }
 
 /** The items whose text has all the words. */
-export function fitting<T>(items: Item<T>[], text: string): Item<T>[] {
+export function matchingItems<T>(items: Item<T>[], text: string): Item<T>[] {
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
   if (!words.length) return items;
   return items.filter((item) => words.every((word) => item.text.includes(word)));

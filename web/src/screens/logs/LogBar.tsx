@@ -5,10 +5,10 @@ import { memo, useState } from "react";
 import type { EventView } from "../../api/types";
 import { Icon } from "../../parts/icons";
 import { copy, save } from "../../parts/text";
-import { awaiting } from "../../state/awaiting";
-import { command } from "../../state/connection";
+import { command } from "../../state/commands";
 import { useRing } from "../../state/events";
 import { useInspector } from "../../state/store";
+import { withWaitingToast } from "../../state/toasts";
 import { fileName } from "../../values/fileName";
 import { pluralize } from "../../values/format";
 import { asJsonLines, asText, LEVELS, SHOWN, type Spoken, spokenBy } from "./levels";
@@ -25,7 +25,7 @@ function useLevel(serverId: string | null) {
   );
   const set = (next: string | null): void => {
     if (next)
-      void awaiting(
+      void withWaitingToast(
         `the level of ${serverId} to be set`,
         "The level was not set",
         command("SetLevel", { server_id: serverId ?? "", level: next }),

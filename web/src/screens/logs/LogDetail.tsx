@@ -7,9 +7,9 @@ import { JsonTree } from "../../parts/JsonTree";
 import { TextView } from "../../parts/TextView";
 import { copy } from "../../parts/text";
 import { useRing } from "../../state/events";
-import { pathTo } from "../../state/selection";
+import { pathTo } from "../../state/navigation";
 import { useInspector } from "../../state/store";
-import { useWhole } from "../../state/whole";
+import { useWholeEvent } from "../../state/wholeEvent";
 import { withoutAnsi } from "../../values/ansi";
 import { formatTime } from "../../values/format";
 import { pretty } from "../../values/json";
@@ -18,7 +18,7 @@ import { levelOf, lineOf, loggerOf, saidBy, saidIn } from "./levels";
 
 /** What the line says; fetched where the row has only its beginning. */
 function useSaid(event: EventView): unknown {
-  const got = useWhole(event.is_cut ? event : null);
+  const got = useWholeEvent(event.is_cut ? event : null);
   // Its beginning is shown until then, and ends with "…".
   return got && "whole" in got ? saidBy(got.whole) : saidIn(event);
 }

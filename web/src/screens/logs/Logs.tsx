@@ -11,10 +11,10 @@ import { SearchField } from "../../parts/SearchField";
 import { Split } from "../../parts/Split";
 import { useEscape } from "../../parts/useEscape";
 import { LostServer } from "../../servers/LostNote";
+import { useBackfill } from "../../state/backfill";
+import { useDraft, usePreference } from "../../state/browserStorage";
 import { RingProvider } from "../../state/events";
-import { useOlder } from "../../state/older";
-import { type Recorded, useRecorded } from "../../state/recorded";
-import { useDraft, usePreference } from "../../state/remembered";
+import { type RecordedRun, useRecordedRun } from "../../state/recordedRun";
 import { useInspector } from "../../state/store";
 import type { LogFilter } from "./filter";
 import { Count, ServerLevel, ShownLevels, Taking, View } from "./LogBar";
@@ -85,7 +85,7 @@ function useLogFilter(server: string | undefined, runId: string | null, requestI
 /** The logs of now, or of the run that the address names. */
 export function Logs() {
   const [query] = useSearchParams();
-  const recorded = useRecorded(query.get("run"));
+  const recorded = useRecordedRun(query.get("run"));
   return (
     <RingProvider value={recorded.ring}>
       <LogScreen recorded={recorded} />
@@ -93,7 +93,7 @@ export function Logs() {
   );
 }
 
-function LogScreen({ recorded }: { recorded: Recorded }) {
+function LogScreen({ recorded }: { recorded: RecordedRun }) {
   const { ring } = recorded;
   const { server } = useParams();
   const place = useRef<HTMLDivElement>(null);
@@ -105,7 +105,7 @@ function LogScreen({ recorded }: { recorded: Recorded }) {
   const wanted = useLogFilter(server, runId, requestId);
   const { filter, clear } = wanted;
   const lines = useStream(filter, "both");
-  const older = useOlder(runId, isLive);
+  const older = useBackfill(runId, isLive);
   const { event: chosen, problem } = useEvent(ring, { run_id: runId, seq: line });
   const choose = useCallback((event: EventView) => change("line", String(event.seq)), [change]);
   const close = (): void => {

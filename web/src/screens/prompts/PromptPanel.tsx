@@ -22,11 +22,11 @@ import { Split } from "../../parts/Split";
 import { useInView } from "../../parts/useInView";
 import { useRunKey } from "../../parts/useRunKey";
 import { WhyButton } from "../../parts/WhyButton";
-import { viewOf } from "../../state/actions";
-import { startCall } from "../../state/connection";
+import { useDraft } from "../../state/browserStorage";
+import { startCall } from "../../state/commands";
 import { type Prompt, titleOf } from "../../state/items";
-import { useDraft } from "../../state/remembered";
-import { pathTo } from "../../state/selection";
+import { pathTo } from "../../state/navigation";
+import { errorViewOf } from "../../state/toasts";
 
 interface Props {
   server: ServerView;
@@ -171,7 +171,7 @@ export function PromptPanel(props: Props) {
     const asked = { server_id: server.server_id, name, listed_as: itemKey, arguments: given };
     startCall("GetPrompt", asked).then(
       (call) => show(call.call_id),
-      (thrown: unknown) => setError(viewOf(thrown)),
+      (thrown: unknown) => setError(errorViewOf(thrown)),
     );
   };
   useRunKey(() => isConnected && get(false));

@@ -9,8 +9,8 @@ import { Problem } from "../../offered/Problem";
 import { Empty } from "../../parts/Empty";
 import { Name } from "../../parts/Name";
 import { type Item, type Prompt, titleOf } from "../../state/items";
-import { isComing, itemsIn, useList } from "../../state/lists";
-import { usePlace } from "../../state/selection";
+import { isStillLoading, itemsIn, useList } from "../../state/lists";
+import { usePageLocation } from "../../state/navigation";
 import { PromptPanel } from "./PromptPanel";
 
 const WIDTHS = { initial: 300, least: 200, most: 600 };
@@ -49,7 +49,7 @@ function Chosen({ server, item }: { server: ServerView; item: string | null }) {
       </Empty>
     );
   const found = itemsIn<Prompt>(list).find((one) => one.key === item);
-  if (!found && isComing(server, list))
+  if (!found && isStillLoading(server, list))
     return <LookingFor name={item} serverId={server_id} screen="prompts" />;
   return (
     <PromptPanel
@@ -65,7 +65,7 @@ function Chosen({ server, item }: { server: ServerView; item: string | null }) {
 }
 
 export function Prompts() {
-  const { item } = usePlace();
+  const { item } = usePageLocation();
   return (
     <OfferedScreen
       kind="prompts"

@@ -8,7 +8,7 @@ import { CallPanel } from "../../calls/CallPanel";
 import { Empty } from "../../parts/Empty";
 import { about, callsDuring } from "../../questions/about";
 import { QuestionPanel } from "../../questions/QuestionPanel";
-import { pathToCall, pathToQuestion, usePlace } from "../../state/selection";
+import { pathToCall, pathToQuestion, usePageLocation } from "../../state/navigation";
 import { useInspector } from "../../state/store";
 import { formatTime, truncate } from "../../values/format";
 
@@ -57,9 +57,9 @@ function Onward({ question }: { question: QuestionView | undefined }) {
 }
 
 export function QuestionScreen() {
-  const id = usePlace().item ?? "";
+  const id = usePageLocation().item ?? "";
   const navigate = useNavigate();
-  const isGreeted = useInspector((state) => state.run_id !== null);
+  const isReady = useInspector((state) => state.run_id !== null);
   const question = useInspector((state) => state.questions.get(id));
   const call = useInspector((state) => state.calls.get(question?.call_id ?? ""));
   useEffect(() => {
@@ -70,7 +70,7 @@ export function QuestionScreen() {
     const again = useInspector.getState().calls.get(callId);
     if (again) void navigate(pathToCall(again));
   };
-  if (!isGreeted) return <Empty icon="bell" title="Loading…" />;
+  if (!isReady) return <Empty icon="bell" title="Loading…" />;
   if (!question || (question.is_done && !call)) {
     return (
       <Empty

@@ -6,7 +6,7 @@ import { Some } from "../../content/Some";
 import { Empty } from "../../parts/Empty";
 import { useNow } from "../../parts/useNow";
 import { about } from "../../questions/about";
-import { pathToQuestion } from "../../state/selection";
+import { pathToQuestion } from "../../state/navigation";
 import { useInspector } from "../../state/store";
 import { formatDuration, formatTime, truncate } from "../../values/format";
 
@@ -42,12 +42,12 @@ function Row({ question, now }: { question: QuestionView; now: number }) {
 }
 
 export function Questions() {
-  const isGreeted = useInspector((state) => state.run_id !== null);
+  const isReady = useInspector((state) => state.run_id !== null);
   const all = useInspector((state) => state.questions);
   const waiting = [...all.values()].filter((question) => !question.is_done);
   const ended = [...all.values()].filter((question) => question.is_done).reverse();
   const now = useNow(waiting.length > 0);
-  if (!isGreeted) return <Empty icon="bell" title="Loading…" />;
+  if (!isReady) return <Empty icon="bell" title="Loading…" />;
   if (!all.size)
     return (
       <Empty icon="bell" title="No question waits">

@@ -6,7 +6,7 @@ import type { ServerView } from "../../api/types";
 import { ErrorNote } from "../../parts/ErrorNote";
 import { Name } from "../../parts/Name";
 import { useRunKey } from "../../parts/useRunKey";
-import { pathTo } from "../../state/selection";
+import { pathTo } from "../../state/navigation";
 import { useReading } from "./useReading";
 
 interface Props {

@@ -14,11 +14,11 @@ import { NoHits } from "../../parts/NoHits";
 import { VirtualList } from "../../parts/VirtualList";
 import { ListHead } from "../../servers/ListHead";
 import { ListStatus } from "../../servers/ListStatus";
-import { awaiting } from "../../state/awaiting";
-import { command } from "../../state/connection";
-import { fitting, type Item, type Resource, titleOf } from "../../state/items";
+import { command } from "../../state/commands";
+import { type Item, matchingItems, type Resource, titleOf } from "../../state/items";
 import { itemsIn, type List, useList } from "../../state/lists";
-import { pathTo } from "../../state/selection";
+import { pathTo } from "../../state/navigation";
+import { withWaitingToast } from "../../state/toasts";
 import { formatBytes, formatTime } from "../../values/format";
 import css from "./Resources.module.css";
 
@@ -92,7 +92,7 @@ function Section({ serverId, kind, label, list, shown, chosen, most, onChoose }:
 function Followed({ server, one }: { server: ServerView; one: SubscriptionView }) {
   const { server_id } = server;
   const unsubscribe = (): void =>
-    void awaiting(
+    void withWaitingToast(
       `the end of the subscription to ${one.uri}`,
       "The subscription was not ended",
       command("Unsubscribe", { server_id, uri: one.uri }),
@@ -142,8 +142,8 @@ export function ResourceLists({ server, chosen, template }: Props) {
     chosen === null ? patterns : listed,
   );
   const wanted = useDeferredValue(text);
-  const shown = useMemo(() => fitting(listed, wanted), [listed, wanted]);
-  const shownTemplates = useMemo(() => fitting(patterns, wanted), [patterns, wanted]);
+  const shown = useMemo(() => matchingItems(listed, wanted), [listed, wanted]);
+  const shownTemplates = useMemo(() => matchingItems(patterns, wanted), [patterns, wanted]);
   const words = wanted.toLowerCase().split(/\s+/);
   const followed = server.subscriptions.filter((one) =>
     words.every((word) => one.uri.toLowerCase().includes(word)),
@@ -157,8 +157,8 @@ export function ResourceLists({ server, chosen, template }: Props) {
   const place = useRef<HTMLDivElement>(null);
   // Keys may come before what was typed last is drawn.
   const open = (isStep: boolean): void => {
-    const [first] = fitting(listed, text);
-    const [firstTemplate] = fitting(patterns, text);
+    const [first] = matchingItems(listed, text);
+    const [firstTemplate] = matchingItems(patterns, text);
     const label = first || !firstTemplate ? "Resources" : "Templates";
     if (isStep)
       place.current?.querySelector<HTMLElement>(`[role="listbox"][aria-label="${label}"]`)?.focus();

@@ -21,11 +21,10 @@ import { Name } from "../../parts/Name";
 import { copy } from "../../parts/text";
 import { useRunKey } from "../../parts/useRunKey";
 import { WhyButton } from "../../parts/WhyButton";
-import { viewOf } from "../../state/actions";
-import { awaiting } from "../../state/awaiting";
-import { command, startCall } from "../../state/connection";
+import { command, startCall } from "../../state/commands";
 import { type Resource, titleOf } from "../../state/items";
-import { pathTo } from "../../state/selection";
+import { pathTo } from "../../state/navigation";
+import { errorViewOf, withWaitingToast } from "../../state/toasts";
 import { formatBytes, formatTime } from "../../values/format";
 import { visible } from "../../values/hiddenCharacters";
 import { fieldsOf } from "../../values/jsonObject";
@@ -88,7 +87,11 @@ function SubscribeSwitch({ server, uri, isOn }: SubscribeProps) {
   const subscribe = (): void => {
     const kind = isOn ? "Unsubscribe" : "Subscribe";
     const what = `the ${isOn ? "end of the " : ""}subscription to ${uri}`;
-    void awaiting(what, "The subscription was not changed", command(kind, { server_id, uri }));
+    void withWaitingToast(
+      what,
+      "The subscription was not changed",
+      command(kind, { server_id, uri }),
+    );
   };
   return (
     <Tooltip
@@ -143,7 +146,7 @@ export function ResourcePanel(props: Props) {
     try {
       await startCall("ReadResource", { server_id, uri, listed_as: itemKey });
     } catch (thrown) {
-      setError(viewOf(thrown));
+      setError(errorViewOf(thrown));
     }
   };
   useReads(server, uri, newest, read);

@@ -7,8 +7,8 @@ import { OfferedScreen } from "../../offered/OfferedScreen";
 import { Empty } from "../../parts/Empty";
 import { Split } from "../../parts/Split";
 import type { Resource } from "../../state/items";
-import { isComing, itemsIn, type List, useList } from "../../state/lists";
-import { usePlace } from "../../state/selection";
+import { isStillLoading, itemsIn, type List, useList } from "../../state/lists";
+import { usePageLocation } from "../../state/navigation";
 import { ResourceLists } from "./ResourceLists";
 import { ResourcePanel } from "./ResourcePanel";
 import { TemplatePanel } from "./TemplatePanel";
@@ -66,7 +66,7 @@ function ByTemplate({ server, template, item }: { server: ServerView } & Templat
   const { server_id } = server;
   const templates = useList(server_id, "resource_templates");
   const found = itemsIn<Resource>(templates).find((one) => one.key === template);
-  if (!found && isComing(server, templates))
+  if (!found && isStillLoading(server, templates))
     return <LookingFor name={template} serverId={server_id} screen="resources" />;
   return (
     <Split
@@ -113,7 +113,7 @@ function Chosen({ server, place }: { server: ServerView; place: Place }) {
 }
 
 export function Resources() {
-  const { item } = usePlace();
+  const { item } = usePageLocation();
   const [query] = useSearchParams();
   const place = { item, template: query.get("template") || null, uri: query.get("uri") };
   return (

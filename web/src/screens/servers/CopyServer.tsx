@@ -5,9 +5,9 @@ import type { ErrorView, ExportView, ServerExport, ServerView } from "../../api/
 import { Callout } from "../../parts/Callout";
 import { ErrorNote } from "../../parts/ErrorNote";
 import { copy } from "../../parts/text";
-import { viewOf } from "../../state/actions";
-import { command } from "../../state/connection";
-import { nameOf } from "../../state/selection";
+import { command } from "../../state/commands";
+import { serverName } from "../../state/navigation";
+import { errorViewOf } from "../../state/toasts";
 import { pluralize } from "../../values/format";
 
 type Shape = ServerExport["shape"];
@@ -30,7 +30,7 @@ function useExport(server_id: string, shape: Shape) {
     setError(null);
     command("ServerExport", { shape, servers: [server_id] }).then(
       (next) => !isLeft && setMade(next),
-      (thrown: unknown) => !isLeft && setError(viewOf(thrown)),
+      (thrown: unknown) => !isLeft && setError(errorViewOf(thrown)),
     );
     return () => {
       isLeft = true;
@@ -72,7 +72,13 @@ export function CopyServer({ server, onClose }: { server: ServerView; onClose():
   const { made, error } = useExport(server.server_id, shape);
   const place = SHAPES.find((one) => one.value === shape)?.place ?? "";
   return (
-    <Modal opened onClose={onClose} title={`Copy ${nameOf(server)} as`} size="lg" centered={false}>
+    <Modal
+      opened
+      onClose={onClose}
+      title={`Copy ${serverName(server)} as`}
+      size="lg"
+      centered={false}
+    >
       <div className="stack">
         <Select
           label="For"

@@ -6,10 +6,10 @@ import { useState } from "react";
 import type { ExportView, ServerExport, ServerView } from "../../api/types";
 import { Icon } from "../../parts/icons";
 import { save } from "../../parts/text";
-import { telling } from "../../state/actions";
-import { command } from "../../state/connection";
-import { nameOf } from "../../state/selection";
+import { command } from "../../state/commands";
+import { serverName } from "../../state/navigation";
 import { useInspector } from "../../state/store";
+import { withErrorToast } from "../../state/toasts";
 import { pluralize } from "../../values/format";
 
 // One for a whole file: commands are copied server by server.
@@ -50,7 +50,7 @@ function Choice({ servers, onClose }: { servers: ServerView[]; onClose(): void }
   const names = servers.map((server) => server.server_id).filter((name) => !left.includes(name));
   const file = SHAPES.find((one) => one.value === shape)?.file ?? "";
   const take = async (): Promise<void> => {
-    const made = await telling(
+    const made = await withErrorToast(
       "The servers were not exported",
       command("ServerExport", { shape, servers: names }),
     );
@@ -80,7 +80,7 @@ function Choice({ servers, onClose }: { servers: ServerView[]; onClose(): void }
               <Checkbox
                 key={server.server_id}
                 value={server.server_id}
-                label={nameOf(server)}
+                label={serverName(server)}
                 styles={{ label: { overflowWrap: "anywhere" } }}
               />
             ))}

@@ -15,10 +15,10 @@ import { connectAnew, restart, restartWord } from "../../servers/connectAnew";
 import { TrustButton } from "../../servers/TrustButton";
 import { toggle } from "../../servers/toggle";
 import { isOnItsWay, Waiting } from "../../servers/Waiting";
-import { telling } from "../../state/actions";
-import { command } from "../../state/connection";
-import { nameOf, pathTo, pathToServer } from "../../state/selection";
-import { noteServer } from "../../state/visited";
+import { command } from "../../state/commands";
+import { rememberServer } from "../../state/lastVisited";
+import { pathTo, pathToServer, serverName } from "../../state/navigation";
+import { withErrorToast } from "../../state/toasts";
 import { withoutAnsi } from "../../values/ansi";
 import { formatDuration, formatTime, pluralize } from "../../values/format";
 import {
@@ -41,12 +41,12 @@ function More({ server, onEdit }: { server: ServerView; onEdit(copy: boolean): v
   const [isCopying, setCopying] = useState(false);
   const remove = (): void => {
     modals.openConfirmModal({
-      title: `Remove ${nameOf(server)}?`,
+      title: `Remove ${serverName(server)}?`,
       children: removal(server),
       labels: { confirm: "Remove", cancel: "Keep" },
       confirmProps: { color: "red.9" },
       onConfirm: () =>
-        void telling(
+        void withErrorToast(
           "It was not removed",
           command("ServerRemove", { server_id: server.server_id }),
         ),
@@ -57,7 +57,7 @@ function More({ server, onEdit }: { server: ServerView; onEdit(copy: boolean): v
     <>
       <Menu position="bottom-end" width={200}>
         <Menu.Target>
-          <ActionIcon aria-label={`More for ${nameOf(server)}`}>
+          <ActionIcon aria-label={`More for ${serverName(server)}`}>
             <Icon name="down" />
           </ActionIcon>
         </Menu.Target>
@@ -155,7 +155,8 @@ function Failure({ server, onEdit }: { server: ServerView; onEdit(copy: boolean)
 function Outdated({ server }: { server: ServerView }) {
   const { isBusy, run } = useBusy();
   if (!server.is_outdated) return null;
-  const again = (): void => run(() => telling("Could not connect again", connectAnew(server)));
+  const again = (): void =>
+    run(() => withErrorToast("Could not connect again", connectAnew(server)));
   return (
     <div className={css.waiting} role="status">
       <span className="grow">Changed since it was connected.</span>
@@ -192,7 +193,7 @@ export function ServerCard({
   onEdit(copy: boolean): void;
 }) {
   const navigate = useNavigate();
-  const name = nameOf(server);
+  const name = serverName(server);
   const isOn = server.state === "CONNECTED" || server.state === "CONNECTING";
   const version =
     typeof server.server_info.version === "string" ? server.server_info.version : null;
@@ -227,7 +228,7 @@ export function ServerCard({
           disabled={server.state === "DISCONNECTING"}
           onChange={() => {
             // Who connects a server means it by the tabs above.
-            if (!isOn) noteServer(server.server_id);
+            if (!isOn) rememberServer(server.server_id);
             toggle(server);
           }}
         />

@@ -13,10 +13,10 @@ import { profileOption } from "../../questions/profiles";
 import { NotConnected } from "../../servers/NotConnected";
 import { TrustButton } from "../../servers/TrustButton";
 import { toggle } from "../../servers/toggle";
-import { telling } from "../../state/actions";
-import { command } from "../../state/connection";
-import { nameOf, pathToServer } from "../../state/selection";
+import { command } from "../../state/commands";
+import { pathToServer, serverName } from "../../state/navigation";
 import { useInspector } from "../../state/store";
+import { withErrorToast } from "../../state/toasts";
 import { withoutAnsi } from "../../values/ansi";
 import { formatDateTime, formatDuration, pluralize } from "../../values/format";
 import { visible } from "../../values/hiddenCharacters";
@@ -111,7 +111,7 @@ function Answering({ server }: { server: ServerView }) {
       renderOption={profileOption(profiles)}
       value={server.profile ?? PERSON}
       onChange={(profile) =>
-        void telling(
+        void withErrorToast(
           "The profile was not set",
           command("SetProfile", { server_id: server.server_id, profile: profile || null }),
         )
@@ -222,9 +222,9 @@ export function ServerInfo() {
     <div className="pane">
       <div className="toolbar">
         <Link to="/servers">All servers</Link>
-        <ServerIcon name={nameOf(server)} icons={server.server_info.icons} />
+        <ServerIcon name={serverName(server)} icons={server.server_info.icons} />
         <h1 className="title">
-          <Name>{nameOf(server)}</Name>
+          <Name>{serverName(server)}</Name>
         </h1>
         <StateDot state={displayState(server)} />
         <span>{stateLabel(server)}</span>

@@ -60,7 +60,7 @@ function editedIn(query: URLSearchParams): Edited | null {
 export function Servers() {
   const servers = useInspector((state) => state.servers);
   const link = useInspector((state) => state.link);
-  const isGreeted = useInspector((state) => state.run_id !== null);
+  const isReady = useInspector((state) => state.run_id !== null);
   const [query, setQuery] = useSearchParams();
   const [text, setText] = useState("");
   const edited = editedIn(query);
@@ -76,7 +76,7 @@ export function Servers() {
     <div className="pane">
       <div className="toolbar">
         <h1 className="title">Servers</h1>
-        {isGreeted && (
+        {isReady && (
           <span className="dim">
             {pluralize(servers.size, "server")}, {connected} connected
           </span>

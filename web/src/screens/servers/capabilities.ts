@@ -1,6 +1,6 @@
 // What we declare to a server, part by part: how each switch reads and changes it.
 import type { ServerView } from "../../api/types";
-import { isStateless, STATELESS } from "../../state/revision";
+import { isStateless, STATELESS } from "../../state/protocol";
 import { fieldsOf } from "../../values/jsonObject";
 
 export type Capabilities = Record<string, unknown>;

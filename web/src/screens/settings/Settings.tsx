@@ -5,7 +5,7 @@ import { Link } from "react-router";
 import type { ServerView, SettingView } from "../../api/types";
 import { NoHits } from "../../parts/NoHits";
 import { SearchField } from "../../parts/SearchField";
-import { nameOf, pathToServer, useCurrentServer } from "../../state/selection";
+import { pathToServer, serverName, useCurrentServer } from "../../state/navigation";
 import { useInspector } from "../../state/store";
 import { grouped, labelOf } from "./labels";
 import { SettingField } from "./SettingField";
@@ -99,7 +99,7 @@ function OfServer({ server }: { server: ServerView }) {
   const { server_id } = server;
   return (
     <p className="dim" style={{ margin: 0 }}>
-      Only for {nameOf(server)}:{" "}
+      Only for {serverName(server)}:{" "}
       {server.is_editable && (
         <>
           <Link to={`/servers?edit=${encodeURIComponent(server_id)}`}>

@@ -7,11 +7,10 @@ import { CallPanel } from "../../calls/CallPanel";
 import { Icon } from "../../parts/icons";
 import { JsonTree } from "../../parts/JsonTree";
 import { WhyButton } from "../../parts/WhyButton";
-import { telling } from "../../state/actions";
-import { awaiting } from "../../state/awaiting";
-import { command, startCall } from "../../state/connection";
-import { pathToQuestion } from "../../state/selection";
+import { command, startCall } from "../../state/commands";
+import { pathToQuestion } from "../../state/navigation";
 import { useInspector } from "../../state/store";
+import { withErrorToast, withWaitingToast } from "../../state/toasts";
 import { formatDateTime, formatDuration } from "../../values/format";
 import { Elapsed, HowFar, Left, Related, TaskState } from "./cells";
 import css from "./Tasks.module.css";
@@ -66,14 +65,14 @@ export function TaskDetail({ task, server, onClose }: Props) {
   // The call during which we were asked is not the task that we hold.
   const call = calls.get(askedId ?? "") ?? (role === "client" ? related : undefined);
   const ask = async (): Promise<void> => {
-    const made = await telling(
+    const made = await withErrorToast(
       "The result was not fetched",
       startCall("GetTaskResult", { server_id, task_id, role }),
     );
     if (made) setAskedId(made.call_id);
   };
   const cancel = (): void =>
-    void awaiting(
+    void withWaitingToast(
       "the task to be cancelled",
       "It was not cancelled",
       command("CancelTask", { server_id, task_id, role }),

@@ -10,11 +10,11 @@ import { useEscape } from "../../parts/useEscape";
 import { WhyButton } from "../../parts/WhyButton";
 import { LostNote } from "../../servers/LostNote";
 import { NotConnected } from "../../servers/NotConnected";
-import { awaiting } from "../../state/awaiting";
-import { command } from "../../state/connection";
+import { command } from "../../state/commands";
 import { offers } from "../../state/lists";
-import { pathTo, pathToTask, usePlace } from "../../state/selection";
+import { pathTo, pathToTask, usePageLocation } from "../../state/navigation";
 import { taskKey, useInspector } from "../../state/store";
+import { withWaitingToast } from "../../state/toasts";
 import { TaskDetail } from "./TaskDetail";
 import { TaskTable } from "./TaskTable";
 import { isExtension, offersTasks, whyNoList } from "./task";
@@ -32,7 +32,7 @@ function useTasks(serverId: string): TaskView[] {
 
 /** The task that the address names. */
 function useChosen(tasks: TaskView[]): TaskView | undefined {
-  const { item } = usePlace();
+  const { item } = usePageLocation();
   const [query] = useSearchParams();
   const role = query.get("role") ?? "client";
   const named = tasks.filter((task) => task.task_id === item);
@@ -41,7 +41,7 @@ function useChosen(tasks: TaskView[]): TaskView | undefined {
 
 function FetchButton({ server }: { server: ServerView }) {
   const fetchTasks = (): void =>
-    void awaiting(
+    void withWaitingToast(
       `the tasks of ${server.server_id}`,
       "The tasks were not listed",
       command("ListTasks", { server_id: server.server_id }),
@@ -83,7 +83,7 @@ function NoTasks({ server }: { server: ServerView }) {
 }
 
 export function Tasks() {
-  const serverId = usePlace().server_id ?? "";
+  const serverId = usePageLocation().server_id ?? "";
   const navigate = useNavigate();
   const place = useRef<HTMLDivElement>(null);
   const server = useInspector((state) => state.servers.get(serverId));

@@ -1,6 +1,6 @@
 // What a task is to a person: its state, how far it is, what it belongs to, what can be done.
 import type { CallView, ServerView, TaskView } from "../../api/types";
-import { pathTo } from "../../state/selection";
+import { pathTo } from "../../state/navigation";
 import { formatDuration } from "../../values/format";
 import { visible } from "../../values/hiddenCharacters";
 

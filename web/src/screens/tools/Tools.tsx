@@ -4,8 +4,8 @@ import { LookingFor } from "../../offered/LookingFor";
 import { missingFrom } from "../../offered/missing";
 import { OfferedScreen } from "../../offered/OfferedScreen";
 import { Empty } from "../../parts/Empty";
-import { isComing, itemsIn, useList } from "../../state/lists";
-import { usePlace } from "../../state/selection";
+import { isStillLoading, itemsIn, useList } from "../../state/lists";
+import { usePageLocation } from "../../state/navigation";
 import { ToolList } from "./ToolList";
 import { ToolPanel } from "./ToolPanel";
 import type { Tool } from "./tool";
@@ -22,7 +22,7 @@ function Chosen({ server, item }: { server: ServerView; item: string | null }) {
       </Empty>
     );
   const found = itemsIn<Tool>(list).find((one) => one.key === item);
-  if (!found && isComing(server, list))
+  if (!found && isStillLoading(server, list))
     return <LookingFor name={item} serverId={server_id} screen="tools" />;
   return (
     <ToolPanel
@@ -38,7 +38,7 @@ function Chosen({ server, item }: { server: ServerView; item: string | null }) {
 }
 
 export function Tools() {
-  const { item } = usePlace();
+  const { item } = usePageLocation();
   return (
     <OfferedScreen
       kind="tools"

@@ -3,7 +3,6 @@ import { ActionIcon, Button, Tabs, Tooltip } from "@mantine/core";
 import { useEffect, useMemo, useState } from "react";
 import { bytesPath, fetchBytes } from "../../api/http";
 import type { EventView } from "../../api/types";
-import { maskedIn } from "../../events/masked";
 import { Callout } from "../../parts/Callout";
 import { HexView } from "../../parts/HexView";
 import { Icon } from "../../parts/icons";
@@ -11,7 +10,7 @@ import { JsonTree } from "../../parts/JsonTree";
 import { TextView } from "../../parts/TextView";
 import { copy } from "../../parts/text";
 import { useRing } from "../../state/events";
-import { useWhole } from "../../state/whole";
+import { maskedKeys, useWholeEvent } from "../../state/wholeEvent";
 import { tryParseExactly } from "../../values/exactJson";
 import { errorMessage, formatBytes, formatDuration, formatTime } from "../../values/format";
 import { titleOf } from "./called";
@@ -37,12 +36,11 @@ function Bytes({ event }: { event: EventView }) {
     };
   }, [run_id, seq]);
   if (got === null) return <p className="dim">Loading…</p>;
-  if ("problem" in got)
-    return <Callout>The bytes could not be loaded: {got.problem}</Callout>;
+  if ("problem" in got) return <Callout>The bytes could not be loaded: {got.problem}</Callout>;
   return <HexView data={got.data} />;
 }
 
-type Loaded = ReturnType<typeof useWhole>;
+type Loaded = ReturnType<typeof useWholeEvent>;
 
 const isSentRequest = ({ kind, status }: EventView): boolean =>
   kind === "FrameSent" && status === "request";
@@ -108,7 +106,7 @@ function Heading({ event, onCompare, onGo, onClose }: Props) {
 function Remarks({ event, loaded }: { event: EventView; loaded: Loaded }) {
   const whole = loaded && "whole" in loaded ? loaded.whole : null;
   const isBytes = event.size_bytes > 0 && whole !== null && whole.text === null;
-  const masked = whole ? maskedIn(whole.masked) : [];
+  const masked = whole ? maskedKeys(whole.masked) : [];
   return (
     <>
       {(event.malformed || isBytes) && (
@@ -150,7 +148,7 @@ function useTab(event: EventView, base: EventView | undefined) {
 
 export function EventDetail(props: Props) {
   const { event, base } = props;
-  const loaded = useWhole(event);
+  const loaded = useWholeEvent(event);
   const whole = loaded && "whole" in loaded ? loaded.whole : null;
   const text = whole?.text ?? null;
   const parsed = useMemo(() => (text ? tryParseExactly(text) : null), [text]);

@@ -4,8 +4,8 @@ import { Button, Menu } from "@mantine/core";
 import { type ExportFormat, exportPath, fetchRowsPath } from "../../api/http";
 import type { EventView } from "../../api/types";
 import { Icon } from "../../parts/icons";
-import { telling } from "../../state/actions";
 import { useInspector } from "../../state/store";
+import { withErrorToast } from "../../state/toasts";
 import { fileName } from "../../values/fileName";
 import { pluralize } from "../../values/format";
 import { spansOf } from "./spans";
@@ -43,7 +43,7 @@ async function saveRows(
   name: string,
 ): Promise<void> {
   const asked = fetchRowsPath(format, runId, spansOf(rows), name);
-  const path = await telling("The rows could not be exported", asked);
+  const path = await withErrorToast("The rows could not be exported", asked);
   if (path === null) return;
   const link = document.createElement("a");
   link.href = path;

@@ -7,7 +7,7 @@ import { Callout } from "../../parts/Callout";
 import { Empty } from "../../parts/Empty";
 import { TextView } from "../../parts/TextView";
 import { useRing, useRingVersion } from "../../state/events";
-import { useWhole, type Whole } from "../../state/whole";
+import { useWholeEvent, type WholeEventState } from "../../state/wholeEvent";
 import { formatBytes, formatDuration, formatTime, pluralize } from "../../values/format";
 import { exchangeOf } from "./exchange";
 import css from "./HttpExchange.module.css";
@@ -37,7 +37,7 @@ function Download({ part }: { part: EventView }) {
   );
 }
 
-function Body({ part, whole }: { part: EventView; whole: Whole | null }) {
+function Body({ part, whole }: { part: EventView; whole: WholeEventState | null }) {
   const label = part.kind === "HttpRequestSent" ? "Request body" : "Response body";
   if (part.size_bytes === 0) return null;
   if (whole && "problem" in whole)
@@ -86,7 +86,7 @@ function Heading({ part }: { part: EventView }) {
 }
 
 function Part({ part }: { part: EventView }) {
-  const whole = useWhole(part.is_cut || part.size_bytes > 0 ? part : null);
+  const whole = useWholeEvent(part.is_cut || part.size_bytes > 0 ? part : null);
   const full = whole && "whole" in whole ? whole.whole.event : part;
   return (
     <section className="stack tight">

@@ -3,7 +3,7 @@ import { notifications } from "@mantine/notifications";
 import { useLocation, useNavigate, useSearchParams } from "react-router";
 import { importTrace } from "../../api/http";
 import type { ImportedView } from "../../api/types";
-import { telling } from "../../state/actions";
+import { withErrorToast } from "../../state/toasts";
 import { pluralize } from "../../values/format";
 
 // Lines that are told one by one.
@@ -48,7 +48,7 @@ export function ImportButton() {
   };
   return (
     <FileButton
-      onChange={(file) => file && void telling(`${file.name} was not imported`, take(file))}
+      onChange={(file) => file && void withErrorToast(`${file.name} was not imported`, take(file))}
       accept=".jsonl,.json,.gz"
     >
       {(props) => (

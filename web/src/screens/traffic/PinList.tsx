@@ -5,7 +5,7 @@ import { useNavigate } from "react-router";
 import type { EventView } from "../../api/types";
 import { keyOf, unpin, usePins } from "../../events/pins";
 import { Icon } from "../../parts/icons";
-import { pathTo } from "../../state/selection";
+import { pathTo } from "../../state/navigation";
 import { useInspector } from "../../state/store";
 import { formatDateTime } from "../../values/format";
 import { titleOf } from "./called";

@@ -3,8 +3,8 @@ import { Button, Checkbox, TextInput } from "@mantine/core";
 import { type FormEvent, useState } from "react";
 import type { ServerView } from "../../../api/types";
 import { RemoveRow } from "../../../parts/RowButtons";
-import { telling } from "../../../state/actions";
-import { command } from "../../../state/connection";
+import { command } from "../../../state/commands";
+import { withErrorToast } from "../../../state/toasts";
 import { parseJson } from "../../../values/json";
 import { fieldsOf } from "../../../values/jsonObject";
 import { TASKS_EXTENSION, withNamed } from "../capabilities";
@@ -79,7 +79,7 @@ export function NamedCapabilities({ server, kind }: Props) {
   const own = fieldsOf(ours[kind]);
   const offered = fieldsOf(server.capabilities[kind]);
   const put = (name: string, value: unknown): void =>
-    void telling(
+    void withErrorToast(
       "The capabilities were not changed",
       command("SetCapabilities", { server_id, capabilities: withNamed(ours, kind, name, value) }),
     );

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { aServer } from "../testing/views";
-import { repeatsInHeaders, takesHeaders } from "./transport";
+import { repeatsInHeaders, takesHeaders } from "./protocol";
 
 it("offers headers for a request only where each request has its own", () => {
   expect(takesHeaders(aServer())).toBe(false);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { anEvent } from "../testing/views";
+import { backfillFront, fillGap, startBackfill } from "./backfill";
 import { EventRing } from "./events";
-import { fillFront, fillGap, readOlder } from "./older";
 
 const now = (run: () => void): void => run();
 
@@ -26,18 +26,18 @@ describe("what happened before a page was opened", () => {
     const ring = new EventRing(100, now);
     ring.append([anEvent({ seq: 8 }), anEvent({ seq: 9 })]);
     const asked: Record<string, string>[] = [];
-    await fillFront(ring, "run", () => false, recording(9, 3, asked));
+    await backfillFront(ring, "run", () => false, recording(9, 3, asked));
     expect(seqs(ring)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9]);
     expect(asked.map((query) => query.before)).toEqual(["8", "5", "2"]);
   });
   it("stops where the ring is full, and where nobody looks any more", async () => {
     const ring = new EventRing(4, now);
     ring.append([anEvent({ seq: 9 })]);
-    await fillFront(ring, "run", () => false, recording(9, 2));
+    await backfillFront(ring, "run", () => false, recording(9, 2));
     expect(seqs(ring)).toEqual([6, 7, 8, 9]);
     const other = new EventRing(100, now);
     other.append([anEvent({ seq: 9 })]);
-    await fillFront(other, "run", () => true, recording(9, 2));
+    await backfillFront(other, "run", () => true, recording(9, 2));
     expect(seqs(other)).toEqual([9]);
   });
 });
@@ -50,15 +50,15 @@ describe("screens that look at the same time", () => {
       begun.push(runId);
       gone.push(isGone);
     };
-    const first = readOlder("run", fill);
-    const second = readOlder("run", fill);
+    const first = startBackfill("run", fill);
+    const second = startBackfill("run", fill);
     expect(begun).toEqual(["run"]);
     first();
     expect(gone[0]?.()).toBe(false);
     second();
     expect(gone[0]?.()).toBe(true);
-    const third = readOlder("run", fill);
-    const other = readOlder("other", fill);
+    const third = startBackfill("run", fill);
+    const other = startBackfill("other", fill);
     expect(begun).toEqual(["run", "run", "other"]);
     expect(gone.map((isGone) => isGone())).toEqual([true, true, false]);
     third();

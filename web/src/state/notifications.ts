@@ -1,26 +1,25 @@
 // Toasts of what passes: a server was connected, could not be, or was lost; a call failed that is
 // not on the screen. Several at once are one toast. What persists is on the server's card.
 import { notifications } from "@mantine/notifications";
-import { createElement, type ReactNode } from "react";
+import { createElement, type ReactNode, useEffect } from "react";
 import type { CallView, ServerView } from "../api/types";
 import { withoutAnsi } from "../values/ansi";
 import { pluralize, truncate } from "../values/format";
 import { visible } from "../values/hiddenCharacters";
 import { isRetrying, needsSignIn } from "../values/serverState";
-import { isOnScreen } from "./onScreen";
-import { nameOf, pathToCall } from "./selection";
+import { pathToCall, serverName } from "./navigation";
 import { useInspector } from "./store";
 
 type Servers = ReadonlyMap<string, ServerView>;
 type Calls = ReadonlyMap<string, CallView>;
 
-interface Tidings {
+interface ConnectionChanges {
   connected: ServerView[];
   failed: ServerView[];
   lost: ServerView[];
 }
 
-const none = (): Tidings => ({ connected: [], failed: [], lost: [] });
+const noChanges = (): ConnectionChanges => ({ connected: [], failed: [], lost: [] });
 
 // Long enough for servers that are connected together to be told of together.
 const TOGETHER_MS = 250;
@@ -44,34 +43,34 @@ function hasFailed(was: ServerView, now: ServerView): boolean {
 }
 
 /** What happened between two states of the store; a server that is new to the page is no news. */
-export function tidingsOf(before: Servers, after: Servers): Tidings {
-  const tidings = none();
+export function connectionChanges(before: Servers, after: Servers): ConnectionChanges {
+  const changes = noChanges();
   for (const [id, now] of after) {
     const was = before.get(id);
     if (!was || was === now) continue;
-    if (now.state === "CONNECTED" && was.state !== "CONNECTED") tidings.connected.push(now);
-    else if (was.state === "CONNECTED" && isFailed(now)) tidings.lost.push(now);
-    else if (hasFailed(was, now)) tidings.failed.push(now);
+    if (now.state === "CONNECTED" && was.state !== "CONNECTED") changes.connected.push(now);
+    else if (was.state === "CONNECTED" && isFailed(now)) changes.lost.push(now);
+    else if (hasFailed(was, now)) changes.failed.push(now);
   }
-  return tidings;
+  return changes;
 }
 
 const names = (servers: ServerView[]): string =>
-  servers.length > FEW ? pluralize(servers.length, "server") : servers.map(nameOf).join(", ");
+  servers.length > FEW ? pluralize(servers.length, "server") : servers.map(serverName).join(", ");
 
 function help(server: ServerView, text: string): ReactNode {
   const link = { href: server.error?.helpUrl, target: "_blank", rel: "noreferrer" };
   return createElement("span", null, text, createElement("a", link, "View documentation"));
 }
 
-function tell({ connected, failed, lost }: Tidings): void {
+function notifyChanges({ connected, failed, lost }: ConnectionChanges): void {
   if (connected.length > 0)
     notifications.show({ message: `Connected to ${names(connected)}`, autoClose: 2500 });
   if (lost.length > FEW)
     notifications.show({ color: "red", message: `Lost the connection to ${names(lost)}` });
   else
     for (const server of lost) {
-      const title = `Lost the connection to ${nameOf(server)}`;
+      const title = `Lost the connection to ${serverName(server)}`;
       notifications.show({ color: "red", title, message: help(server, "") });
     }
   if (failed.length > FEW)
@@ -80,26 +79,43 @@ function tell({ connected, failed, lost }: Tidings): void {
     for (const server of failed) {
       const isClosed = needsSignIn(server);
       const title = isClosed
-        ? `${nameOf(server)} needs a sign-in`
-        : `Could not connect ${nameOf(server)}`;
+        ? `${serverName(server)} needs a sign-in`
+        : `Could not connect ${serverName(server)}`;
       const text = `${truncate(visible(withoutAnsi(server.error?.message ?? "")), 100)} `;
       const color = isClosed ? "yellow" : "red";
       notifications.show({ color, title, message: help(server, text) });
     }
 }
 
-const isBad = (call: CallView): boolean => call.status === "error" || call.is_error;
+const isFailedCall = (call: CallView): boolean => call.status === "error" || call.is_error;
 
 /** The calls that failed between two states of the store. */
 const failedCalls = (before: Calls, after: Calls): CallView[] =>
   [...after.values()].filter((call) => {
     const was = before.get(call.call_id);
-    return was !== call && isBad(call) && !(was && isBad(was));
+    return was !== call && isFailedCall(call) && !(was && isFailedCall(was));
   });
 
-type Go = (path: string) => void;
+// How many panels show each call: its failure is visible there and needs no toast.
+const shownCalls = new Map<string, number>();
 
-function tellOfCall(call: CallView, go: Go): void {
+/** Show no toast about this call while the component is mounted. */
+export function useMuteCall(callId: string): void {
+  useEffect(() => {
+    shownCalls.set(callId, (shownCalls.get(callId) ?? 0) + 1);
+    return () => {
+      const left = (shownCalls.get(callId) ?? 1) - 1;
+      if (left > 0) shownCalls.set(callId, left);
+      else shownCalls.delete(callId);
+    };
+  }, [callId]);
+}
+
+const isMuted = (callId: string): boolean => shownCalls.has(callId);
+
+type Navigate = (path: string) => void;
+
+function notifyFailedCall(call: CallView, go: Navigate): void {
   const { error, kind } = call;
   const id = `call ${call.call_id}`;
   const name = visible(call.name || call.method || "raw");
@@ -123,22 +139,22 @@ function tellOfCall(call: CallView, go: Go): void {
 }
 
 /** Tell of calls that fail where nobody sees it, from now on. */
-export function watchCalls(go: Go): () => void {
-  let heard: CallView[] = [];
+export function notifyFailedCalls(go: Navigate): () => void {
+  let pending: CallView[] = [];
   let timer: ReturnType<typeof setTimeout> | undefined;
   const flush = (): void => {
     // By now the panel of a call that failed at once is there.
-    const unseen = heard.filter((call) => !isOnScreen(call.call_id));
-    heard = [];
+    const unseen = pending.filter((call) => !isMuted(call.call_id));
+    pending = [];
     timer = undefined;
     if (unseen.length > FEW)
       notifications.show({ color: "red", message: `${pluralize(unseen.length, "call")} failed` });
-    else for (const call of unseen) tellOfCall(call, go);
+    else for (const call of unseen) notifyFailedCall(call, go);
   };
   const stop = useInspector.subscribe((state, former) => {
     if (state.calls === former.calls || former.run_id !== state.run_id) return;
-    heard.push(...failedCalls(former.calls, state.calls));
-    if (heard.length > 0) timer ??= setTimeout(flush, TOGETHER_MS);
+    pending.push(...failedCalls(former.calls, state.calls));
+    if (pending.length > 0) timer ??= setTimeout(flush, TOGETHER_MS);
   });
   return () => {
     clearTimeout(timer);
@@ -147,24 +163,24 @@ export function watchCalls(go: Go): () => void {
 }
 
 /** Tell of servers from now on. */
-export function watchConnections(): () => void {
-  let heard: Tidings = none();
+export function notifyConnections(): () => void {
+  let pending: ConnectionChanges = noChanges();
   let timer: ReturnType<typeof setTimeout> | undefined;
   const flush = (): void => {
-    const told = heard;
-    heard = none();
+    const told = pending;
+    pending = noChanges();
     timer = undefined;
-    tell(told);
+    notifyChanges(told);
   };
   const stop = useInspector.subscribe((state, former) => {
     // The first view of all servers is where the page begins; a restart begins anew.
     if (state.servers === former.servers || former.run_id !== state.run_id) return;
-    const news = tidingsOf(former.servers, state.servers);
+    const news = connectionChanges(former.servers, state.servers);
     if (news.connected.length + news.failed.length + news.lost.length === 0) return;
-    heard = {
-      connected: [...heard.connected, ...news.connected],
-      failed: [...heard.failed, ...news.failed],
-      lost: [...heard.lost, ...news.lost],
+    pending = {
+      connected: [...pending.connected, ...news.connected],
+      failed: [...pending.failed, ...news.failed],
+      lost: [...pending.lost, ...news.lost],
     };
     timer ??= setTimeout(flush, TOGETHER_MS);
   });

@@ -1,4 +1,4 @@
-// The revision of MCP that a server speaks, and what follows from it.
+// What follows from the revision of MCP and the transport that a server uses.
 import type { ServerView } from "../api/types";
 import { isObject } from "../values/jsonObject";
 
@@ -13,7 +13,11 @@ export const isStateless = ({ protocol_version: revision }: Speaks): boolean =>
   (revision ?? "") >= STATELESS;
 
 /** The params with what every request of 2026-07-28 carries in its `_meta`. */
-export function enveloped(params: unknown, server: Declares | undefined, client: string): unknown {
+export function withEnvelope(
+  params: unknown,
+  server: Declares | undefined,
+  client: string,
+): unknown {
   if (!isObject(params) || !server || !isStateless(server)) return params;
   const envelope = {
     [`${META}protocolVersion`]: server.protocol_version,
@@ -22,3 +26,11 @@ export function enveloped(params: unknown, server: Declares | undefined, client:
   };
   return { ...params, _meta: { ...envelope, ...(isObject(params._meta) ? params._meta : {}) } };
 }
+
+/** Whether a request can have headers of its own; a WebSocket has those that it was opened with. */
+export const takesHeaders = ({ url, transport }: ServerView): boolean =>
+  url !== null && transport !== "websocket";
+
+/** Whether headers repeat arguments (`x-mcp-header`), which began with 2026-07-28. */
+export const repeatsInHeaders = (server: ServerView): boolean =>
+  takesHeaders(server) && isStateless(server);

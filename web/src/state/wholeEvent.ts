@@ -3,19 +3,20 @@ import { useEffect, useState } from "react";
 import { fetchEvent } from "../api/http";
 import type { EventView, WholeEvent } from "../api/types";
 import { errorMessage } from "../values/format";
+import { fieldsOf } from "../values/jsonObject";
 
-export type Whole = { whole: WholeEvent } | { problem: string };
+export type WholeEventState = { whole: WholeEvent } | { problem: string };
 
-type Place = Pick<EventView, "run_id" | "seq">;
+type EventId = Pick<EventView, "run_id" | "seq">;
 
 /** Null until it is there, and where none is wanted. */
-export function useWhole(wanted: Place | null): Whole | null {
-  const [got, setGot] = useState<(Place & { of: Whole }) | null>(null);
+export function useWholeEvent(wanted: EventId | null): WholeEventState | null {
+  const [got, setGot] = useState<(EventId & { of: WholeEventState }) | null>(null);
   const { run_id, seq } = wanted ?? { run_id: null, seq: null };
   useEffect(() => {
     if (run_id === null || seq === null) return;
     let isGone = false;
-    const take = (of: Whole): void => {
+    const take = (of: WholeEventState): void => {
       if (!isGone) setGot({ run_id, seq, of });
     };
     fetchEvent(run_id, seq).then(
@@ -28,3 +29,8 @@ export function useWhole(wanted: Place | null): Whole | null {
   }, [run_id, seq]);
   return got !== null && got.run_id === run_id && got.seq === seq ? got.of : null;
 }
+
+/** The names of the values that the recording masked in the bytes of an event, each once. */
+export const maskedKeys = (masked: WholeEvent["masked"]): string[] => [
+  ...new Set(masked.map((one) => fieldsOf(one).key).filter((key) => typeof key === "string")),
+];

@@ -17,7 +17,7 @@ type Fetch = typeof fetchHistory;
 const pause = (): Promise<void> => new Promise((done) => setTimeout(done, WAIT_MS));
 
 /** Fill the front of a ring, page by page from its oldest event back; stops where it is full. */
-export async function fillFront(
+export async function backfillFront(
   into: EventRing,
   runId: string,
   isGone: () => boolean,
@@ -67,22 +67,25 @@ export async function fillGap(
   into.close(gap);
 }
 
-export interface Older {
+export interface BackfillState {
   isLoading: boolean;
   problem: string | null;
 }
 
-const NONE: Older = { isLoading: false, problem: null };
-const useReading = create<Older>(() => NONE);
+const NONE: BackfillState = { isLoading: false, problem: null };
+const useReading = create<BackfillState>(() => NONE);
 
 let reading: { runId: string; viewers: number } | null = null;
 
 /** Read on while anybody looks: the first who does begins, and screens beside it share what comes. */
-export function readOlder(runId: string, fill: typeof fillFront = fillFront): () => void {
+export function startBackfill(
+  runId: string,
+  fill: typeof backfillFront = backfillFront,
+): () => void {
   if (reading?.runId !== runId) {
     const begun = { runId, viewers: 0 };
     const isGone = (): boolean => reading !== begun;
-    const tell = (state: Older): void => {
+    const tell = (state: BackfillState): void => {
       if (!isGone()) useReading.setState(state);
     };
     reading = begun;
@@ -104,11 +107,11 @@ export function readOlder(runId: string, fill: typeof fillFront = fillFront): ()
 const isMissing = (): boolean => (ring.items[0]?.seq ?? 1) > 1 && ring.items.length < ring.capacity;
 
 /** Read what happened before this page was opened, while somebody looks at the run that goes on. */
-export function useOlder(runId: string | null, isLive: boolean): Older {
+export function useBackfill(runId: string | null, isLive: boolean): BackfillState {
   const state = useReading();
   const isNeeded = useSyncExternalStore(ring.subscribe, isMissing) && isLive;
   useEffect(() => {
-    if (isNeeded && runId !== null) return readOlder(runId);
+    if (isNeeded && runId !== null) return startBackfill(runId);
   }, [runId, isNeeded]);
   return isNeeded ? state : NONE;
 }

@@ -3,8 +3,8 @@ import { useLayoutEffect, useMemo } from "react";
 import { useLocation, useNavigate } from "react-router";
 import type { CallView, QuestionView, ServerView, TaskView } from "../api/types";
 import { visible } from "../values/hiddenCharacters";
+import { lastPath, lastServerId, recordVisit } from "./lastVisited";
 import { useInspector } from "./store";
-import { lastPath, lastServerId, noteVisit } from "./visited";
 
 const SCREENS = ["tools", "resources", "prompts", "tasks", "logs", "traffic", "auth"] as const;
 export type Screen = (typeof SCREENS)[number];
@@ -33,24 +33,24 @@ export const pathToTask = (task: TaskView): string =>
   (task.role === "receiver" ? "?role=receiver" : "");
 
 /** Which thing of a list a call is of: several may have its name. */
-export const keyOfCalled = (call: CallView): string => call.listed_as || call.name;
+export const calledItemKey = (call: CallView): string => call.listed_as || call.name;
 
 /** Where a call is looked at. */
 export function pathToCall(call: CallView): string {
   const { kind, server_id } = call;
   const query = `?call=${encodeURIComponent(call.call_id)}`;
-  if (kind === "tool") return pathTo(server_id, "tools", keyOfCalled(call)) + query;
-  if (kind === "prompt") return pathTo(server_id, "prompts", keyOfCalled(call)) + query;
-  if (kind === "resource") return pathTo(server_id, "resources", keyOfCalled(call)) + query;
+  if (kind === "tool") return pathTo(server_id, "tools", calledItemKey(call)) + query;
+  if (kind === "prompt") return pathTo(server_id, "prompts", calledItemKey(call)) + query;
+  if (kind === "resource") return pathTo(server_id, "resources", calledItemKey(call)) + query;
   if (kind === "raw") return pathToServer(server_id, "experimental") + query;
   const id = call.request_id === null ? "" : `?id=${encodeURIComponent(call.request_id)}`;
   return pathTo(server_id, "traffic") + id;
 }
 
 /** What a server is called on the screen. */
-export const nameOf = (server: ServerView): string => visible(server.title ?? server.server_id);
+export const serverName = (server: ServerView): string => visible(server.title ?? server.server_id);
 
-export interface Place {
+export interface PageLocation {
   server_id: string | null;
   screen: string;
   item: string | null;
@@ -65,7 +65,7 @@ function decoded(part: string): string {
   }
 }
 
-export function placeOf(pathname: string): Place {
+export function parseLocation(pathname: string): PageLocation {
   const [first = "", second, third, fourth] = pathname.split("/").slice(1).map(decoded);
   if (first === "s")
     return { server_id: second || null, screen: third || "tools", item: fourth || null };
@@ -75,14 +75,14 @@ export function placeOf(pathname: string): Place {
 }
 
 /** The parts of the address. The router's own params turn `%2F` inside an item into a slash. */
-export function usePlace(): Place {
+export function usePageLocation(): PageLocation {
   const { pathname } = useLocation();
-  return useMemo(() => placeOf(pathname), [pathname]);
+  return useMemo(() => parseLocation(pathname), [pathname]);
 }
 
 /** The server that work screens show: the address's, else the one looked at last, else the first. */
 export function useCurrentServer(): ServerView | null {
-  const { server_id } = usePlace();
+  const { server_id } = usePageLocation();
   const last = lastServerId();
   return useInspector((state) => {
     if (server_id !== null) return state.servers.get(server_id) ?? null;
@@ -96,7 +96,7 @@ export function useCurrentServer(): ServerView | null {
 }
 
 /** The same screen of another server, as it was left. */
-export function pathOnServer({ server_id, screen, item }: Place, serverId: string): string {
+export function pathOnServer({ server_id, screen, item }: PageLocation, serverId: string): string {
   const part = PARTS.find((one) => one === item);
   if (screen === "servers" && server_id !== null) return pathToServer(serverId, part);
   const known = SCREENS.find((one) => one === screen) ?? "tools";
@@ -105,19 +105,21 @@ export function pathOnServer({ server_id, screen, item }: Place, serverId: strin
 
 /** Go to the same screen of another server. */
 export function useSwitchServer(): (serverId: string) => void {
-  const place = usePlace();
+  const place = usePageLocation();
   const navigate = useNavigate();
   return (serverId) => void navigate(pathOnServer(place, serverId));
 }
 
 /** Keep where one is, for when one comes back. */
-export function useNoteVisits(): void {
+export function useRecordVisits(): void {
   const { pathname, search } = useLocation();
-  const isKnown = useInspector((state) => state.servers.has(placeOf(pathname).server_id ?? ""));
+  const isKnown = useInspector((state) =>
+    state.servers.has(parseLocation(pathname).server_id ?? ""),
+  );
   const runId = useInspector((state) => state.run_id);
   // At once: whoever sees where one is may load another page.
   // biome-ignore lint/correctness/useExhaustiveDependencies: what was kept holds for one run
   useLayoutEffect(() => {
-    if (isKnown) noteVisit(placeOf(pathname), pathname + search);
+    if (isKnown) recordVisit(parseLocation(pathname), pathname + search);
   }, [isKnown, pathname, search, runId]);
 }

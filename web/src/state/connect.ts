@@ -1,9 +1,9 @@
 // Connect a server and wait until it is connected, or until that has failed for good.
 import { CommandError } from "../api/socket";
 import type { CallView, ErrorView, ServerView } from "../api/types";
-import { telling } from "./actions";
-import { command } from "./connection";
+import { command } from "./commands";
 import { useInspector } from "./store";
+import { withErrorToast } from "./toasts";
 
 const known = (serverId: string): ServerView | undefined =>
   useInspector.getState().servers.get(serverId);
@@ -44,15 +44,15 @@ export async function connect(serverId: string): Promise<void> {
 }
 
 /** Send something again, by a new connection where the old one is gone; tells if it was not sent. */
-export async function sendAgain(
+export async function resend(
   serverId: string,
   send: () => Promise<CallView>,
 ): Promise<CallView | null> {
   const isConnected = known(serverId)?.state === "CONNECTED";
   const connected = isConnected ? Promise.resolve() : connect(serverId);
-  const isThere = await telling(
+  const isThere = await withErrorToast(
     "Not connected, not sent",
     connected.then(() => true),
   );
-  return isThere ? telling("Not sent again", send()) : null;
+  return isThere ? withErrorToast("Not sent again", send()) : null;
 }

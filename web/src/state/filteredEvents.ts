@@ -10,7 +10,7 @@ const SLICE_MS = 8;
 // Events between two looks at the clock.
 const STRIDE = 500;
 
-export class Filtered {
+export class FilteredEvents {
   rows: EventView[] = [];
   private seen = 0;
   private dropped = 0;
@@ -78,7 +78,7 @@ export class Filtered {
 }
 
 /** The rows that `wanted` lets through; give it a stable function. */
-export function useFiltered(
+export function useFilteredEvents(
   wanted: (event: EventView) => boolean,
   isByEnd = false,
 ): {
@@ -89,7 +89,10 @@ export function useFiltered(
   const ring = useRing();
   const { epoch } = ring;
   // biome-ignore lint/correctness/useExhaustiveDependencies: what came in among others is tested anew
-  const next = useMemo(() => new Filtered(ring, wanted, isByEnd), [ring, wanted, isByEnd, epoch]);
+  const next = useMemo(
+    () => new FilteredEvents(ring, wanted, isByEnd),
+    [ring, wanted, isByEnd, epoch],
+  );
   const shown = useRef({ ring, rows: next.rows });
   const version = useRingVersion(ring);
   const [, goOn] = useReducer((count: number) => count + 1, 0);

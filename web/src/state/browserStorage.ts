@@ -77,7 +77,7 @@ export const writeSession = (key: string, value: unknown): void =>
   write(sessionStorage, `mcplens.${key}`, value);
 
 /** Fill in what a screen begins with; one that is shown now goes on with it. */
-export function keepDraft(key: string, value: unknown): void {
+export function writeDraft(key: string, value: unknown): void {
   const stored = `mcplens.draft.${key}`;
   write(sessionStorage, stored, value);
   for (const listener of listeners) listener(stored);

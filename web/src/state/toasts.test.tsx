@@ -3,10 +3,10 @@ import { Notifications, notifications } from "@mantine/notifications";
 import { act, cleanup, fireEvent, render, screen } from "@testing-library/react";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { CommandError } from "../api/socket";
-import { awaiting } from "./awaiting";
+import { withWaitingToast } from "./toasts";
 
 const abandon = vi.hoisted(() => vi.fn());
-vi.mock("./connection", () => ({ socket: { abandon } }));
+vi.mock("./commands", () => ({ socket: { abandon } }));
 
 beforeEach(() => {
   vi.useFakeTimers({ shouldAdvanceTime: true });
@@ -34,7 +34,7 @@ const cancelled = new CommandError({
 
 it("says nothing of what is done in a moment", async () => {
   const shown = vi.spyOn(notifications, "show");
-  expect(await awaiting("news", "None came", Promise.resolve(3))).toBe(3);
+  expect(await withWaitingToast("news", "None came", Promise.resolve(3))).toBe(3);
   await act(() => vi.advanceTimersByTimeAsync(5000));
   expect(shown).not.toHaveBeenCalled();
 });
@@ -44,7 +44,7 @@ it("names what it waits for, and tells no failure of what was cancelled", async 
   const work = new Promise<number>((_, reject) => {
     fail = reject;
   });
-  const done = awaiting("news", "None came", work);
+  const done = withWaitingToast("news", "None came", work);
   await act(() => vi.advanceTimersByTimeAsync(1100));
   expect(screen.getByText(/Waiting for news since \d\d:\d\d:\d\d/)).toBeTruthy();
   fireEvent.click(screen.getByRole("button", { name: "Cancel" }));
@@ -56,6 +56,6 @@ it("names what it waits for, and tells no failure of what was cancelled", async 
 });
 
 it("tells a failure that nobody asked for", async () => {
-  expect(await awaiting("news", "None came", Promise.reject(cancelled))).toBeNull();
+  expect(await withWaitingToast("news", "None came", Promise.reject(cancelled))).toBeNull();
   expect(await screen.findByText("None came")).toBeTruthy();
 });

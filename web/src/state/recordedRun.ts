@@ -8,7 +8,7 @@ import { useInspector } from "./store";
 // As many as the backend gives at once: parsed within a frame, and few enough trips.
 const PAGE = 5000;
 
-export interface Recorded {
+export interface RecordedRun {
   ring: EventRing;
   isLoading: boolean;
   problem: string | null;
@@ -16,7 +16,7 @@ export interface Recorded {
   isCut: boolean;
 }
 
-const LIVE: Recorded = { ring, isLoading: false, problem: null, isCut: false };
+const LIVE: RecordedRun = { ring, isLoading: false, problem: null, isCut: false };
 
 const pageAfter = (runId: string, seq: number) =>
   fetchHistory({ run: runId, after: String(seq), limit: String(PAGE) });
@@ -37,8 +37,8 @@ async function fill(into: EventRing, runId: string, isGone: () => boolean): Prom
 }
 
 /** The events of a run; those of now if none is named. Read again when mcplens is back. */
-export function useRecorded(runId: string | null, capacity = CAPACITY): Recorded {
-  const [state, setState] = useState<Recorded>(LIVE);
+export function useRecordedRun(runId: string | null, capacity = CAPACITY): RecordedRun {
+  const [state, setState] = useState<RecordedRun>(LIVE);
   const [attempt, setAttempt] = useState(0);
   const isOpen = useInspector(({ link }) => link.state === "open");
   const isFailed = state.problem !== null;
@@ -50,7 +50,7 @@ export function useRecorded(runId: string | null, capacity = CAPACITY): Recorded
   useEffect(() => {
     if (runId === null) return setState(LIVE);
     let isGone = false;
-    const own: Recorded = {
+    const own: RecordedRun = {
       ring: new EventRing(capacity),
       isLoading: false,
       problem: null,

@@ -1,9 +1,9 @@
 import { beforeEach, expect, test } from "vitest";
-import { pathOnServer, placeOf } from "./selection";
+import { lastPath, lastServerId, recordVisit } from "./lastVisited";
+import { parseLocation, pathOnServer } from "./navigation";
 import { useInspector } from "./store";
-import { lastPath, lastServerId, noteVisit } from "./visited";
 
-const visit = (path: string): void => noteVisit(placeOf(path.split("?")[0] ?? ""), path);
+const visit = (path: string): void => recordVisit(parseLocation(path.split("?")[0] ?? ""), path);
 
 beforeEach(() => useInspector.setState({ run_id: "run" }));
 
@@ -26,9 +26,9 @@ test("addresses of another run are forgotten, its server is not", () => {
 
 test("another server is looked at on the same screen", () => {
   visit("/s/two/prompts/simple");
-  expect(pathOnServer(placeOf("/s/one/prompts/other"), "two")).toBe("/s/two/prompts/simple");
-  expect(pathOnServer(placeOf("/servers/one/roots"), "two")).toBe("/servers/two/roots");
-  expect(pathOnServer(placeOf("/servers/one"), "two")).toBe("/servers/two");
-  expect(pathOnServer(placeOf("/servers"), "two")).toBe("/s/two/tools");
-  expect(pathOnServer(placeOf("/traffic"), "two")).toBe("/s/two/traffic");
+  expect(pathOnServer(parseLocation("/s/one/prompts/other"), "two")).toBe("/s/two/prompts/simple");
+  expect(pathOnServer(parseLocation("/servers/one/roots"), "two")).toBe("/servers/two/roots");
+  expect(pathOnServer(parseLocation("/servers/one"), "two")).toBe("/servers/two");
+  expect(pathOnServer(parseLocation("/servers"), "two")).toBe("/s/two/tools");
+  expect(pathOnServer(parseLocation("/traffic"), "two")).toBe("/s/two/traffic");
 });

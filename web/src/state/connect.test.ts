@@ -5,10 +5,10 @@ import { emptyInspector, useInspector } from "./store";
 
 const asked = vi.hoisted(() => vi.fn());
 const shown = vi.hoisted(() => vi.fn());
-vi.mock("./connection", () => ({ command: asked }));
+vi.mock("./commands", () => ({ command: asked }));
 vi.mock("@mantine/notifications", () => ({ notifications: { show: shown } }));
 
-const { connect, sendAgain } = await import("./reconnect");
+const { connect, resend } = await import("./connect");
 
 const say = (part: Partial<ServerView>): void =>
   useInspector.setState({ servers: new Map([["demo", aServer(part)]]) });
@@ -46,7 +46,7 @@ it("is not taken in by the connection before, which the store still has", async 
 it("waits for the attempts that follow, and sends then", async () => {
   say({ state: "DISCONNECTED", since: 1 });
   const send = vi.fn(async () => aCall());
-  const sent = sendAgain("demo", send);
+  const sent = resend("demo", send);
   await soon();
   say({ state: "ERROR", since: 6, error, retry });
   await soon();
@@ -61,7 +61,7 @@ it("waits for the attempts that follow, and sends then", async () => {
 it("says that nothing was sent when it was given up", async () => {
   say({ state: "DISCONNECTED", since: 1 });
   const send = vi.fn(async () => aCall());
-  const sent = sendAgain("demo", send);
+  const sent = resend("demo", send);
   await soon();
   say({ state: "DISCONNECTED", since: 6, error });
   expect(await sent).toBeNull();

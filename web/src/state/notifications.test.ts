@@ -3,9 +3,13 @@ import { renderHook } from "@testing-library/react";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { CallView, ErrorView, ServerView } from "../api/types";
 import { aHello, aServer } from "../testing/views";
-import { useOnScreen } from "./onScreen";
+import {
+  connectionChanges,
+  notifyConnections,
+  notifyFailedCalls,
+  useMuteCall,
+} from "./notifications";
 import { apply, emptyInspector, useInspector } from "./store";
-import { tidingsOf, watchCalls, watchConnections } from "./tidings";
 
 const REFUSED: ErrorView = {
   code: "CONNECTION_REFUSED",
@@ -17,11 +21,11 @@ const REFUSED: ErrorView = {
 };
 const at = (part: Partial<ServerView>) => new Map([["demo", aServer(part)]]);
 const counts = (before: Partial<ServerView>, after: Partial<ServerView>): number[] => {
-  const { connected, failed, lost } = tidingsOf(at(before), at(after));
+  const { connected, failed, lost } = connectionChanges(at(before), at(after));
   return [connected.length, failed.length, lost.length];
 };
 
-describe("tidings", () => {
+describe("notifications", () => {
   it("tell what passed, once", () => {
     const failed = { state: "DISCONNECTED", error: REFUSED } as const;
     expect(counts({ state: "CONNECTING" }, { state: "CONNECTED" })).toEqual([1, 0, 0]);
@@ -49,7 +53,7 @@ describe("toasts of servers", () => {
   beforeEach(() => {
     vi.useFakeTimers();
     useInspector.setState(emptyInspector());
-    stop = watchConnections();
+    stop = notifyConnections();
   });
   afterEach(() => {
     stop();
@@ -98,7 +102,7 @@ describe("toasts of calls", () => {
   beforeEach(() => {
     vi.useFakeTimers();
     useInspector.setState(emptyInspector());
-    stop = watchCalls(() => {});
+    stop = notifyFailedCalls(() => {});
   });
   afterEach(() => {
     stop();
@@ -120,7 +124,7 @@ describe("toasts of calls", () => {
   });
   it("say nothing of what is on the screen", () => {
     apply(aHello({ calls: [aCall({})] }));
-    const { unmount } = renderHook(() => useOnScreen("c1"));
+    const { unmount } = renderHook(() => useMuteCall("c1"));
     change(aCall(failed));
     expect(shown()).toEqual([]);
     unmount();

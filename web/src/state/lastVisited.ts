@@ -1,7 +1,7 @@
 // Where one was on each screen of each server, and on which server last. Kept for the session of
 // this browser tab, so that a reload and a look at another screen lose nothing.
-import { readSession, writeSession } from "./remembered";
-import type { Place, Screen } from "./selection";
+import { readSession, writeSession } from "./browserStorage";
+import type { PageLocation, Screen } from "./navigation";
 import { useInspector } from "./store";
 
 const LAST = "server";
@@ -22,12 +22,12 @@ function pathsOfRun(): Paths {
 }
 
 /** Keep that this server is the current one. */
-export const noteServer = (serverId: string): void => writeSession(LAST, serverId);
+export const rememberServer = (serverId: string): void => writeSession(LAST, serverId);
 
 /** Keep that this address was visited. */
-export function noteVisit({ server_id, screen }: Place, path: string): void {
+export function recordVisit({ server_id, screen }: PageLocation, path: string): void {
   if (server_id === null) return;
-  noteServer(server_id);
+  rememberServer(server_id);
   if (screen === "servers") return;
   const { run_id, paths } = pathsOfRun();
   writeSession(PATHS, { run_id, paths: { ...paths, [keyOf(server_id, screen)]: path } });

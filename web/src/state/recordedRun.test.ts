@@ -2,7 +2,7 @@ import { renderHook, waitFor } from "@testing-library/react";
 import { act } from "react";
 import { afterEach, expect, it, vi } from "vitest";
 import { anEvent } from "../testing/views";
-import { type Recorded, useRecorded } from "./recorded";
+import { type RecordedRun, useRecordedRun } from "./recordedRun";
 import { useInspector } from "./store";
 
 afterEach(() => vi.unstubAllGlobals());
@@ -20,11 +20,11 @@ function record(): string[] {
   return asked;
 }
 
-const seqs = ({ ring }: Recorded): number[] => ring.items.map((event) => event.seq);
+const seqs = ({ ring }: RecordedRun): number[] => ring.items.map((event) => event.seq);
 
 it("reads a recorded run page by page up to its end", async () => {
   const asked = record();
-  const { result } = renderHook(() => useRecorded("run"));
+  const { result } = renderHook(() => useRecordedRun("run"));
   await waitFor(() => expect(result.current.isLoading).toBe(false));
   expect(seqs(result.current)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9]);
   expect(result.current.isCut).toBe(false);
@@ -33,7 +33,7 @@ it("reads a recorded run page by page up to its end", async () => {
 
 it("tells that a run goes on behind what there is room for", async () => {
   record();
-  const { result } = renderHook(() => useRecorded("run", 6));
+  const { result } = renderHook(() => useRecordedRun("run", 6));
   await waitFor(() => expect(result.current.isCut).toBe(true));
   expect(seqs(result.current)).toEqual([1, 2, 3, 4, 5, 6]);
   expect(result.current.isLoading).toBe(false);
@@ -43,7 +43,7 @@ it("is read again when mcplens, which did not answer, is back", async () => {
   const link = { retryAt: null, attempts: 0, isTaken: false };
   useInspector.setState({ link: { ...link, state: "waiting" } });
   vi.stubGlobal("fetch", async () => Promise.reject(new TypeError("Failed to fetch")));
-  const { result } = renderHook(() => useRecorded("run"));
+  const { result } = renderHook(() => useRecordedRun("run"));
   await waitFor(() => expect(result.current.problem).toBe("mcplens does not answer."));
   record();
   act(() => useInspector.setState({ link: { ...link, state: "open" } }));
