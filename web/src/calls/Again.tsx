@@ -1,6 +1,6 @@
 import { Button } from "@mantine/core";
 import type { CallView } from "../api/types";
-import { useBusy } from "../parts/useBusy";
+import { useBusy } from "../components/useBusy";
 import { startCall } from "../state/commands";
 import { resend } from "../state/connect";
 import { useInspector } from "../state/store";

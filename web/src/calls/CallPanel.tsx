@@ -3,8 +3,8 @@ import { Badge, Button, Loader } from "@mantine/core";
 import { memo } from "react";
 import { Link } from "react-router";
 import type { CallView, QuestionView } from "../api/types";
-import { ErrorNote } from "../parts/ErrorNote";
-import { Guarded } from "../parts/Guarded";
+import { ErrorBoundary } from "../components/ErrorBoundary";
+import { ErrorNote } from "../components/ErrorNote";
 import { QuestionPanel } from "../questions/QuestionPanel";
 import { pathTo } from "../state/navigation";
 import { useMuteCall } from "../state/notifications";
@@ -163,9 +163,9 @@ function Panel({ call, hasSchema, questionId, onRepeated }: Props) {
           )}
           {!running && <Noise call={call} />}
           {!running && call.status === "completed" && (
-            <Guarded what="this result" raw={call.result}>
+            <ErrorBoundary what="this result" raw={call.result}>
               <ResultView call={call} hasSchema={hasSchema} />
-            </Guarded>
+            </ErrorBoundary>
           )}
         </div>
       </div>

@@ -1,6 +1,6 @@
 // The examples of a tool, above its form: a click fills the form.
 import { ActionIcon, Button, Tooltip } from "@mantine/core";
-import { Icon } from "../parts/icons";
+import { Icon } from "../components/Icon";
 import { truncate } from "../values/format";
 import { pretty } from "../values/json";
 import { deleteExample, useExamples } from "./examples";

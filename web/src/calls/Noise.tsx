@@ -2,7 +2,7 @@
 import { useMemo, useSyncExternalStore } from "react";
 import { Link } from "react-router";
 import type { CallView } from "../api/types";
-import { Callout } from "../parts/Callout";
+import { Callout } from "../components/Callout";
 import { writeDraft } from "../state/browserStorage";
 import { type EventRing, ring } from "../state/events";
 import { pathTo } from "../state/navigation";

@@ -2,7 +2,7 @@
 import { Button, Progress } from "@mantine/core";
 import type { ReactNode } from "react";
 import type { CallView, ProgressView } from "../api/types";
-import { useNow } from "../parts/useNow";
+import { useNow } from "../components/useNow";
 import { command } from "../state/commands";
 import { withErrorToast } from "../state/toasts";
 import { formatDuration } from "../values/format";

@@ -2,15 +2,15 @@
 import { Badge, SegmentedControl } from "@mantine/core";
 import { type ReactNode, useMemo } from "react";
 import type { CallView } from "../api/types";
+import { Callout } from "../components/Callout";
+import { JsonTree } from "../components/JsonTree";
+import { TextView } from "../components/TextView";
+import { TruncatedList } from "../components/TruncatedList";
+import { UntrustedText } from "../components/UntrustedText";
 import { brief, Content, ResourceView } from "../content/Content";
 import { Message } from "../content/Message";
 import { Remark, wrong } from "../content/Remark";
 import { Some } from "../content/Some";
-import { Callout } from "../parts/Callout";
-import { FirstLines } from "../parts/FirstLines";
-import { JsonTree } from "../parts/JsonTree";
-import { Name } from "../parts/Name";
-import { TextView } from "../parts/TextView";
 import { usePreference } from "../state/browserStorage";
 import { indentJson } from "../values/exactJson";
 import { formatBytes } from "../values/format";
@@ -46,7 +46,7 @@ function Breaches({ findings }: { findings: string[] }) {
   if (!findings.length) return null;
   return (
     <Callout>
-      <FirstLines label="What is wrong with it" className={css.findings} lines={findings} />
+      <TruncatedList label="What is wrong with it" className={css.findings} lines={findings} />
     </Callout>
   );
 }
@@ -111,7 +111,7 @@ function Shown({
       )}
       {typeof value.description === "string" && (
         <p className="dim">
-          <Name>{value.description}</Name>
+          <UntrustedText>{value.description}</UntrustedText>
         </p>
       )}
       <Listed

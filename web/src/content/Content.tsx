@@ -1,11 +1,11 @@
 // One content block of any kind, as tools, prompts and messages carry it.
 import { Badge, Button } from "@mantine/core";
 import { useNavigate } from "react-router";
-import { Guarded } from "../parts/Guarded";
-import { JsonTree } from "../parts/JsonTree";
-import { Media } from "../parts/Media";
-import { Name } from "../parts/Name";
-import { RichText } from "../parts/RichText";
+import { ErrorBoundary } from "../components/ErrorBoundary";
+import { JsonTree } from "../components/JsonTree";
+import { Media } from "../components/Media";
+import { RichText } from "../components/RichText";
+import { UntrustedText } from "../components/UntrustedText";
 import { pathTo } from "../state/navigation";
 import { visible } from "../values/hiddenCharacters";
 import { isObject, type JsonObject } from "../values/jsonObject";
@@ -73,14 +73,14 @@ function Link({ block, serverId }: { block: JsonObject; serverId: string }) {
     <div className={css.link}>
       <div className="grow">
         <strong>
-          <Name>{text(block.title) ?? text(block.name) ?? uri}</Name>
+          <UntrustedText>{text(block.title) ?? text(block.name) ?? uri}</UntrustedText>
         </strong>
         <div className="mono dim" style={{ overflowWrap: "anywhere" }}>
-          <Name>{uri}</Name>
+          <UntrustedText>{uri}</UntrustedText>
         </div>
         {description && (
           <div>
-            <Name>{description}</Name>
+            <UntrustedText>{description}</UntrustedText>
           </div>
         )}
       </div>
@@ -143,7 +143,7 @@ function Body({
         <div className="stack tight">
           {isObject(block.resource) && (
             <span className="mono dim">
-              <Name>{text(block.resource.uri) ?? "no uri"}</Name>
+              <UntrustedText>{text(block.resource.uri) ?? "no uri"}</UntrustedText>
             </span>
           )}
           <ResourceView resource={block.resource} pointer={`${pointer}/resource`} {...place} />
@@ -170,7 +170,7 @@ export function Content({ block, ...rest }: Props) {
       />
     );
   return (
-    <Guarded what="this content" raw={block}>
+    <ErrorBoundary what="this content" raw={block}>
       <div className={css.content}>
         {(block.type !== "text" || block.annotations !== undefined) && (
           <div className="row wrap">
@@ -182,6 +182,6 @@ export function Content({ block, ...rest }: Props) {
         )}
         <Body block={block} {...rest} />
       </div>
-    </Guarded>
+    </ErrorBoundary>
   );
 }

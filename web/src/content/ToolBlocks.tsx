@@ -1,6 +1,6 @@
 // What a model wants of a tool, and what the tool said, as messages of a conversation carry it.
 import { Badge } from "@mantine/core";
-import { JsonTree } from "../parts/JsonTree";
+import { JsonTree } from "../components/JsonTree";
 import { visible } from "../values/hiddenCharacters";
 import type { JsonObject } from "../values/jsonObject";
 import { Content } from "./Content";

@@ -10,7 +10,7 @@ import { about, emptiedTo, TextField } from "./widgets";
 // A longer text is shown by its beginning: a field that holds megabytes is slow.
 const MOST_TYPED = 20_000;
 
-function whyNot(file: File): string | null {
+function disabledReason(file: File): string | null {
   if (file.size <= MOST_FILE_BYTES) return null;
   return `${file.name} has ${formatBytes(file.size)}; a form takes up to ${MOST_FILE_BYTES / 1_000_000} MB.`;
 }
@@ -23,7 +23,7 @@ export function FileField(props: WidgetProps) {
   const take = async (file: File): Promise<void> => {
     // Or the same file could not be chosen again.
     reset.current?.();
-    const problem = whyNot(file);
+    const problem = disabledReason(file);
     if (problem) return tell({ of: value, words: problem });
     try {
       const text = await base64Of(file);

@@ -1,6 +1,6 @@
 // The monitor beside any screen: traffic, logs, tasks and questions of this server, one line a row.
 import { ActionIcon, SegmentedControl, Tooltip } from "@mantine/core";
-import { Icon } from "../parts/icons";
+import { Icon } from "../components/Icon";
 import { usePreference } from "../state/browserStorage";
 import { useCurrentServer } from "../state/navigation";
 import { useInspector } from "../state/store";

@@ -2,8 +2,8 @@
 import { type MouseEvent, type ReactNode, useCallback, useMemo, useRef, useState } from "react";
 import { useNavigate } from "react-router";
 import type { EventView } from "../api/types";
+import { EventList } from "../components/EventList";
 import { Lacking } from "../events/Lacking";
-import { RowList } from "../parts/RowList";
 import { LogRow } from "../screens/logs/LogRow";
 import { isLog } from "../screens/logs/levels";
 import { useLines, useRows } from "../screens/logs/useLines";
@@ -59,7 +59,7 @@ function Rows({ label, rows, none, pathOf, draw, tone }: Props) {
           event.key === "Enter" && event.target instanceof HTMLDivElement && open()
         }
       >
-        <RowList
+        <EventList
           label={label}
           rows={rows}
           chosen={chosen}

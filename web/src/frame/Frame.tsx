@@ -2,7 +2,7 @@
 import { useDisclosure } from "@mantine/hooks";
 import { useCallback } from "react";
 import { Outlet } from "react-router";
-import { Split } from "../parts/Split";
+import { SplitPane } from "../components/SplitPane";
 import { usePreference } from "../state/browserStorage";
 import { useRecordVisits } from "../state/navigation";
 import { Dock } from "./Dock";
@@ -37,7 +37,7 @@ export function Frame() {
       <TopBar isDockOpen={isDockOpen} side={side} onDock={toggleDock} onHelp={help.open} />
       <LinkBanner />
       <div className={css.work}>
-        <Split
+        <SplitPane
           name={`dock.${side}`}
           label="Size of the monitor"
           isVertical={side === "bottom"}

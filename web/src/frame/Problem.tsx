@@ -1,7 +1,7 @@
 // A mistake of this page's own: said plainly, with a way on. Calls and connections go on behind it.
 import { Button } from "@mantine/core";
 import { useLocation, useNavigate, useRouteError } from "react-router";
-import { Empty } from "../parts/Empty";
+import { EmptyState } from "../components/EmptyState";
 import { errorMessage } from "../values/format";
 
 const reload = (): void => location.reload();
@@ -12,20 +12,20 @@ const KEPT = "Servers, calls and questions are kept by mcplens, not by this page
 export function Problem() {
   const thrown = useRouteError();
   return (
-    <Empty
+    <EmptyState
       icon="alert"
       title="This page failed"
       action={<Button onClick={reload}>Load the page again</Button>}
     >
       {errorMessage(thrown)}. {KEPT}
-    </Empty>
+    </EmptyState>
   );
 }
 
 /** In place of one screen; the way to all others stays. */
 export function Failed({ why, onRetry }: { why: string; onRetry(): void }) {
   return (
-    <Empty
+    <EmptyState
       icon="alert"
       title="This screen failed"
       action={
@@ -38,7 +38,7 @@ export function Failed({ why, onRetry }: { why: string; onRetry(): void }) {
       }
     >
       {why}. {KEPT}
-    </Empty>
+    </EmptyState>
   );
 }
 

@@ -2,9 +2,9 @@
 import { Kbd, Menu, UnstyledButton } from "@mantine/core";
 import { useNavigate } from "react-router";
 import type { ServerView } from "../api/types";
-import { Icon } from "../parts/icons";
-import { Name } from "../parts/Name";
-import { StateDot } from "../parts/StateDot";
+import { Icon } from "../components/Icon";
+import { StateDot } from "../components/StateDot";
+import { UntrustedText } from "../components/UntrustedText";
 import { RESTART_KEY, restart, restartWord } from "../servers/connectAnew";
 import { serverName, useSwitchServer } from "../state/navigation";
 import { useInspector } from "../state/store";
@@ -45,7 +45,7 @@ export function ServerSwitcher({ server }: { server: ServerView | null }) {
             <Icon name="servers" />
           )}
           <span className="cut grow">
-            <Name>{server ? serverName(server) : "No server"}</Name>
+            <UntrustedText>{server ? serverName(server) : "No server"}</UntrustedText>
           </span>
           <Icon name="down" size={12} />
         </UnstyledButton>
@@ -60,7 +60,7 @@ export function ServerSwitcher({ server }: { server: ServerView | null }) {
             onClick={() => switchTo(one.server_id)}
           >
             <div className="cut">
-              <Name>{serverName(one)}</Name>
+              <UntrustedText>{serverName(one)}</UntrustedText>
             </div>
             <div className="dim">{standing(one)}</div>
           </Menu.Item>

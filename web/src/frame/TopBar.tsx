@@ -4,7 +4,7 @@ import { useColorScheme } from "@mantine/hooks";
 import { useEffect, useRef } from "react";
 import { Link, useNavigate } from "react-router";
 import type { ServerView } from "../api/types";
-import { Icon, type IconName } from "../parts/icons";
+import { Icon, type IconName } from "../components/Icon";
 import { about } from "../questions/about";
 import { command } from "../state/commands";
 import { lastPath } from "../state/lastVisited";

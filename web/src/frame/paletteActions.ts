@@ -6,7 +6,8 @@ import { exportPath } from "../api/http";
 import type { CallView, ServerView } from "../api/types";
 import { cancel } from "../calls/Ongoing";
 import { isRunning } from "../calls/running";
-import type { IconName } from "../parts/icons";
+import { downloadUrl } from "../components/download";
+import type { IconName } from "../components/Icon";
 import { RESTART_KEY, restart, restartWord } from "../servers/connectAnew";
 import { toggle } from "../servers/toggle";
 import { writeDraft } from "../state/browserStorage";
@@ -38,10 +39,8 @@ function clearLogs(): void {
 
 function exportTrace(serverId: string | null): void {
   const { run_id } = useInspector.getState();
-  const link = document.createElement("a");
-  link.href = exportPath("jsonl", run_id, serverId, fileName([serverId, "traffic"], "jsonl"));
-  link.download = "";
-  link.click();
+  const name = fileName([serverId, "traffic"], "jsonl");
+  downloadUrl(exportPath("jsonl", run_id, serverId, name));
 }
 
 /** What can be done with a server; the key restarts only the one that is shown. */

@@ -1,7 +1,7 @@
 // All that the palette finds: screens, actions, what servers offer, recent calls.
 import { useMemo } from "react";
 import type { CallView, ListKind, ServerView } from "../api/types";
-import type { IconName } from "../parts/icons";
+import type { IconName } from "../components/Icon";
 import { type Item, type Tool, titleOf } from "../state/items";
 import { useAllItems } from "../state/lists";
 import {

@@ -1,5 +1,5 @@
 import { Link } from "react-router";
-import { Empty } from "../parts/Empty";
+import { EmptyState } from "../components/EmptyState";
 import { pathTo } from "../state/navigation";
 
 interface Props {
@@ -16,8 +16,8 @@ export function LookingFor({ name, serverId, screen }: Props) {
     </Link>
   );
   return (
-    <Empty icon={screen} title={`Looking for ${name}`} action={back}>
+    <EmptyState icon={screen} title={`Looking for ${name}`} action={back}>
       It is not in what came of the list so far.
-    </Empty>
+    </EmptyState>
   );
 }

@@ -1,4 +1,4 @@
-import { Callout } from "../parts/Callout";
+import { Callout } from "../components/Callout";
 import { formatTime } from "../values/format";
 import type { Missing } from "./missing";
 

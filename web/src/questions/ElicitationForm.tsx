@@ -1,9 +1,9 @@
 // A server asks a person to fill in a form. Three answers: accept, decline, cancel.
 import { Button, Tooltip } from "@mantine/core";
 import { useMemo, useState } from "react";
+import { Callout } from "../components/Callout";
 import { type Arguments, ArgumentsEditor, NO_ARGUMENTS } from "../forms/ArgumentsEditor";
 import { useFindings } from "../forms/useFindings";
-import { Callout } from "../parts/Callout";
 import { command } from "../state/commands";
 import { visible } from "../values/hiddenCharacters";
 import { fieldsOf } from "../values/jsonObject";

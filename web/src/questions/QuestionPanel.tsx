@@ -2,9 +2,9 @@
 import { Badge, Button, Loader } from "@mantine/core";
 import { type KeyboardEvent, memo, type ReactNode, useCallback, useRef, useState } from "react";
 import type { ErrorView, QuestionView } from "../api/types";
-import { ErrorNote } from "../parts/ErrorNote";
-import { Guarded } from "../parts/Guarded";
-import { useNow } from "../parts/useNow";
+import { ErrorBoundary } from "../components/ErrorBoundary";
+import { ErrorNote } from "../components/ErrorNote";
+import { useNow } from "../components/useNow";
 import { command } from "../state/commands";
 import { errorViewOf } from "../state/toasts";
 import { formatDuration } from "../values/format";
@@ -152,14 +152,14 @@ function Panel({ question }: { question: QuestionView }) {
             <Loader size={14} /> {question.answering_by} is answering
           </div>
         )}
-        <Guarded what="this question" raw={question.params}>
+        <ErrorBoundary what="this question" raw={question.params}>
           <Body
             question={question}
             send={(work) => attempt(work, false)}
             edited={edited}
             note={note}
           />
-        </Guarded>
+        </ErrorBoundary>
       </div>
     </section>
   );

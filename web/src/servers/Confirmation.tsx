@@ -4,8 +4,8 @@ import { Button } from "@mantine/core";
 import { modals } from "@mantine/modals";
 import { useState } from "react";
 import type { ConfirmationView, PairView, ServerView } from "../api/types";
-import { Callout } from "../parts/Callout";
-import { Name } from "../parts/Name";
+import { Callout } from "../components/Callout";
+import { UntrustedText } from "../components/UntrustedText";
 import { command } from "../state/commands";
 import { serverName } from "../state/navigation";
 import { withErrorToast } from "../state/toasts";
@@ -76,7 +76,7 @@ function WhatStarts({ server, what }: { server: ServerView; what: ConfirmationVi
         <ol className="mono" style={{ margin: 0, paddingLeft: 28 }} start={0}>
           {what.command.map((part, index) => (
             <li key={index} style={{ overflowWrap: "anywhere" }}>
-              <Name>{part}</Name>
+              <UntrustedText>{part}</UntrustedText>
             </li>
           ))}
         </ol>

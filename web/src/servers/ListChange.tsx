@@ -3,8 +3,8 @@ import { Badge, Popover, UnstyledButton } from "@mantine/core";
 import { useState } from "react";
 import { Link } from "react-router";
 import type { ListChangeView, ListKind, NamesView } from "../api/types";
-import { Icon } from "../parts/icons";
-import { Name } from "../parts/Name";
+import { Icon } from "../components/Icon";
+import { UntrustedText } from "../components/UntrustedText";
 import type { List } from "../state/lists";
 import { pathTo } from "../state/navigation";
 import { formatTime } from "../values/format";
@@ -40,10 +40,10 @@ function Group({ what, group, path, onGo }: GroupProps) {
           <li key={name} className="mono">
             {path ? (
               <Link to={path(name)} onClick={onGo}>
-                <Name>{name}</Name>
+                <UntrustedText>{name}</UntrustedText>
               </Link>
             ) : (
-              <Name>{name}</Name>
+              <UntrustedText>{name}</UntrustedText>
             )}
           </li>
         ))}

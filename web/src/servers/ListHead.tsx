@@ -1,8 +1,8 @@
 // Above a server's lists: search, and fetch again.
 import { ActionIcon, Tooltip } from "@mantine/core";
 import type { ListKind } from "../api/types";
-import { Icon } from "../parts/icons";
-import { SearchField } from "../parts/SearchField";
+import { Icon } from "../components/Icon";
+import { SearchField } from "../components/SearchField";
 import { loadList } from "../state/lists";
 import { useInspector } from "../state/store";
 import { formatTime } from "../values/format";

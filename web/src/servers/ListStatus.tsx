@@ -1,8 +1,8 @@
 // How a list stands: how many items in how many pages, what is waited for, what more there is.
 import { Button, Switch } from "@mantine/core";
 import type { ListKind } from "../api/types";
-import { ErrorNote } from "../parts/ErrorNote";
-import { useNow } from "../parts/useNow";
+import { ErrorNote } from "../components/ErrorNote";
+import { useNow } from "../components/useNow";
 import { command } from "../state/commands";
 import { type List, loadList, loadMore, setOnePage, usePaging } from "../state/lists";
 import { useInspector } from "../state/store";

@@ -2,7 +2,7 @@
 import { Button } from "@mantine/core";
 import { Link } from "react-router";
 import type { ServerView } from "../api/types";
-import { StateDot } from "../parts/StateDot";
+import { StateDot } from "../components/StateDot";
 import { pathTo, serverName } from "../state/navigation";
 import { useInspector } from "../state/store";
 import { withoutAnsi } from "../values/ansi";

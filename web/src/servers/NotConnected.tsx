@@ -2,9 +2,9 @@
 import { Button } from "@mantine/core";
 import { Link } from "react-router";
 import type { ServerView } from "../api/types";
-import { Empty } from "../parts/Empty";
-import { ErrorNote } from "../parts/ErrorNote";
-import type { IconName } from "../parts/icons";
+import { EmptyState } from "../components/EmptyState";
+import { ErrorNote } from "../components/ErrorNote";
+import type { IconName } from "../components/Icon";
 import { pathToServer, serverName } from "../state/navigation";
 import { useInspector } from "../state/store";
 import { failureTitle, stateLabel } from "../values/serverState";
@@ -14,10 +14,10 @@ import { isOnItsWay, Waiting } from "./Waiting";
 
 export function NotConnected({ server, icon }: { server: ServerView | undefined; icon: IconName }) {
   const isReady = useInspector((state) => state.run_id !== null);
-  if (!isReady) return <Empty icon={icon} title="Loading…" />;
+  if (!isReady) return <EmptyState icon={icon} title="Loading…" />;
   if (!server) {
     return (
-      <Empty
+      <EmptyState
         icon="servers"
         title="There is no such server"
         action={
@@ -27,13 +27,13 @@ export function NotConnected({ server, icon }: { server: ServerView | undefined;
         }
       >
         It may have been removed, or mcplens was started with another configuration.
-      </Empty>
+      </EmptyState>
     );
   }
   const isWaiting = isOnItsWay(server);
   const error = server.error ?? server.problem;
   return (
-    <Empty
+    <EmptyState
       icon={icon}
       title={`${serverName(server)}: ${stateLabel(server).toLowerCase()}`}
       action={
@@ -59,6 +59,6 @@ export function NotConnected({ server, icon }: { server: ServerView | undefined;
       ) : (
         "Connect it to see what it offers."
       )}
-    </Empty>
+    </EmptyState>
   );
 }

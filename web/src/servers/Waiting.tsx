@@ -1,7 +1,7 @@
 // A connection that is being made, or that is tried again soon: since when, and how to stop it.
 import { Button, Loader } from "@mantine/core";
 import type { ServerView } from "../api/types";
-import { useNow } from "../parts/useNow";
+import { useNow } from "../components/useNow";
 import { command } from "../state/commands";
 import { withErrorToast } from "../state/toasts";
 import { formatDuration } from "../values/format";

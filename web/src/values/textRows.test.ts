@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { stepped } from "../parts/FindBar";
+import { nextMatch } from "../components/FindBar";
 import {
   columnsIn,
   findAll,
@@ -76,9 +76,12 @@ describe("a long text", () => {
   });
 
   it("is stepped through round and round", () => {
-    expect([stepped(-1, 1, 3), stepped(2, 1, 3), stepped(0, -1, 3), stepped(-1, -1, 3)]).toEqual([
-      0, 0, 2, 2,
-    ]);
-    expect(stepped(0, 1, 0)).toBe(-1);
+    expect([
+      nextMatch(-1, 1, 3),
+      nextMatch(2, 1, 3),
+      nextMatch(0, -1, 3),
+      nextMatch(-1, -1, 3),
+    ]).toEqual([0, 0, 2, 2]);
+    expect(nextMatch(0, 1, 0)).toBe(-1);
   });
 });

@@ -3,8 +3,9 @@ import { Button, Checkbox, Menu, Popover, SegmentedControl, Select, Switch } fro
 import { notifications } from "@mantine/notifications";
 import { memo, useState } from "react";
 import type { EventView } from "../../api/types";
-import { Icon } from "../../parts/icons";
-import { copy, save } from "../../parts/text";
+import { copyText } from "../../components/clipboard";
+import { downloadFile } from "../../components/download";
+import { Icon } from "../../components/Icon";
 import { command } from "../../state/commands";
 import { useRing } from "../../state/events";
 import { useInspector } from "../../state/store";
@@ -52,11 +53,11 @@ export function AskForAll({ serverId }: { serverId: string | null }) {
 /** The level from which on the server sends log messages. */
 export const ServerLevel = memo(({ serverId }: { serverId: string }) => {
   const { level, isConnected, isOffered, set } = useLevel(serverId);
-  const whyNot = isConnected ? "The server did not declare logging" : "Not connected";
+  const disabledReason = isConnected ? "The server did not declare logging" : "Not connected";
   return (
     <Select
       aria-label="Level that the server logs from"
-      title={isOffered ? "The server sends messages from this level up" : whyNot}
+      title={isOffered ? "The server sends messages from this level up" : disabledReason}
       placeholder={isOffered || !isConnected ? "Server's level" : "No logging"}
       w={130}
       data={[...LEVELS]}
@@ -149,11 +150,11 @@ export const Taking = memo(({ lines, serverId, onClear }: TakingProps) => {
       });
     await use(rows);
   };
-  const copyThem = (rows: Spoken[]) => copy(asText(rows));
+  const copyThem = (rows: Spoken[]) => copyText(asText(rows));
   const name = (ending: string): string => fileName([serverId, "logs"], ending);
-  const saveText = (rows: Spoken[]) => save(asText(rows), name("log"), "text/plain");
+  const saveText = (rows: Spoken[]) => downloadFile(asText(rows), name("log"), "text/plain");
   const saveJson = (rows: Spoken[]) =>
-    save(asJsonLines(rows, requestOf), name("jsonl"), "application/jsonl");
+    downloadFile(asJsonLines(rows, requestOf), name("jsonl"), "application/jsonl");
   return (
     <>
       <Button

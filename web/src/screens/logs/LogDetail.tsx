@@ -2,10 +2,10 @@
 import { ActionIcon, Button, Tooltip } from "@mantine/core";
 import { Link } from "react-router";
 import type { EventView } from "../../api/types";
-import { Icon } from "../../parts/icons";
-import { JsonTree } from "../../parts/JsonTree";
-import { TextView } from "../../parts/TextView";
-import { copy } from "../../parts/text";
+import { copyText } from "../../components/clipboard";
+import { Icon } from "../../components/Icon";
+import { JsonTree } from "../../components/JsonTree";
+import { TextView } from "../../components/TextView";
 import { useRing } from "../../state/events";
 import { pathTo } from "../../state/navigation";
 import { useInspector } from "../../state/store";
@@ -67,7 +67,7 @@ export function LogDetail({ event, onClose }: { event: EventView; onClose(): voi
         <Request event={event} />
         <span className="grow" />
         <Tooltip label="Copy the line">
-          <ActionIcon aria-label="Copy the line" onClick={() => void copy(lineOf(event, said))}>
+          <ActionIcon aria-label="Copy the line" onClick={() => void copyText(lineOf(event, said))}>
             <Icon name="copy" />
           </ActionIcon>
         </Tooltip>

@@ -3,13 +3,13 @@ import { useDebouncedValue } from "@mantine/hooks";
 import { memo, useCallback, useMemo, useRef, useState } from "react";
 import { useParams, useSearchParams } from "react-router";
 import type { EventView } from "../../api/types";
+import { focusList } from "../../components/EventList";
+import { SearchField } from "../../components/SearchField";
+import { SplitPane } from "../../components/SplitPane";
+import { useEscape } from "../../components/useEscape";
 import { Lacking, Line, ReadFrom } from "../../events/Lacking";
 import { RunChooser } from "../../events/RunChooser";
 import { useEvent } from "../../events/useEvent";
-import { focusRows } from "../../parts/RowList";
-import { SearchField } from "../../parts/SearchField";
-import { Split } from "../../parts/Split";
-import { useEscape } from "../../parts/useEscape";
 import { LostServer } from "../../servers/LostNote";
 import { useBackfill } from "../../state/backfill";
 import { useDraft, usePreference } from "../../state/browserStorage";
@@ -110,7 +110,7 @@ function LogScreen({ recorded }: { recorded: RecordedRun }) {
   const choose = useCallback((event: EventView) => change("line", String(event.seq)), [change]);
   const close = (): void => {
     change("line", null);
-    focusRows(place.current);
+    focusList(place.current);
   };
   useEscape(chosen !== undefined, close);
   const hide = useCallback(() => clear(ring.lastSeq ?? 0), [clear, ring]);
@@ -128,7 +128,7 @@ function LogScreen({ recorded }: { recorded: RecordedRun }) {
           label="Filter logs"
           value={wanted.text}
           onChange={wanted.setText}
-          onDown={() => focusRows(place.current)}
+          onDown={() => focusList(place.current)}
         />
         {server && isLive && <ServerLevel serverId={server} />}
         <ShownLevels value={wanted.levels} onChange={wanted.setLevels} />
@@ -158,7 +158,7 @@ function LogScreen({ recorded }: { recorded: RecordedRun }) {
           Earlier lines are cleared from view; the recording has them.
         </Line>
       )}
-      <Split
+      <SplitPane
         name="logs"
         label="Size of the log line"
         isVertical

@@ -5,7 +5,7 @@ import { useEffect } from "react";
 import { Link, useNavigate } from "react-router";
 import type { CallView, QuestionView } from "../../api/types";
 import { CallPanel } from "../../calls/CallPanel";
-import { Empty } from "../../parts/Empty";
+import { EmptyState } from "../../components/EmptyState";
 import { about, callsDuring } from "../../questions/about";
 import { QuestionPanel } from "../../questions/QuestionPanel";
 import { pathToCall, pathToQuestion, usePageLocation } from "../../state/navigation";
@@ -70,16 +70,16 @@ export function QuestionScreen() {
     const again = useInspector.getState().calls.get(callId);
     if (again) void navigate(pathToCall(again));
   };
-  if (!isReady) return <Empty icon="bell" title="Loading…" />;
+  if (!isReady) return <EmptyState icon="bell" title="Loading…" />;
   if (!question || (question.is_done && !call)) {
     return (
-      <Empty
+      <EmptyState
         icon="check"
         title="This question no longer waits"
         action={<Onward question={question} />}
       >
         {question?.outcome && `It ended: ${question.outcome}.`}
-      </Empty>
+      </EmptyState>
     );
   }
   return (

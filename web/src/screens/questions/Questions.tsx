@@ -2,9 +2,9 @@
 import { Badge } from "@mantine/core";
 import { Link } from "react-router";
 import type { QuestionView } from "../../api/types";
+import { EmptyState } from "../../components/EmptyState";
+import { useNow } from "../../components/useNow";
 import { Some } from "../../content/Some";
-import { Empty } from "../../parts/Empty";
-import { useNow } from "../../parts/useNow";
 import { about } from "../../questions/about";
 import { pathToQuestion } from "../../state/navigation";
 import { useInspector } from "../../state/store";
@@ -47,13 +47,13 @@ export function Questions() {
   const waiting = [...all.values()].filter((question) => !question.is_done);
   const ended = [...all.values()].filter((question) => question.is_done).reverse();
   const now = useNow(waiting.length > 0);
-  if (!isReady) return <Empty icon="bell" title="Loading…" />;
+  if (!isReady) return <EmptyState icon="bell" title="Loading…" />;
   if (!all.size)
     return (
-      <Empty icon="bell" title="No question waits">
+      <EmptyState icon="bell" title="No question waits">
         Servers ask for a model's answer or for input while a tool runs. What they ask appears here,
         in the bell and beside the call.
-      </Empty>
+      </EmptyState>
     );
   return (
     <div className="pane">

@@ -3,15 +3,15 @@ import { Accordion, Badge, Button } from "@mantine/core";
 import { useDeferredValue, useMemo, useRef } from "react";
 import { Link } from "react-router";
 import type { ServerView, SubscriptionView } from "../../api/types";
+import { ErrorNote } from "../../components/ErrorNote";
+import { NoSearchMatches } from "../../components/NoMatches";
+import { UntrustedText } from "../../components/UntrustedText";
+import { VirtualList } from "../../components/VirtualList";
 import { Mark, MarksProvider, useMarks } from "../../offered/marks";
 import { keyOf } from "../../offered/NamedList";
 import { Problem } from "../../offered/Problem";
 import { useChoose } from "../../offered/useChoose";
 import { useListFilter } from "../../offered/useListFilter";
-import { ErrorNote } from "../../parts/ErrorNote";
-import { Name } from "../../parts/Name";
-import { NoHits } from "../../parts/NoHits";
-import { VirtualList } from "../../parts/VirtualList";
 import { ListHead } from "../../servers/ListHead";
 import { ListStatus } from "../../servers/ListStatus";
 import { command } from "../../state/commands";
@@ -29,18 +29,18 @@ const draw = (item: Item<Resource>) => (
     <div className="row">
       <Problem text={item.problem} />
       <span className={`cut grow ${css.name}`}>
-        <Name>{titleOf(item.value, item.key)}</Name>
+        <UntrustedText>{titleOf(item.value, item.key)}</UntrustedText>
       </span>
       <Mark of={item.key} />
       {item.value.mimeType && (
         <span className="dim cut">
-          <Name>{item.value.mimeType}</Name>
+          <UntrustedText>{item.value.mimeType}</UntrustedText>
         </span>
       )}
       {item.value.size !== undefined && <span className="dim">{formatBytes(item.value.size)}</span>}
     </div>
     <span className="cut dim mono">
-      <Name>{item.value.uri ?? item.value.uriTemplate ?? item.key}</Name>
+      <UntrustedText>{item.value.uri ?? item.value.uriTemplate ?? item.key}</UntrustedText>
     </span>
   </>
 );
@@ -101,7 +101,7 @@ function Followed({ server, one }: { server: ServerView; one: SubscriptionView }
     <>
       <div className={css.subscription}>
         <Link to={pathTo(server_id, "resources", one.uri)} className={`mono cut grow ${css.uri}`}>
-          <Name>{one.uri}</Name>
+          <UntrustedText>{one.uri}</UntrustedText>
         </Link>
         {one.updated !== null && <span className="dim">{formatTime(one.updated, false)}</span>}
         <Badge color={one.updates ? "green" : "gray"} title="Updates so far">
@@ -177,7 +177,7 @@ export function ResourceLists({ server, chosen, template }: Props) {
         onEnter={() => text.trim() && open(false)}
         onDown={() => open(true)}
       />
-      {wanted.trim() && isNone && <NoHits text={wanted} onClear={() => setText("")} />}
+      {wanted.trim() && isNone && <NoSearchMatches text={wanted} onClear={() => setText("")} />}
       <Accordion
         multiple
         defaultValue={["resources", "resource_templates", "subscriptions"]}

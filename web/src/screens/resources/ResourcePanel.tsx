@@ -5,6 +5,15 @@ import { Link, useSearchParams } from "react-router";
 import type { CallView, ErrorView, ServerView } from "../../api/types";
 import { CallPanel } from "../../calls/CallPanel";
 import { isRunning } from "../../calls/running";
+import { ButtonWithReason } from "../../components/ButtonWithReason";
+import { Callout } from "../../components/Callout";
+import { copyText } from "../../components/clipboard";
+import { Description } from "../../components/Description";
+import { EmptyState } from "../../components/EmptyState";
+import { ErrorNote } from "../../components/ErrorNote";
+import { Icon } from "../../components/Icon";
+import { UntrustedText } from "../../components/UntrustedText";
+import { useRunShortcut } from "../../components/useRunShortcut";
 import { Annotations } from "../../content/Content";
 import { CallChooser } from "../../offered/CallChooser";
 import { Definition } from "../../offered/Definition";
@@ -12,15 +21,6 @@ import type { Missing } from "../../offered/missing";
 import { NotListed } from "../../offered/NotListed";
 import { useCallsOf } from "../../offered/useCallsOf";
 import { useIsStep } from "../../offered/useChoose";
-import { Callout } from "../../parts/Callout";
-import { Description } from "../../parts/Description";
-import { Empty } from "../../parts/Empty";
-import { ErrorNote } from "../../parts/ErrorNote";
-import { Icon } from "../../parts/icons";
-import { Name } from "../../parts/Name";
-import { copy } from "../../parts/text";
-import { useRunKey } from "../../parts/useRunKey";
-import { WhyButton } from "../../parts/WhyButton";
 import { command, startCall } from "../../state/commands";
 import { type Resource, titleOf } from "../../state/items";
 import { pathTo } from "../../state/navigation";
@@ -150,7 +150,7 @@ export function ResourcePanel(props: Props) {
     }
   };
   useReads(server, uri, newest, read);
-  useRunKey(isBeside ? null : () => isConnected && void read());
+  useRunShortcut(isBeside ? null : () => isConnected && void read());
   return (
     <div className="pane">
       <div className="stack tight" style={{ padding: "12px 16px" }}>
@@ -161,29 +161,29 @@ export function ResourcePanel(props: Props) {
         )}
         <div className="row wrap">
           <h2 className="title grow">
-            <Name>{resource ? titleOf(resource, uri) : uri}</Name>
+            <UntrustedText>{resource ? titleOf(resource, uri) : uri}</UntrustedText>
           </h2>
           <SubscribeSwitch server={server} uri={uri} isOn={followed !== undefined} />
-          <WhyButton
+          <ButtonWithReason
             data-run
             variant="default"
             leftSection={<Icon name="refresh" size={13} />}
-            whyNot={isConnected ? null : "The server is not connected"}
+            disabledReason={isConnected ? null : "The server is not connected"}
             hint="Ctrl Enter"
             onClick={() => void read()}
           >
             Read again
-          </WhyButton>
+          </ButtonWithReason>
         </div>
         <div className="row wrap">
           <button
             type="button"
             className="plain mono dim"
-            onClick={() => void copy(uri)}
+            onClick={() => void copyText(uri)}
             title="Copy"
             style={{ overflowWrap: "anywhere" }}
           >
-            <Name>{uri}</Name>
+            <UntrustedText>{uri}</UntrustedText>
           </button>
           {followed && !followed.error && (
             <span className="dim" role="status">
@@ -208,9 +208,9 @@ export function ResourcePanel(props: Props) {
         {shown ? (
           <CallPanel call={shown} onRepeated={show} />
         ) : (
-          <Empty icon="resources" title={isConnected ? "Reading" : "Not read"}>
+          <EmptyState icon="resources" title={isConnected ? "Reading" : "Not read"}>
             {isConnected ? "Waiting for the server." : "Connect the server to read it."}
-          </Empty>
+          </EmptyState>
         )}
       </div>
     </div>

@@ -2,7 +2,7 @@
 import { Button, Switch, TextInput } from "@mantine/core";
 import { useState } from "react";
 import type { FolderView, ServerView } from "../../api/types";
-import { Callout } from "../../parts/Callout";
+import { Callout } from "../../components/Callout";
 import { useDraft } from "../../state/browserStorage";
 import { command } from "../../state/commands";
 import { withErrorToast } from "../../state/toasts";

@@ -3,8 +3,8 @@
 import { Button, Modal, Tabs } from "@mantine/core";
 import { useEffect, useState } from "react";
 import type { ErrorView } from "../../api/types";
-import { Callout } from "../../parts/Callout";
-import { ErrorNote } from "../../parts/ErrorNote";
+import { Callout } from "../../components/Callout";
+import { ErrorNote } from "../../components/ErrorNote";
 import { dropDraft, useDraft } from "../../state/browserStorage";
 import { command } from "../../state/commands";
 import { useInspector } from "../../state/store";

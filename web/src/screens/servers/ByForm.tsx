@@ -3,7 +3,7 @@ import { Button } from "@mantine/core";
 import { notifications } from "@mantine/notifications";
 import { useState } from "react";
 import type { ErrorView, WrittenView } from "../../api/types";
-import { ErrorNote } from "../../parts/ErrorNote";
+import { ErrorNote } from "../../components/ErrorNote";
 import { command } from "../../state/commands";
 import { rememberServer } from "../../state/lastVisited";
 import { useInspector } from "../../state/store";

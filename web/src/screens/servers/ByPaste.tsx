@@ -2,8 +2,8 @@
 import { Button, FileButton, Textarea } from "@mantine/core";
 import { useRef, useState } from "react";
 import type { ErrorView, FoundView } from "../../api/types";
-import { ErrorNote } from "../../parts/ErrorNote";
-import { Icon } from "../../parts/icons";
+import { ErrorNote } from "../../components/ErrorNote";
+import { Icon } from "../../components/Icon";
 import { command } from "../../state/commands";
 import { errorViewOf } from "../../state/toasts";
 import { type EntryForm, formOf } from "./entry";

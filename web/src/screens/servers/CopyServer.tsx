@@ -2,9 +2,9 @@
 import { Button, Modal, Select } from "@mantine/core";
 import { useEffect, useState } from "react";
 import type { ErrorView, ExportView, ServerExport, ServerView } from "../../api/types";
-import { Callout } from "../../parts/Callout";
-import { ErrorNote } from "../../parts/ErrorNote";
-import { copy } from "../../parts/text";
+import { Callout } from "../../components/Callout";
+import { copyText } from "../../components/clipboard";
+import { ErrorNote } from "../../components/ErrorNote";
 import { command } from "../../state/commands";
 import { serverName } from "../../state/navigation";
 import { errorViewOf } from "../../state/toasts";
@@ -59,7 +59,7 @@ function Made({ made, place, onDone }: { made: ExportView; place: string; onDone
         <Button variant="default" onClick={onDone}>
           Close
         </Button>
-        <Button disabled={made.text === ""} onClick={() => void copy(made.text).then(onDone)}>
+        <Button disabled={made.text === ""} onClick={() => void copyText(made.text).then(onDone)}>
           Copy
         </Button>
       </div>

@@ -1,8 +1,8 @@
 // What we declare to this server, switch by switch; it counts from the next connection on.
 import { Button, Switch } from "@mantine/core";
 import type { ServerView } from "../../api/types";
-import { Callout } from "../../parts/Callout";
-import { useBusy } from "../../parts/useBusy";
+import { Callout } from "../../components/Callout";
+import { useBusy } from "../../components/useBusy";
 import { connectAnew } from "../../servers/connectAnew";
 import { command } from "../../state/commands";
 import { withErrorToast } from "../../state/toasts";

@@ -4,8 +4,8 @@ import { modals } from "@mantine/modals";
 import { notifications } from "@mantine/notifications";
 import { useState } from "react";
 import type { ExportView, ServerExport, ServerView } from "../../api/types";
-import { Icon } from "../../parts/icons";
-import { save } from "../../parts/text";
+import { downloadFile } from "../../components/download";
+import { Icon } from "../../components/Icon";
 import { command } from "../../state/commands";
 import { serverName } from "../../state/navigation";
 import { useInspector } from "../../state/store";
@@ -21,7 +21,7 @@ const SHAPES: { value: Shape; label: string; file: string }[] = [
 ];
 
 function download(made: ExportView, file: string): void {
-  save(made.text, file, "text/plain");
+  downloadFile(made.text, file, "text/plain");
   for (const message of made.remarks) notifications.show({ message, autoClose: 8000 });
 }
 

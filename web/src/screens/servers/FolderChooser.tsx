@@ -2,8 +2,8 @@
 import { Button, Modal } from "@mantine/core";
 import { useState } from "react";
 import type { FolderView } from "../../api/types";
-import { Icon } from "../../parts/icons";
-import { useBusy } from "../../parts/useBusy";
+import { Icon } from "../../components/Icon";
+import { useBusy } from "../../components/useBusy";
 import { command } from "../../state/commands";
 import { withErrorToast } from "../../state/toasts";
 import css from "./FolderChooser.module.css";

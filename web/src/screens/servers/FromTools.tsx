@@ -1,7 +1,7 @@
 // Adding what other tools on this computer have.
 import { useEffect, useState } from "react";
 import type { ErrorView, FoundView } from "../../api/types";
-import { ErrorNote } from "../../parts/ErrorNote";
+import { ErrorNote } from "../../components/ErrorNote";
 import { command } from "../../state/commands";
 import { errorViewOf } from "../../state/toasts";
 import { FoundList } from "./FoundList";

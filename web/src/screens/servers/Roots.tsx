@@ -1,7 +1,7 @@
 // The folders that a server may know of.
 import { useState } from "react";
 import type { ServerView } from "../../api/types";
-import { Callout } from "../../parts/Callout";
+import { Callout } from "../../components/Callout";
 import { command } from "../../state/commands";
 import { withErrorToast } from "../../state/toasts";
 import { AddRoot } from "./AddRoot";

@@ -4,13 +4,13 @@ import { modals } from "@mantine/modals";
 import { useState } from "react";
 import { Link, useNavigate } from "react-router";
 import type { ServerView } from "../../api/types";
-import { ErrorNote } from "../../parts/ErrorNote";
-import { Icon } from "../../parts/icons";
-import { Name } from "../../parts/Name";
-import { ServerIcon } from "../../parts/ServerIcon";
-import { StateDot } from "../../parts/StateDot";
-import { copy } from "../../parts/text";
-import { useBusy } from "../../parts/useBusy";
+import { copyText } from "../../components/clipboard";
+import { ErrorNote } from "../../components/ErrorNote";
+import { Icon } from "../../components/Icon";
+import { ServerIcon } from "../../components/ServerIcon";
+import { StateDot } from "../../components/StateDot";
+import { UntrustedText } from "../../components/UntrustedText";
+import { useBusy } from "../../components/useBusy";
 import { connectAnew, restart, restartWord } from "../../servers/connectAnew";
 import { TrustButton } from "../../servers/TrustButton";
 import { toggle } from "../../servers/toggle";
@@ -210,7 +210,7 @@ export function ServerCard({
                   : pathToServer(server.server_id)
               }
             >
-              <Name>{name}</Name>
+              <UntrustedText>{name}</UntrustedText>
             </Link>
           </h2>
           <div className={`row ${css.state}`}>
@@ -241,7 +241,7 @@ export function ServerCard({
           <ActionIcon
             size="sm"
             aria-label={`Copy how ${name} is reached`}
-            onClick={() => void copy(server.shown)}
+            onClick={() => void copyText(server.shown)}
           >
             <Icon name="copy" size={13} />
           </ActionIcon>

@@ -2,13 +2,13 @@
 import { Button, Select, Tabs, Tooltip } from "@mantine/core";
 import { Link, useNavigate, useParams } from "react-router";
 import type { ServerView } from "../../api/types";
-import { ErrorNote } from "../../parts/ErrorNote";
-import { JsonTree } from "../../parts/JsonTree";
-import { isWebLink, Markdown } from "../../parts/Markdown";
-import { Name } from "../../parts/Name";
-import { ServerIcon } from "../../parts/ServerIcon";
-import { StateDot } from "../../parts/StateDot";
-import { useNow } from "../../parts/useNow";
+import { ErrorNote } from "../../components/ErrorNote";
+import { JsonTree } from "../../components/JsonTree";
+import { isWebLink, Markdown } from "../../components/Markdown";
+import { ServerIcon } from "../../components/ServerIcon";
+import { StateDot } from "../../components/StateDot";
+import { UntrustedText } from "../../components/UntrustedText";
+import { useNow } from "../../components/useNow";
 import { profileOption } from "../../questions/profiles";
 import { NotConnected } from "../../servers/NotConnected";
 import { TrustButton } from "../../servers/TrustButton";
@@ -224,7 +224,7 @@ export function ServerInfo() {
         <Link to="/servers">All servers</Link>
         <ServerIcon name={serverName(server)} icons={server.server_info.icons} />
         <h1 className="title">
-          <Name>{serverName(server)}</Name>
+          <UntrustedText>{serverName(server)}</UntrustedText>
         </h1>
         <StateDot state={displayState(server)} />
         <span>{stateLabel(server)}</span>

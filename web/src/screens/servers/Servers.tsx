@@ -2,12 +2,12 @@
 import { Button, Modal } from "@mantine/core";
 import { useState } from "react";
 import { useSearchParams } from "react-router";
-import { Empty } from "../../parts/Empty";
-import { Icon } from "../../parts/icons";
-import { Loading } from "../../parts/Loading";
-import { NoHits } from "../../parts/NoHits";
-import { SearchField } from "../../parts/SearchField";
-import { lazyModule, useLoadProblem, useModule } from "../../parts/useModule";
+import { EmptyState } from "../../components/EmptyState";
+import { Icon } from "../../components/Icon";
+import { lazyModule, useLoadProblem, useModule } from "../../components/lazyModule";
+import { ModuleLoading } from "../../components/ModuleLoading";
+import { NoSearchMatches } from "../../components/NoMatches";
+import { SearchField } from "../../components/SearchField";
 import { useInspector } from "../../state/store";
 import { pluralize } from "../../values/format";
 import type { Edited } from "./ByForm";
@@ -27,7 +27,7 @@ function Dialog({ edited, onClose }: { edited: Edited | null; onClose(): void })
       onClose={onClose}
       title={edited ? "Edit a server" : "Add a server"}
     >
-      <Loading loader={dialogs} what="the dialog" />
+      <ModuleLoading loader={dialogs} what="the dialog" />
     </Modal>
   );
 }
@@ -90,16 +90,16 @@ export function Servers() {
       </div>
       <div className="scroll">
         {servers.size === 0 && link.state === "open" ? (
-          <Empty
+          <EmptyState
             icon="servers"
             title="No servers yet"
             action={<Button onClick={add}>Add a server</Button>}
           >
             Paste a command line or a URL, import the configuration of another tool, or start
             mcplens with a server: <code>mcplens demo</code>.
-          </Empty>
+          </EmptyState>
         ) : servers.size > 0 && shown.length === 0 ? (
-          <NoHits text={text} onClear={() => setText("")} />
+          <NoSearchMatches text={text} onClear={() => setText("")} />
         ) : (
           <div className={css.grid}>
             {shown.map((server) => (

@@ -3,8 +3,8 @@ import { Button } from "@mantine/core";
 import { useState } from "react";
 import { Link } from "react-router";
 import type { ServerView, SettingView } from "../../api/types";
-import { NoHits } from "../../parts/NoHits";
-import { SearchField } from "../../parts/SearchField";
+import { NoSearchMatches } from "../../components/NoMatches";
+import { SearchField } from "../../components/SearchField";
 import { pathToServer, serverName, useCurrentServer } from "../../state/navigation";
 import { useInspector } from "../../state/store";
 import { grouped, labelOf } from "./labels";
@@ -148,7 +148,7 @@ export function Settings() {
           )}
           {server && needle === "" && <OfServer server={server} />}
           {shown.length === 0 && settings.size > 0 && (
-            <NoHits text={text} onClear={() => setText("")} />
+            <NoSearchMatches text={text} onClear={() => setText("")} />
           )}
         </div>
       </div>

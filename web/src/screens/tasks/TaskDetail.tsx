@@ -4,9 +4,9 @@ import { type ReactNode, useState } from "react";
 import { Link } from "react-router";
 import type { CallView, ServerView, TaskView } from "../../api/types";
 import { CallPanel } from "../../calls/CallPanel";
-import { Icon } from "../../parts/icons";
-import { JsonTree } from "../../parts/JsonTree";
-import { WhyButton } from "../../parts/WhyButton";
+import { ButtonWithReason } from "../../components/ButtonWithReason";
+import { Icon } from "../../components/Icon";
+import { JsonTree } from "../../components/JsonTree";
 import { command, startCall } from "../../state/commands";
 import { pathToQuestion } from "../../state/navigation";
 import { useInspector } from "../../state/store";
@@ -83,16 +83,20 @@ export function TaskDetail({ task, server, onClose }: Props) {
         <strong className={`mono cut ${css.name}`} title={task_id}>
           {task_id}
         </strong>
-        <WhyButton
+        <ButtonWithReason
           variant="default"
-          whyNot={server.state === "CONNECTED" ? null : "Not connected"}
+          disabledReason={server.state === "CONNECTED" ? null : "Not connected"}
           onClick={() => void ask()}
         >
           Result
-        </WhyButton>
-        <WhyButton variant="default" whyNot={whyNoCancel(server, task)} onClick={cancel}>
+        </ButtonWithReason>
+        <ButtonWithReason
+          variant="default"
+          disabledReason={whyNoCancel(server, task)}
+          onClick={cancel}
+        >
           Cancel the task
-        </WhyButton>
+        </ButtonWithReason>
         <ActionIcon aria-label="Close the task" onClick={onClose}>
           <Icon name="close" />
         </ActionIcon>

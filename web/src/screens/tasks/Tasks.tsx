@@ -3,11 +3,11 @@ import { Button } from "@mantine/core";
 import { useCallback, useMemo, useRef } from "react";
 import { Link, useNavigate, useSearchParams } from "react-router";
 import type { ServerView, TaskView } from "../../api/types";
-import { Empty } from "../../parts/Empty";
-import { Icon } from "../../parts/icons";
-import { Split } from "../../parts/Split";
-import { useEscape } from "../../parts/useEscape";
-import { WhyButton } from "../../parts/WhyButton";
+import { ButtonWithReason } from "../../components/ButtonWithReason";
+import { EmptyState } from "../../components/EmptyState";
+import { Icon } from "../../components/Icon";
+import { SplitPane } from "../../components/SplitPane";
+import { useEscape } from "../../components/useEscape";
 import { LostNote } from "../../servers/LostNote";
 import { NotConnected } from "../../servers/NotConnected";
 import { command } from "../../state/commands";
@@ -47,15 +47,15 @@ function FetchButton({ server }: { server: ServerView }) {
       command("ListTasks", { server_id: server.server_id }),
     );
   return (
-    <WhyButton
+    <ButtonWithReason
       variant="default"
       leftSection={<Icon name="refresh" size={13} />}
-      whyNot={whyNoList(server)}
+      disabledReason={whyNoList(server)}
       hint="Ask the server for its tasks"
       onClick={fetchTasks}
     >
       Fetch
-    </WhyButton>
+    </ButtonWithReason>
   );
 }
 
@@ -66,7 +66,7 @@ function NoTasks({ server }: { server: ServerView }) {
       ? "Call a tool: this server decides which calls become tasks, and they appear here."
       : "Call a tool with “Run as a task” switched on, or fetch the tasks that this server has already.";
   return (
-    <Empty
+    <EmptyState
       icon="tasks"
       title="No tasks"
       action={
@@ -78,7 +78,7 @@ function NoTasks({ server }: { server: ServerView }) {
       }
     >
       {what}
-    </Empty>
+    </EmptyState>
   );
 }
 
@@ -110,7 +110,7 @@ export function Tasks() {
       {tasks.length === 0 ? (
         <NoTasks server={server} />
       ) : (
-        <Split
+        <SplitPane
           name="tasks"
           label="Size of the task"
           sized="second"

@@ -1,9 +1,9 @@
 // The tools of a server: the list, the chosen tool's form, and its calls.
 import type { ServerView } from "../../api/types";
+import { EmptyState } from "../../components/EmptyState";
 import { LookingFor } from "../../offered/LookingFor";
 import { missingFrom } from "../../offered/missing";
 import { OfferedScreen } from "../../offered/OfferedScreen";
-import { Empty } from "../../parts/Empty";
 import { isStillLoading, itemsIn, useList } from "../../state/lists";
 import { usePageLocation } from "../../state/navigation";
 import { ToolList } from "./ToolList";
@@ -17,9 +17,9 @@ function Chosen({ server, item }: { server: ServerView; item: string | null }) {
   const list = useList(server_id, "tools");
   if (item === null)
     return (
-      <Empty icon="tools" title="Choose a tool">
+      <EmptyState icon="tools" title="Choose a tool">
         Its form, its calls and their results appear here. Ctrl K finds any tool by a few letters.
-      </Empty>
+      </EmptyState>
     );
   const found = itemsIn<Tool>(list).find((one) => one.key === item);
   if (!found && isStillLoading(server, list))

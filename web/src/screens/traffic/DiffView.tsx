@@ -2,7 +2,7 @@
 import { useEffect, useState } from "react";
 import { fetchEvent } from "../../api/http";
 import type { EventView, WholeEvent } from "../../api/types";
-import { Callout } from "../../parts/Callout";
+import { Callout } from "../../components/Callout";
 import { indentJson, tryParseExactly } from "../../values/exactJson";
 import { errorMessage, formatTime, pluralize } from "../../values/format";
 import { pretty } from "../../values/json";

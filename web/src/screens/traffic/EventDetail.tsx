@@ -3,12 +3,12 @@ import { ActionIcon, Button, Tabs, Tooltip } from "@mantine/core";
 import { useEffect, useMemo, useState } from "react";
 import { bytesPath, fetchBytes } from "../../api/http";
 import type { EventView } from "../../api/types";
-import { Callout } from "../../parts/Callout";
-import { HexView } from "../../parts/HexView";
-import { Icon } from "../../parts/icons";
-import { JsonTree } from "../../parts/JsonTree";
-import { TextView } from "../../parts/TextView";
-import { copy } from "../../parts/text";
+import { Callout } from "../../components/Callout";
+import { copyText } from "../../components/clipboard";
+import { HexView } from "../../components/HexView";
+import { Icon } from "../../components/Icon";
+import { JsonTree } from "../../components/JsonTree";
+import { TextView } from "../../components/TextView";
 import { useRing } from "../../state/events";
 import { maskedKeys, useWholeEvent } from "../../state/wholeEvent";
 import { tryParseExactly } from "../../values/exactJson";
@@ -201,7 +201,7 @@ export function EventDetail(props: Props) {
           color="gray"
           size="compact-xs"
           disabled={!text}
-          onClick={() => copy(text ?? "")}
+          onClick={() => copyText(text ?? "")}
         >
           Copy the message
         </Button>

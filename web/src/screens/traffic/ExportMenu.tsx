@@ -3,7 +3,8 @@
 import { Button, Menu } from "@mantine/core";
 import { type ExportFormat, exportPath, fetchRowsPath } from "../../api/http";
 import type { EventView } from "../../api/types";
-import { Icon } from "../../parts/icons";
+import { downloadUrl } from "../../components/download";
+import { Icon } from "../../components/Icon";
 import { useInspector } from "../../state/store";
 import { withErrorToast } from "../../state/toasts";
 import { fileName } from "../../values/fileName";
@@ -44,11 +45,7 @@ async function saveRows(
 ): Promise<void> {
   const asked = fetchRowsPath(format, runId, spansOf(rows), name);
   const path = await withErrorToast("The rows could not be exported", asked);
-  if (path === null) return;
-  const link = document.createElement("a");
-  link.href = path;
-  link.download = name;
-  link.click();
+  if (path !== null) downloadUrl(path, name);
 }
 
 function Filtered({ runId, serverId, shown }: Props) {

@@ -3,9 +3,9 @@ import { Button } from "@mantine/core";
 import { useMemo, useState } from "react";
 import { bytesPath } from "../../api/http";
 import type { EventView } from "../../api/types";
-import { Callout } from "../../parts/Callout";
-import { Empty } from "../../parts/Empty";
-import { TextView } from "../../parts/TextView";
+import { Callout } from "../../components/Callout";
+import { EmptyState } from "../../components/EmptyState";
+import { TextView } from "../../components/TextView";
 import { useRing, useRingVersion } from "../../state/events";
 import { useWholeEvent, type WholeEventState } from "../../state/wholeEvent";
 import { formatBytes, formatDuration, formatTime, pluralize } from "../../values/format";
@@ -105,9 +105,9 @@ export function HttpExchange({ event }: { event: EventView }) {
   const parts = useMemo(() => exchangeOf(ring, event), [ring, event, version]);
   if (parts.length === 0) {
     return (
-      <Empty icon="traffic" title="No HTTP here">
+      <EmptyState icon="traffic" title="No HTTP here">
         This was not carried by an HTTP exchange that is listed.
-      </Empty>
+      </EmptyState>
     );
   }
   const left = parts.length - most;

@@ -2,7 +2,7 @@ import { Anchor, Button } from "@mantine/core";
 import { notifications } from "@mantine/notifications";
 import { useNavigate } from "react-router";
 import type { CallView, EventView } from "../../api/types";
-import { useBusy } from "../../parts/useBusy";
+import { useBusy } from "../../components/useBusy";
 import { startCall } from "../../state/commands";
 import { resend } from "../../state/connect";
 import { pathToCall } from "../../state/navigation";

@@ -2,11 +2,11 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { useNavigate, useParams, useSearchParams } from "react-router";
 import type { EventView } from "../../api/types";
+import { focusList } from "../../components/EventList";
+import { SplitPane } from "../../components/SplitPane";
+import { useEscape } from "../../components/useEscape";
 import { keyOf, useLoadedPins } from "../../events/pins";
 import { useEvent } from "../../events/useEvent";
-import { focusRows } from "../../parts/RowList";
-import { Split } from "../../parts/Split";
-import { useEscape } from "../../parts/useEscape";
 import { LostServer } from "../../servers/LostNote";
 import { useBackfill } from "../../state/backfill";
 import { usePreference } from "../../state/browserStorage";
@@ -101,9 +101,9 @@ function useClosing(isOpen: boolean, go: () => void) {
   useEffect(() => {
     if (isOpen || !isClosing.current) return;
     isClosing.current = false;
-    focusRows(place.current);
+    focusList(place.current);
   }, [isOpen]);
-  const enter = useCallback(() => focusRows(place.current), []);
+  const enter = useCallback(() => focusList(place.current), []);
   return { place, close, enter };
 }
 
@@ -200,7 +200,7 @@ function Rows({ recorded }: { recorded: RecordedRun }) {
       />
       {clearing.question}
       {isLive && shown.serverId !== null && <LostServer serverId={shown.serverId} />}
-      <Split
+      <SplitPane
         name="traffic"
         label="Size of the details"
         sized="second"

@@ -1,8 +1,8 @@
 // One line of traffic: when, which way, what, how it begins, how large, how long.
 import { type MouseEvent, memo } from "react";
 import type { EventView } from "../../api/types";
+import { Icon } from "../../components/Icon";
 import { keyOf, usePins } from "../../events/pins";
-import { Icon } from "../../parts/icons";
 import { type Joined, useRing } from "../../state/events";
 import { formatBytes, formatDuration, formatTime, truncate } from "../../values/format";
 import { calledOf, previewOf } from "./called";

@@ -2,7 +2,7 @@
 import { useDeferredValue, useMemo } from "react";
 import { useParams, useSearchParams } from "react-router";
 import type { EventView } from "../../api/types";
-import { useNow } from "../../parts/useNow";
+import { useNow } from "../../components/useNow";
 import { useDraft } from "../../state/browserStorage";
 import { type EventRing, useRing } from "../../state/events";
 import { useFilteredEvents } from "../../state/filteredEvents";

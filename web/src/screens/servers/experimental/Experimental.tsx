@@ -2,8 +2,8 @@
 import { Button } from "@mantine/core";
 import { useRef } from "react";
 import type { ServerView } from "../../../api/types";
-import { Callout } from "../../../parts/Callout";
-import { JsonTree } from "../../../parts/JsonTree";
+import { Callout } from "../../../components/Callout";
+import { JsonTree } from "../../../components/JsonTree";
 import { type RawDraft, requestMessage, useRawDraft } from "../../../state/rawDraft";
 import { fieldsOf } from "../../../values/jsonObject";
 import { ConnectAgain } from "../Declared";

@@ -2,7 +2,7 @@
 import { Button, Checkbox, TextInput } from "@mantine/core";
 import { type FormEvent, useState } from "react";
 import type { ServerView } from "../../../api/types";
-import { RemoveRow } from "../../../parts/RowButtons";
+import { RemoveRowButton } from "../../../components/RowButtons";
 import { command } from "../../../state/commands";
 import { withErrorToast } from "../../../state/toasts";
 import { parseJson } from "../../../values/json";
@@ -105,7 +105,10 @@ export function NamedCapabilities({ server, kind }: Props) {
         <div key={name} className="row wrap">
           <span className="mono">{name}</span>
           <Value name={name} value={own[name]} put={(value) => put(name, value)} />
-          <RemoveRow label={`No longer advertise ${name}`} onClick={() => put(name, undefined)} />
+          <RemoveRowButton
+            label={`No longer advertise ${name}`}
+            onClick={() => put(name, undefined)}
+          />
         </div>
       ))}
       <Adding noun={noun} add={put} />

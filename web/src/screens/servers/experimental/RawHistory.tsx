@@ -3,7 +3,7 @@ import { Button, Menu } from "@mantine/core";
 import { useState } from "react";
 import type { CallView, EventView } from "../../../api/types";
 import { StatusBadge } from "../../../calls/CallPanel";
-import { Icon } from "../../../parts/icons";
+import { Icon } from "../../../components/Icon";
 import { formatDateTime, formatDuration, formatTime, truncate } from "../../../values/format";
 import { useEarlier } from "./useEarlier";
 

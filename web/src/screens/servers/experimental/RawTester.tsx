@@ -5,12 +5,12 @@ import { fetchEvent, fetchRequest } from "../../../api/http";
 import type { CallView, EventView, ServerView } from "../../../api/types";
 import { CallPanel } from "../../../calls/CallPanel";
 import { asJsonRpc } from "../../../calls/copyAs";
-import { Callout } from "../../../parts/Callout";
-import { CodeEditor } from "../../../parts/CodeEditor";
-import { ErrorNote } from "../../../parts/ErrorNote";
-import { Pairs } from "../../../parts/Pairs";
-import { useRunKey } from "../../../parts/useRunKey";
-import { WhyButton } from "../../../parts/WhyButton";
+import { ButtonWithReason } from "../../../components/ButtonWithReason";
+import { Callout } from "../../../components/Callout";
+import { CodeEditor } from "../../../components/CodeEditor";
+import { ErrorNote } from "../../../components/ErrorNote";
+import { KeyValueFields } from "../../../components/KeyValueFields";
+import { useRunShortcut } from "../../../components/useRunShortcut";
 import { takesHeaders } from "../../../state/protocol";
 import { type RawDraft, restoreHeaders } from "../../../state/rawDraft";
 import { withErrorToast } from "../../../state/toasts";
@@ -71,7 +71,7 @@ export function RawTester({ server, message }: Props) {
   const { error, send } = useRawSending(server, message, show);
   const { load, loadEvent, missing } = useLoading(server, message);
   const isConnected = server.state === "CONNECTED";
-  useRunKey(() => isConnected && send(false));
+  useRunShortcut(() => isConnected && send(false));
   const linesNote = aboutLines(message.text, url === null);
   return (
     <div className="stack">
@@ -80,7 +80,7 @@ export function RawTester({ server, message }: Props) {
         Sends any message as typed, valid or not. The answer and what it caused are in Traffic too.
       </span>
       {takesHeaders(server) && (
-        <Pairs
+        <KeyValueFields
           label="Headers of this request"
           noun="header"
           value={message.headers}
@@ -110,13 +110,13 @@ export function RawTester({ server, message }: Props) {
       <div className="row wrap" style={{ justifyContent: "flex-end" }}>
         {linesNote && <span className="dim grow">{linesNote}</span>}
         <LoadMenu serverId={server_id} calls={calls} onCall={load} onEvent={loadEvent} />
-        <WhyButton
-          whyNot={isConnected ? null : "The server is not connected"}
+        <ButtonWithReason
+          disabledReason={isConnected ? null : "The server is not connected"}
           hint="Ctrl Enter"
           onClick={() => send(false)}
         >
           Send
-        </WhyButton>
+        </ButtonWithReason>
       </div>
       {current && (
         <section className="card" style={{ padding: 0, minHeight: 180 }}>
