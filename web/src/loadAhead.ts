@@ -1,6 +1,6 @@
 // Fetches all code while nothing else is to be done, so that each screen opens even when mcplens no
 // longer answers.
-import { lazyModules } from "./parts/useModule";
+import { lazyModules } from "./components/lazyModule";
 import { useInspector } from "./state/store";
 
 const idle = (): Promise<unknown> =>

@@ -10,15 +10,15 @@ import { RouterProvider } from "react-router";
 import { loadAhead } from "./loadAhead";
 import { lendNonce, nonce } from "./nonce";
 import { router } from "./routes";
-import { socket } from "./state/connection";
-import { watchCalls, watchConnections } from "./state/tidings";
+import { socket } from "./state/commands";
+import { notifyConnections, notifyFailedCalls } from "./state/notifications";
 import { theme, variables } from "./theme";
 
 lendNonce();
 void socket.start();
-watchConnections();
+notifyConnections();
 void loadAhead();
-watchCalls((path) => void router.navigate(path));
+notifyFailedCalls((path) => void router.navigate(path));
 
 // Time to read what failed and to follow its link; what is read at a glance says so itself.
 const TOAST_MS = 8000;

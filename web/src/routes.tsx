@@ -2,11 +2,11 @@
 // when nothing else is to be done.
 import type { ComponentType } from "react";
 import { createBrowserRouter, Navigate, type RouteObject } from "react-router";
+import { type LazyModule, lazyModule } from "./components/lazyModule";
 import { Frame } from "./frame/Frame";
 import { Problem, ScreenProblem } from "./frame/Problem";
 import { Screen } from "./frame/Screen";
 import { Start } from "./frame/Start";
-import { type Loader, lazyModule } from "./parts/useModule";
 import { Later } from "./screens/Later";
 import { Servers } from "./screens/servers/Servers";
 
@@ -23,7 +23,7 @@ const traffic = lazyModule(() => import("./screens/traffic/Traffic"));
 
 const screen = <T,>(
   path: string,
-  loader: Loader<T>,
+  loader: LazyModule<T>,
   pick: (module: T) => ComponentType,
 ): RouteObject => ({
   path,

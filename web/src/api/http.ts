@@ -1,10 +1,10 @@
 // What is fetched over HTTP: whole events, large results, the recording, exports.
-import { address } from "./folder";
+import { withBasePath } from "./basePath";
 import { CommandError } from "./socket";
 import type { ErrorView, EventPage, ImportedView, MatchesView, RunPage, WholeEvent } from "./types";
 
 async function ask(path: string, init?: RequestInit): Promise<Response> {
-  const response = await fetch(address(path), init).catch(unreached);
+  const response = await fetch(withBasePath(path), init).catch(unreached);
   if (response.ok) return response;
   throw new CommandError(await failure(response));
 }
@@ -38,7 +38,7 @@ export const fetchBytes = async (runId: string, seq: number): Promise<Uint8Array
 
 const bytesOf = (runId: string, seq: number): string => `/api/event/${segment(runId)}/${seq}/bytes`;
 
-export const bytesPath = (runId: string, seq: number): string => address(bytesOf(runId, seq));
+export const bytesPath = (runId: string, seq: number): string => withBasePath(bytesOf(runId, seq));
 
 export const fetchResult = async (callId: string): Promise<string> =>
   (await ask(`/api/calls/${segment(callId)}/result`)).text();
@@ -76,7 +76,7 @@ export const exportPath = (
   const query = new URLSearchParams({ format, name });
   if (runId !== null) query.set("run", runId);
   if (serverId !== null) query.set("server_id", serverId);
-  return address(`/api/export?${query}`);
+  return withBasePath(`/api/export?${query}`);
 };
 
 /** Where the events of these spans (the first and last of each) are in a file of this name. */
@@ -88,7 +88,7 @@ export async function fetchRowsPath(
 ): Promise<string> {
   const body = JSON.stringify(spans);
   const { rows } = await (await ask("/api/export/rows", { method: "POST", body })).json();
-  return address(`/api/export?${new URLSearchParams({ format, name, run: runId, rows })}`);
+  return withBasePath(`/api/export?${new URLSearchParams({ format, name, run: runId, rows })}`);
 }
 
 export const importTrace = async (file: File): Promise<ImportedView> => {

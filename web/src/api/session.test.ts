@@ -1,8 +1,11 @@
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { address } from "./folder";
+import { withBasePath } from "./basePath";
 import { signIn } from "./session";
 
-vi.mock("./returning", async (actual) => ({ ...(await actual<object>()), keepKey: vi.fn() }));
+vi.mock("./sessionResume", async (actual) => ({
+  ...(await actual<object>()),
+  saveResumeKey: vi.fn(),
+}));
 
 let answer: (response: Response | Error) => void = () => {};
 
@@ -26,7 +29,7 @@ it("keeps the token in the address until it is signed in, and no longer", async 
   await signing;
   expect(location.pathname + location.search + location.hash).toBe("/servers?add");
   expect(history.state).toEqual({ key: "k" });
-  expect(address("/api")).toBe("/k/mine/api");
+  expect(withBasePath("/api")).toBe("/k/mine/api");
   // Back to an entry that was left while it was on its way.
   history.replaceState(null, "", "/s/demo/tools#token=secret");
   dispatchEvent(new PopStateEvent("popstate"));

@@ -1,26 +1,26 @@
 // Signing in: the token in the address's fragment is exchanged for a cookie, then taken out of
 // the address, so that it is in no history entry, screenshot or copied link. Until then it stays
 // there: whoever reloads the page meanwhile signs in again.
-import { address, keepFolder } from "./folder";
-import { keepKey, post } from "./returning";
+import { saveBasePath, withBasePath } from "./basePath";
+import { post, saveResumeKey } from "./sessionResume";
 
 /** "taken": somebody answers, but not mcplens. "unknown": nobody does. */
-type SignedIn = "yes" | "no" | "taken" | "unknown";
+type SessionState = "yes" | "no" | "taken" | "unknown";
 
 /** The token that the fragment carries, if it does. */
 export function tokenOf(fragment: string): string | null {
   return new URLSearchParams(fragment.replace(/^#/, "")).get("token");
 }
 
-function dropToken(): void {
+function removeToken(): void {
   if (tokenOf(location.hash))
     history.replaceState(history.state, "", location.pathname + location.search);
 }
 
 /** Out of the address, and out of an entry of the history that was left before, on the way back. */
-function forgetToken(): void {
-  dropToken();
-  addEventListener("popstate", dropToken);
+function keepTokenOut(): void {
+  removeToken();
+  addEventListener("popstate", removeToken);
 }
 
 export async function signIn(): Promise<void> {
@@ -28,20 +28,20 @@ export async function signIn(): Promise<void> {
   if (!token) return;
   try {
     const response = await post("/api/session", { token });
-    if (!response.ok) return forgetToken();
+    if (!response.ok) return keepTokenOut();
     const { return_key, folder }: { return_key: string | null; folder: string } =
       await response.json();
-    keepFolder(folder);
-    forgetToken();
-    await keepKey(return_key);
+    saveBasePath(folder);
+    keepTokenOut();
+    await saveResumeKey(return_key);
   } catch {
     // The socket finds out, and says so.
   }
 }
 
-export async function signedIn(): Promise<SignedIn> {
+export async function checkSession(): Promise<SessionState> {
   try {
-    const response = await fetch(address("/api/session"));
+    const response = await fetch(withBasePath("/api/session"));
     if (!response.headers.has("Mcplens")) return "taken";
     if (response.ok) return "yes";
     return response.status === 401 ? "no" : "unknown";

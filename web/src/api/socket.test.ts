@@ -1,10 +1,13 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { aHello } from "../testing/views";
-import { comeBack } from "./returning";
 import { tokenOf } from "./session";
-import { encode, type Link, Socket } from "./socket";
+import { resumeSession } from "./sessionResume";
+import { type BackendLink, encode, Socket } from "./socket";
 
-vi.mock(import("./returning"), async (original) => ({ ...(await original()), comeBack: vi.fn() }));
+vi.mock(import("./sessionResume"), async (original) => ({
+  ...(await original()),
+  resumeSession: vi.fn(),
+}));
 
 class Fake {
   sent: string[] = [];
@@ -22,7 +25,7 @@ class Fake {
 
 function made() {
   const fakes: Fake[] = [];
-  const links: Link[] = [];
+  const links: BackendLink[] = [];
   const socket = new Socket(
     {
       message: () => {},
@@ -49,7 +52,7 @@ function answering(status: number, headers: Record<string, string> = ours): void
 
 beforeEach(() => {
   vi.useFakeTimers();
-  vi.mocked(comeBack).mockReset().mockResolvedValue("no");
+  vi.mocked(resumeSession).mockReset().mockResolvedValue("no");
   answering(204);
 });
 afterEach(() => {
@@ -134,7 +137,7 @@ describe("Socket", () => {
   });
   it("comes back by its key to a backend that was restarted, and tries that once", async () => {
     answering(401);
-    vi.mocked(comeBack).mockResolvedValue("yes");
+    vi.mocked(resumeSession).mockResolvedValue("yes");
     const { socket, fakes, links } = made();
     await socket.start();
     fakes[0]?.onclose?.();
@@ -145,11 +148,11 @@ describe("Socket", () => {
     await vi.advanceTimersByTimeAsync(20_000);
     expect(fakes).toHaveLength(2);
     expect(links.at(-1)?.state).toBe("refused");
-    expect(comeBack).toHaveBeenCalledTimes(1);
+    expect(resumeSession).toHaveBeenCalledTimes(1);
   });
   it("waits when the backend is gone again before it could come back", async () => {
     answering(401);
-    vi.mocked(comeBack).mockResolvedValueOnce("unknown").mockResolvedValueOnce("yes");
+    vi.mocked(resumeSession).mockResolvedValueOnce("unknown").mockResolvedValueOnce("yes");
     const { socket, fakes } = made();
     await socket.start();
     fakes[0]?.onclose?.();
@@ -166,7 +169,7 @@ describe("Socket", () => {
     fakes[0]?.onclose?.();
     await vi.advanceTimersByTimeAsync(0);
     expect(links.at(-1)).toMatchObject({ state: "waiting", isTaken: true });
-    expect(comeBack).not.toHaveBeenCalled();
+    expect(resumeSession).not.toHaveBeenCalled();
     await vi.advanceTimersByTimeAsync(300);
     expect(fakes).toHaveLength(2);
   });

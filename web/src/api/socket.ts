@@ -1,13 +1,13 @@
 // The one WebSocket to the backend: commands out, replies and messages in. It resumes where it
 // left off and connects again by itself. It keeps no views; state/store.ts does.
-import { address } from "./folder";
-import { comeBack } from "./returning";
-import { signedIn, signIn } from "./session";
+import { withBasePath } from "./basePath";
+import { checkSession, signIn } from "./session";
+import { resumeSession } from "./sessionResume";
 import type { Command, ErrorView, Replies, ServerMessage } from "./types";
 
-type LinkState = "connecting" | "open" | "waiting" | "refused";
-export interface Link {
-  state: LinkState;
+type BackendLinkState = "connecting" | "open" | "waiting" | "refused";
+export interface BackendLink {
+  state: BackendLinkState;
   /** When the next attempt is made, in milliseconds of Date.now(). */
   retryAt: number | null;
   attempts: number;
@@ -17,11 +17,10 @@ export interface Link {
 
 type Named<T extends Command["type"]> = Extract<Command, { type: T }>;
 export type Fields<T extends Command["type"]> = Omit<Named<T>, "type" | "id">;
-type Waiting = { resolve(value: unknown): void; reject(error: CommandError): void };
+type PendingCommand = { resolve(value: unknown): void; reject(error: CommandError): void };
 
-/** A command that could not be carried out, with what the backend says about it. */
-/** A message of the backend; null for what is none. */
-function read(text: string): ServerMessage | null {
+/** A message of the backend; null if the text is not valid JSON. */
+function parseMessage(text: string): ServerMessage | null {
   try {
     return JSON.parse(text) as ServerMessage;
   } catch {
@@ -29,6 +28,7 @@ function read(text: string): ServerMessage | null {
   }
 }
 
+/** A command that failed, with the error that the backend reported. */
 export class CommandError extends Error {
   constructor(readonly view: ErrorView) {
     super(view.message);
@@ -54,7 +54,7 @@ export function encode(command: object, raw: Record<string, string> = {}): strin
 
 interface SocketEvents {
   message(message: ServerMessage): void;
-  link(link: Link): void;
+  link(link: BackendLink): void;
   /** Where to resume from. */
   place(): { run_id: string | null; seq: number | null };
 }
@@ -68,7 +68,7 @@ export class Socket {
   /** Coming back is tried once for each time that the connection stood. */
   private hasComeBack = false;
   private timer: ReturnType<typeof setTimeout> | undefined;
-  private readonly waiting = new Map<number, Waiting>();
+  private readonly waiting = new Map<number, PendingCommand>();
   private readonly ids = new WeakMap<Promise<unknown>, number>();
 
   constructor(
@@ -113,14 +113,14 @@ export class Socket {
     this.leave();
     this.tell("connecting");
     const scheme = location.protocol === "https:" ? "wss:" : "ws:";
-    const socket = this.open(`${scheme}//${location.host}${address("/api/socket")}`);
+    const socket = this.open(`${scheme}//${location.host}${withBasePath("/api/socket")}`);
     this.socket = socket;
     socket.onopen = () => {
       const resume = { type: "Resume", id: this.nextId++, ...this.events.place() };
       socket.send(JSON.stringify(resume));
     };
     socket.onmessage = (event) => {
-      const message = read(String(event.data));
+      const message = parseMessage(String(event.data));
       // What cannot be read may be what somebody waits for: begin again with all that is there.
       if (message) this.receive(message);
       else socket.close();
@@ -151,7 +151,7 @@ export class Socket {
     } else this.events.message(message);
   }
 
-  private settle(id: number): Waiting | undefined {
+  private settle(id: number): PendingCommand | undefined {
     const found = this.waiting.get(id);
     this.waiting.delete(id);
     return found;
@@ -166,7 +166,7 @@ export class Socket {
     this.attempts += 1;
     const retryAt = this.wait(delay);
     // A refused WebSocket looks like a missing one; only HTTP tells them apart.
-    const found = await signedIn();
+    const found = await checkSession();
     if (this.socket !== socket) return;
     if (found === "no") return this.refused(socket);
     this.isTaken = found === "taken";
@@ -176,7 +176,7 @@ export class Socket {
   /** Not signed in: mcplens was restarted, or this browser never was. */
   private async refused(socket: WebSocket): Promise<void> {
     clearTimeout(this.timer);
-    const found = this.hasComeBack ? "no" : await comeBack();
+    const found = this.hasComeBack ? "no" : await resumeSession();
     if (this.socket !== socket) return;
     this.hasComeBack = found !== "unknown";
     if (found === "yes") this.connect();
@@ -191,7 +191,7 @@ export class Socket {
     return retryAt;
   }
 
-  private tell(state: LinkState, retryAt: number | null = null): void {
+  private tell(state: BackendLinkState, retryAt: number | null = null): void {
     this.events.link({ state, retryAt, attempts: this.attempts, isTaken: this.isTaken });
   }
 }

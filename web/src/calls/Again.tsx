@@ -1,8 +1,8 @@
 import { Button } from "@mantine/core";
 import type { CallView } from "../api/types";
-import { useBusy } from "../parts/useBusy";
-import { startCall } from "../state/connection";
-import { sendAgain } from "../state/reconnect";
+import { useBusy } from "../components/useBusy";
+import { startCall } from "../state/commands";
+import { resend } from "../state/connect";
 import { useInspector } from "../state/store";
 
 interface Props {
@@ -15,7 +15,7 @@ export function Again({ call: { call_id, server_id }, onRepeated }: Props) {
   const state = useInspector((all) => all.servers.get(server_id)?.state);
   const { isBusy, run } = useBusy();
   const repeat = async (): Promise<void> => {
-    const again = await sendAgain(server_id, () => startCall("RepeatCall", { call_id }));
+    const again = await resend(server_id, () => startCall("RepeatCall", { call_id }));
     if (again) onRepeated?.(again.call_id);
   };
   return (

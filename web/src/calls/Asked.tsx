@@ -1,12 +1,12 @@
 // What was sent with a call: one line of it, and the whole when it is opened.
 import { useState } from "react";
 import type { CallView } from "../api/types";
-import { Callout } from "../parts/Callout";
-import { JsonTree } from "../parts/JsonTree";
-import { Name } from "../parts/Name";
-import { TextView } from "../parts/TextView";
-import { cut } from "../values/format";
-import { isObject } from "../values/shape";
+import { Callout } from "../components/Callout";
+import { JsonTree } from "../components/JsonTree";
+import { TextView } from "../components/TextView";
+import { UntrustedText } from "../components/UntrustedText";
+import { truncate } from "../values/format";
+import { isObject } from "../values/jsonObject";
 import css from "./CallPanel.module.css";
 import { useRequest } from "./useRequest";
 
@@ -38,9 +38,9 @@ export function Asked({ call }: { call: CallView }) {
       <summary>
         {label}{" "}
         <strong className="mono">
-          <Name>{call.name || call.method}</Name>
+          <UntrustedText>{call.name || call.method}</UntrustedText>
         </strong>{" "}
-        <span className="mono dim">{cut(brief, LONGEST)}</span>
+        <span className="mono dim">{truncate(brief, LONGEST)}</span>
       </summary>
       {problem && <Callout>{problem}</Callout>}
       {typeof shown === "string" ? (

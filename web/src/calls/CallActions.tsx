@@ -2,11 +2,12 @@
 import { ActionIcon, Button, Menu, Tooltip } from "@mantine/core";
 import { useState } from "react";
 import type { CallView } from "../api/types";
+import { copyText } from "../components/clipboard";
+import { downloadFile } from "../components/download";
+import { Icon } from "../components/Icon";
 import { textOf } from "../content/textOf";
-import { Icon } from "../parts/icons";
-import { copy, save } from "../parts/text";
 import { useInspector } from "../state/store";
-import { indented } from "../values/exactJson";
+import { indentJson } from "../values/exactJson";
 import { fileName } from "../values/fileName";
 import { pretty } from "../values/json";
 import { asCommand, asCurl, asJsonRpc, asPython, canBeCommand, canCurl } from "./copyAs";
@@ -39,20 +40,23 @@ function CopyAs({ call }: { call: CallView }) {
         {isOption && <Menu.Label>No command: the server has the name of an option</Menu.Label>}
         <Menu.Item
           disabled={!isReady || !isPlain || isOption}
-          onClick={() => void copy(asCommand(call, value, server))}
+          onClick={() => void copyText(asCommand(call, value, server))}
         >
           mcplens command
         </Menu.Item>
-        <Menu.Item disabled={!isReady} onClick={() => void copy(asPython(call, value, server))}>
+        <Menu.Item disabled={!isReady} onClick={() => void copyText(asPython(call, value, server))}>
           Python
         </Menu.Item>
         <Menu.Item
           disabled={!isReady || !isPlain || !canCurl(server)}
-          onClick={() => void copy(asCurl(call, value, server))}
+          onClick={() => void copyText(asCurl(call, value, server))}
         >
           curl
         </Menu.Item>
-        <Menu.Item disabled={!isReady} onClick={() => void copy(asJsonRpc(call, value, server))}>
+        <Menu.Item
+          disabled={!isReady}
+          onClick={() => void copyText(asJsonRpc(call, value, server))}
+        >
           JSON-RPC request
         </Menu.Item>
       </Menu.Dropdown>
@@ -62,7 +66,7 @@ function CopyAs({ call }: { call: CallView }) {
 
 export function CallActions({ call }: { call: CallView }) {
   const { value, text } = useResult(call);
-  const json = (): string => (text === null ? pretty(value) : indented(text));
+  const json = (): string => (text === null ? pretty(value) : indentJson(text));
   const name = (): string => fileName([call.server_id, call.name || call.method || "raw"], "json");
   return (
     <>
@@ -71,7 +75,7 @@ export function CallActions({ call }: { call: CallView }) {
           size="compact-xs"
           variant="default"
           disabled={value === undefined}
-          onClick={() => void copy(textOf(value))}
+          onClick={() => void copyText(textOf(value))}
         >
           Copy text
         </Button>
@@ -80,7 +84,7 @@ export function CallActions({ call }: { call: CallView }) {
         <ActionIcon
           aria-label="Copy the result"
           disabled={value === undefined}
-          onClick={() => void copy(json())}
+          onClick={() => void copyText(json())}
         >
           <Icon name="copy" />
         </ActionIcon>
@@ -89,7 +93,7 @@ export function CallActions({ call }: { call: CallView }) {
         <ActionIcon
           aria-label="Download the result"
           disabled={value === undefined}
-          onClick={() => save(json(), name(), "application/json")}
+          onClick={() => downloadFile(json(), name(), "application/json")}
         >
           <Icon name="download" />
         </ActionIcon>

@@ -3,13 +3,13 @@ import { Badge, Button, Loader } from "@mantine/core";
 import { memo } from "react";
 import { Link } from "react-router";
 import type { CallView, QuestionView } from "../api/types";
-import { ErrorNote } from "../parts/ErrorNote";
-import { Guarded } from "../parts/Guarded";
+import { ErrorBoundary } from "../components/ErrorBoundary";
+import { ErrorNote } from "../components/ErrorNote";
 import { QuestionPanel } from "../questions/QuestionPanel";
-import { useOnScreen } from "../state/onScreen";
-import { pathTo } from "../state/selection";
+import { pathTo } from "../state/navigation";
+import { useMuteCall } from "../state/notifications";
 import { useInspector } from "../state/store";
-import { bytes, clock, duration } from "../values/format";
+import { formatBytes, formatDuration, formatTime } from "../values/format";
 import { Again } from "./Again";
 import { Asked } from "./Asked";
 import { CallActions } from "./CallActions";
@@ -31,7 +31,7 @@ function Head({ call }: { call: CallView }) {
   return (
     <div className="toolbar">
       {/* What leads elsewhere comes first: it stays where it is when the call ends. */}
-      <span className="dim">{clock(call.started, false)}</span>
+      <span className="dim">{formatTime(call.started, false)}</span>
       {call.request_id !== null && (
         <Link
           className={css.link}
@@ -45,8 +45,10 @@ function Head({ call }: { call: CallView }) {
       <span className="row" role="status">
         <StatusBadge call={call} />
         {misfit && <Badge color="yellow">{misfit}</Badge>}
-        {call.elapsed_s !== null && <span className="dim">{duration(call.elapsed_s)}</span>}
-        {call.result_size_bytes > 0 && <span className="dim">{bytes(call.result_size_bytes)}</span>}
+        {call.elapsed_s !== null && <span className="dim">{formatDuration(call.elapsed_s)}</span>}
+        {call.result_size_bytes > 0 && (
+          <span className="dim">{formatBytes(call.result_size_bytes)}</span>
+        )}
       </span>
       <div className="actions">
         <CallActions call={call} />
@@ -141,7 +143,7 @@ interface Props {
 }
 
 function Panel({ call, hasSchema, questionId, onRepeated }: Props) {
-  useOnScreen(call.call_id);
+  useMuteCall(call.call_id);
   const asked = useQuestions(call);
   const running = isRunning(call);
   const isAsked = running && asked.questions.length > 0;
@@ -161,9 +163,9 @@ function Panel({ call, hasSchema, questionId, onRepeated }: Props) {
           )}
           {!running && <Noise call={call} />}
           {!running && call.status === "completed" && (
-            <Guarded what="this result" raw={call.result}>
+            <ErrorBoundary what="this result" raw={call.result}>
               <ResultView call={call} hasSchema={hasSchema} />
-            </Guarded>
+            </ErrorBoundary>
           )}
         </div>
       </div>

@@ -1,7 +1,7 @@
 // The examples of a tool, above its form: a click fills the form.
 import { ActionIcon, Button, Tooltip } from "@mantine/core";
-import { Icon } from "../parts/icons";
-import { cut } from "../values/format";
+import { Icon } from "../components/Icon";
+import { truncate } from "../values/format";
 import { pretty } from "../values/json";
 import { deleteExample, useExamples } from "./examples";
 
@@ -29,7 +29,7 @@ export function ExampleList({ serverId, tool, onChoose }: Props) {
           <Tooltip
             multiline
             maw={420}
-            label={cut(`${given}${result === null ? "" : ` gave ${pretty(result)}`}`, LONGEST)}
+            label={truncate(`${given}${result === null ? "" : ` gave ${pretty(result)}`}`, LONGEST)}
           >
             <Button size="compact-xs" variant="default" onClick={() => onChoose(given)}>
               {name}

@@ -2,10 +2,10 @@
 import { useMemo, useSyncExternalStore } from "react";
 import { Link } from "react-router";
 import type { CallView } from "../api/types";
-import { Callout } from "../parts/Callout";
+import { Callout } from "../components/Callout";
+import { writeDraft } from "../state/browserStorage";
 import { type EventRing, ring } from "../state/events";
-import { keepDraft } from "../state/remembered";
-import { pathTo } from "../state/selection";
+import { pathTo } from "../state/navigation";
 
 /** Counts the malformed messages of a call that is over; looks at each event once. */
 export class NoiseCount {
@@ -42,7 +42,7 @@ export function Noise({ call }: { call: CallView }) {
       {count === 1 ? "1 malformed message" : `${count} malformed messages`} came while this ran.{" "}
       <Link
         to={pathTo(call.server_id, "traffic")}
-        onClick={() => keepDraft("traffic.filter", { status: "malformed" })}
+        onClick={() => writeDraft("traffic.filter", { status: "malformed" })}
       >
         See in the traffic
       </Link>

@@ -2,18 +2,18 @@
 import { Button, Progress } from "@mantine/core";
 import type { ReactNode } from "react";
 import type { CallView, ProgressView } from "../api/types";
-import { useNow } from "../parts/useNow";
-import { telling } from "../state/actions";
-import { command } from "../state/connection";
-import { duration } from "../values/format";
-import { visible } from "../values/visible";
+import { useNow } from "../components/useNow";
+import { command } from "../state/commands";
+import { withErrorToast } from "../state/toasts";
+import { formatDuration } from "../values/format";
+import { visible } from "../values/hiddenCharacters";
 import css from "./CallPanel.module.css";
 
 // What the engine says where nothing more is to be said.
 const BY_USER = "cancelled by the user";
 
 export const cancel = ({ call_id }: CallView): void =>
-  void telling("It was not cancelled", command("CancelCall", { call_id }));
+  void withErrorToast("It was not cancelled", command("CancelCall", { call_id }));
 
 const progressWords = ({ message, progress, total }: ProgressView): string =>
   visible(message ?? `Progress ${progress}${total ? ` of ${total}` : ""}`);
@@ -49,7 +49,7 @@ export function Ongoing({ call, hasCancel = true }: { call: CallView; hasCancel?
         </span>
         {share !== null && <span>{Math.round(share)} %</span>}
         <span className={css.time} role="timer">
-          {duration(Math.max(0, now - call.started))}
+          {formatDuration(Math.max(0, now - call.started))}
         </span>
         {hasCancel && (
           <Button size="compact-xs" variant="default" color="red" onClick={() => cancel(call)}>

@@ -2,20 +2,20 @@
 import { Badge, SegmentedControl } from "@mantine/core";
 import { type ReactNode, useMemo } from "react";
 import type { CallView } from "../api/types";
+import { Callout } from "../components/Callout";
+import { JsonTree } from "../components/JsonTree";
+import { TextView } from "../components/TextView";
+import { TruncatedList } from "../components/TruncatedList";
+import { UntrustedText } from "../components/UntrustedText";
 import { brief, Content, ResourceView } from "../content/Content";
 import { Message } from "../content/Message";
 import { Remark, wrong } from "../content/Remark";
 import { Some } from "../content/Some";
-import { Callout } from "../parts/Callout";
-import { FirstLines } from "../parts/FirstLines";
-import { JsonTree } from "../parts/JsonTree";
-import { Name } from "../parts/Name";
-import { TextView } from "../parts/TextView";
-import { usePreference } from "../state/remembered";
-import { indented } from "../values/exactJson";
-import { bytes } from "../values/format";
+import { usePreference } from "../state/browserStorage";
+import { indentJson } from "../values/exactJson";
+import { formatBytes } from "../values/format";
 import { pretty } from "../values/json";
-import { type Fields, fieldsOf, isObject } from "../values/shape";
+import { fieldsOf, isObject, type JsonObject } from "../values/jsonObject";
 import css from "./ResultView.module.css";
 import { fitOf } from "./status";
 import { useResult } from "./useResult";
@@ -46,7 +46,7 @@ function Breaches({ findings }: { findings: string[] }) {
   if (!findings.length) return null;
   return (
     <Callout>
-      <FirstLines label="What is wrong with it" className={css.findings} lines={findings} />
+      <TruncatedList label="What is wrong with it" className={css.findings} lines={findings} />
     </Callout>
   );
 }
@@ -57,7 +57,7 @@ function Listed({
   name,
   draw,
 }: {
-  of: Fields;
+  of: JsonObject;
   name: string;
   draw(item: unknown, index: number): ReactNode;
 }) {
@@ -89,7 +89,15 @@ function ReadResource({
   );
 }
 
-function Shown({ call, value, hasSchema }: { call: CallView; value: Fields; hasSchema: boolean }) {
+function Shown({
+  call,
+  value,
+  hasSchema,
+}: {
+  call: CallView;
+  value: JsonObject;
+  hasSchema: boolean;
+}) {
   const { call_id: callId, server_id: serverId, findings } = call;
   const isKnown = ["content", "contents", "messages", "structuredContent"].some(
     (name) => value[name] !== undefined,
@@ -103,7 +111,7 @@ function Shown({ call, value, hasSchema }: { call: CallView; value: Fields; hasS
       )}
       {typeof value.description === "string" && (
         <p className="dim">
-          <Name>{value.description}</Name>
+          <UntrustedText>{value.description}</UntrustedText>
         </p>
       )}
       <Listed
@@ -168,7 +176,7 @@ let last = { text: "", indented: "" };
 
 /** A text of megabytes is not indented anew on each visit. */
 function indentedOnce(text: string): string {
-  if (last.text !== text) last = { text, indented: indented(text) };
+  if (last.text !== text) last = { text, indented: indentJson(text) };
   return last.indented;
 }
 
@@ -186,7 +194,7 @@ export function ResultView({ call, hasSchema = false }: { call: CallView; hasSch
     () => (form === "raw" ? (text === null ? pretty(value) : indentedOnce(text)) : ""),
     [form, text, value],
   );
-  if (isLoading) return <p className="dim">Loading {bytes(call.result_size_bytes)}…</p>;
+  if (isLoading) return <p className="dim">Loading {formatBytes(call.result_size_bytes)}…</p>;
   if (problem) return <Callout>{problem}</Callout>;
   if (value === undefined)
     return <p className="dim">{call.kind === "raw" ? "No reply came." : "There is no result."}</p>;

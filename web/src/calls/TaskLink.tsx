@@ -1,13 +1,13 @@
 import { useMemo } from "react";
 import { Link } from "react-router";
 import type { CallView } from "../api/types";
-import { pathToTask, usePlace } from "../state/selection";
+import { pathToTask, usePageLocation } from "../state/navigation";
 import { useInspector } from "../state/store";
 import css from "./CallPanel.module.css";
 
 /** Leads to the task that a call became, if it did; not from where that is shown. */
 export function TaskLink({ call }: { call: CallView }) {
-  const { screen } = usePlace();
+  const { screen } = usePageLocation();
   const tasks = useInspector((state) => state.tasks);
   const task = useMemo(
     // What we hold for the server during the call is another thing.

@@ -4,9 +4,9 @@ import type { ReactNode } from "react";
 import { MemoryRouter } from "react-router";
 import { describe, expect, it, vi } from "vitest";
 import type { QuestionView } from "../api/types";
+import { ErrorBoundary } from "../components/ErrorBoundary";
+import { viewsOf } from "../components/RichText";
 import { textOf } from "../content/textOf";
-import { Guarded } from "../parts/Guarded";
-import { formsOf } from "../parts/RichText";
 import { Questions } from "../screens/questions/Questions";
 import { EventRing } from "../state/events";
 import { emptyInspector, useInspector } from "../state/store";
@@ -214,9 +214,9 @@ describe("Guarded", () => {
   const Bad = ({ value }: { value: unknown }) => <p>{(value as { a: { b: string } }).a.b}</p>;
   const drawn = (value: unknown) => (
     <MantineProvider env="test">
-      <Guarded what="this result" raw={value}>
+      <ErrorBoundary what="this result" raw={value}>
         <Bad value={value} />
-      </Guarded>
+      </ErrorBoundary>
     </MantineProvider>
   );
 
@@ -329,12 +329,12 @@ describe("a call in other words", () => {
 
 describe("texts", () => {
   it("are Markdown where somebody says so, and offered as such where they look like it", () => {
-    expect(formsOf("x", { mime: "text/markdown; charset=utf-8" }).forms[0]).toBe("markdown");
-    expect(formsOf("x", { mime: "text/x-markdown" }).forms[0]).toBe("markdown");
-    expect(formsOf("x", { uri: "file:///a/README.md" }).forms[0]).toBe("markdown");
-    expect(formsOf("# x", { mime: "text/plain", uri: "a.md" }).forms).toEqual(["text"]);
-    expect(formsOf("# x", {}).forms).toEqual(["text", "markdown"]);
-    expect(formsOf("[1]", { mime: "text/plain" }).forms).toEqual(["json", "text"]);
+    expect(viewsOf("x", { mime: "text/markdown; charset=utf-8" }).forms[0]).toBe("markdown");
+    expect(viewsOf("x", { mime: "text/x-markdown" }).forms[0]).toBe("markdown");
+    expect(viewsOf("x", { uri: "file:///a/README.md" }).forms[0]).toBe("markdown");
+    expect(viewsOf("# x", { mime: "text/plain", uri: "a.md" }).forms).toEqual(["text"]);
+    expect(viewsOf("# x", {}).forms).toEqual(["text", "markdown"]);
+    expect(viewsOf("[1]", { mime: "text/plain" }).forms).toEqual(["json", "text"]);
   });
 
   it("of a prompt's messages are joined", () => {

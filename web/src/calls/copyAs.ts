@@ -1,9 +1,9 @@
 // A call in other words: for a terminal, for Python, for curl, as JSON-RPC. No secret is in them:
 // where one is needed, the name of an environment variable stands.
 import type { CallView, ServerView } from "../api/types";
-import { enveloped, isStateless } from "../state/revision";
+import { isStateless, withEnvelope } from "../state/protocol";
 import { pretty } from "../values/json";
-import { type Fields, isObject } from "../values/shape";
+import { isObject, type JsonObject } from "../values/jsonObject";
 
 type Known = ServerView | undefined;
 
@@ -176,14 +176,14 @@ asyncio.run(main())
 
 // -- JSON-RPC and curl ---------------------------------------------------------------------------
 
-function message(call: CallView, params: unknown): Fields {
+function message(call: CallView, params: unknown): JsonObject {
   return { jsonrpc: "2.0", id: call.request_id ?? 1, method: call.method, params };
 }
 
 /** The message of a call; a raw one exactly as it was typed. */
 export function asJsonRpc(call: CallView, request: unknown, server: Known): string {
   if (typeof request === "string") return request;
-  return pretty(message(call, enveloped(request ?? {}, server, "mcplens")));
+  return pretty(message(call, withEnvelope(request ?? {}, server, "mcplens")));
 }
 
 function headersOf(call: CallView, server: ServerView): string[] {
@@ -208,7 +208,7 @@ export const canCurl = (server: Known): boolean =>
 
 export function asCurl(call: CallView, request: unknown, server: Known): string {
   if (!server?.url) return "";
-  const params = enveloped(request ?? {}, server, "curl");
+  const params = withEnvelope(request ?? {}, server, "curl");
   const body = typeof request === "string" ? request : JSON.stringify(message(call, params));
   const headers = headersOf(call, server).map((line) => `  -H ${line} \\\n`);
   const limit = call.timeout_s ? ` --max-time ${call.timeout_s}` : "";

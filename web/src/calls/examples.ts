@@ -2,8 +2,8 @@
 import { useEffect } from "react";
 import { create } from "zustand";
 import type { ExampleView } from "../api/types";
-import { telling } from "../state/actions";
-import { command } from "../state/connection";
+import { command } from "../state/commands";
+import { withErrorToast } from "../state/toasts";
 
 interface Tool {
   server_id: string;
@@ -33,7 +33,7 @@ export function useExamples(server_id: string, tool: string): ExampleView[] | un
 
 export async function saveExample(tool: Tool, call_id: string, name: string): Promise<void> {
   const done = command("SaveExample", { call_id, name });
-  await telling(
+  await withErrorToast(
     "The example was not saved",
     done.then((list) => take(tool, list)),
   );
@@ -41,7 +41,7 @@ export async function saveExample(tool: Tool, call_id: string, name: string): Pr
 
 export async function deleteExample(tool: Tool, name: string): Promise<void> {
   const done = command("DeleteExample", { ...tool, name });
-  await telling(
+  await withErrorToast(
     "The example was not deleted",
     done.then((list) => take(tool, list)),
   );

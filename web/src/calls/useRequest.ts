@@ -3,7 +3,7 @@ import { useEffect, useState } from "react";
 import { fetchRequest } from "../api/http";
 import type { CallView } from "../api/types";
 import { parseExactly } from "../values/exactJson";
-import { words } from "../values/format";
+import { errorMessage } from "../values/format";
 
 export interface Request {
   /** The params; of a raw call, its text. Undefined until it has been fetched. */
@@ -21,7 +21,8 @@ export function useRequest(call: CallView, isWanted: boolean): Request {
     let isGone = false;
     fetchRequest(call_id).then(
       (text) => !isGone && setFar({ id: call_id, value: parseExactly(text).value, problem: null }),
-      (thrown) => !isGone && setFar({ id: call_id, value: undefined, problem: words(thrown) }),
+      (thrown) =>
+        !isGone && setFar({ id: call_id, value: undefined, problem: errorMessage(thrown) }),
     );
     return () => {
       isGone = true;

@@ -4,7 +4,7 @@ import { useEffect, useState } from "react";
 import { fetchResult } from "../api/http";
 import type { CallView } from "../api/types";
 import { parseExactly } from "../values/exactJson";
-import { words } from "../values/format";
+import { errorMessage } from "../values/format";
 
 export interface Result {
   value: unknown;
@@ -48,7 +48,7 @@ export function useResult(call: CallView): Result {
     let isGone = false;
     fetched(call_id).then(
       (got) => !isGone && setFar({ id: call_id, got }),
-      (thrown) => !isGone && setFar({ id: call_id, problem: words(thrown) }),
+      (thrown) => !isGone && setFar({ id: call_id, problem: errorMessage(thrown) }),
     );
     return () => {
       isGone = true;

@@ -1,14 +1,14 @@
 // One content block of any kind, as tools, prompts and messages carry it.
 import { Badge, Button } from "@mantine/core";
 import { useNavigate } from "react-router";
-import { Guarded } from "../parts/Guarded";
-import { JsonTree } from "../parts/JsonTree";
-import { Media } from "../parts/Media";
-import { Name } from "../parts/Name";
-import { RichText } from "../parts/RichText";
-import { pathTo } from "../state/selection";
-import { type Fields, isObject } from "../values/shape";
-import { visible } from "../values/visible";
+import { ErrorBoundary } from "../components/ErrorBoundary";
+import { JsonTree } from "../components/JsonTree";
+import { Media } from "../components/Media";
+import { RichText } from "../components/RichText";
+import { UntrustedText } from "../components/UntrustedText";
+import { pathTo } from "../state/navigation";
+import { visible } from "../values/hiddenCharacters";
+import { isObject, type JsonObject } from "../values/jsonObject";
 import css from "./Content.module.css";
 import { Remark, wrong } from "./Remark";
 import { ToolResult, ToolUse } from "./ToolBlocks";
@@ -61,7 +61,7 @@ export function ResourceView({ resource, pointer, ...place }: Place & { resource
   );
 }
 
-function Link({ block, serverId }: { block: Fields; serverId: string }) {
+function Link({ block, serverId }: { block: JsonObject; serverId: string }) {
   const navigate = useNavigate();
   const uri = text(block.uri);
   const description = text(block.description);
@@ -73,14 +73,14 @@ function Link({ block, serverId }: { block: Fields; serverId: string }) {
     <div className={css.link}>
       <div className="grow">
         <strong>
-          <Name>{text(block.title) ?? text(block.name) ?? uri}</Name>
+          <UntrustedText>{text(block.title) ?? text(block.name) ?? uri}</UntrustedText>
         </strong>
         <div className="mono dim" style={{ overflowWrap: "anywhere" }}>
-          <Name>{uri}</Name>
+          <UntrustedText>{uri}</UntrustedText>
         </div>
         {description && (
           <div>
-            <Name>{description}</Name>
+            <UntrustedText>{description}</UntrustedText>
           </div>
         )}
       </div>
@@ -106,7 +106,12 @@ export function Annotations({ value }: { value: unknown }) {
   );
 }
 
-function Body({ block, pointer, serverId, ...place }: Place & { block: Fields; serverId: string }) {
+function Body({
+  block,
+  pointer,
+  serverId,
+  ...place
+}: Place & { block: JsonObject; serverId: string }) {
   switch (block.type) {
     case "text":
       return typeof block.text === "string" ? (
@@ -138,7 +143,7 @@ function Body({ block, pointer, serverId, ...place }: Place & { block: Fields; s
         <div className="stack tight">
           {isObject(block.resource) && (
             <span className="mono dim">
-              <Name>{text(block.resource.uri) ?? "no uri"}</Name>
+              <UntrustedText>{text(block.resource.uri) ?? "no uri"}</UntrustedText>
             </span>
           )}
           <ResourceView resource={block.resource} pointer={`${pointer}/resource`} {...place} />
@@ -165,7 +170,7 @@ export function Content({ block, ...rest }: Props) {
       />
     );
   return (
-    <Guarded what="this content" raw={block}>
+    <ErrorBoundary what="this content" raw={block}>
       <div className={css.content}>
         {(block.type !== "text" || block.annotations !== undefined) && (
           <div className="row wrap">
@@ -177,6 +182,6 @@ export function Content({ block, ...rest }: Props) {
         )}
         <Body block={block} {...rest} />
       </div>
-    </Guarded>
+    </ErrorBoundary>
   );
 }

@@ -1,6 +1,6 @@
 // A message of a conversation: who says it, and its content of every kind.
 import { Badge } from "@mantine/core";
-import { visible } from "../values/visible";
+import { visible } from "../values/hiddenCharacters";
 import { Content } from "./Content";
 import css from "./Message.module.css";
 import { Some } from "./Some";

@@ -1,6 +1,6 @@
 // A value that is not what the protocol wants: what is wrong with it, and the value itself.
-import { Callout } from "../parts/Callout";
-import { JsonTree } from "../parts/JsonTree";
+import { Callout } from "../components/Callout";
+import { JsonTree } from "../components/JsonTree";
 import { ExactNumber } from "../values/exactJson";
 
 /** What a JSON value is, in words. */

@@ -2,7 +2,7 @@
 // minutes to draw.
 import { Button } from "@mantine/core";
 import { type ReactNode, useState } from "react";
-import { counted } from "../values/format";
+import { pluralize } from "../values/format";
 
 const STEP = 100;
 
@@ -24,7 +24,7 @@ export function Some<T>({ items, draw, one = "part", around = (more) => more }: 
       {left > 0 &&
         around(
           <div className="row wrap">
-            <span className="dim">{counted(left, `more ${one}`)}</span>
+            <span className="dim">{pluralize(left, `more ${one}`)}</span>
             <Button
               size="compact-xs"
               variant="default"

@@ -1,8 +1,8 @@
 // What a model wants of a tool, and what the tool said, as messages of a conversation carry it.
 import { Badge } from "@mantine/core";
-import { JsonTree } from "../parts/JsonTree";
-import type { Fields } from "../values/shape";
-import { visible } from "../values/visible";
+import { JsonTree } from "../components/JsonTree";
+import { visible } from "../values/hiddenCharacters";
+import type { JsonObject } from "../values/jsonObject";
 import { Content } from "./Content";
 import { Some } from "./Some";
 import css from "./ToolBlocks.module.css";
@@ -11,7 +11,7 @@ const word = (value: unknown): string =>
   visible(typeof value === "string" ? value : (JSON.stringify(value) ?? "none"));
 
 export function ToolUse({ block }: { block: object }) {
-  const { id, name, input } = block as Fields;
+  const { id, name, input } = block as JsonObject;
   return (
     <div className={css.tool}>
       <div className="row wrap">
@@ -33,7 +33,7 @@ interface ResultProps {
 }
 
 export function ToolResult({ block, pointer, ...place }: ResultProps) {
-  const { toolUseId, content, isError, structuredContent } = block as Fields;
+  const { toolUseId, content, isError, structuredContent } = block as JsonObject;
   const parts = Array.isArray(content) ? content : [content];
   return (
     <div className={css.tool} data-bad={isError === true}>

@@ -1,5 +1,5 @@
 // The text in the messages of a prompt, without all that is around it. Pure.
-import { isObject } from "../values/shape";
+import { isObject } from "../values/jsonObject";
 
 function textIn(block: unknown): string[] {
   if (!isObject(block)) return [];

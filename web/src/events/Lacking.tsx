@@ -1,11 +1,11 @@
 // What a page lacks of the run that it shows, above rows of any kind.
 import { Button } from "@mantine/core";
 import { type ReactNode, useState, useSyncExternalStore } from "react";
-import { telling } from "../state/actions";
+import { type BackfillState, fillGap } from "../state/backfill";
 import { type Gap, useRing } from "../state/events";
-import { fillGap, type Older } from "../state/older";
-import type { Recorded } from "../state/recorded";
-import { counted } from "../values/format";
+import type { RecordedRun } from "../state/recordedRun";
+import { withErrorToast } from "../state/toasts";
+import { pluralize } from "../values/format";
 
 interface LineProps {
   children: ReactNode;
@@ -34,7 +34,7 @@ const Reading = () => (
 );
 
 /** How far the run that is read from the recording has come. */
-export function ReadFrom({ recorded }: { recorded: Recorded }) {
+export function ReadFrom({ recorded }: { recorded: RecordedRun }) {
   const { ring, isLoading, problem, isCut } = recorded;
   return (
     <>
@@ -42,8 +42,8 @@ export function ReadFrom({ recorded }: { recorded: Recorded }) {
       {problem && <div className="toolbar">{problem}</div>}
       {isCut && (
         <div className="toolbar dim" role="status">
-          Only the first {counted(ring.items.length, "event")} of this run are listed; an export has
-          all of them.
+          Only the first {pluralize(ring.items.length, "event")} of this run are listed; an export
+          has all of them.
         </div>
       )}
     </>
@@ -60,14 +60,15 @@ function Missed({ runId }: { runId: string }) {
     const work = async (): Promise<void> => {
       for (const gap of gaps) await fillGap(ring, runId, gap);
     };
-    await telling("They could not be loaded", work());
+    await withErrorToast("They could not be loaded", work());
     setBusy(false);
   };
   if (!gaps.length) return null;
   const count = gaps.reduce((sum, gap: Gap) => sum + gap.last_seq - gap.first_seq + 1, 0);
   return (
     <Line button="Load them from the recording" isBusy={isBusy} onClick={() => void fill()}>
-      {counted(count, "event was", "events were")} not sent to this page: it was too slow for them.
+      {pluralize(count, "event was", "events were")} not sent to this page: it was too slow for
+      them.
     </Line>
   );
 }
@@ -82,12 +83,12 @@ function Oldest() {
   if (count === 0) return null;
   return (
     <div className="toolbar dim">
-      The {counted(count, "oldest event is", "oldest events are")} not listed; an export has them.
+      The {pluralize(count, "oldest event is", "oldest events are")} not listed; an export has them.
     </div>
   );
 }
 
-export function Lacking({ runId, older }: { runId: string | null; older: Older }) {
+export function Lacking({ runId, older }: { runId: string | null; older: BackfillState }) {
   return (
     <>
       {older.isLoading && <Reading />}

@@ -5,7 +5,7 @@ import { useLocation, useNavigate, useSearchParams } from "react-router";
 import { fetchRuns } from "../api/http";
 import type { RunPage } from "../api/types";
 import { useInspector } from "../state/store";
-import { counted, moment } from "../values/format";
+import { formatDateTime, pluralize } from "../values/format";
 
 const NOW = "";
 const OLDER = "older runs";
@@ -30,7 +30,7 @@ export function RunChooser() {
     .filter((one) => one.run_id !== current)
     .map((one) => ({
       value: one.run_id,
-      label: `${moment(one.started)} · ${one.servers.join(", ") || one.title} · ${counted(one.event_count, "event")}`,
+      label: `${formatDateTime(one.started)} · ${one.servers.join(", ") || one.title} · ${pluralize(one.event_count, "event")}`,
     }));
   const isKnown = run === null || earlier.some((one) => one.value === run);
   return (

@@ -2,9 +2,9 @@
 import { useEffect } from "react";
 import { create } from "zustand";
 import type { EventView, PinView } from "../api/types";
-import { telling } from "../state/actions";
-import { command } from "../state/connection";
+import { command } from "../state/commands";
 import { useInspector } from "../state/store";
+import { withErrorToast } from "../state/toasts";
 
 export const keyOf = ({ run_id, seq }: Pick<EventView, "run_id" | "seq">): string =>
   `${run_id}/${seq}`;
@@ -28,16 +28,17 @@ export function take(list: PinView[]): void {
 export function useLoadedPins(): void {
   const isLinked = useInspector((state) => state.link.state === "open");
   useEffect(() => {
-    if (isLinked) void telling("The pins could not be loaded", command("ListPins", {}).then(take));
+    if (isLinked)
+      void withErrorToast("The pins could not be loaded", command("ListPins", {}).then(take));
   }, [isLinked]);
 }
 
 export async function pin({ run_id, seq }: EventView, label: string): Promise<void> {
   const done = command("Pin", { run_id, seq, label });
-  await telling("It was not pinned", done.then(take));
+  await withErrorToast("It was not pinned", done.then(take));
 }
 
 export async function unpin({ run_id, seq }: EventView): Promise<void> {
   const done = command("Unpin", { run_id, seq });
-  await telling("The pin was not taken away", done.then(take));
+  await withErrorToast("The pin was not taken away", done.then(take));
 }

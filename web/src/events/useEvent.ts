@@ -1,7 +1,7 @@
 // An event by its number: from the rows, kept by a pin, or from the recording.
 import type { EventView } from "../api/types";
 import type { EventRing } from "../state/events";
-import { useWhole } from "../state/whole";
+import { useWholeEvent } from "../state/wholeEvent";
 import { usePins } from "./pins";
 
 interface Sought {
@@ -21,7 +21,7 @@ export function useEvent(ring: EventRing, { run_id, seq }: Place): Sought {
   const found = seq === null ? undefined : ring.find(seq);
   const near = isIt(found) ? found : pins.find((pin) => isIt(pin.event))?.event;
   const isFar = near === undefined && run_id !== null && seq !== null;
-  const far = useWhole(isFar ? { run_id, seq } : null);
+  const far = useWholeEvent(isFar ? { run_id, seq } : null);
   if (near) return { event: near };
   return far && "whole" in far ? { event: far.whole.event } : (far ?? {});
 }

@@ -2,9 +2,9 @@
 // it and writes it, so nothing is lost either way, and what is half typed stays as it is.
 import { SegmentedControl } from "@mantine/core";
 import { useEffect, useMemo, useRef, useState } from "react";
-import { CodeEditor } from "../parts/CodeEditor";
-import { Loading } from "../parts/Loading";
-import { lazyModule, useModule } from "../parts/useModule";
+import { CodeEditor } from "../components/CodeEditor";
+import { lazyModule, useModule } from "../components/lazyModule";
+import { ModuleLoading } from "../components/ModuleLoading";
 import { parseJson, pretty } from "../values/json";
 import { Findings } from "./Findings";
 import { FormBoundary } from "./FormBoundary";
@@ -171,7 +171,7 @@ function FormOf({ name, value, findings, onChange, drawing }: Props & { drawing:
         {unseen}
       </>
     );
-  if (!module || value.text === null) return <Loading loader={formModule} what="the form" />;
+  if (!module || value.text === null) return <ModuleLoading loader={formModule} what="the form" />;
   const placing = {
     value: data,
     put: (path: readonly (string | number)[], next: unknown) =>

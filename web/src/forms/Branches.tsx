@@ -8,7 +8,7 @@ import {
   type RJSFSchema,
 } from "@rjsf/utils";
 import { useContext, useState } from "react";
-import { visible } from "../values/visible";
+import { visible } from "../values/hiddenCharacters";
 import { described } from "./Described";
 import { DEFAULTS } from "./defaults";
 import { HalfTypedContext, pointerOf, useHalfTyped } from "./halfTyped";

@@ -1,6 +1,6 @@
 // What the server says of a value, and in a dim line what its schema says.
 import type { ReactNode } from "react";
-import { visible } from "../values/visible";
+import { visible } from "../values/hiddenCharacters";
 import { factsIn } from "./facts";
 import css from "./SchemaForm.module.css";
 import type { Schema } from "./schema";

@@ -2,7 +2,7 @@
 import { Button, FileButton, TextInput } from "@mantine/core";
 import type { WidgetProps } from "@rjsf/utils";
 import { useRef, useState } from "react";
-import { bytes, cut, words } from "../values/format";
+import { errorMessage, formatBytes, truncate } from "../values/format";
 import { base64Of, bytesIn, MOST_FILE_BYTES } from "./file";
 import css from "./SchemaForm.module.css";
 import { about, emptiedTo, TextField } from "./widgets";
@@ -10,9 +10,9 @@ import { about, emptiedTo, TextField } from "./widgets";
 // A longer text is shown by its beginning: a field that holds megabytes is slow.
 const MOST_TYPED = 20_000;
 
-function whyNot(file: File): string | null {
+function disabledReason(file: File): string | null {
   if (file.size <= MOST_FILE_BYTES) return null;
-  return `${file.name} has ${bytes(file.size)}; a form takes up to ${MOST_FILE_BYTES / 1_000_000} MB.`;
+  return `${file.name} has ${formatBytes(file.size)}; a form takes up to ${MOST_FILE_BYTES / 1_000_000} MB.`;
 }
 
 export function FileField(props: WidgetProps) {
@@ -23,21 +23,21 @@ export function FileField(props: WidgetProps) {
   const take = async (file: File): Promise<void> => {
     // Or the same file could not be chosen again.
     reset.current?.();
-    const problem = whyNot(file);
+    const problem = disabledReason(file);
     if (problem) return tell({ of: value, words: problem });
     try {
       const text = await base64Of(file);
       onChange(text);
-      tell({ of: text, words: `${file.name}, ${bytes(file.size)}` });
+      tell({ of: text, words: `${file.name}, ${formatBytes(file.size)}` });
     } catch (thrown) {
-      tell({ of: value, words: `${file.name} cannot be read: ${words(thrown)}` });
+      tell({ of: value, words: `${file.name} cannot be read: ${errorMessage(thrown)}` });
     }
   };
   const isLong = typeof value === "string" && value.length > MOST_TYPED;
   return (
     <div>
       {isLong ? (
-        <TextInput {...about(props)} readOnly value={cut(value, 200)} />
+        <TextInput {...about(props)} readOnly value={truncate(value, 200)} />
       ) : (
         <TextField {...props} />
       )}
@@ -61,7 +61,7 @@ export function FileField(props: WidgetProps) {
             </Button>
           )}
           <span className={css.about} role="status">
-            {told?.of === value ? told?.words : isLong && bytes(bytesIn(value))}
+            {told?.of === value ? told?.words : isLong && formatBytes(bytesIn(value))}
           </span>
         </div>
       )}

@@ -1,5 +1,5 @@
 // All that is wrong with the arguments, wherever it is: not everything has a field to stand at.
-import { FirstLines } from "../parts/FirstLines";
+import { TruncatedList } from "../components/TruncatedList";
 import css from "./SchemaForm.module.css";
 import { type Finding, placeOf } from "./validate";
 
@@ -13,7 +13,7 @@ export function Findings({ findings }: { findings: Finding[] }) {
   if (findings.length === 0) return null;
   return (
     <div data-findings>
-      <FirstLines
+      <TruncatedList
         label="What breaks the schema"
         className={css.findings}
         lines={findings.map(lineOf)}

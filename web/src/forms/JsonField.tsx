@@ -2,9 +2,9 @@
 import { Input } from "@mantine/core";
 import type { ErrorSchema, FieldProps } from "@rjsf/utils";
 import { useState } from "react";
-import { CodeEditor } from "../parts/CodeEditor";
+import { CodeEditor } from "../components/CodeEditor";
+import { visible } from "../values/hiddenCharacters";
 import { parseJson, pretty } from "../values/json";
-import { visible } from "../values/visible";
 import { described } from "./Described";
 import { useHalfTyped } from "./halfTyped";
 import { lossyNumber } from "./numbers";

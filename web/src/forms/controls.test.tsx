@@ -4,7 +4,7 @@ import userEvent from "@testing-library/user-event";
 import { describe, expect, it, vi } from "vitest";
 import { box, field, one, paste, pick, show, toForm, toJson, type } from "./testing";
 
-vi.mock("../parts/CodeEditor");
+vi.mock("../components/CodeEditor");
 // Keys are typed one by one, and the first test waits for the form's code.
 vi.setConfig({ testTimeout: 60_000 });
 

@@ -3,7 +3,7 @@ import { screen } from "@testing-library/react";
 import { expect, it, vi } from "vitest";
 import { one, show } from "./testing";
 
-vi.mock("../parts/CodeEditor");
+vi.mock("../components/CodeEditor");
 vi.setConfig({ testTimeout: 60_000 });
 
 const about = (element: HTMLElement): string =>

@@ -7,7 +7,7 @@ import { put } from "./placing";
 import { NULLABLE, PLACED } from "./schema";
 import { box, field, one, paste, show, toForm, toJson, type } from "./testing";
 
-vi.mock("../parts/CodeEditor");
+vi.mock("../components/CodeEditor");
 vi.setConfig({ testTimeout: 60_000 });
 
 const choice = (): HTMLSelectElement | null => screen.queryByLabelText("While it is empty");

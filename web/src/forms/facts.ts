@@ -1,6 +1,6 @@
 // What a schema says of a value, in a few words: its type, its limits, its default. Nothing about a
 // plain text, which may be anything.
-import { cut } from "../values/format";
+import { truncate } from "../values/format";
 import { withoutNull } from "./drawing";
 import { FACTS, isChoices, isSchema, NULLABLE, type Schema } from "./schema";
 
@@ -66,7 +66,7 @@ function limitsOf(schema: Schema): string[] {
   const least = schema.minLength === 0 ? null : schema.minLength;
   return [
     range(least, schema.maxLength, "character", "characters"),
-    isText(schema.pattern) ? `pattern ${cut(schema.pattern, MOST_SHOWN)}` : "",
+    isText(schema.pattern) ? `pattern ${truncate(schema.pattern, MOST_SHOWN)}` : "",
     ...numberLimits(schema),
     range(schema.minItems, schema.maxItems, "item", "items"),
     schema.uniqueItems === true ? "unique" : "",
@@ -86,7 +86,7 @@ export function factsOf(given: Schema, sendsHeaders = false): string {
   return [
     EVIDENT.includes(kind) && limits.length === 0 ? "" : kind,
     ...limits,
-    initial === undefined ? "" : `default ${cut(JSON.stringify(initial), MOST_SHOWN)}`,
+    initial === undefined ? "" : `default ${truncate(JSON.stringify(initial), MOST_SHOWN)}`,
     given.deprecated === true ? "deprecated" : "",
     given.readOnly === true && !("const" in given) ? "read-only" : "",
     given.writeOnly === true ? "write-only" : "",

@@ -5,7 +5,7 @@ import { expect, it, vi } from "vitest";
 import { bytesIn, MOST_FILE_BYTES } from "./file";
 import { field, one, show, type } from "./testing";
 
-vi.mock("../parts/CodeEditor");
+vi.mock("../components/CodeEditor");
 vi.setConfig({ testTimeout: 60_000 });
 
 const picker = (): HTMLInputElement =>

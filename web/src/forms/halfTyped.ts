@@ -1,7 +1,7 @@
 // What is typed in a field and is no value yet: kept beside the arguments, so that it survives the
 // switch to JSON and a reload. It counts as long as the arguments hold nothing at its place.
 import { createContext, useContext } from "react";
-import { cut } from "../values/format";
+import { truncate } from "../values/format";
 import { type Finding, partsOf } from "./validate";
 
 export type HalfTyped = Readonly<Record<string, string>>;
@@ -46,5 +46,5 @@ export const halfFindings = (half: HalfTyped, value: unknown): Finding[] =>
     .filter(([pointer, text]) => text.trim() !== "" && isEmptyAt(value, partsOf(pointer)))
     .map(([pointer, text]) => ({
       pointer,
-      message: `“${cut(text, 40)}” is no value that the form can send. It is left out.`,
+      message: `“${truncate(text, 40)}” is no value that the form can send. It is left out.`,
     }));

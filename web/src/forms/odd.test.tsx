@@ -5,7 +5,7 @@ import { describe, expect, it, vi } from "vitest";
 import { formModule } from "./ArgumentsEditor";
 import { one, show } from "./testing";
 
-vi.mock("../parts/CodeEditor");
+vi.mock("../components/CodeEditor");
 // Keys are typed one by one, and the first test waits for the form's code.
 vi.setConfig({ testTimeout: 60_000 });
 

@@ -12,8 +12,8 @@ import {
   type ObjectFieldTemplateProps,
 } from "@rjsf/utils";
 import type { ReactNode } from "react";
-import { type IconName, Icon as Sign } from "../parts/icons";
-import { visible } from "../values/visible";
+import { type IconName, Icon as Sign } from "../components/Icon";
+import { visible } from "../values/hiddenCharacters";
 import { described } from "./Described";
 import { isMultipleChoice } from "./drawing";
 import { useAt } from "./placing";

@@ -3,7 +3,7 @@ import { MantineProvider } from "@mantine/core";
 import { act, render, screen } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { useState } from "react";
-import { useDraft } from "../state/remembered";
+import { useDraft } from "../state/browserStorage";
 import { type Arguments, ArgumentsEditor, formModule, NO_ARGUMENTS } from "./ArgumentsEditor";
 import { useFindings } from "./useFindings";
 

@@ -1,12 +1,12 @@
 import { type RefObject, useEffect, useRef } from "react";
-import { fieldsIn } from "../parts/fields";
+import { focusableFields } from "../components/focusableFields";
 
 const WRONG = '[aria-invalid="true"], .mantine-InputWrapper-error, .mantine-Checkbox-error';
 
 function focusBad(within: HTMLElement | null): void {
   const wrong = within?.querySelector<HTMLElement>(WRONG);
   const place = wrong?.closest(".rjsf-field") ?? wrong?.parentElement;
-  const field = wrong?.matches('[aria-invalid="true"]') ? wrong : fieldsIn(place)[0];
+  const field = wrong?.matches('[aria-invalid="true"]') ? wrong : focusableFields(place)[0];
   const target = field ?? place?.querySelector("button");
   target?.focus({ preventScroll: true });
   // With its name above it and what is wrong below it.

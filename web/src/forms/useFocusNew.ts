@@ -1,5 +1,5 @@
 import { type RefObject, useEffect, useRef } from "react";
-import { fieldsIn } from "../parts/fields";
+import { focusableFields } from "../components/focusableFields";
 
 interface FocusNew {
   /** Around the button that adds, beside what it adds. */
@@ -12,7 +12,7 @@ interface FocusNew {
 export function useFocusNew(): FocusNew {
   const place = useRef<HTMLDivElement>(null);
   const former = useRef<Set<Element> | null>(null);
-  const fields = (): HTMLElement[] => fieldsIn(place.current?.parentElement);
+  const fields = (): HTMLElement[] => focusableFields(place.current?.parentElement);
   useEffect(() => {
     if (former.current === null) return;
     const { activeElement } = document;

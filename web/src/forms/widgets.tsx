@@ -3,8 +3,8 @@ import { Button, Checkbox, Input, MultiSelect, Select, Textarea, TextInput } fro
 import { SchemaExamples } from "@rjsf/core";
 import { deepEquals, examplesId, type WidgetProps } from "@rjsf/utils";
 import type { ChangeEvent, ReactNode } from "react";
-import { cut } from "../values/format";
-import { visible } from "../values/visible";
+import { truncate } from "../values/format";
+import { visible } from "../values/hiddenCharacters";
 import { described } from "./Described";
 import { PICKERS, type Picker } from "./moments";
 import css from "./SchemaForm.module.css";
@@ -113,7 +113,7 @@ function Examples({ schema, label, disabled, readonly, onChange }: WidgetProps) 
           aria-label={`Use as ${label || "text"}: ${text}`}
           onClick={() => onChange(text)}
         >
-          {cut(visible(text), 40)}
+          {truncate(visible(text), 40)}
         </Button>
       ))}
     </div>

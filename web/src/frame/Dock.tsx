@@ -1,8 +1,8 @@
 // The monitor beside any screen: traffic, logs, tasks and questions of this server, one line a row.
 import { ActionIcon, SegmentedControl, Tooltip } from "@mantine/core";
-import { Icon } from "../parts/icons";
-import { usePreference } from "../state/remembered";
-import { useCurrentServer } from "../state/selection";
+import { Icon } from "../components/Icon";
+import { usePreference } from "../state/browserStorage";
+import { useCurrentServer } from "../state/navigation";
 import { useInspector } from "../state/store";
 import css from "./Dock.module.css";
 import { LogLines, TrafficLines } from "./DockRows";

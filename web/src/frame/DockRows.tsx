@@ -2,16 +2,16 @@
 import { type MouseEvent, type ReactNode, useCallback, useMemo, useRef, useState } from "react";
 import { useNavigate } from "react-router";
 import type { EventView } from "../api/types";
+import { EventList } from "../components/EventList";
 import { Lacking } from "../events/Lacking";
-import { RowList } from "../parts/RowList";
 import { LogRow } from "../screens/logs/LogRow";
 import { isLog } from "../screens/logs/levels";
 import { useLines, useRows } from "../screens/logs/useLines";
 import { EVERYTHING, wantedBy } from "../screens/traffic/filter";
 import { TrafficRow, toneOf } from "../screens/traffic/TrafficRow";
-import { useFiltered } from "../state/filtered";
-import { useOlder } from "../state/older";
-import { pathTo } from "../state/selection";
+import { useBackfill } from "../state/backfill";
+import { useFilteredEvents } from "../state/filteredEvents";
+import { pathTo } from "../state/navigation";
 import { useInspector } from "../state/store";
 import css from "./Dock.module.css";
 
@@ -39,7 +39,7 @@ function Rows({ label, rows, none, pathOf, draw, tone }: Props) {
   const onClick = (event: MouseEvent): void => {
     if (event.target instanceof Element && event.target.closest('[role="option"]')) open();
   };
-  const older = useOlder(runId, true);
+  const older = useBackfill(runId, true);
   const lacking = <Lacking runId={runId} older={older} />;
   if (!rows.length)
     return (
@@ -59,7 +59,7 @@ function Rows({ label, rows, none, pathOf, draw, tone }: Props) {
           event.key === "Enter" && event.target instanceof HTMLDivElement && open()
         }
       >
-        <RowList
+        <EventList
           label={label}
           rows={rows}
           chosen={chosen}
@@ -80,7 +80,7 @@ export function TrafficLines({ serverId }: { serverId: string | null }) {
   return (
     <Rows
       label="Traffic in the monitor"
-      rows={useFiltered(wanted).rows}
+      rows={useFilteredEvents(wanted).rows}
       none="No traffic yet."
       pathOf={(event) => pathTo(event.server_id, "traffic", event.seq)}
       draw={drawTraffic}

@@ -4,9 +4,9 @@ import { Link } from "react-router";
 import type { QuestionView, TaskView } from "../api/types";
 import { Some } from "../content/Some";
 import { progressOf, runBy, stateOf } from "../screens/tasks/task";
-import { pathToQuestion, pathToTask } from "../state/selection";
+import { pathToQuestion, pathToTask } from "../state/navigation";
 import { taskKey, useInspector } from "../state/store";
-import { clock } from "../values/format";
+import { formatTime } from "../values/format";
 import css from "./Dock.module.css";
 
 interface Line {
@@ -27,7 +27,7 @@ function Lines({ label, none, lines }: { label: string; none: string; lines: Lin
         draw={(line) => (
           <li key={line.key}>
             <Link to={line.to} className={`cut ${css.line}`}>
-              <span className="mono dim">{clock(line.at, false)}</span>
+              <span className="mono dim">{formatTime(line.at, false)}</span>
               <strong className={css.state}>{line.state}</strong>
               {line.children}
             </Link>

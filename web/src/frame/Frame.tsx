@@ -2,9 +2,9 @@
 import { useDisclosure } from "@mantine/hooks";
 import { useCallback } from "react";
 import { Outlet } from "react-router";
-import { Split } from "../parts/Split";
-import { usePreference } from "../state/remembered";
-import { useNoteVisits } from "../state/selection";
+import { SplitPane } from "../components/SplitPane";
+import { usePreference } from "../state/browserStorage";
+import { useRecordVisits } from "../state/navigation";
 import { Dock } from "./Dock";
 import css from "./Frame.module.css";
 import { LinkBanner } from "./LinkBanner";
@@ -21,7 +21,7 @@ export function Frame() {
   const toggleDock = useCallback(() => setDockOpen(!isDockOpen), [isDockOpen, setDockOpen]);
   const [isSingle, setSingle] = usePreference("keys.single", true);
   useShortcuts(isSingle, help.open, toggleDock);
-  useNoteVisits();
+  useRecordVisits();
   useTitle();
   useLanding();
   const main = (
@@ -37,7 +37,7 @@ export function Frame() {
       <TopBar isDockOpen={isDockOpen} side={side} onDock={toggleDock} onHelp={help.open} />
       <LinkBanner />
       <div className={css.work}>
-        <Split
+        <SplitPane
           name={`dock.${side}`}
           label="Size of the monitor"
           isVertical={side === "bottom"}

@@ -1,11 +1,11 @@
 // Says so when the page has lost its backend, or was never let in.
 import { Button } from "@mantine/core";
 import type { ReactNode } from "react";
-import { Link as RouterLink } from "react-router";
-import type { Link } from "../api/socket";
-import { Icon, type IconName } from "../parts/icons";
-import { useNow } from "../parts/useNow";
-import { socket } from "../state/connection";
+import { Link } from "react-router";
+import type { BackendLink } from "../api/socket";
+import { Icon, type IconName } from "../components/Icon";
+import { useNow } from "../components/useNow";
+import { socket } from "../state/commands";
 import { useInspector } from "../state/store";
 import css from "./LinkBanner.module.css";
 import { useIsDown } from "./useIsDown";
@@ -30,7 +30,7 @@ function Refused() {
   );
 }
 
-function State({ link }: { link: Link }) {
+function State({ link }: { link: BackendLink }) {
   const earlierRunId = useInspector((state) => state.earlier_run_id);
   const firstServerId = useInspector((state) => state.first_server_id);
   const recordingProblem = useInspector((state) => state.recording_problem);
@@ -66,9 +66,9 @@ function State({ link }: { link: Link }) {
       mcplens was restarted, and this page is connected to it again.{" "}
       {firstServerId === null && "Its servers are disconnected. "}
       Earlier traffic is in{" "}
-      <RouterLink to={`/traffic?run=${encodeURIComponent(earlierRunId)}`}>
+      <Link to={`/traffic?run=${encodeURIComponent(earlierRunId)}`}>
         the recording of the last run
-      </RouterLink>
+      </Link>
       .
     </Banner>
   );

@@ -3,10 +3,10 @@
 import { Kbd, Modal, TextInput } from "@mantine/core";
 import { useDeferredValue, useMemo, useRef, useState } from "react";
 import { useNavigate } from "react-router";
-import { Icon } from "../parts/icons";
-import { Name } from "../parts/Name";
-import { NoHits } from "../parts/NoHits";
-import { VirtualList } from "../parts/VirtualList";
+import { Icon } from "../components/Icon";
+import { NoSearchMatches } from "../components/NoMatches";
+import { UntrustedText } from "../components/UntrustedText";
+import { VirtualList } from "../components/VirtualList";
 import { useLoadAll } from "../state/lists";
 import css from "./Palette.module.css";
 import type { PageActions } from "./paletteActions";
@@ -112,16 +112,16 @@ function Content({ isSingle, ...page }: Props) {
             <div className="row">
               <Icon name={entry.icon} size={14} />
               <span className="cut">
-                <Name>{entry.label}</Name>
+                <UntrustedText>{entry.label}</UntrustedText>
               </span>
               <span className="cut dim grow">
-                <Name>{entry.about}</Name>
+                <UntrustedText>{entry.about}</UntrustedText>
               </span>
               {isSingle && entry.shortcut && <Kbd size="xs">{entry.shortcut}</Kbd>}
             </div>
           )}
         />
-        {found.length === 0 && <NoHits text={wanted} onClear={clear} />}
+        {found.length === 0 && <NoSearchMatches text={wanted} onClear={clear} />}
       </div>
     </>
   );

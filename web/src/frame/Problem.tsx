@@ -1,8 +1,8 @@
 // A mistake of this page's own: said plainly, with a way on. Calls and connections go on behind it.
 import { Button } from "@mantine/core";
 import { useLocation, useNavigate, useRouteError } from "react-router";
-import { Empty } from "../parts/Empty";
-import { words } from "../values/format";
+import { EmptyState } from "../components/EmptyState";
+import { errorMessage } from "../values/format";
 
 const reload = (): void => location.reload();
 
@@ -12,20 +12,20 @@ const KEPT = "Servers, calls and questions are kept by mcplens, not by this page
 export function Problem() {
   const thrown = useRouteError();
   return (
-    <Empty
+    <EmptyState
       icon="alert"
       title="This page failed"
       action={<Button onClick={reload}>Load the page again</Button>}
     >
-      {words(thrown)}. {KEPT}
-    </Empty>
+      {errorMessage(thrown)}. {KEPT}
+    </EmptyState>
   );
 }
 
 /** In place of one screen; the way to all others stays. */
 export function Failed({ why, onRetry }: { why: string; onRetry(): void }) {
   return (
-    <Empty
+    <EmptyState
       icon="alert"
       title="This screen failed"
       action={
@@ -38,12 +38,12 @@ export function Failed({ why, onRetry }: { why: string; onRetry(): void }) {
       }
     >
       {why}. {KEPT}
-    </Empty>
+    </EmptyState>
   );
 }
 
 export function ScreenProblem() {
-  const why = words(useRouteError());
+  const why = errorMessage(useRouteError());
   const here = useLocation();
   const navigate = useNavigate();
   return <Failed why={why} onRetry={() => void navigate(here, { replace: true })} />;

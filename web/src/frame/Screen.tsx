@@ -1,11 +1,11 @@
 import type { ComponentType } from "react";
-import { type Loader, loadAnyhow, useLoadProblem, useModule } from "../parts/useModule";
+import { type LazyModule, retryLoad, useLoadProblem, useModule } from "../components/lazyModule";
 import { Failed } from "./Problem";
 
 const NOT_FETCHED = "Its code could not be fetched; mcplens may not be running";
 
 interface Props<T> {
-  loader: Loader<T>;
+  loader: LazyModule<T>;
   pick(module: T): ComponentType;
 }
 
@@ -14,7 +14,7 @@ export function Screen<T>({ loader, pick }: Props<T>) {
   const module = useModule(loader);
   const problem = useLoadProblem(loader);
   if (module === null)
-    return problem && <Failed why={NOT_FETCHED} onRetry={() => void loadAnyhow(loader)} />;
+    return problem && <Failed why={NOT_FETCHED} onRetry={() => void retryLoad(loader)} />;
   const Shown = pick(module);
   return <Shown />;
 }

@@ -2,22 +2,22 @@
 import { Kbd, Menu, UnstyledButton } from "@mantine/core";
 import { useNavigate } from "react-router";
 import type { ServerView } from "../api/types";
-import { Icon } from "../parts/icons";
-import { Name } from "../parts/Name";
-import { StateDot } from "../parts/StateDot";
+import { Icon } from "../components/Icon";
+import { StateDot } from "../components/StateDot";
+import { UntrustedText } from "../components/UntrustedText";
 import { RESTART_KEY, restart, restartWord } from "../servers/connectAnew";
-import { nameOf, useSwitchServer } from "../state/selection";
+import { serverName, useSwitchServer } from "../state/navigation";
 import { useInspector } from "../state/store";
-import { duration } from "../values/format";
-import { shownState, stateWords } from "../values/serverState";
+import { formatDuration } from "../values/format";
+import { displayState, stateLabel } from "../values/serverState";
 import css from "./ServerSwitcher.module.css";
 import { useIsDown } from "./useIsDown";
 
 /** How it stands, how fast it answers, what it speaks: a narrow bar has no room for all of it. */
 const standing = (server: ServerView): string =>
   [
-    stateWords(server),
-    server.state === "CONNECTED" && server.latency_s !== null && duration(server.latency_s),
+    stateLabel(server),
+    server.state === "CONNECTED" && server.latency_s !== null && formatDuration(server.latency_s),
     server.protocol_version,
   ]
     .filter(Boolean)
@@ -35,17 +35,17 @@ export function ServerSwitcher({ server }: { server: ServerView | null }) {
           className={css.switch}
           aria-label={
             server
-              ? `Server: ${nameOf(server)}, ${isDown ? "not known now" : stateWords(server)}`
+              ? `Server: ${serverName(server)}, ${isDown ? "not known now" : stateLabel(server)}`
               : "No server"
           }
         >
           {server ? (
-            <StateDot state={isDown ? "DISCONNECTED" : shownState(server)} />
+            <StateDot state={isDown ? "DISCONNECTED" : displayState(server)} />
           ) : (
             <Icon name="servers" />
           )}
           <span className="cut grow">
-            <Name>{server ? nameOf(server) : "No server"}</Name>
+            <UntrustedText>{server ? serverName(server) : "No server"}</UntrustedText>
           </span>
           <Icon name="down" size={12} />
         </UnstyledButton>
@@ -54,13 +54,13 @@ export function ServerSwitcher({ server }: { server: ServerView | null }) {
         {[...servers.values()].map((one) => (
           <Menu.Item
             key={one.server_id}
-            leftSection={<StateDot state={shownState(one)} />}
+            leftSection={<StateDot state={displayState(one)} />}
             rightSection={one.server_id === server?.server_id && <Icon name="check" size={14} />}
             aria-current={one.server_id === server?.server_id || undefined}
             onClick={() => switchTo(one.server_id)}
           >
             <div className="cut">
-              <Name>{nameOf(one)}</Name>
+              <UntrustedText>{serverName(one)}</UntrustedText>
             </div>
             <div className="dim">{standing(one)}</div>
           </Menu.Item>

@@ -3,7 +3,7 @@ import { Kbd, Modal, Switch } from "@mantine/core";
 import { useHotkeys } from "@mantine/hooks";
 import { useNavigate } from "react-router";
 import { RESTART_KEY, restart } from "../servers/connectAnew";
-import { useCurrentServer, usePlace } from "../state/selection";
+import { useCurrentServer, usePageLocation } from "../state/navigation";
 import { openPalette } from "./paletteStore";
 import { TABS, tabPath } from "./TopBar";
 
@@ -40,7 +40,7 @@ const unlessTaken = (act: () => void) => (event: KeyboardEvent) => {
 export function useShortcuts(isSingle: boolean, onHelp: () => void, onDock: () => void): void {
   const navigate = useNavigate();
   const server = useCurrentServer();
-  const place = usePlace();
+  const place = usePageLocation();
   const single: [string, () => void][] = [
     ["/", focusSearch],
     ["?", onHelp],

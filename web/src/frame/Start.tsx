@@ -1,5 +1,5 @@
 import { Navigate } from "react-router";
-import { pathTo } from "../state/selection";
+import { pathTo } from "../state/navigation";
 import { useInspector } from "../state/store";
 
 /** The first screen: the tools of the server that mcplens was started with, else all servers. */

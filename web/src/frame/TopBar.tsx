@@ -4,22 +4,22 @@ import { useColorScheme } from "@mantine/hooks";
 import { useEffect, useRef } from "react";
 import { Link, useNavigate } from "react-router";
 import type { ServerView } from "../api/types";
-import { Icon, type IconName } from "../parts/icons";
+import { Icon, type IconName } from "../components/Icon";
 import { about } from "../questions/about";
-import { awaiting } from "../state/awaiting";
-import { command } from "../state/connection";
+import { command } from "../state/commands";
+import { lastPath } from "../state/lastVisited";
 import {
-  type Place,
+  type PageLocation,
   pathTo,
   pathToQuestion,
   type Screen,
   useCurrentServer,
-  usePlace,
-} from "../state/selection";
+  usePageLocation,
+} from "../state/navigation";
 import { useInspector } from "../state/store";
-import { lastPath } from "../state/visited";
-import { clock, cut, duration } from "../values/format";
-import { stateWords } from "../values/serverState";
+import { withWaitingToast } from "../state/toasts";
+import { formatDuration, formatTime, truncate } from "../values/format";
+import { stateLabel } from "../values/serverState";
 import { openPalette } from "./paletteStore";
 import { ServerSwitcher } from "./ServerSwitcher";
 import css from "./TopBar.module.css";
@@ -44,7 +44,7 @@ export const TABS: Tab[] = [
 ];
 
 /** Where a tab leads: to what was chosen there last; from its own screen to where nothing is. */
-export function tabPath({ screen }: Tab, server: ServerView | null, place: Place): string {
+export function tabPath({ screen }: Tab, server: ServerView | null, place: PageLocation): string {
   if (screen === "servers" || screen === "settings") return `/${screen}`;
   if (!server) return screen === "traffic" || screen === "logs" ? `/${screen}` : "/servers";
   const bare = pathTo(server.server_id, screen);
@@ -61,7 +61,7 @@ const short = (count: number): string =>
   count < 1000 ? String(count) : `${Math.floor(count / 1000).toLocaleString("en")}k`;
 
 export const ping = (serverId: string): void =>
-  void awaiting(
+  void withWaitingToast(
     `an answer of ${serverId}`,
     "The ping was not answered",
     command("Ping", { server_id: serverId }),
@@ -69,7 +69,7 @@ export const ping = (serverId: string): void =>
 
 function Status({ server }: { server: ServerView }) {
   const isDown = useIsDown();
-  const words = isDown ? "Not known now" : stateWords(server);
+  const words = isDown ? "Not known now" : stateLabel(server);
   return (
     <span className={css.status}>
       <span role="status" className="cut" title={words}>
@@ -81,10 +81,10 @@ function Status({ server }: { server: ServerView }) {
             <button
               type="button"
               className="plain dim"
-              aria-label={`Ping now${server.latency_s === null ? "" : `; the last took ${duration(server.latency_s)}`}`}
+              aria-label={`Ping now${server.latency_s === null ? "" : `; the last took ${formatDuration(server.latency_s)}`}`}
               onClick={() => ping(server.server_id)}
             >
-              {server.latency_s === null ? "ping" : duration(server.latency_s)}
+              {server.latency_s === null ? "ping" : formatDuration(server.latency_s)}
             </button>
           </Tooltip>
         )}
@@ -154,9 +154,9 @@ function Bell() {
             onClick={() => void navigate(pathToQuestion(question))}
           >
             <span className="mono">{question.method}</span>
-            <div className="cut">{cut(about(question), 80)}</div>
+            <div className="cut">{truncate(about(question), 80)}</div>
             <div className="dim">
-              {question.server_id}, asked {clock(question.opened, false)}
+              {question.server_id}, asked {formatTime(question.opened, false)}
             </div>
           </Menu.Item>
         ))}
@@ -181,7 +181,7 @@ interface BarProps {
 
 export function TopBar({ isDockOpen, side, onDock, onHelp }: BarProps) {
   const server = useCurrentServer();
-  const place = usePlace();
+  const place = usePageLocation();
   const tabs = useRef<HTMLElement>(null);
   // Nine screens are wider than a phone.
   // biome-ignore lint/correctness/useExhaustiveDependencies: the chosen tab follows the address

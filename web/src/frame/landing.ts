@@ -3,7 +3,7 @@
 // the heading alone where a list is only one part among others.
 import { useEffect } from "react";
 import { useLocation, useNavigationType } from "react-router";
-import { fieldsIn, isVisible } from "../parts/fields";
+import { focusableFields, isVisible } from "../components/focusableFields";
 
 export type Landing = "item" | "screen" | "heading";
 
@@ -26,7 +26,7 @@ function spotIn(main: Element, landing: Landing): Spot | null {
     return element ? settled(element) : null;
   }
   const form = main.querySelector<HTMLElement>("[data-fields]");
-  const [field] = fieldsIn(form);
+  const [field] = focusableFields(form);
   if (field) return settled(field);
   const button = firstIn(main, "[data-run]:not(:disabled)");
   if (button && form?.dataset.fields !== "coming") return settled(button);

@@ -6,12 +6,13 @@ import { exportPath } from "../api/http";
 import type { CallView, ServerView } from "../api/types";
 import { cancel } from "../calls/Ongoing";
 import { isRunning } from "../calls/running";
-import type { IconName } from "../parts/icons";
+import { downloadUrl } from "../components/download";
+import type { IconName } from "../components/Icon";
 import { RESTART_KEY, restart, restartWord } from "../servers/connectAnew";
 import { toggle } from "../servers/toggle";
+import { writeDraft } from "../state/browserStorage";
 import { ring } from "../state/events";
-import { keepDraft } from "../state/remembered";
-import { nameOf, pathToServer } from "../state/selection";
+import { pathToServer, serverName } from "../state/navigation";
 import { useInspector } from "../state/store";
 import { fileName } from "../values/fileName";
 import type { Entry } from "./paletteEntries";
@@ -32,22 +33,20 @@ const THEMES: { scheme: MantineColorScheme; icon: IconName; label: string }[] = 
 /** From the view: the recording keeps every line. */
 function clearLogs(): void {
   const { run_id } = useInspector.getState();
-  keepDraft("logs.cleared", { run_id: run_id ?? "", seq: ring.lastSeq ?? 0 });
+  writeDraft("logs.cleared", { run_id: run_id ?? "", seq: ring.lastSeq ?? 0 });
   notifications.show({ message: "The logs are cleared from view.", color: "lens" });
 }
 
 function exportTrace(serverId: string | null): void {
   const { run_id } = useInspector.getState();
-  const link = document.createElement("a");
-  link.href = exportPath("jsonl", run_id, serverId, fileName([serverId, "traffic"], "jsonl"));
-  link.download = "";
-  link.click();
+  const name = fileName([serverId, "traffic"], "jsonl");
+  downloadUrl(exportPath("jsonl", run_id, serverId, name));
 }
 
 /** What can be done with a server; the key restarts only the one that is shown. */
 function ofServer(server: ServerView, isShown: boolean): Entry[] {
   const { server_id, state, transport, is_editable } = server;
-  const name = nameOf(server);
+  const name = serverName(server);
   const isOn = state === "CONNECTED" || state === "CONNECTING";
   const entry = (key: string, icon: IconName, verb: string, about: string, to: Entry["to"]) => ({
     key: `${key} ${server_id}`,
@@ -89,7 +88,7 @@ function ofPage({ isDockOpen, onDock, onHelp }: PageActions, server: ServerView 
   const trace = server && {
     key: "export",
     icon: "download" as const,
-    label: `Export the trace of ${nameOf(server)}`,
+    label: `Export the trace of ${serverName(server)}`,
     about: "JSON Lines",
     to: () => exportTrace(server.server_id),
   };

@@ -1,10 +1,16 @@
 // All that the palette finds: screens, actions, what servers offer, recent calls.
 import { useMemo } from "react";
 import type { CallView, ListKind, ServerView } from "../api/types";
-import type { IconName } from "../parts/icons";
+import type { IconName } from "../components/Icon";
 import { type Item, type Tool, titleOf } from "../state/items";
 import { useAllItems } from "../state/lists";
-import { nameOf, pathTo, pathToCall, useCurrentServer, usePlace } from "../state/selection";
+import {
+  pathTo,
+  pathToCall,
+  serverName,
+  useCurrentServer,
+  usePageLocation,
+} from "../state/navigation";
 import { useInspector } from "../state/store";
 import type { Landing } from "./landing";
 import { type PageActions, useActions } from "./paletteActions";
@@ -77,7 +83,7 @@ function useListed(current: ServerView | null): Entry[] {
     for (const one of current ? [current, ...others] : others) {
       const { server_id } = one;
       const to = pathTo(server_id, "tools");
-      const label = nameOf(one);
+      const label = serverName(one);
       found.push({ key: `server ${server_id}`, icon: "servers", label, about: "server", to });
       for (const { kind, icon } of KINDS) {
         for (const item of itemsOf(server_id, kind)) {
@@ -91,7 +97,7 @@ function useListed(current: ServerView | null): Entry[] {
 
 export function useEntries(page: PageActions): Entry[] {
   const server = useCurrentServer();
-  const place = usePlace();
+  const place = usePageLocation();
   const calls = useInspector((state) => state.calls);
   const listed = useListed(server);
   const { first, others } = useActions(page, server);

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { placeOf } from "../state/selection";
+import { parseLocation } from "../state/navigation";
 import { titleOf } from "./useTitle";
 
 const titles: [string, string | null, number, string][] = [
@@ -12,5 +12,5 @@ const titles: [string, string | null, number, string][] = [
 ];
 
 test.each(titles)("the title of %s", (path, server, waiting, title) => {
-  expect(titleOf(placeOf(path), server, waiting)).toBe(title);
+  expect(titleOf(parseLocation(path), server, waiting)).toBe(title);
 });

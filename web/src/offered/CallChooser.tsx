@@ -3,12 +3,12 @@ import { Select } from "@mantine/core";
 import { memo } from "react";
 import type { CallView } from "../api/types";
 import { statusOf } from "../calls/status";
-import { clock, counted } from "../values/format";
+import { formatTime, pluralize } from "../values/format";
 import css from "./CallChooser.module.css";
 
 const wordsOf = (call: CallView): string => {
   const id = call.request_id === null ? "" : ` · id ${call.request_id}`;
-  return `${clock(call.started, false)} · ${statusOf(call).word}${id}`;
+  return `${formatTime(call.started, false)} · ${statusOf(call).word}${id}`;
 };
 
 interface Props {
@@ -32,7 +32,7 @@ function Chooser({ calls, current, onChoose }: Props) {
         value={current?.call_id ?? null}
         onChange={(id) => id && onChoose(id)}
       />
-      <span className="dim">{counted(calls.length, "call")}</span>
+      <span className="dim">{pluralize(calls.length, "call")}</span>
     </div>
   );
 }

@@ -1,5 +1,5 @@
 import { useState } from "react";
-import { JsonTree } from "../parts/JsonTree";
+import { JsonTree } from "../components/JsonTree";
 
 /** What the server sent of a thing in its list, for who wants to see it. */
 export function Definition({ listed }: { listed: unknown }) {

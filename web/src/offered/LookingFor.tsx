@@ -1,6 +1,6 @@
 import { Link } from "react-router";
-import { Empty } from "../parts/Empty";
-import { pathTo } from "../state/selection";
+import { EmptyState } from "../components/EmptyState";
+import { pathTo } from "../state/navigation";
 
 interface Props {
   name: string;
@@ -16,8 +16,8 @@ export function LookingFor({ name, serverId, screen }: Props) {
     </Link>
   );
   return (
-    <Empty icon={screen} title={`Looking for ${name}`} action={back}>
+    <EmptyState icon={screen} title={`Looking for ${name}`} action={back}>
       It is not in what came of the list so far.
-    </Empty>
+    </EmptyState>
   );
 }

@@ -1,15 +1,15 @@
 // The tools or prompts of a server: search, how the list stands, and the rows.
 import { type ReactNode, useDeferredValue, useMemo, useRef } from "react";
-import { Empty } from "../parts/Empty";
-import { NoFit, NoHits } from "../parts/NoHits";
-import { focusRows } from "../parts/RowList";
-import { VirtualList } from "../parts/VirtualList";
+import { EmptyState } from "../components/EmptyState";
+import { focusList } from "../components/EventList";
+import { NoMatches, NoSearchMatches } from "../components/NoMatches";
+import { VirtualList } from "../components/VirtualList";
 import { ListHead } from "../servers/ListHead";
 import { ListStatus } from "../servers/ListStatus";
-import { fitting, type Item } from "../state/items";
+import { type Item, matchingItems } from "../state/items";
 import { itemsIn, useList } from "../state/lists";
-import { pathTo } from "../state/selection";
-import { visible } from "../values/visible";
+import { pathTo } from "../state/navigation";
+import { visible } from "../values/hiddenCharacters";
 import { MarksProvider, useMarks } from "./marks";
 import { useChoose } from "./useChoose";
 import { useListFilter } from "./useListFilter";
@@ -45,12 +45,12 @@ interface NothingProps {
 }
 
 function Nothing({ text, words, onClear }: NothingProps) {
-  if (words === null) return <NoHits text={text} onClear={onClear} />;
+  if (words === null) return <NoSearchMatches text={text} onClear={onClear} />;
   const title = text.trim() ? `Nothing matches “${visible(text.trim())}”` : "Nothing fits";
   return (
-    <NoFit title={title} onClear={onClear}>
+    <NoMatches title={title} onClear={onClear}>
       {words}
-    </NoFit>
+    </NoMatches>
   );
 }
 
@@ -62,7 +62,7 @@ export function NamedList<T>(props: Props<T>) {
   const wanted = useDeferredValue(text);
   const narrow = narrowing?.of;
   const shown = useMemo(() => {
-    const found = fitting(items, wanted);
+    const found = matchingItems(items, wanted);
     return narrow ? narrow(found) : found;
   }, [items, wanted, narrow]);
   const choose = useChoose(chosen, (item) => pathTo(serverId, kind, item.key));
@@ -70,7 +70,7 @@ export function NamedList<T>(props: Props<T>) {
   const place = useRef<HTMLDivElement>(null);
   const open = (isStep: boolean): void => {
     // Keys may come before what was typed last is drawn.
-    const found = fitting(items, text);
+    const found = matchingItems(items, text);
     const [first] = narrow ? narrow(found) : found;
     if (first) choose(first, isStep);
   };
@@ -79,7 +79,7 @@ export function NamedList<T>(props: Props<T>) {
     narrowing?.onClear();
   };
   const enter = (): void => {
-    focusRows(place.current);
+    focusList(place.current);
     open(true);
   };
   return (
@@ -96,9 +96,9 @@ export function NamedList<T>(props: Props<T>) {
       <ListStatus serverId={serverId} kind={kind} list={list} shown={shown.length} hasSwitch />
       {head}
       {list.fetched > 0 && !list.isLoading && items.length === 0 && (
-        <Empty icon={kind} title={`No ${kind}`}>
+        <EmptyState icon={kind} title={`No ${kind}`}>
           The server answered with an empty list.
-        </Empty>
+        </EmptyState>
       )}
       {items.length > 0 && shown.length === 0 && (
         <Nothing text={wanted} words={narrowing?.words ?? null} onClear={showAll} />

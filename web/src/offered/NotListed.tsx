@@ -1,5 +1,5 @@
-import { Callout } from "../parts/Callout";
-import { clock } from "../values/format";
+import { Callout } from "../components/Callout";
+import { formatTime } from "../values/format";
 import type { Missing } from "./missing";
 
 /** Says that something is not in the server's list; it can be tried all the same. */
@@ -10,7 +10,7 @@ export function NotListed({ missing }: { missing: Missing | null }) {
       {missing && (
         <Callout tone="info">
           Not in the server's list.{" "}
-          {missing.since !== null && `It was removed at ${clock(missing.since, false)}. `}
+          {missing.since !== null && `It was removed at ${formatTime(missing.since, false)}. `}
           You can try it all the same.
         </Callout>
       )}

@@ -3,12 +3,12 @@ import { Button } from "@mantine/core";
 import type { ReactNode } from "react";
 import { Link } from "react-router";
 import type { CallView, ServerView } from "../api/types";
-import { Empty } from "../parts/Empty";
-import { Split } from "../parts/Split";
+import { EmptyState } from "../components/EmptyState";
+import { SplitPane } from "../components/SplitPane";
 import { LostNote } from "../servers/LostNote";
 import { NotConnected } from "../servers/NotConnected";
 import { offers, useList } from "../state/lists";
-import { pathToServer, usePlace } from "../state/selection";
+import { pathToServer, usePageLocation } from "../state/navigation";
 import { useInspector } from "../state/store";
 import { useHasCalls } from "./useCallsOf";
 
@@ -23,7 +23,7 @@ interface Props {
 }
 
 export function OfferedScreen({ kind, calls, widths, isAnyChosen, list, chosen }: Props) {
-  const { server_id } = usePlace();
+  const { server_id } = usePageLocation();
   const serverId = server_id ?? "";
   const server = useInspector((state) => state.servers.get(serverId));
   const { isThere } = useList(serverId, kind);
@@ -34,7 +34,7 @@ export function OfferedScreen({ kind, calls, widths, isAnyChosen, list, chosen }
     return <NotConnected server={server} icon={kind} />;
   if (isConnected && !offers(server.capabilities, kind)) {
     return (
-      <Empty
+      <EmptyState
         icon={kind}
         title={`This server offers no ${kind}`}
         action={
@@ -44,7 +44,7 @@ export function OfferedScreen({ kind, calls, widths, isAnyChosen, list, chosen }
         }
       >
         It did not declare the {kind} capability.
-      </Empty>
+      </EmptyState>
     );
   }
   return (
@@ -53,7 +53,7 @@ export function OfferedScreen({ kind, calls, widths, isAnyChosen, list, chosen }
         {kind[0]?.toUpperCase() + kind.slice(1)} of {serverId}
       </h1>
       <LostNote server={server} />
-      <Split
+      <SplitPane
         name={`${kind}.list`}
         label="Width of the list"
         {...widths}

@@ -1,5 +1,5 @@
 // Marks what a server offers and describes wrongly.
-import { Icon } from "../parts/icons";
+import { Icon } from "../components/Icon";
 import css from "./Problem.module.css";
 
 export function Problem({ text }: { text: string | null }) {

@@ -4,12 +4,12 @@ import { useState } from "react";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { CommandError } from "../api/socket";
 import type { CompletionView } from "../api/types";
-import { command } from "../state/connection";
+import { command } from "../state/commands";
 import { aServer } from "../testing/views";
 import { SuggestedField } from "./SuggestedField";
 import { moreOf } from "./useSuggestions";
 
-vi.mock("../state/connection", () => ({ command: vi.fn(), startCall: vi.fn() }));
+vi.mock("../state/commands", () => ({ command: vi.fn(), startCall: vi.fn() }));
 
 const asked = vi.mocked(command);
 const server = aServer({ capabilities: { completions: {} } });

@@ -1,8 +1,8 @@
 // A text field that asks the server for suggestions, where it offers them.
 import { CloseButton, Combobox, Textarea, TextInput, useCombobox } from "@mantine/core";
 import type { ChangeEvent, KeyboardEvent, ReactNode } from "react";
-import { Name } from "../parts/Name";
-import { visible } from "../values/visible";
+import { UntrustedText } from "../components/UntrustedText";
+import { visible } from "../values/hiddenCharacters";
 import { type Argument, useSuggestions } from "./useSuggestions";
 
 interface Props extends Argument {
@@ -21,13 +21,13 @@ interface Props extends Argument {
 const named = (name: string, title?: string): ReactNode =>
   title && title !== name ? (
     <>
-      <Name>{title}</Name>{" "}
+      <UntrustedText>{title}</UntrustedText>{" "}
       <span className="mono dim">
-        <Name>{name}</Name>
+        <UntrustedText>{name}</UntrustedText>
       </span>
     </>
   ) : (
-    <Name>{name}</Name>
+    <UntrustedText>{name}</UntrustedText>
   );
 
 export function SuggestedField({
@@ -98,7 +98,7 @@ export function SuggestedField({
           >
             {found.values.map((one) => (
               <Combobox.Option key={one} value={one}>
-                <Name>{one}</Name>
+                <UntrustedText>{one}</UntrustedText>
               </Combobox.Option>
             ))}
           </Combobox.Options>

@@ -1,7 +1,7 @@
 import { renderHook } from "@testing-library/react";
 import { beforeEach, expect, it } from "vitest";
 import type { ListChangeView } from "../api/types";
-import type { Held } from "../state/lists";
+import type { LoadedList } from "../state/lists";
 import { useMarks } from "./marks";
 
 const names = (...found: string[]) => ({ count: found.length, names: found });
@@ -11,7 +11,7 @@ const changeAt = (at: number): ListChangeView => ({
   changed: names("odd"),
   removed: names("gone"),
 });
-const held = (part: Partial<Held>): Held => ({
+const held = (part: Partial<LoadedList>): LoadedList => ({
   items: [],
   count: 0,
   fetched: 5,
@@ -20,7 +20,7 @@ const held = (part: Partial<Held>): Held => ({
   error: null,
   ...part,
 });
-const looking = (list: Held, chosen: string | null = null) =>
+const looking = (list: LoadedList, chosen: string | null = null) =>
   renderHook((props) => [...useMarks("one", "tools", props.list, props.chosen)], {
     initialProps: { list, chosen },
   });

@@ -1,8 +1,8 @@
 // Which items of a list are new or changed since the server changed it, until they are opened.
 import { createContext, useContext, useEffect, useMemo } from "react";
 import type { ListChangeView, ListKind } from "../api/types";
-import type { Held } from "../state/lists";
-import { useDraft } from "../state/remembered";
+import { useDraft } from "../state/browserStorage";
+import type { LoadedList } from "../state/lists";
 import css from "./marks.module.css";
 
 type Word = "new" | "changed";
@@ -30,7 +30,7 @@ function marksOf(change: ListChangeView | null, opened: Opened): Marks {
 export function useMarks(
   serverId: string,
   kind: ListKind,
-  list: Held,
+  list: LoadedList,
   chosen: string | null,
 ): Marks {
   const [opened, setOpened] = useDraft<Opened>(`opened.${kind}.${serverId}`, { at: 0, keys: [] });

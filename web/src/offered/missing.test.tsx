@@ -3,7 +3,7 @@ import { render, screen } from "@testing-library/react";
 import { expect, it } from "vitest";
 import type { ListSummary } from "../api/types";
 import type { List } from "../state/lists";
-import { clock } from "../values/format";
+import { formatTime } from "../values/format";
 import { missingFrom } from "./missing";
 import { NotListed } from "./NotListed";
 
@@ -61,7 +61,7 @@ it("says so, with the time if that is known", () => {
   const told = (): string | null => screen.getByRole("status").textContent;
   expect(told()).toBe("Not in the server's list. You can try it all the same.");
   rerender(<NotListed missing={{ since: 9 }} />);
-  expect(told()).toContain(`It was removed at ${clock(9, false)}.`);
+  expect(told()).toContain(`It was removed at ${formatTime(9, false)}.`);
   rerender(<NotListed missing={null} />);
   expect(told()).toBe("");
 });

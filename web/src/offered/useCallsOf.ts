@@ -1,7 +1,7 @@
 import { useCallback, useMemo } from "react";
 import { useSearchParams } from "react-router";
 import type { CallView } from "../api/types";
-import { keyOfCalled } from "../state/selection";
+import { calledItemKey } from "../state/navigation";
 import { useInspector } from "../state/store";
 
 interface Calls {
@@ -23,7 +23,8 @@ export function useCallsOf(serverId: string, kind: CallView["kind"], key: string
     () =>
       [...all.values()]
         .filter(
-          (call) => call.server_id === serverId && call.kind === kind && keyOfCalled(call) === key,
+          (call) =>
+            call.server_id === serverId && call.kind === kind && calledItemKey(call) === key,
         )
         .sort((one, other) => other.started - one.started),
     [all, serverId, kind, key],

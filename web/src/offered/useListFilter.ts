@@ -1,6 +1,6 @@
 import { useEffect } from "react";
-import { fitting, type Item } from "../state/items";
-import { useDraft } from "../state/remembered";
+import { useDraft } from "../state/browserStorage";
+import { type Item, matchingItems } from "../state/items";
 
 /**
  * What a list is narrowed by. It is dropped when something is opened that it hides, by a link or by
@@ -29,7 +29,8 @@ export function useKeptFilter<V, T>(
   return [value, setValue];
 }
 
-const hasText = (item: Item<unknown>, text: string): boolean => fitting([item], text).length > 0;
+const hasText = (item: Item<unknown>, text: string): boolean =>
+  matchingItems([item], text).length > 0;
 
 /** The text that a list is searched by. */
 export const useListFilter = (

@@ -2,8 +2,8 @@
 import { useDebouncedCallback } from "@mantine/hooks";
 import { useRef, useState } from "react";
 import type { CompletionView, ServerView } from "../api/types";
-import { viewOf } from "../state/actions";
-import { command } from "../state/connection";
+import { command } from "../state/commands";
+import { errorViewOf } from "../state/toasts";
 
 // Typing goes on; the server is asked when it pauses.
 const PAUSE_MS = 200;
@@ -51,7 +51,7 @@ export function useSuggestions({ server, reference, name, values }: Argument): {
       const reply = await command("Complete", fields);
       next = { values: [...new Set(reply.values)], more: moreOf(reply), problem: null };
     } catch (thrown) {
-      next = { ...NONE, problem: viewOf(thrown).message };
+      next = { ...NONE, problem: errorViewOf(thrown).message };
     }
     // An answer to what is no longer typed says nothing.
     if (asked === turn.current) setFound(next);

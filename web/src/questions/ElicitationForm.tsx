@@ -1,12 +1,12 @@
 // A server asks a person to fill in a form. Three answers: accept, decline, cancel.
 import { Button, Tooltip } from "@mantine/core";
 import { useMemo, useState } from "react";
+import { Callout } from "../components/Callout";
 import { type Arguments, ArgumentsEditor, NO_ARGUMENTS } from "../forms/ArgumentsEditor";
 import { useFindings } from "../forms/useFindings";
-import { Callout } from "../parts/Callout";
-import { command } from "../state/connection";
-import { fieldsOf } from "../values/shape";
-import { visible } from "../values/visible";
+import { command } from "../state/commands";
+import { visible } from "../values/hiddenCharacters";
+import { fieldsOf } from "../values/jsonObject";
 import { Answers, Refusals } from "./Answers";
 import { formOddity } from "./asked";
 import { useAnswerDraft } from "./drafts";

@@ -1,11 +1,11 @@
 // A server asks a person to do something at a URL. The address is shown and judged, never opened
 // by itself.
 import { Button, Loader } from "@mantine/core";
-import { Callout } from "../parts/Callout";
-import { copy } from "../parts/text";
-import { command } from "../state/connection";
-import { fieldsOf } from "../values/shape";
-import { visible } from "../values/visible";
+import { Callout } from "../components/Callout";
+import { copyText } from "../components/clipboard";
+import { command } from "../state/commands";
+import { visible } from "../values/hiddenCharacters";
+import { fieldsOf } from "../values/jsonObject";
 import { Answers, Refusals } from "./Answers";
 import { shown } from "./asked";
 import { useAnswerDraft } from "./drafts";
@@ -37,7 +37,7 @@ export function ElicitationUrl({ question, send, edited, note }: AnswerProps) {
       {url && <pre className="block">{visible(url)}</pre>}
       <WholeRequest question={question} isOdd={!url} />
       <div className="row" style={{ justifyContent: "flex-end" }}>
-        <Button variant="default" disabled={!url} onClick={() => void copy(url)}>
+        <Button variant="default" disabled={!url} onClick={() => void copyText(url)}>
           Copy
         </Button>
         <Button variant="default" disabled={!isOpenable} onClick={open}>

@@ -3,7 +3,7 @@
 import { useEffect, useState } from "react";
 import { fetchParams } from "../api/http";
 import type { QuestionView } from "../api/types";
-import { JsonTree } from "../parts/JsonTree";
+import { JsonTree } from "../components/JsonTree";
 import { parseExactly } from "../values/exactJson";
 import css from "./QuestionPanel.module.css";
 

@@ -4,10 +4,10 @@ import { beforeEach, describe, expect, it, vi } from "vitest";
 import { fetchParams } from "../api/http";
 import { CommandError } from "../api/socket";
 import type { QuestionView } from "../api/types";
-import { command } from "../state/connection";
+import { command } from "../state/commands";
 import { QuestionPanel } from "./QuestionPanel";
 
-vi.mock("../state/connection", () => ({ command: vi.fn() }));
+vi.mock("../state/commands", () => ({ command: vi.fn() }));
 vi.mock("../api/http", () => ({ fetchParams: vi.fn() }));
 
 const given = vi.mocked(command);

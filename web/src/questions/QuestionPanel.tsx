@@ -2,12 +2,12 @@
 import { Badge, Button, Loader } from "@mantine/core";
 import { type KeyboardEvent, memo, type ReactNode, useCallback, useRef, useState } from "react";
 import type { ErrorView, QuestionView } from "../api/types";
-import { ErrorNote } from "../parts/ErrorNote";
-import { Guarded } from "../parts/Guarded";
-import { useNow } from "../parts/useNow";
-import { viewOf } from "../state/actions";
-import { command } from "../state/connection";
-import { duration } from "../values/format";
+import { ErrorBoundary } from "../components/ErrorBoundary";
+import { ErrorNote } from "../components/ErrorNote";
+import { useNow } from "../components/useNow";
+import { command } from "../state/commands";
+import { errorViewOf } from "../state/toasts";
+import { formatDuration } from "../values/format";
 import { Answers, uncover } from "./Answers";
 import { ElicitationForm } from "./ElicitationForm";
 import { ElicitationUrl } from "./ElicitationUrl";
@@ -48,7 +48,9 @@ function answerByKey(event: KeyboardEvent<HTMLElement>): void {
 function Countdown({ deadline }: { deadline: number }) {
   const now = useNow(true);
   return (
-    <span className="dim">rejected in {duration(Math.max(0, deadline - now))} if unanswered</span>
+    <span className="dim">
+      rejected in {formatDuration(Math.max(0, deadline - now))} if unanswered
+    </span>
   );
 }
 
@@ -100,7 +102,7 @@ function Panel({ question }: { question: QuestionView }) {
     const before = edits.current;
     setFailed(null);
     work(force).catch((thrown: unknown) => {
-      const error = viewOf(thrown);
+      const error = errorViewOf(thrown);
       const isAsItWas = edits.current === before;
       setFailed({ error, work: isJudged(error) && isAsItWas ? work : null });
     });
@@ -150,14 +152,14 @@ function Panel({ question }: { question: QuestionView }) {
             <Loader size={14} /> {question.answering_by} is answering
           </div>
         )}
-        <Guarded what="this question" raw={question.params}>
+        <ErrorBoundary what="this question" raw={question.params}>
           <Body
             question={question}
             send={(work) => attempt(work, false)}
             edited={edited}
             note={note}
           />
-        </Guarded>
+        </ErrorBoundary>
       </div>
     </section>
   );

@@ -1,4 +1,4 @@
-import { Name } from "../parts/Name";
+import { UntrustedText } from "../components/UntrustedText";
 import { shown } from "./asked";
 import css from "./QuestionPanel.module.css";
 
@@ -7,7 +7,7 @@ export function Said({ message }: { message: unknown }) {
   if (message === undefined || message === "") return <p className="dim">It gives no message.</p>;
   return (
     <p className={css.message}>
-      <Name>{shown(message)}</Name>
+      <UntrustedText>{shown(message)}</UntrustedText>
     </p>
   );
 }

@@ -1,7 +1,7 @@
 // A server asks for a model's answer: the whole request, and a person or a profile who answers.
 import { Button, Select, Tooltip } from "@mantine/core";
 import { useMemo, useRef, useState } from "react";
-import { command } from "../state/connection";
+import { command } from "../state/commands";
 import { useInspector } from "../state/store";
 import { parseJson } from "../values/json";
 import { Answers } from "./Answers";

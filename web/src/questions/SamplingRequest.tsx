@@ -1,11 +1,11 @@
 // All that a server sends along when it asks for a model's answer.
 import { Badge, Checkbox } from "@mantine/core";
 import type { QuestionView } from "../api/types";
+import { Callout } from "../components/Callout";
+import { UntrustedText } from "../components/UntrustedText";
 import { Message } from "../content/Message";
 import { Some } from "../content/Some";
-import { Callout } from "../parts/Callout";
-import { Name } from "../parts/Name";
-import { visible } from "../values/visible";
+import { visible } from "../values/hiddenCharacters";
 import { type AskedSampling, shown } from "./asked";
 import { WholeRequest } from "./Params";
 
@@ -55,7 +55,7 @@ export function SamplingRequest({ asked, question }: Props) {
       <div className="row wrap">
         {asked.facts.map(([name, value]) => (
           <span key={name}>
-            <span className="dim">{name}:</span> <Name>{value}</Name>
+            <span className="dim">{name}:</span> <UntrustedText>{value}</UntrustedText>
           </span>
         ))}
       </div>

@@ -1,8 +1,8 @@
 // What a model would say: the text, who says it, and why it stops.
 import { ActionIcon, Autocomplete, Textarea, TextInput } from "@mantine/core";
 import type { RefObject } from "react";
-import { Icon } from "../parts/icons";
-import { copy } from "../parts/text";
+import { copyText } from "../components/clipboard";
+import { Icon } from "../components/Icon";
 import css from "./QuestionPanel.module.css";
 import { type DraftProps, STOP_REASONS } from "./samplingAnswer";
 
@@ -24,7 +24,7 @@ export function ResponseFields({ draft, set, field, problem }: Props) {
             <ActionIcon
               size="xs"
               aria-label="Copy the response"
-              onClick={() => void copy(draft.text)}
+              onClick={() => void copyText(draft.text)}
             >
               <Icon name="copy" size={12} />
             </ActionIcon>

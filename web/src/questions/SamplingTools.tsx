@@ -1,9 +1,9 @@
 // The tools that a model may call, each with its schema, and which of them a profile shall call.
 import { Badge, Select } from "@mantine/core";
 import { useState } from "react";
+import { JsonTree } from "../components/JsonTree";
 import { Some } from "../content/Some";
-import { JsonTree } from "../parts/JsonTree";
-import { visible } from "../values/visible";
+import { visible } from "../values/hiddenCharacters";
 import { type AskedTool, TOOL_CHOICES } from "./asked";
 import css from "./QuestionPanel.module.css";
 import type { DraftProps } from "./samplingAnswer";

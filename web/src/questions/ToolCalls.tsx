@@ -1,6 +1,6 @@
 // The tool calls that an answer of a model makes.
 import { Select, Textarea } from "@mantine/core";
-import { AddRow, RemoveRow } from "../parts/RowButtons";
+import { AddRowButton, RemoveRowButton } from "../components/RowButtons";
 import { parseJson } from "../values/json";
 import type { AskedTool } from "./asked";
 import { inputFor, type ToolCall } from "./samplingAnswer";
@@ -45,14 +45,14 @@ export function ToolCalls({ tools, calls, onChange }: Props) {
               onChange={(event) => put(index, { input: event.currentTarget.value })}
               styles={{ input: { fontFamily: "var(--mono)" } }}
             />
-            <RemoveRow
+            <RemoveRowButton
               label={`Remove call ${index + 1}`}
               onClick={() => onChange(calls.filter((_, at) => at !== index))}
             />
           </div>
         );
       })}
-      <AddRow onClick={() => onChange([...calls, begun(names[0] ?? "")])}>Add</AddRow>
+      <AddRowButton onClick={() => onChange([...calls, begun(names[0] ?? "")])}>Add</AddRowButton>
     </div>
   );
 }

@@ -1,6 +1,6 @@
 // A question in a few words, so that two of one method can be told apart.
 import type { CallView, QuestionView } from "../api/types";
-import { visible } from "../values/visible";
+import { visible } from "../values/hiddenCharacters";
 import { fieldsOf, samplingOf, shown } from "./asked";
 
 /** What a question says: its message, or the last text among the messages to a model. */

@@ -1,5 +1,5 @@
 // What a server asked, read with care: whoever tests a server sees requests of every shape.
-import { type Fields, fieldsOf, isObject } from "../values/shape";
+import { fieldsOf, isObject, type JsonObject } from "../values/jsonObject";
 
 export { fieldsOf };
 
@@ -52,7 +52,7 @@ const choiceOf = (choice: unknown): unknown => {
   return typeof mode === "string" && Object.keys(more).length === 0 ? mode : choice;
 };
 
-function factsOf(params: Fields, preferences: Fields): [string, string][] {
+function factsOf(params: JsonObject, preferences: JsonObject): [string, string][] {
   const stops = params.stopSequences;
   const facts: [string, unknown][] = [
     ["Max tokens", params.maxTokens],
@@ -68,7 +68,7 @@ function factsOf(params: Fields, preferences: Fields): [string, string][] {
     .map(([name, value]) => [name, shown(value)]);
 }
 
-function odditiesOf(params: Fields, preferences: Fields): string[] {
+function odditiesOf(params: JsonObject, preferences: JsonObject): string[] {
   const lists: [string, unknown][] = [
     ["messages", params.messages ?? null],
     ["stopSequences", params.stopSequences],

@@ -2,7 +2,7 @@
 // the run and the moment of its question too, and goes when the question no longer waits.
 import { useCallback } from "react";
 import type { QuestionView } from "../api/types";
-import { dropDrafts, useDraft } from "../state/remembered";
+import { dropDrafts, useDraft } from "../state/browserStorage";
 import { useInspector } from "../state/store";
 
 const PREFIX = "question.";

@@ -1,7 +1,7 @@
 // What a testing profile does, in a line, where one is chosen.
 import type { SelectProps } from "@mantine/core";
 import type { ProfileView } from "../api/types";
-import { Icon } from "../parts/icons";
+import { Icon } from "../components/Icon";
 
 // What the backend calls its answer to anything.
 export const AUTO = "auto";

@@ -2,7 +2,7 @@
 // digits.
 import { encode } from "../api/socket";
 import { pretty } from "../values/json";
-import { type Fields, fieldsOf } from "../values/shape";
+import { fieldsOf, type JsonObject } from "../values/jsonObject";
 import { usedIds } from "./asked";
 
 export interface ToolCall {
@@ -31,7 +31,7 @@ const EMPTY = new Map<unknown, unknown>(
   Object.entries({ string: "", number: 0, integer: 0, boolean: false, array: [], object: {} }),
 );
 
-function exampleOf(field: Fields): unknown {
+function exampleOf(field: JsonObject): unknown {
   if ("const" in field) return field.const;
   if (Array.isArray(field.enum)) return field.enum[0] ?? null;
   return EMPTY.get(field.type) ?? null;

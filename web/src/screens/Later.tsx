@@ -1,11 +1,11 @@
-import { Empty } from "../parts/Empty";
+import { EmptyState } from "../components/EmptyState";
 
 /** The place of the sign-in screen. */
 export function Later() {
   return (
-    <Empty icon="auth" title="Sign-in comes later">
+    <EmptyState icon="auth" title="Sign-in comes later">
       This screen will show the OAuth flow step by step. Until then, give a server its token as a
       header: Servers, Edit, Headers.
-    </Empty>
+    </EmptyState>
   );
 }

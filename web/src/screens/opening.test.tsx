@@ -5,7 +5,7 @@ import { MemoryRouter, useLocation } from "react-router";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import type { CallView, QuestionView, ServerView } from "../api/types";
 import { NotConnected } from "../servers/NotConnected";
-import { startCall } from "../state/connection";
+import { startCall } from "../state/commands";
 import { emptyInspector, useInspector } from "../state/store";
 import { aServer, aTask } from "../testing/views";
 import { QuestionScreen } from "./questions/QuestionScreen";
@@ -13,7 +13,7 @@ import { Questions } from "./questions/Questions";
 import { ResourcePanel } from "./resources/ResourcePanel";
 import { TaskDetail } from "./tasks/TaskDetail";
 
-vi.mock("../state/connection", () => ({ command: vi.fn(), startCall: vi.fn() }));
+vi.mock("../state/commands", () => ({ command: vi.fn(), startCall: vi.fn() }));
 
 const started = vi.mocked(startCall);
 

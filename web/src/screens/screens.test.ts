@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { CallView } from "../api/types";
 import { python } from "../calls/copyAs";
 import { matching } from "../frame/Palette";
-import { pathTo, pathToCall, placeOf } from "../state/selection";
+import { parseLocation, pathTo, pathToCall } from "../state/navigation";
 import { anEvent } from "../testing/views";
 import { hexLine } from "../values/hex";
 import { expand, matches, variablesOf } from "./resources/uriTemplate";
@@ -12,15 +12,15 @@ import { EVERYTHING, wantedBy } from "./traffic/filter";
 
 describe("addresses", () => {
   it("name the server, the screen and the item, whatever characters they have", () => {
-    expect(placeOf(pathTo("a/b c", "tools", "x/y?"))).toEqual({
+    expect(parseLocation(pathTo("a/b c", "tools", "x/y?"))).toEqual({
       server_id: "a/b c",
       screen: "tools",
       item: "x/y?",
     });
-    expect(placeOf("/")).toEqual({ server_id: null, screen: "servers", item: null });
+    expect(parseLocation("/")).toEqual({ server_id: null, screen: "servers", item: null });
   });
   it.each(["demo://files/a%2Fb", "a%252Fb", "100%", "#3"])("give %s back as it is", (item) => {
-    expect(placeOf(pathTo("s", "resources", item)).item).toBe(item);
+    expect(parseLocation(pathTo("s", "resources", item)).item).toBe(item);
   });
   it.each([".", "..", "~.", "~..", "~~..", "...", "~a", "%2e%2e", " "])(
     "stay whole in a browser, and give %j back",
@@ -29,12 +29,14 @@ describe("addresses", () => {
         [pathTo("s", "tools", item), { server_id: "s", screen: "tools", item }],
         [pathTo(item, "tools"), { server_id: item, screen: "tools", item: null }],
       ] as const)
-        expect(placeOf(new URL(path, "http://localhost/s/x/tools/y").pathname)).toEqual(place);
+        expect(parseLocation(new URL(path, "http://localhost/s/x/tools/y").pathname)).toEqual(
+          place,
+        );
     },
   );
   it("that are typed wrong are taken as they are", () => {
     const place = { server_id: "a b", screen: "tools", item: "100%" };
-    expect(placeOf("/s/a%20b/tools/100%")).toEqual(place);
+    expect(parseLocation("/s/a%20b/tools/100%")).toEqual(place);
   });
 });
 

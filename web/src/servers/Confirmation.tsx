@@ -4,12 +4,12 @@ import { Button } from "@mantine/core";
 import { modals } from "@mantine/modals";
 import { useState } from "react";
 import type { ConfirmationView, PairView, ServerView } from "../api/types";
-import { Callout } from "../parts/Callout";
-import { Name } from "../parts/Name";
-import { telling } from "../state/actions";
-import { command } from "../state/connection";
-import { nameOf } from "../state/selection";
-import { visible } from "../values/visible";
+import { Callout } from "../components/Callout";
+import { UntrustedText } from "../components/UntrustedText";
+import { command } from "../state/commands";
+import { serverName } from "../state/navigation";
+import { withErrorToast } from "../state/toasts";
+import { visible } from "../values/hiddenCharacters";
 import css from "./Confirmation.module.css";
 
 function Value({ pair }: { pair: PairView }) {
@@ -76,7 +76,7 @@ function WhatStarts({ server, what }: { server: ServerView; what: ConfirmationVi
         <ol className="mono" style={{ margin: 0, paddingLeft: 28 }} start={0}>
           {what.command.map((part, index) => (
             <li key={index} style={{ overflowWrap: "anywhere" }}>
-              <Name>{part}</Name>
+              <UntrustedText>{part}</UntrustedText>
             </li>
           ))}
         </ol>
@@ -107,7 +107,7 @@ async function ask(server: ServerView): Promise<void> {
   const { fingerprint } = what;
   const { verb, failed } = wordsFor(what);
   modals.openConfirmModal({
-    title: `${verb} ${nameOf(server)}?`,
+    title: `${verb} ${serverName(server)}?`,
     size: "lg",
     children: <WhatStarts server={server} what={what} />,
     labels: { confirm: `${verb} it`, cancel: "Not now" },
@@ -115,11 +115,11 @@ async function ask(server: ServerView): Promise<void> {
       const work = command("Confirm", { server_id, fingerprint }).then(() =>
         command("Connect", { server_id }),
       );
-      void telling(failed, work);
+      void withErrorToast(failed, work);
     },
   });
 }
 
 export function askToConfirm(server: ServerView): void {
-  void telling("What it starts could not be shown", ask(server));
+  void withErrorToast("What it starts could not be shown", ask(server));
 }

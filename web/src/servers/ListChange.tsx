@@ -3,11 +3,11 @@ import { Badge, Popover, UnstyledButton } from "@mantine/core";
 import { useState } from "react";
 import { Link } from "react-router";
 import type { ListChangeView, ListKind, NamesView } from "../api/types";
-import { Icon } from "../parts/icons";
-import { Name } from "../parts/Name";
+import { Icon } from "../components/Icon";
+import { UntrustedText } from "../components/UntrustedText";
 import type { List } from "../state/lists";
-import { pathTo } from "../state/selection";
-import { clock } from "../values/format";
+import { pathTo } from "../state/navigation";
+import { formatTime } from "../values/format";
 import css from "./ListChange.module.css";
 
 interface Props {
@@ -40,10 +40,10 @@ function Group({ what, group, path, onGo }: GroupProps) {
           <li key={name} className="mono">
             {path ? (
               <Link to={path(name)} onClick={onGo}>
-                <Name>{name}</Name>
+                <UntrustedText>{name}</UntrustedText>
               </Link>
             ) : (
-              <Name>{name}</Name>
+              <UntrustedText>{name}</UntrustedText>
             )}
           </li>
         ))}
@@ -68,7 +68,7 @@ function Groups({ serverId, kind, change, onGo }: GroupsProps) {
   return (
     <section className={css.groups} aria-label="What changed" tabIndex={0}>
       <span className="dim">
-        {isSame ? "The list is the same as before." : `Changed at ${clock(at, false)}`}
+        {isSame ? "The list is the same as before." : `Changed at ${formatTime(at, false)}`}
       </span>
       <Group what="added" group={added} path={path} onGo={onGo} />
       <Group what="changed" group={changed} path={path} onGo={onGo} />
@@ -81,7 +81,7 @@ export function ListChange({ serverId, kind, list }: Props) {
   const [isOpen, setOpen] = useState(false);
   const { is_changed = false, fetched = 0 } = list.summary ?? {};
   if (!is_changed) return null;
-  const told = `changed, refreshed at ${clock(fetched, false)}`;
+  const told = `changed, refreshed at ${formatTime(fetched, false)}`;
   // It is not known where only some of the list was there before, and until the new list comes.
   if (!list.change || list.fetched !== fetched)
     return (

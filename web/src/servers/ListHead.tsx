@@ -1,11 +1,11 @@
 // Above a server's lists: search, and fetch again.
 import { ActionIcon, Tooltip } from "@mantine/core";
 import type { ListKind } from "../api/types";
-import { Icon } from "../parts/icons";
-import { SearchField } from "../parts/SearchField";
+import { Icon } from "../components/Icon";
+import { SearchField } from "../components/SearchField";
 import { loadList } from "../state/lists";
 import { useInspector } from "../state/store";
-import { clock } from "../values/format";
+import { formatTime } from "../values/format";
 
 interface Props {
   serverId: string;
@@ -24,7 +24,7 @@ export function ListHead({ serverId, kinds, noun, text, onText, onEnter, onDown 
   const summaries = server?.lists.filter((list) => kinds.includes(list.kind)) ?? [];
   const fetched = Math.max(0, ...summaries.map((list) => list.fetched));
   const isConnected = server?.state === "CONNECTED";
-  const when = fetched ? `Fetched at ${clock(fetched, false)}. ` : "";
+  const when = fetched ? `Fetched at ${formatTime(fetched, false)}. ` : "";
   return (
     <div className="toolbar">
       <SearchField

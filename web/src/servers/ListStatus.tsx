@@ -1,13 +1,13 @@
 // How a list stands: how many items in how many pages, what is waited for, what more there is.
 import { Button, Switch } from "@mantine/core";
 import type { ListKind } from "../api/types";
-import { ErrorNote } from "../parts/ErrorNote";
-import { useNow } from "../parts/useNow";
-import { telling } from "../state/actions";
-import { command } from "../state/connection";
+import { ErrorNote } from "../components/ErrorNote";
+import { useNow } from "../components/useNow";
+import { command } from "../state/commands";
 import { type List, loadList, loadMore, setOnePage, usePaging } from "../state/lists";
 import { useInspector } from "../state/store";
-import { counted, cut } from "../values/format";
+import { withErrorToast } from "../state/toasts";
+import { pluralize, truncate } from "../values/format";
 import { ListChange } from "./ListChange";
 import css from "./ListStatus.module.css";
 
@@ -32,9 +32,9 @@ export function extent(kind: ListKind, list: List, shown: number): string {
   const { items, summary } = list;
   if (!summary?.fetched) return "Not fetched";
   const total = Math.max(items.length, summary.count);
-  const all = counted(total, NAMES[kind].noun);
+  const all = pluralize(total, NAMES[kind].noun);
   const part = shown < items.length ? `${shown.toLocaleString("en")} of ${all}` : all;
-  const pages = summary.pages > 0 ? ` in ${counted(summary.pages, "page")}` : "";
+  const pages = summary.pages > 0 ? ` in ${pluralize(summary.pages, "page")}` : "";
   return `${part}${pages}${summary.next_cursor === null ? "" : ", more to come"}`;
 }
 
@@ -52,7 +52,7 @@ function More({ serverId, kind, cursor }: { serverId: string; kind: ListKind; cu
       <Button
         size="compact-xs"
         variant="default"
-        title={`Cursor: ${cut(cursor, 200)}`}
+        title={`Cursor: ${truncate(cursor, 200)}`}
         onClick={() => void loadMore(serverId, kind, true)}
       >
         Next page
@@ -90,7 +90,7 @@ export function ListStatus({ serverId, kind, list, shown, hasSwitch }: Props) {
   const isWaiting = list.summary ? list.summary.asked !== null : list.isLoading;
   const { next_cursor: cursor = null } = list.summary ?? {};
   const stop = (): void =>
-    void telling("It was not stopped", command("StopList", { server_id: serverId, kind }));
+    void withErrorToast("It was not stopped", command("StopList", { server_id: serverId, kind }));
   return (
     <>
       <div className={css.status}>

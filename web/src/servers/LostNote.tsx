@@ -2,11 +2,11 @@
 import { Button } from "@mantine/core";
 import { Link } from "react-router";
 import type { ServerView } from "../api/types";
-import { StateDot } from "../parts/StateDot";
-import { nameOf, pathTo } from "../state/selection";
+import { StateDot } from "../components/StateDot";
+import { pathTo, serverName } from "../state/navigation";
 import { useInspector } from "../state/store";
 import { withoutAnsi } from "../values/ansi";
-import { lostWords, shownState } from "../values/serverState";
+import { disconnectedText, displayState } from "../values/serverState";
 import css from "./LostNote.module.css";
 import { toggle } from "./toggle";
 import { isOnItsWay, Waiting } from "./Waiting";
@@ -31,9 +31,9 @@ export function LostNote({ server, isBrief = false }: Props) {
   const said = server.stderr_tail.slice(-LINES);
   return (
     <div className={css.note}>
-      <StateDot state={shownState(server)} />
+      <StateDot state={displayState(server)} />
       <span className={css.words} role="status">
-        {lostWords(server, nameOf(server))}. What you see is as it was.
+        {disconnectedText(server, serverName(server))}. What you see is as it was.
       </span>
       {isOnItsWay(server) ? (
         <Waiting server={server} />

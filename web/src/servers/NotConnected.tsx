@@ -2,22 +2,22 @@
 import { Button } from "@mantine/core";
 import { Link } from "react-router";
 import type { ServerView } from "../api/types";
-import { Empty } from "../parts/Empty";
-import { ErrorNote } from "../parts/ErrorNote";
-import type { IconName } from "../parts/icons";
-import { nameOf, pathToServer } from "../state/selection";
+import { EmptyState } from "../components/EmptyState";
+import { ErrorNote } from "../components/ErrorNote";
+import type { IconName } from "../components/Icon";
+import { pathToServer, serverName } from "../state/navigation";
 import { useInspector } from "../state/store";
-import { failureWords, stateWords } from "../values/serverState";
+import { failureTitle, stateLabel } from "../values/serverState";
 import { TrustButton } from "./TrustButton";
 import { toggle } from "./toggle";
 import { isOnItsWay, Waiting } from "./Waiting";
 
 export function NotConnected({ server, icon }: { server: ServerView | undefined; icon: IconName }) {
-  const isGreeted = useInspector((state) => state.run_id !== null);
-  if (!isGreeted) return <Empty icon={icon} title="Loading…" />;
+  const isReady = useInspector((state) => state.run_id !== null);
+  if (!isReady) return <EmptyState icon={icon} title="Loading…" />;
   if (!server) {
     return (
-      <Empty
+      <EmptyState
         icon="servers"
         title="There is no such server"
         action={
@@ -27,15 +27,15 @@ export function NotConnected({ server, icon }: { server: ServerView | undefined;
         }
       >
         It may have been removed, or mcplens was started with another configuration.
-      </Empty>
+      </EmptyState>
     );
   }
   const isWaiting = isOnItsWay(server);
   const error = server.error ?? server.problem;
   return (
-    <Empty
+    <EmptyState
       icon={icon}
-      title={`${nameOf(server)}: ${stateWords(server).toLowerCase()}`}
+      title={`${serverName(server)}: ${stateLabel(server).toLowerCase()}`}
       action={
         <div className="row">
           {!isWaiting && <Button onClick={() => toggle(server)}>Connect</Button>}
@@ -50,7 +50,7 @@ export function NotConnected({ server, icon }: { server: ServerView | undefined;
           {error && (
             <ErrorNote
               error={error}
-              title={failureWords(server)}
+              title={failureTitle(server)}
               action={<TrustButton server={server} />}
             />
           )}
@@ -59,6 +59,6 @@ export function NotConnected({ server, icon }: { server: ServerView | undefined;
       ) : (
         "Connect it to see what it offers."
       )}
-    </Empty>
+    </EmptyState>
   );
 }

@@ -1,11 +1,11 @@
 // A connection that is being made, or that is tried again soon: since when, and how to stop it.
 import { Button, Loader } from "@mantine/core";
 import type { ServerView } from "../api/types";
-import { useNow } from "../parts/useNow";
-import { telling } from "../state/actions";
-import { command } from "../state/connection";
-import { duration } from "../values/format";
-import { isRetrying, stepWords } from "../values/serverState";
+import { useNow } from "../components/useNow";
+import { command } from "../state/commands";
+import { withErrorToast } from "../state/toasts";
+import { formatDuration } from "../values/format";
+import { connectStepLabel, isRetrying } from "../values/serverState";
 import css from "./Waiting.module.css";
 
 export const isOnItsWay = (server: ServerView): boolean =>
@@ -24,8 +24,8 @@ export function Waiting({ server }: { server: ServerView }) {
           `Next attempt in ${next} s`
         ) : (
           <>
-            {stepWords(server)}
-            <span className="dim"> · for {duration(Math.max(0, now - server.since))}</span>
+            {connectStepLabel(server)}
+            <span className="dim"> · for {formatDuration(Math.max(0, now - server.since))}</span>
           </>
         )}
       </span>
@@ -33,7 +33,9 @@ export function Waiting({ server }: { server: ServerView }) {
         <Button
           size="compact-xs"
           variant="default"
-          onClick={() => void telling("Could not connect", command("Connect", { server_id }))}
+          onClick={() =>
+            void withErrorToast("Could not connect", command("Connect", { server_id }))
+          }
         >
           Try now
         </Button>
@@ -41,7 +43,9 @@ export function Waiting({ server }: { server: ServerView }) {
       <Button
         size="compact-xs"
         variant="default"
-        onClick={() => void telling("Could not cancel", command("Disconnect", { server_id }))}
+        onClick={() =>
+          void withErrorToast("Could not cancel", command("Disconnect", { server_id }))
+        }
       >
         Cancel
       </Button>

@@ -3,7 +3,7 @@ import { aServer } from "../testing/views";
 
 const asked = vi.hoisted(() => vi.fn());
 const confirmed = vi.hoisted(() => vi.fn());
-vi.mock("../state/connection", () => ({ command: asked }));
+vi.mock("../state/commands", () => ({ command: asked }));
 vi.mock("./Confirmation", () => ({ askToConfirm: confirmed }));
 vi.mock("@mantine/notifications", () => ({ notifications: { show: vi.fn() } }));
 

@@ -1,9 +1,9 @@
 // A server is left, whatever it was doing, and connected again: its code or its entry has changed.
 import type { ServerView } from "../api/types";
-import { telling } from "../state/actions";
-import { command } from "../state/connection";
-import { connect } from "../state/reconnect";
-import { nameOf } from "../state/selection";
+import { command } from "../state/commands";
+import { connect } from "../state/connect";
+import { serverName } from "../state/navigation";
+import { withErrorToast } from "../state/toasts";
 import { askToConfirm } from "./Confirmation";
 
 // By server, who left it last: who was overtaken meanwhile leaves the rest to the other.
@@ -38,5 +38,5 @@ async function beginAnew(server_id: string): Promise<void> {
 /** From any state; what comes of it is told as of any connection. */
 export function restart(server: ServerView): void {
   const verb = restartWord(server).toLowerCase();
-  void telling(`Could not ${verb} ${nameOf(server)}`, beginAnew(server.server_id));
+  void withErrorToast(`Could not ${verb} ${serverName(server)}`, beginAnew(server.server_id));
 }

@@ -3,7 +3,7 @@ import type { EventView } from "../api/types";
 import { Tree } from "../screens/traffic/tree";
 import { anEvent } from "../testing/views";
 import { EventRing } from "./events";
-import { Filtered } from "./filtered";
+import { FilteredEvents } from "./filteredEvents";
 
 const now = (run: () => void): void => run();
 const sent = { kind: "FrameSent", status: "request", method: "tools/call" };
@@ -102,7 +102,7 @@ describe("the request tree", () => {
   it("grows row by row to the same as at once, whatever is told late or not wanted", () => {
     for (const wanted of [() => true, (event: EventView) => event.seq % 2 === 0]) {
       const ring = new EventRing(1000, now);
-      const filtered = new Filtered(ring, wanted);
+      const filtered = new FilteredEvents(ring, wanted);
       const grown = new Tree(ring.parentOf, new Set());
       for (const event of handshake) {
         ring.append([event]);

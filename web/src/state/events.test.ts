@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { EventView } from "../api/types";
 import { anEvent } from "../testing/views";
 import { EventRing } from "./events";
-import { Filtered } from "./filtered";
+import { FilteredEvents } from "./filteredEvents";
 
 const now = (run: () => void): void => run();
 
@@ -110,7 +110,7 @@ describe("EventRing", () => {
 describe("Filtered", () => {
   it("follows the ring as it grows, is cut and starts again", () => {
     const ring = new EventRing(100, now);
-    const filtered = new Filtered(ring, (event) => event.seq % 2 === 0);
+    const filtered = new FilteredEvents(ring, (event) => event.seq % 2 === 0);
     ring.append([anEvent({ seq: 1 }), anEvent({ seq: 2 })]);
     expect(filtered.refresh().map((event) => event.seq)).toEqual([2]);
     ring.append([anEvent({ seq: 4 })]);
@@ -124,7 +124,11 @@ describe("Filtered", () => {
   });
   it("takes in a request that its end makes wanted, in its place", () => {
     const ring = new EventRing(100, now);
-    const filtered = new Filtered(ring, (event) => ring.joined(event).elapsed_s !== null, true);
+    const filtered = new FilteredEvents(
+      ring,
+      (event) => ring.joined(event).elapsed_s !== null,
+      true,
+    );
     const sent = { kind: "FrameSent", status: "request" };
     const came = { kind: "FrameReceived", status: "result" };
     ring.append([1, 2, 3].map((seq) => anEvent({ seq, ...sent, request_id: seq })));
@@ -140,7 +144,7 @@ describe("Filtered", () => {
   });
   it("takes in what is merged at the front, and can stop half way", () => {
     const ring = new EventRing(10_000, now);
-    const filtered = new Filtered(ring, (event) => event.seq % 2 === 0);
+    const filtered = new FilteredEvents(ring, (event) => event.seq % 2 === 0);
     ring.append([anEvent({ seq: 5 }), anEvent({ seq: 6 })]);
     filtered.refresh();
     ring.merge([1, 2, 3, 4].map((seq) => anEvent({ seq })));

@@ -1,7 +1,7 @@
 // Tools, resources, templates and prompts as the screens know them. A server may send anything
 // under any name: only what has the right type is taken over, the rest is said to be wrong.
 import type { ItemView, ListKind } from "../api/types";
-import { type Fields, fieldsOf, isObject } from "../values/shape";
+import { fieldsOf, isObject, type JsonObject } from "../values/jsonObject";
 
 export interface Tool {
   name?: string;
@@ -57,7 +57,7 @@ export interface Item<T> {
 
 /** Takes fields of the right type, and notes those of another. */
 class Reader {
-  readonly fields: Fields;
+  readonly fields: JsonObject;
 
   constructor(
     value: unknown,
@@ -87,7 +87,7 @@ class Reader {
     return this.take(name, (value) => typeof value === "boolean", "true or false");
   }
 
-  object(name: string): Fields | undefined {
+  object(name: string): JsonObject | undefined {
     return this.take(name, isObject, "an object");
   }
 
@@ -172,7 +172,7 @@ const THINGS: Record<ListKind, string> = {
 
 /** A list and what comes after it, each with a key of its own: of those that have one in common all
  * but the first get a new one, and all a problem. */
-export function apart(
+export function withUniqueKeys(
   kind: ListKind,
   before: Item<unknown>[],
   items: Item<unknown>[],
@@ -208,7 +208,7 @@ export function titleOf(value: Tool | Resource | Prompt, key = ""): string {
 }
 
 /** The items whose text has all the words. */
-export function fitting<T>(items: Item<T>[], text: string): Item<T>[] {
+export function matchingItems<T>(items: Item<T>[], text: string): Item<T>[] {
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
   if (!words.length) return items;
   return items.filter((item) => words.every((word) => item.text.includes(word)));

@@ -3,8 +3,8 @@ import type { ItemView, ListKind, ListSummary, ListView } from "../api/types";
 import { hintsOf, whyBarred, whyNoTask } from "../screens/tools/tool";
 import { extent } from "../servers/ListStatus";
 import { aServer } from "../testing/views";
-import { fitting, itemOf, type Prompt, type Resource, type Tool, titleOf } from "./items";
-import { type Held, taken } from "./lists";
+import { itemOf, matchingItems, type Prompt, type Resource, type Tool, titleOf } from "./items";
+import { type LoadedList, mergeReply } from "./lists";
 
 const ODD: unknown[] = [42, null, [1, "x"], { a: 1 }, true, ""];
 const GOOD: Record<ListKind, Record<string, unknown>> = {
@@ -78,13 +78,13 @@ describe("an item that a server lists", () => {
   });
   it("is found by all words of a search, whatever their case", () => {
     const items = [itemOf("tools", view(GOOD.tools), 0), itemOf("tools", view({ name: "x" }), 1)];
-    expect(fitting(items, "ADDS more").map((item) => item.key)).toEqual(["add"]);
-    expect(fitting(items, " ")).toBe(items);
+    expect(matchingItems(items, "ADDS more").map((item) => item.key)).toEqual(["add"]);
+    expect(matchingItems(items, " ")).toBe(items);
   });
 });
 
 describe("a list that comes in parts", () => {
-  const none: Held = {
+  const none: LoadedList = {
     items: [],
     count: 0,
     fetched: 0,
@@ -105,38 +105,41 @@ describe("a list that comes in parts", () => {
     ...part,
   });
   const named = (...names: string[]): ItemView[] => names.map((name) => view({ name }));
-  const keys = (held: Partial<Held>): string[] => (held.items ?? []).map((item) => item.key);
+  const keys = (held: Partial<LoadedList>): string[] => (held.items ?? []).map((item) => item.key);
 
   it("grows, with what may not be offered at its end", () => {
     const dropped = named("bad");
-    const first = { ...none, ...taken(none, reply({ items: named("a", "b"), dropped })) };
+    const first = { ...none, ...mergeReply(none, reply({ items: named("a", "b"), dropped })) };
     expect(keys(first)).toEqual(["a", "b", "bad"]);
-    const second = { ...first, ...taken(first, reply({ start: 2, items: named("c"), dropped })) };
+    const second = {
+      ...first,
+      ...mergeReply(first, reply({ start: 2, items: named("c"), dropped })),
+    };
     expect(keys(second)).toEqual(["a", "b", "c", "bad"]);
     expect(second.count).toBe(3);
-    expect(taken(second, reply({ start: 3, dropped }))).toEqual({});
+    expect(mergeReply(second, reply({ start: 3, dropped }))).toEqual({});
   });
   it("has a row for each item, though two have one name", () => {
-    const first = { ...none, ...taken(none, reply({ items: named("a", "a", "a #2") })) };
+    const first = { ...none, ...mergeReply(none, reply({ items: named("a", "a", "a #2") })) };
     expect(keys(first)).toEqual(["a", "a #2", "a #2 #2"]);
     expect(first.items.map((item) => item.problem)).toEqual([
       "another tool has this name.",
       "another tool has this name.",
       "another tool has this name.",
     ]);
-    const second = taken(first, reply({ start: 3, items: named("a", "b") }));
+    const second = mergeReply(first, reply({ start: 3, items: named("a", "b") }));
     expect(keys(second).slice(3)).toEqual(["a #3", "b"]);
     const uris = [view({ uri: "x://a", name: "a" }), view({ uri: "x://a", name: "b" })];
-    const resources = taken(none, reply({ kind: "resources", items: uris }));
+    const resources = mergeReply(none, reply({ kind: "resources", items: uris }));
     expect(resources.items?.[1]).toMatchObject({ key: "x://a #2", value: { uri: "x://a" } });
     expect(resources.items?.[1]?.problem).toBe("another resource has this URI.");
-    const late = { ...none, ...taken(none, reply({ items: named("c", "d") })) };
-    const marked = taken(late, reply({ start: 2, items: named("c") }));
+    const late = { ...none, ...mergeReply(none, reply({ items: named("c", "d") })) };
+    const marked = mergeReply(late, reply({ start: 2, items: named("c") }));
     expect(marked.items?.map((item) => item.problem === null)).toEqual([false, true, false]);
   });
   it("begins anew with another fetch", () => {
-    const first = { ...none, ...taken(none, reply({ items: named("a", "b") })) };
-    const again = taken(first, reply({ items: named("z"), fetched: 6 }));
+    const first = { ...none, ...mergeReply(none, reply({ items: named("a", "b") })) };
+    const again = mergeReply(first, reply({ items: named("z"), fetched: 6 }));
     expect(keys(again)).toEqual(["z"]);
     expect(again.fetched).toBe(6);
   });
@@ -155,7 +158,7 @@ describe("how a list stands", () => {
     awaited: 2,
   };
   const items = ["a", "b"].map((name, index) => itemOf("tools", view({ name }), index));
-  const held: Held = {
+  const held: LoadedList = {
     items,
     count: 2,
     fetched: 5,

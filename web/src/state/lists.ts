@@ -11,11 +11,11 @@ import type {
   ListView,
   ServerView,
 } from "../api/types";
-import { command } from "./connection";
-import { apart, type Item, itemOf } from "./items";
+import { command } from "./commands";
+import { type Item, itemOf, withUniqueKeys } from "./items";
 import { useInspector } from "./store";
 
-export interface Held {
+export interface LoadedList {
   items: Item<unknown>[];
   /** How many of the items may be offered to a model; the others stand at the end. */
   count: number;
@@ -33,24 +33,31 @@ const MOST = 10_000;
 // Between two looks at a list that keeps growing.
 const PAUSE_MS = 80;
 
-const NONE: Held = { items: [], count: 0, fetched: 0, change: null, isLoading: false, error: null };
-const useHeld = create<Record<string, Held>>()(() => ({}));
-const heldOf = (key: string): Held => useHeld.getState()[key] ?? NONE;
-const put = (key: string, held: Partial<Held>): void =>
-  useHeld.setState({ [key]: { ...heldOf(key), ...held } });
+const NONE: LoadedList = {
+  items: [],
+  count: 0,
+  fetched: 0,
+  change: null,
+  isLoading: false,
+  error: null,
+};
+const useLoadedLists = create<Record<string, LoadedList>>()(() => ({}));
+const loadedList = (key: string): LoadedList => useLoadedLists.getState()[key] ?? NONE;
+const put = (key: string, held: Partial<LoadedList>): void =>
+  useLoadedLists.setState({ [key]: { ...loadedList(key), ...held } });
 const keyOf = (serverId: string, kind: ListKind): string => `${serverId} ${kind}`;
 
-const underWay = new Map<string, Promise<void>>();
+const inFlight = new Map<string, Promise<void>>();
 
 /** Fetch a list; two parts of a screen that want the same one share the answer. */
 export function loadList(serverId: string, kind: ListKind, refresh = false): Promise<void> {
   const key = keyOf(serverId, kind);
-  const running = underWay.get(key);
+  const running = inFlight.get(key);
   if (running && !refresh) return running;
-  const work: Promise<void> = fetchList(serverId, kind, refresh, () => underWay.get(key) === work)
+  const work: Promise<void> = fetchList(serverId, kind, refresh, () => inFlight.get(key) === work)
     // A refresh takes the place of whoever was on the way.
-    .finally(() => underWay.get(key) === work && underWay.delete(key));
-  underWay.set(key, work);
+    .finally(() => inFlight.get(key) === work && inFlight.delete(key));
+  inFlight.set(key, work);
   return work;
 }
 
@@ -64,7 +71,7 @@ async function fetchList(
   put(key, { isLoading: true, error: null });
   try {
     for (let turn = 0; ; turn++) {
-      const { count, fetched } = heldOf(key);
+      const { count, fetched } = loadedList(key);
       const reply = await command("List", {
         server_id: serverId,
         kind,
@@ -75,7 +82,7 @@ async function fetchList(
         most: count ? MOST : FIRST,
       });
       if (!isWanted()) return;
-      put(key, taken(heldOf(key), reply));
+      put(key, mergeReply(loadedList(key), reply));
       if (reply.is_complete) break;
       if (turn > 1) await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
     }
@@ -87,16 +94,16 @@ async function fetchList(
 }
 
 /** What is held, with what a reply brings. */
-export function taken(held: Held, reply: ListView): Partial<Held> {
+export function mergeReply(held: LoadedList, reply: ListView): Partial<LoadedList> {
   const { start, items, dropped, kind, fetched, change } = reply;
   const isSame = items.length === 0 && start === held.count && fetched === held.fetched;
   if (isSame && held.items.length === start + dropped.length) return {};
   const kept = held.items.slice(0, start);
   const came = [...items, ...dropped].map((view, index) => itemOf(kind, view, start + index));
-  return { items: apart(kind, kept, came), count: start + items.length, fetched, change };
+  return { items: withUniqueKeys(kind, kept, came), count: start + items.length, fetched, change };
 }
 
-export interface List extends Held {
+export interface List extends LoadedList {
   /** Where the list stands at the backend; null before anybody asked for it. */
   summary: ListSummary | null;
   /** There is something to show, connected or not. */
@@ -105,7 +112,7 @@ export interface List extends Held {
 
 /** A list of a server; fetched when first looked at, and when the server says that it changed. */
 export function useList(serverId: string, kind: ListKind): List {
-  const held = useHeld((state) => state[keyOf(serverId, kind)]) ?? NONE;
+  const held = useLoadedLists((state) => state[keyOf(serverId, kind)]) ?? NONE;
   const server = useInspector((state) => state.servers.get(serverId));
   const isConnected = server?.state === "CONNECTED";
   const summary = server?.lists.find((list) => list.kind === kind) ?? null;
@@ -122,7 +129,7 @@ export function useList(serverId: string, kind: ListKind): List {
 }
 
 /** Whether what a list does not have may still come. */
-export const isComing = (server: ServerView, list: List): boolean =>
+export const isStillLoading = (server: ServerView, list: List): boolean =>
   server.state === "CONNECTED" && (list.isLoading || list.summary === null);
 
 export function offers(capabilities: Record<string, unknown>, kind: ListKind): boolean {
@@ -130,7 +137,7 @@ export function offers(capabilities: Record<string, unknown>, kind: ListKind): b
 }
 
 /** The items of a list as the screen's own type; broken ones are kept, with their problem. */
-export const itemsIn = <T>(held: Held): Item<T>[] => held.items as Item<T>[];
+export const itemsIn = <T>(held: LoadedList): Item<T>[] => held.items as Item<T>[];
 
 // -- page by page ------------------------------------------------------------------------------
 
@@ -180,6 +187,6 @@ export function useLoadAll(): void {
 
 /** What is held of all lists right now. */
 export function useAllItems(): (serverId: string, kind: ListKind) => Item<unknown>[] {
-  const all = useHeld();
+  const all = useLoadedLists();
   return useCallback((serverId, kind) => all[keyOf(serverId, kind)]?.items ?? NONE.items, [all]);
 }

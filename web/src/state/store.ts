@@ -1,7 +1,7 @@
 // What the backend told of servers, calls, questions, tasks and settings: the newest view of each.
 // A newer view replaces the older one; there is no state machine here.
 import { create } from "zustand";
-import type { Link } from "../api/socket";
+import type { BackendLink } from "../api/socket";
 import type {
   CallView,
   Changed,
@@ -19,7 +19,7 @@ import type {
 import { ring } from "./events";
 
 export interface Inspector {
-  link: Link;
+  link: BackendLink;
   run_id: string | null;
   version: string;
   first_server_id: string | null;
@@ -57,7 +57,7 @@ const byKey = <T>(items: T[], key: (item: T) => string): Map<string, T> =>
 /** As the backend names it: two servers, and both sides, may choose the same id. */
 export const taskKey = (task: TaskView): string => `${task.server_id}/${task.role}/${task.task_id}`;
 
-function greeted(state: Inspector, hello: Hello): Partial<Inspector> {
+function fromHello(state: Inspector, hello: Hello): Partial<Inspector> {
   return {
     run_id: hello.run_id,
     version: hello.version,
@@ -73,7 +73,7 @@ function greeted(state: Inspector, hello: Hello): Partial<Inspector> {
   };
 }
 
-function replaced<T>(map: Map<string, T>, key: string, value: T | null): Map<string, T> {
+function withEntry<T>(map: Map<string, T>, key: string, value: T | null): Map<string, T> {
   const next = new Map(map);
   if (value === null) next.delete(key);
   else next.set(key, value);
@@ -86,7 +86,7 @@ function withServer(
   key: string,
   value: ServerView | null,
 ): Map<string, ServerView> {
-  const next = replaced(servers, key, value);
+  const next = withEntry(servers, key, value);
   if (servers.has(key)) return next;
   for (const [id, server] of servers) {
     if (server.source.kind !== "built-in") continue;
@@ -97,7 +97,7 @@ function withServer(
 }
 
 /** What a change carries, told by its `what`. */
-type Change = {
+type TypedChange = {
   [What in Thing]: Changed & { what: What; value: Things[What] | null };
 }[Thing];
 
@@ -109,22 +109,22 @@ function withList(
   const server = state.servers.get(server_id);
   if (!server || !summary) return {};
   const lists = [...server.lists.filter((list) => list.kind !== summary.kind), summary];
-  return { servers: replaced(state.servers, server_id, { ...server, lists }) };
+  return { servers: withEntry(state.servers, server_id, { ...server, lists }) };
 }
 
-export function changed(state: Inspector, change: Changed): Partial<Inspector> {
-  const { what, key, value } = change as Change;
+export function applyChange(state: Inspector, change: Changed): Partial<Inspector> {
+  const { what, key, value } = change as TypedChange;
   switch (what) {
     case "servers":
       return { servers: withServer(state.servers, key, value) };
     case "calls":
-      return { calls: replaced(state.calls, key, value) };
+      return { calls: withEntry(state.calls, key, value) };
     case "questions":
-      return { questions: replaced(state.questions, key, value) };
+      return { questions: withEntry(state.questions, key, value) };
     case "settings":
-      return { settings: replaced(state.settings, key, value) };
+      return { settings: withEntry(state.settings, key, value) };
     case "tasks":
-      return { tasks: replaced(state.tasks, key, value) };
+      return { tasks: withEntry(state.tasks, key, value) };
     case "lists":
       return withList(state, change.server_id, value);
     case "recording":
@@ -134,27 +134,27 @@ export function changed(state: Inspector, change: Changed): Partial<Inspector> {
 
 // A server may ask a thousand times in a second: the first is shown at once, what follows together.
 const TOGETHER_MS = 100;
-const asked = new Map<string, QuestionView | null>();
+const pendingQuestions = new Map<string, QuestionView | null>();
 let isWaiting = false;
 
-function takeAsked(): void {
-  if (asked.size === 0) return;
+function flushQuestions(): void {
+  if (pendingQuestions.size === 0) return;
   const questions = new Map(useInspector.getState().questions);
-  for (const [key, value] of asked)
+  for (const [key, value] of pendingQuestions)
     if (value === null) questions.delete(key);
     else questions.set(key, value);
-  asked.clear();
+  pendingQuestions.clear();
   useInspector.setState({ questions });
 }
 
-function ask({ key, value }: Changed): void {
-  asked.set(key, value as QuestionView | null);
+function queueQuestion({ key, value }: Changed): void {
+  pendingQuestions.set(key, value as QuestionView | null);
   if (isWaiting) return;
-  takeAsked();
+  flushQuestions();
   isWaiting = true;
   setTimeout(() => {
     isWaiting = false;
-    takeAsked();
+    flushQuestions();
   }, TOGETHER_MS);
 }
 
@@ -163,8 +163,8 @@ export function apply(message: ServerMessage): void {
   switch (message.type) {
     case "Hello":
       if (!message.is_resumed) ring.restart();
-      asked.clear();
-      useInspector.setState((state) => greeted(state, message));
+      pendingQuestions.clear();
+      useInspector.setState((state) => fromHello(state, message));
       return;
     case "Events":
       ring.append(message.events);
@@ -173,8 +173,8 @@ export function apply(message: ServerMessage): void {
       ring.miss({ first_seq: message.first_seq, last_seq: message.last_seq });
       return;
     case "Changed":
-      if (message.what === "questions") ask(message);
-      else useInspector.setState((state) => changed(state, message));
+      if (message.what === "questions") queueQuestion(message);
+      else useInspector.setState((state) => applyChange(state, message));
       return;
     case "Reply":
     case "Failure":

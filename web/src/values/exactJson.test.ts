@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { ExactNumber, indented, parseExactly } from "./exactJson";
+import { ExactNumber, indentJson, parseExactly } from "./exactJson";
 import { findIn, rowsOf } from "./jsonRows";
 
 describe("JSON with every digit", () => {
@@ -28,9 +28,9 @@ describe("JSON with every digit", () => {
 
   it("is indented without a change to any token", () => {
     const text = '{"b":1.0,"a":[ ],"a":[1e400,{"x":"\\u00e4 \\"{,}"}],"o":{}}';
-    expect(indented(text)).toBe(
+    expect(indentJson(text)).toBe(
       '{\n  "b": 1.0,\n  "a": [],\n  "a": [\n    1e400,\n    {\n      "x": "\\u00e4 \\"{,}"\n    }\n  ],\n  "o": {}\n}',
     );
-    expect(indented('"a\\\\"')).toBe('"a\\\\"');
+    expect(indentJson('"a\\\\"')).toBe('"a\\\\"');
   });
 });

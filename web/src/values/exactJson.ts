@@ -1,6 +1,6 @@
 // JSON for showing: a number keeps the text that it was written with where a JavaScript number
 // would lose some of it (digits beyond 2^53, 1.0, 1e400).
-import { words } from "./format";
+import { errorMessage } from "./format";
 import type { Parsed } from "./json";
 
 interface Native {
@@ -43,11 +43,11 @@ export function parseExactly(text: string): { value: unknown; isExact: boolean }
 }
 
 /** The same, where a text need not be JSON. */
-export function parseShown(text: string): Parsed {
+export function tryParseExactly(text: string): Parsed {
   try {
     return { ok: true, value: parseExactly(text).value };
   } catch (thrown) {
-    return { ok: false, problem: words(thrown) };
+    return { ok: false, problem: errorMessage(thrown) };
   }
 }
 
@@ -78,7 +78,7 @@ function endOfToken(text: string, start: number): number {
 }
 
 /** A JSON text with line breaks and indents; every token stays as it was written. */
-export function indented(text: string): string {
+export function indentJson(text: string): string {
   const lines = ["\n"];
   let out = "";
   let depth = 0;

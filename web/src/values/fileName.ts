@@ -1,5 +1,5 @@
 // How saved files are called: by server, what they hold, and when they were saved.
-import { moment } from "./format";
+import { formatDateTime } from "./format";
 
 // Two such parts and the time stay below the 255 bytes of a file name, in any script.
 const MOST = 24;
@@ -21,6 +21,6 @@ export function fileName(
   wall: number = Date.now() / 1000,
 ): string {
   const parts = about.map((text) => part(text ?? "")).filter(Boolean);
-  const time = moment(wall).replace(" ", "T").replaceAll(":", "-");
+  const time = formatDateTime(wall).replace(" ", "T").replaceAll(":", "-");
   return `${[...(parts.length ? parts : ["mcplens"]), time].join("-")}.${ending}`;
 }

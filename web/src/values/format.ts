@@ -1,12 +1,12 @@
 // Numbers and moments in words, the same everywhere.
 
-export function bytes(count: number): string {
+export function formatBytes(count: number): string {
   if (count < 1000) return `${count} B`;
   if (count < 1_000_000) return `${(count / 1000).toFixed(count < 10_000 ? 1 : 0)} kB`;
   return `${(count / 1_000_000).toFixed(1)} MB`;
 }
 
-export function duration(seconds: number): string {
+export function formatDuration(seconds: number): string {
   if (seconds < 0.001) return "<1 ms";
   if (seconds < 1) return `${Math.round(seconds * 1000)} ms`;
   if (seconds < 10) return `${seconds.toFixed(2)} s`;
@@ -19,23 +19,23 @@ export function duration(seconds: number): string {
 const pad = (value: number, width = 2): string => String(value).padStart(width, "0");
 
 /** Time of day with milliseconds, of wall clock seconds. */
-export function clock(wall: number, millis = true): string {
+export function formatTime(wall: number, millis = true): string {
   const date = new Date(wall * 1000);
   const time = `${pad(date.getHours())}:${pad(date.getMinutes())}:${pad(date.getSeconds())}`;
   return millis ? `${time}.${pad(date.getMilliseconds(), 3)}` : time;
 }
 
-export function moment(wall: number): string {
+export function formatDateTime(wall: number): string {
   const date = new Date(wall * 1000);
-  return `${date.getFullYear()}-${pad(date.getMonth() + 1)}-${pad(date.getDate())} ${clock(wall, false)}`;
+  return `${date.getFullYear()}-${pad(date.getMonth() + 1)}-${pad(date.getDate())} ${formatTime(wall, false)}`;
 }
 
-export const counted = (count: number, one: string, many = `${one}s`): string =>
+export const pluralize = (count: number, one: string, many = `${one}s`): string =>
   `${count.toLocaleString("en")} ${count === 1 ? one : many}`;
 
-export const cut = (text: string, most: number): string =>
+export const truncate = (text: string, most: number): string =>
   text.length > most ? `${text.slice(0, most - 1)}…` : text;
 
 /** The words of a thrown value, for a person. */
-export const words = (thrown: unknown): string =>
+export const errorMessage = (thrown: unknown): string =>
   thrown instanceof Error ? thrown.message : String(thrown);

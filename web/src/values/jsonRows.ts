@@ -100,7 +100,7 @@ export function rowsOf(root: unknown, open: ReadonlySet<string>): JsonRow[] {
 }
 
 /** Whether there are more values in it than this, itself counted; no more of it is walked. */
-export function hasMoreThan(root: unknown, most: number): boolean {
+export function hasMoreValuesThan(root: unknown, most: number): boolean {
   let left = most;
   const walk = (value: unknown): boolean => {
     left -= 1;
@@ -114,7 +114,7 @@ export function hasMoreThan(root: unknown, most: number): boolean {
 }
 
 /** Pointers to open at first: as deep as fits about `budget` rows, and whatever stands alone. */
-export function openAtFirst(root: unknown, budget: number): Set<string> {
+export function initiallyOpen(root: unknown, budget: number): Set<string> {
   const open = new Set<string>();
   let level: [unknown, string][] = [[root, ""]];
   let rows = 1;
@@ -141,10 +141,13 @@ export function openAtFirst(root: unknown, budget: number): Set<string> {
 }
 
 /** What a person opened (true) or closed, by its pointer. */
-export type Toggled = ReadonlyMap<string, boolean>;
+export type ToggledNodes = ReadonlyMap<string, boolean>;
 
 /** What is open at first, but for what a person decided. */
-export function withToggled(atFirst: ReadonlySet<string>, toggled: Toggled): ReadonlySet<string> {
+export function withToggled(
+  atFirst: ReadonlySet<string>,
+  toggled: ToggledNodes,
+): ReadonlySet<string> {
   if (toggled.size === 0) return atFirst;
   const open = new Set(atFirst);
   for (const [pointer, isOpen] of toggled) {
@@ -155,14 +158,14 @@ export function withToggled(atFirst: ReadonlySet<string>, toggled: Toggled): Rea
 }
 
 // Nobody steps through more.
-export const MOST_FOUND = 1000;
+export const MAX_MATCHES = 1000;
 
 /** How often something was found, in words. */
-export const foundWords = (count: number): string =>
-  count > MOST_FOUND ? `${MOST_FOUND}+ found` : `${count} found`;
+export const matchCountLabel = (count: number): string =>
+  count > MAX_MATCHES ? `${MAX_MATCHES}+ found` : `${count} found`;
 
 /** The pointers of values and names that contain the text; one more than the most if there are. */
-export function findIn(root: unknown, text: string, most = MOST_FOUND + 1): string[] {
+export function findIn(root: unknown, text: string, most = MAX_MATCHES + 1): string[] {
   const needle = text.toLowerCase();
   const found: string[] = [];
   const walk = (value: unknown, pointer: string, name: string): void => {
@@ -182,7 +185,7 @@ export function findIn(root: unknown, text: string, most = MOST_FOUND + 1): stri
 }
 
 /** The pointers of all that has to be open for this one to be seen. */
-export function leadingTo(root: unknown, pointer: string): string[] {
+export function ancestorsOf(root: unknown, pointer: string): string[] {
   const open: string[] = [];
   let value = root;
   let at = "";

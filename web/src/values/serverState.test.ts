@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { aServer } from "../testing/views";
-import { clock } from "./format";
-import { failureWords, lostWords } from "./serverState";
+import { formatTime } from "./format";
+import { disconnectedText, failureTitle } from "./serverState";
 
 const AT = 1_700_000_000;
 const exit = { pid: 1, exit_code: null, signal: "SIGKILL", at: AT };
@@ -15,9 +15,12 @@ const error = {
 } as const;
 
 describe("a server that is gone", () => {
-  const at = clock(AT, false);
+  const at = formatTime(AT, false);
   const said = (given: Parameters<typeof aServer>[0]): string =>
-    lostWords(aServer({ since: AT, exit: null, error: null, retry: null, ...given }), "awk.py");
+    disconnectedText(
+      aServer({ since: AT, exit: null, error: null, retry: null, ...given }),
+      "awk.py",
+    );
 
   it("is told of in a sentence", () => {
     const retry = { count: 1, most: 3, at: AT + 5 };
@@ -39,8 +42,8 @@ describe("a server that is gone", () => {
 describe("what is wrong with a server", () => {
   it("is its entry, before an attempt to connect and after it", () => {
     const problem = { ...error, code: "CONFIGURATION_INVALID" } as const;
-    const words = [null, problem].map((seen) => failureWords(aServer({ error: seen, problem })));
+    const words = [null, problem].map((seen) => failureTitle(aServer({ error: seen, problem })));
     expect(words).toEqual(["It cannot be used like this", "It cannot be used like this"]);
-    expect(failureWords(aServer({ error, problem: null }))).toBe("Connection Error");
+    expect(failureTitle(aServer({ error, problem: null }))).toBe("Connection Error");
   });
 });

@@ -1,18 +1,18 @@
 import { describe, expect, it } from "vitest";
-import { stepped } from "../parts/FindBar";
+import { nextMatch } from "../components/FindBar";
 import {
   columnsIn,
   findAll,
   isContinued,
-  lastNotAbove,
-  piecesOf,
+  lastIndexAtMost,
+  MAX_COLUMNS,
   rowAt,
   rowStarts,
-  WIDEST,
+  splitAtMatches,
 } from "./textRows";
 
 describe("a long text", () => {
-  const text = `one\n\n${"x".repeat(WIDEST + 5)}\nlast\n`;
+  const text = `one\n\n${"x".repeat(MAX_COLUMNS + 5)}\nlast\n`;
 
   it("is cut into rows, and long lines into pieces", () => {
     const starts = rowStarts(text);
@@ -20,8 +20,8 @@ describe("a long text", () => {
       const { start, end } = rowAt(text, starts, row);
       return text.slice(start, end);
     });
-    expect(rows).toEqual(["one", "", "x".repeat(WIDEST), "xxxxx", "last", ""]);
-    expect(lastNotAbove(starts, text.indexOf("last"))).toBe(4);
+    expect(rows).toEqual(["one", "", "x".repeat(MAX_COLUMNS), "xxxxx", "last", ""]);
+    expect(lastIndexAtMost(starts, text.indexOf("last"))).toBe(4);
   });
 
   const wrapped = (given: string, width: number): string[] => {
@@ -52,7 +52,7 @@ describe("a long text", () => {
 
   it("has rows for a box of any width", () => {
     expect([columnsIn(566, 7.2), columnsIn(20, 7.2), columnsIn(0, 7.2), columnsIn(566, 0)]).toEqual(
-      [78, 10, WIDEST, WIDEST],
+      [78, 10, MAX_COLUMNS, MAX_COLUMNS],
     );
   });
 
@@ -62,23 +62,26 @@ describe("a long text", () => {
   });
 
   it("is cut at what was found, also across two pieces", () => {
-    expect(piecesOf("abcabc", 0, 6, [1, 4], 1).map((one) => [one.text, one.match])).toEqual([
+    expect(splitAtMatches("abcabc", 0, 6, [1, 4], 1).map((one) => [one.text, one.match])).toEqual([
       ["a", -1],
       ["b", 0],
       ["ca", -1],
       ["b", 1],
       ["c", -1],
     ]);
-    expect(piecesOf("abcdef", 3, 6, [2], 2).map((one) => [one.text, one.match])).toEqual([
+    expect(splitAtMatches("abcdef", 3, 6, [2], 2).map((one) => [one.text, one.match])).toEqual([
       ["d", 0],
       ["ef", -1],
     ]);
   });
 
   it("is stepped through round and round", () => {
-    expect([stepped(-1, 1, 3), stepped(2, 1, 3), stepped(0, -1, 3), stepped(-1, -1, 3)]).toEqual([
-      0, 0, 2, 2,
-    ]);
-    expect(stepped(0, 1, 0)).toBe(-1);
+    expect([
+      nextMatch(-1, 1, 3),
+      nextMatch(2, 1, 3),
+      nextMatch(0, -1, 3),
+      nextMatch(-1, -1, 3),
+    ]).toEqual([0, 0, 2, 2]);
+    expect(nextMatch(0, 1, 0)).toBe(-1);
   });
 });

@@ -2,19 +2,19 @@
 // Pure.
 
 // A line longer than this is shown in pieces, however wide its box.
-export const WIDEST = 4000;
+export const MAX_COLUMNS = 4000;
 // Narrower than this, a box holds no row that anybody could read.
 const NARROWEST = 10;
 // As the browser sets it.
 const TAB = 8;
 // More matches than anybody steps through.
-export const MOST_FOUND = 100_000;
+export const MAX_MATCHES = 100_000;
 
 /** How many characters of this width fit the box; WIDEST where neither is known. */
 export const columnsIn = (box: number, character: number): number =>
   box > 0 && character > 0
-    ? Math.min(WIDEST, Math.max(NARROWEST, Math.floor(box / character)))
-    : WIDEST;
+    ? Math.min(MAX_COLUMNS, Math.max(NARROWEST, Math.floor(box / character)))
+    : MAX_COLUMNS;
 
 /** Whether a character of Chinese, Japanese or Korean takes the place of two; an emoji has two. */
 const isWide = (code: number): boolean =>
@@ -39,7 +39,7 @@ function fullAt(text: string, start: number, end: number, width: number): number
 }
 
 /** Where each row begins; each ends where the next begins, without its line break. */
-export function rowStarts(text: string, width = WIDEST): number[] {
+export function rowStarts(text: string, width = MAX_COLUMNS): number[] {
   const starts: number[] = [];
   let at = 0;
   for (;;) {
@@ -68,7 +68,7 @@ export function rowAt(text: string, starts: number[], row: number): { start: num
 }
 
 /** The index of the last value that is not above this one; -1 if all are. */
-export function lastNotAbove(sorted: number[], value: number): number {
+export function lastIndexAtMost(sorted: number[], value: number): number {
   let low = 0;
   let high = sorted.length;
   while (low < high) {
@@ -85,12 +85,12 @@ export function findAll(text: string, needle: string): number[] {
   const pattern = new RegExp(needle.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"), "gi");
   for (let found = pattern.exec(text); found; found = pattern.exec(text)) {
     places.push(found.index);
-    if (places.length >= MOST_FOUND) break;
+    if (places.length >= MAX_MATCHES) break;
   }
   return places;
 }
 
-interface Piece {
+interface TextPiece {
   text: string;
   /** Which match this is of; -1 for what lies between. */
   match: number;
@@ -98,17 +98,17 @@ interface Piece {
 }
 
 /** The text from `start` to `end`, cut at the matches in it. */
-export function piecesOf(
+export function splitAtMatches(
   text: string,
   start: number,
   end: number,
   places: number[],
   length: number,
-): Piece[] {
-  const pieces: Piece[] = [];
+): TextPiece[] {
+  const pieces: TextPiece[] = [];
   let at = start;
   // A match that began in the row before may reach into this one.
-  let match = Math.max(0, lastNotAbove(places, start - length) + 1);
+  let match = Math.max(0, lastIndexAtMost(places, start - length) + 1);
   for (; match < places.length; match += 1) {
     const from = Math.max(at, places[match] ?? 0);
     const to = Math.min(end, (places[match] ?? 0) + length);

@@ -3,14 +3,15 @@ import { Button, Checkbox, Menu, Popover, SegmentedControl, Select, Switch } fro
 import { notifications } from "@mantine/notifications";
 import { memo, useState } from "react";
 import type { EventView } from "../../api/types";
-import { Icon } from "../../parts/icons";
-import { copy, save } from "../../parts/text";
-import { awaiting } from "../../state/awaiting";
-import { command } from "../../state/connection";
+import { copyText } from "../../components/clipboard";
+import { downloadFile } from "../../components/download";
+import { Icon } from "../../components/Icon";
+import { command } from "../../state/commands";
 import { useRing } from "../../state/events";
 import { useInspector } from "../../state/store";
+import { withWaitingToast } from "../../state/toasts";
 import { fileName } from "../../values/fileName";
-import { counted } from "../../values/format";
+import { pluralize } from "../../values/format";
 import { asJsonLines, asText, LEVELS, SHOWN, type Spoken, spokenBy } from "./levels";
 import { type Lines, useCount, useIsEmpty } from "./useLines";
 
@@ -25,7 +26,7 @@ function useLevel(serverId: string | null) {
   );
   const set = (next: string | null): void => {
     if (next)
-      void awaiting(
+      void withWaitingToast(
         `the level of ${serverId} to be set`,
         "The level was not set",
         command("SetLevel", { server_id: serverId ?? "", level: next }),
@@ -52,11 +53,11 @@ export function AskForAll({ serverId }: { serverId: string | null }) {
 /** The level from which on the server sends log messages. */
 export const ServerLevel = memo(({ serverId }: { serverId: string }) => {
   const { level, isConnected, isOffered, set } = useLevel(serverId);
-  const whyNot = isConnected ? "The server did not declare logging" : "Not connected";
+  const disabledReason = isConnected ? "The server did not declare logging" : "Not connected";
   return (
     <Select
       aria-label="Level that the server logs from"
-      title={isOffered ? "The server sends messages from this level up" : whyNot}
+      title={isOffered ? "The server sends messages from this level up" : disabledReason}
       placeholder={isOffered || !isConnected ? "Server's level" : "No logging"}
       w={130}
       data={[...LEVELS]}
@@ -121,7 +122,7 @@ export const View = memo(({ isAll, onAll, isSplit, onSplit }: ViewProps) => (
 View.displayName = "View";
 
 export function Count({ lines }: { lines: Lines }) {
-  return <span className="dim">{counted(useCount(lines), "line")}</span>;
+  return <span className="dim">{pluralize(useCount(lines), "line")}</span>;
 }
 
 interface TakingProps {
@@ -145,15 +146,15 @@ export const Taking = memo(({ lines, serverId, onClear }: TakingProps) => {
     if (parts)
       notifications.show({
         color: "red",
-        message: `Of ${counted(parts, "line")} only the beginning could be read.`,
+        message: `Of ${pluralize(parts, "line")} only the beginning could be read.`,
       });
     await use(rows);
   };
-  const copyThem = (rows: Spoken[]) => copy(asText(rows));
+  const copyThem = (rows: Spoken[]) => copyText(asText(rows));
   const name = (ending: string): string => fileName([serverId, "logs"], ending);
-  const saveText = (rows: Spoken[]) => save(asText(rows), name("log"), "text/plain");
+  const saveText = (rows: Spoken[]) => downloadFile(asText(rows), name("log"), "text/plain");
   const saveJson = (rows: Spoken[]) =>
-    save(asJsonLines(rows, requestOf), name("jsonl"), "application/jsonl");
+    downloadFile(asJsonLines(rows, requestOf), name("jsonl"), "application/jsonl");
   return (
     <>
       <Button

@@ -2,23 +2,23 @@
 import { ActionIcon, Button, Tooltip } from "@mantine/core";
 import { Link } from "react-router";
 import type { EventView } from "../../api/types";
-import { Icon } from "../../parts/icons";
-import { JsonTree } from "../../parts/JsonTree";
-import { TextView } from "../../parts/TextView";
-import { copy } from "../../parts/text";
+import { copyText } from "../../components/clipboard";
+import { Icon } from "../../components/Icon";
+import { JsonTree } from "../../components/JsonTree";
+import { TextView } from "../../components/TextView";
 import { useRing } from "../../state/events";
-import { pathTo } from "../../state/selection";
+import { pathTo } from "../../state/navigation";
 import { useInspector } from "../../state/store";
-import { useWhole } from "../../state/whole";
+import { useWholeEvent } from "../../state/wholeEvent";
 import { withoutAnsi } from "../../values/ansi";
-import { clock } from "../../values/format";
+import { formatTime } from "../../values/format";
 import { pretty } from "../../values/json";
 import css from "./LogRow.module.css";
 import { levelOf, lineOf, loggerOf, saidBy, saidIn } from "./levels";
 
 /** What the line says; fetched where the row has only its beginning. */
 function useSaid(event: EventView): unknown {
-  const got = useWhole(event.is_cut ? event : null);
+  const got = useWholeEvent(event.is_cut ? event : null);
   // Its beginning is shown until then, and ends with "…".
   return got && "whole" in got ? saidBy(got.whole) : saidIn(event);
 }
@@ -61,13 +61,13 @@ export function LogDetail({ event, onClose }: { event: EventView; onClose(): voi
         <span className={css.level} data-level={level}>
           {level}
         </span>
-        <span className="dim">{clock(event.wall)}</span>
+        <span className="dim">{formatTime(event.wall)}</span>
         <span className="dim">{event.server_id}</span>
         {loggerOf(event) && <span className="dim">{loggerOf(event)}</span>}
         <Request event={event} />
         <span className="grow" />
         <Tooltip label="Copy the line">
-          <ActionIcon aria-label="Copy the line" onClick={() => void copy(lineOf(event, said))}>
+          <ActionIcon aria-label="Copy the line" onClick={() => void copyText(lineOf(event, said))}>
             <Icon name="copy" />
           </ActionIcon>
         </Tooltip>

@@ -1,12 +1,12 @@
 // Log lines as rows, in one stream or side by side.
 import { memo, useCallback, useMemo } from "react";
 import type { EventView } from "../../api/types";
-import { Empty } from "../../parts/Empty";
-import { NoFit } from "../../parts/NoHits";
-import { RowList } from "../../parts/RowList";
-import { Split } from "../../parts/Split";
+import { EmptyState } from "../../components/EmptyState";
+import { EventList } from "../../components/EventList";
+import { NoMatches } from "../../components/NoMatches";
+import { SplitPane } from "../../components/SplitPane";
 import { useRing } from "../../state/events";
-import { visible } from "../../values/visible";
+import { visible } from "../../values/hiddenCharacters";
 import { type LogFilter, type Stream, wantedLogs } from "./filter";
 import { AskForAll, Count } from "./LogBar";
 import { LogRow } from "./LogRow";
@@ -78,23 +78,29 @@ export const LogList = memo((props: ListProps) => {
   );
   if (rows.length > 0)
     return (
-      <RowList label={NAMES[stream]} rows={rows} chosen={chosen} onChoose={onChoose} draw={draw} />
+      <EventList
+        label={NAMES[stream]}
+        rows={rows}
+        chosen={chosen}
+        onChoose={onChoose}
+        draw={draw}
+      />
     );
   const words = filterWords(filter, stream);
   if (words)
     return (
-      <NoFit title="No line fits this filter" onClear={onAll}>
+      <NoMatches title="No line fits this filter" onClear={onAll}>
         {visible(words)}
-      </NoFit>
+      </NoMatches>
     );
   return (
-    <Empty
+    <EmptyState
       icon="logs"
       title={stream === "stderr" ? "Nothing on stderr" : "No log lines"}
       action={isLive && stream !== "stderr" && <AskForAll serverId={filter.server_id} />}
     >
       {whyNone(filter, stream, isLive)}
-    </Empty>
+    </EmptyState>
   );
 });
 LogList.displayName = "LogList";
@@ -114,7 +120,7 @@ function Half(props: Omit<ListProps, "lines">) {
 
 export function Halves(props: Omit<ListProps, "lines" | "stream">) {
   return (
-    <Split
+    <SplitPane
       name="logs.streams"
       label="Size of the log messages"
       initial={640}

@@ -1,7 +1,7 @@
 import { memo } from "react";
 import type { EventView } from "../../api/types";
 import { withoutAnsi } from "../../values/ansi";
-import { clock, cut } from "../../values/format";
+import { formatTime, truncate } from "../../values/format";
 import css from "./LogRow.module.css";
 import { levelOf, loggerOf, textOf } from "./levels";
 
@@ -12,10 +12,10 @@ const DRAWN = 1_000;
 export const LogRow = memo(({ event, withServer }: { event: EventView; withServer: boolean }) => {
   const level = levelOf(event);
   const logger = loggerOf(event);
-  const text = cut(withoutAnsi(textOf(event)), DRAWN);
+  const text = truncate(withoutAnsi(textOf(event)), DRAWN);
   return (
     <>
-      <span className={css.time}>{clock(event.wall)}</span>
+      <span className={css.time}>{formatTime(event.wall)}</span>
       {withServer && <span className={`${css.server} cut`}>{event.server_id}</span>}
       <span className={css.place}>
         <span className={css.level} data-level={level}>

@@ -3,18 +3,18 @@ import { useDebouncedValue } from "@mantine/hooks";
 import { memo, useCallback, useMemo, useRef, useState } from "react";
 import { useParams, useSearchParams } from "react-router";
 import type { EventView } from "../../api/types";
+import { focusList } from "../../components/EventList";
+import { SearchField } from "../../components/SearchField";
+import { SplitPane } from "../../components/SplitPane";
+import { useEscape } from "../../components/useEscape";
 import { Lacking, Line, ReadFrom } from "../../events/Lacking";
 import { RunChooser } from "../../events/RunChooser";
 import { useEvent } from "../../events/useEvent";
-import { focusRows } from "../../parts/RowList";
-import { SearchField } from "../../parts/SearchField";
-import { Split } from "../../parts/Split";
-import { useEscape } from "../../parts/useEscape";
 import { LostServer } from "../../servers/LostNote";
+import { useBackfill } from "../../state/backfill";
+import { useDraft, usePreference } from "../../state/browserStorage";
 import { RingProvider } from "../../state/events";
-import { useOlder } from "../../state/older";
-import { type Recorded, useRecorded } from "../../state/recorded";
-import { useDraft, usePreference } from "../../state/remembered";
+import { type RecordedRun, useRecordedRun } from "../../state/recordedRun";
 import { useInspector } from "../../state/store";
 import type { LogFilter } from "./filter";
 import { Count, ServerLevel, ShownLevels, Taking, View } from "./LogBar";
@@ -85,7 +85,7 @@ function useLogFilter(server: string | undefined, runId: string | null, requestI
 /** The logs of now, or of the run that the address names. */
 export function Logs() {
   const [query] = useSearchParams();
-  const recorded = useRecorded(query.get("run"));
+  const recorded = useRecordedRun(query.get("run"));
   return (
     <RingProvider value={recorded.ring}>
       <LogScreen recorded={recorded} />
@@ -93,7 +93,7 @@ export function Logs() {
   );
 }
 
-function LogScreen({ recorded }: { recorded: Recorded }) {
+function LogScreen({ recorded }: { recorded: RecordedRun }) {
   const { ring } = recorded;
   const { server } = useParams();
   const place = useRef<HTMLDivElement>(null);
@@ -105,12 +105,12 @@ function LogScreen({ recorded }: { recorded: Recorded }) {
   const wanted = useLogFilter(server, runId, requestId);
   const { filter, clear } = wanted;
   const lines = useStream(filter, "both");
-  const older = useOlder(runId, isLive);
+  const older = useBackfill(runId, isLive);
   const { event: chosen, problem } = useEvent(ring, { run_id: runId, seq: line });
   const choose = useCallback((event: EventView) => change("line", String(event.seq)), [change]);
   const close = (): void => {
     change("line", null);
-    focusRows(place.current);
+    focusList(place.current);
   };
   useEscape(chosen !== undefined, close);
   const hide = useCallback(() => clear(ring.lastSeq ?? 0), [clear, ring]);
@@ -128,7 +128,7 @@ function LogScreen({ recorded }: { recorded: Recorded }) {
           label="Filter logs"
           value={wanted.text}
           onChange={wanted.setText}
-          onDown={() => focusRows(place.current)}
+          onDown={() => focusList(place.current)}
         />
         {server && isLive && <ServerLevel serverId={server} />}
         <ShownLevels value={wanted.levels} onChange={wanted.setLevels} />
@@ -158,7 +158,7 @@ function LogScreen({ recorded }: { recorded: Recorded }) {
           Earlier lines are cleared from view; the recording has them.
         </Line>
       )}
-      <Split
+      <SplitPane
         name="logs"
         label="Size of the log line"
         isVertical

@@ -1,7 +1,7 @@
 // The eight levels of MCP logging, and log rows as text and as JSON.
 import { fetchEvent } from "../../api/http";
 import type { EventView, WholeEvent } from "../../api/types";
-import { clock } from "../../values/format";
+import { formatTime } from "../../values/format";
 
 export const LEVELS = [
   "debug",
@@ -41,7 +41,7 @@ export function textOf(event: EventView, said = saidIn(event)): string {
 }
 
 export const lineOf = (event: EventView, said = saidIn(event)): string =>
-  [clock(event.wall), event.server_id, levelOf(event), loggerOf(event), textOf(event, said)]
+  [formatTime(event.wall), event.server_id, levelOf(event), loggerOf(event), textOf(event, said)]
     .filter(Boolean)
     .join(" ");
 

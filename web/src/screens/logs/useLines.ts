@@ -2,12 +2,12 @@
 import { startTransition, useEffect, useMemo, useState, useSyncExternalStore } from "react";
 import type { EventView } from "../../api/types";
 import { type EventRing, useRing } from "../../state/events";
-import { Filtered } from "../../state/filtered";
+import { FilteredEvents } from "../../state/filteredEvents";
 
 const EVERY_MS = 100;
 
 export interface Lines {
-  filtered: Filtered;
+  filtered: FilteredEvents;
   subscribe(listener: () => void): () => void;
 }
 
@@ -37,7 +37,7 @@ export function useLines(wanted: (event: EventView) => boolean): Lines {
   const ring = useRing();
   return useMemo(
     () => ({
-      filtered: new Filtered(ring, wanted),
+      filtered: new FilteredEvents(ring, wanted),
       subscribe: calmly(ring, EVERY_MS),
     }),
     [ring, wanted],

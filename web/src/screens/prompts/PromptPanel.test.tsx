@@ -2,11 +2,11 @@ import { MantineProvider } from "@mantine/core";
 import { fireEvent, render, screen, waitFor } from "@testing-library/react";
 import { MemoryRouter } from "react-router";
 import { expect, it, vi } from "vitest";
-import { startCall } from "../../state/connection";
+import { startCall } from "../../state/commands";
 import { aServer } from "../../testing/views";
 import { PromptPanel } from "./PromptPanel";
 
-vi.mock("../../state/connection", () => ({
+vi.mock("../../state/commands", () => ({
   command: vi.fn(),
   startCall: vi.fn(async () => ({ call_id: "c1" })),
 }));

@@ -4,6 +4,16 @@ import { useState } from "react";
 import { Link } from "react-router";
 import type { ErrorView, ServerView } from "../../api/types";
 import { CallPanel } from "../../calls/CallPanel";
+import { ButtonWithReason } from "../../components/ButtonWithReason";
+import { Callout } from "../../components/Callout";
+import { Description } from "../../components/Description";
+import { EmptyState } from "../../components/EmptyState";
+import { ErrorNote } from "../../components/ErrorNote";
+import { Icon } from "../../components/Icon";
+import { SplitPane } from "../../components/SplitPane";
+import { UntrustedText } from "../../components/UntrustedText";
+import { useRunShortcut } from "../../components/useRunShortcut";
+import { useScrollIntoView } from "../../components/useScrollIntoView";
 import { useFocusBad } from "../../forms/useFocusBad";
 import { CallChooser } from "../../offered/CallChooser";
 import { CallFoot } from "../../offered/CallFoot";
@@ -12,21 +22,11 @@ import type { Missing } from "../../offered/missing";
 import { NotListed } from "../../offered/NotListed";
 import { SuggestedField } from "../../offered/SuggestedField";
 import { useCallsOf } from "../../offered/useCallsOf";
-import { Callout } from "../../parts/Callout";
-import { Description } from "../../parts/Description";
-import { Empty } from "../../parts/Empty";
-import { ErrorNote } from "../../parts/ErrorNote";
-import { Icon } from "../../parts/icons";
-import { Name } from "../../parts/Name";
-import { Split } from "../../parts/Split";
-import { useInView } from "../../parts/useInView";
-import { useRunKey } from "../../parts/useRunKey";
-import { WhyButton } from "../../parts/WhyButton";
-import { viewOf } from "../../state/actions";
-import { startCall } from "../../state/connection";
+import { useDraft } from "../../state/browserStorage";
+import { startCall } from "../../state/commands";
 import { type Prompt, titleOf } from "../../state/items";
-import { useDraft } from "../../state/remembered";
-import { pathTo } from "../../state/selection";
+import { pathTo } from "../../state/navigation";
+import { errorViewOf } from "../../state/toasts";
 
 interface Props {
   server: ServerView;
@@ -48,11 +48,11 @@ function About({ server, prompt, listed, missing = null, problem }: Omit<Props, 
         All prompts
       </Link>
       <h2 className="title">
-        <Name>{titleOf(prompt)}</Name>
+        <UntrustedText>{titleOf(prompt)}</UntrustedText>
       </h2>
       {prompt.name && titleOf(prompt) !== prompt.name && (
         <span className="mono dim">
-          <Name>{prompt.name}</Name>
+          <UntrustedText>{prompt.name}</UntrustedText>
         </span>
       )}
       {prompt.description && <Description text={prompt.description} />}
@@ -133,15 +133,15 @@ function Foot({ missing, isConnected, get }: FootProps) {
           </Button>
         </>
       )}
-      <WhyButton
+      <ButtonWithReason
         data-run
         leftSection={<Icon name="play" size={13} />}
-        whyNot={isConnected ? null : "The server is not connected"}
+        disabledReason={isConnected ? null : "The server is not connected"}
         hint="Ctrl Enter"
         onClick={() => get(false)}
       >
         Get the messages
-      </WhyButton>
+      </ButtonWithReason>
     </CallFoot>
   );
 }
@@ -153,7 +153,7 @@ export function PromptPanel(props: Props) {
   const [values, setValues] = useDraft<Values>(`prompt.${server.server_id}/${itemKey}`, {});
   const [error, setError] = useState<ErrorView | null>(null);
   const { calls, current, show } = useCallsOf(server.server_id, "prompt", itemKey);
-  const place = useInView(current?.call_id);
+  const place = useScrollIntoView(current?.call_id);
   const given = Object.fromEntries(Object.entries(values).filter(([, value]) => value !== ""));
   const missing = prompt.arguments
     .filter((one) => one.required && !given[one.name])
@@ -171,10 +171,10 @@ export function PromptPanel(props: Props) {
     const asked = { server_id: server.server_id, name, listed_as: itemKey, arguments: given };
     startCall("GetPrompt", asked).then(
       (call) => show(call.call_id),
-      (thrown: unknown) => setError(viewOf(thrown)),
+      (thrown: unknown) => setError(errorViewOf(thrown)),
     );
   };
-  useRunKey(() => isConnected && get(false));
+  useRunShortcut(() => isConnected && get(false));
   const left = (
     <div className="pane">
       <div className="scroll pad">
@@ -199,14 +199,14 @@ export function PromptPanel(props: Props) {
       {current ? (
         <CallPanel key={current.call_id} call={current} onRepeated={show} />
       ) : (
-        <Empty icon="prompts" title="No messages yet">
+        <EmptyState icon="prompts" title="No messages yet">
           Fill in the arguments and get the messages of this prompt.
-        </Empty>
+        </EmptyState>
       )}
     </div>
   );
   return (
-    <Split
+    <SplitPane
       name="prompts.call"
       label="Width of the arguments"
       initial={380}

@@ -1,16 +1,16 @@
 // The prompts of a server: the list, and the chosen prompt with its messages.
 import type { ServerView } from "../../api/types";
+import { EmptyState } from "../../components/EmptyState";
+import { UntrustedText } from "../../components/UntrustedText";
 import { LookingFor } from "../../offered/LookingFor";
 import { Mark } from "../../offered/marks";
 import { missingFrom } from "../../offered/missing";
 import { NamedList } from "../../offered/NamedList";
 import { OfferedScreen } from "../../offered/OfferedScreen";
 import { Problem } from "../../offered/Problem";
-import { Empty } from "../../parts/Empty";
-import { Name } from "../../parts/Name";
 import { type Item, type Prompt, titleOf } from "../../state/items";
-import { isComing, itemsIn, useList } from "../../state/lists";
-import { usePlace } from "../../state/selection";
+import { isStillLoading, itemsIn, useList } from "../../state/lists";
+import { usePageLocation } from "../../state/navigation";
 import { PromptPanel } from "./PromptPanel";
 
 const WIDTHS = { initial: 300, least: 200, most: 600 };
@@ -23,17 +23,17 @@ function draw({ value, key, problem }: Item<Prompt>) {
       <div className="row">
         <Problem text={problem} />
         <span className="cut grow" style={{ fontWeight: 500 }}>
-          <Name>{title}</Name>
+          <UntrustedText>{title}</UntrustedText>
         </span>
         <Mark of={key} />
       </div>
       <span className="cut dim" style={{ fontSize: 12 }}>
         {value.name && title !== value.name && (
           <span className="mono">
-            <Name>{value.name}</Name>{" "}
+            <UntrustedText>{value.name}</UntrustedText>{" "}
           </span>
         )}
-        <Name>{value.description ?? ""}</Name>
+        <UntrustedText>{value.description ?? ""}</UntrustedText>
       </span>
     </>
   );
@@ -44,12 +44,12 @@ function Chosen({ server, item }: { server: ServerView; item: string | null }) {
   const list = useList(server_id, "prompts");
   if (item === null)
     return (
-      <Empty icon="prompts" title="Choose a prompt">
+      <EmptyState icon="prompts" title="Choose a prompt">
         Its arguments and the messages that it makes appear here.
-      </Empty>
+      </EmptyState>
     );
   const found = itemsIn<Prompt>(list).find((one) => one.key === item);
-  if (!found && isComing(server, list))
+  if (!found && isStillLoading(server, list))
     return <LookingFor name={item} serverId={server_id} screen="prompts" />;
   return (
     <PromptPanel
@@ -65,7 +65,7 @@ function Chosen({ server, item }: { server: ServerView; item: string | null }) {
 }
 
 export function Prompts() {
-  const { item } = usePlace();
+  const { item } = usePageLocation();
   return (
     <OfferedScreen
       kind="prompts"

@@ -5,12 +5,12 @@ import { useEffect } from "react";
 import { Link, useNavigate } from "react-router";
 import type { CallView, QuestionView } from "../../api/types";
 import { CallPanel } from "../../calls/CallPanel";
-import { Empty } from "../../parts/Empty";
+import { EmptyState } from "../../components/EmptyState";
 import { about, callsDuring } from "../../questions/about";
 import { QuestionPanel } from "../../questions/QuestionPanel";
-import { pathToCall, pathToQuestion, usePlace } from "../../state/selection";
+import { pathToCall, pathToQuestion, usePageLocation } from "../../state/navigation";
 import { useInspector } from "../../state/store";
-import { clock, cut } from "../../values/format";
+import { formatTime, truncate } from "../../values/format";
 
 function Head({ question, call }: { question: QuestionView; call: CallView | undefined }) {
   return (
@@ -40,13 +40,13 @@ function Onward({ question }: { question: QuestionView | undefined }) {
     <div className="row wrap" style={{ justifyContent: "center" }}>
       {next && (
         <Button component={Link} to={pathToQuestion(next)}>
-          Next question: {cut(about(next) || next.method, 40)}
+          Next question: {truncate(about(next) || next.method, 40)}
         </Button>
       )}
       {question &&
         callsDuring(question, [...calls.values()]).map((call) => (
           <Button key={call.call_id} component={Link} to={pathToCall(call)} variant="default">
-            Call of {cut(call.name || call.method, 40)}, {clock(call.started, false)}
+            Call of {truncate(call.name || call.method, 40)}, {formatTime(call.started, false)}
           </Button>
         ))}
       <Button component={Link} to="/questions" variant="default">
@@ -57,9 +57,9 @@ function Onward({ question }: { question: QuestionView | undefined }) {
 }
 
 export function QuestionScreen() {
-  const id = usePlace().item ?? "";
+  const id = usePageLocation().item ?? "";
   const navigate = useNavigate();
-  const isGreeted = useInspector((state) => state.run_id !== null);
+  const isReady = useInspector((state) => state.run_id !== null);
   const question = useInspector((state) => state.questions.get(id));
   const call = useInspector((state) => state.calls.get(question?.call_id ?? ""));
   useEffect(() => {
@@ -70,16 +70,16 @@ export function QuestionScreen() {
     const again = useInspector.getState().calls.get(callId);
     if (again) void navigate(pathToCall(again));
   };
-  if (!isGreeted) return <Empty icon="bell" title="Loading…" />;
+  if (!isReady) return <EmptyState icon="bell" title="Loading…" />;
   if (!question || (question.is_done && !call)) {
     return (
-      <Empty
+      <EmptyState
         icon="check"
         title="This question no longer waits"
         action={<Onward question={question} />}
       >
         {question?.outcome && `It ended: ${question.outcome}.`}
-      </Empty>
+      </EmptyState>
     );
   }
   return (

@@ -2,13 +2,13 @@
 import { Badge } from "@mantine/core";
 import { Link } from "react-router";
 import type { QuestionView } from "../../api/types";
+import { EmptyState } from "../../components/EmptyState";
+import { useNow } from "../../components/useNow";
 import { Some } from "../../content/Some";
-import { Empty } from "../../parts/Empty";
-import { useNow } from "../../parts/useNow";
 import { about } from "../../questions/about";
-import { pathToQuestion } from "../../state/selection";
+import { pathToQuestion } from "../../state/navigation";
 import { useInspector } from "../../state/store";
-import { clock, cut, duration } from "../../values/format";
+import { formatDuration, formatTime, truncate } from "../../values/format";
 
 const COLUMNS = 6;
 
@@ -25,16 +25,16 @@ function Row({ question, now }: { question: QuestionView; now: number }) {
         <Link className="mono" to={pathToQuestion(question)}>
           {question.method}
         </Link>
-        <div className="dim">{cut(about(question), 120)}</div>
+        <div className="dim">{truncate(about(question), 120)}</div>
       </td>
       <td>{question.server_id}</td>
       <td className="mono wide-only">{call ? call.name || call.method : ""}</td>
-      <td className="wide-only">{clock(question.opened, false)}</td>
+      <td className="wide-only">{formatTime(question.opened, false)}</td>
       <td className="wide-only">
         {question.is_done
           ? question.answered_by && `by ${question.answered_by}`
           : question.deadline !== null
-            ? `rejected in ${duration(Math.max(0, question.deadline - now))}`
+            ? `rejected in ${formatDuration(Math.max(0, question.deadline - now))}`
             : ""}
       </td>
     </tr>
@@ -42,18 +42,18 @@ function Row({ question, now }: { question: QuestionView; now: number }) {
 }
 
 export function Questions() {
-  const isGreeted = useInspector((state) => state.run_id !== null);
+  const isReady = useInspector((state) => state.run_id !== null);
   const all = useInspector((state) => state.questions);
   const waiting = [...all.values()].filter((question) => !question.is_done);
   const ended = [...all.values()].filter((question) => question.is_done).reverse();
   const now = useNow(waiting.length > 0);
-  if (!isGreeted) return <Empty icon="bell" title="Loading…" />;
+  if (!isReady) return <EmptyState icon="bell" title="Loading…" />;
   if (!all.size)
     return (
-      <Empty icon="bell" title="No question waits">
+      <EmptyState icon="bell" title="No question waits">
         Servers ask for a model's answer or for input while a tool runs. What they ask appears here,
         in the bell and beside the call.
-      </Empty>
+      </EmptyState>
     );
   return (
     <div className="pane">

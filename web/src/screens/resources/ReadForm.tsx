@@ -3,10 +3,10 @@ import { Button } from "@mantine/core";
 import type { ReactNode } from "react";
 import { Link } from "react-router";
 import type { ServerView } from "../../api/types";
-import { ErrorNote } from "../../parts/ErrorNote";
-import { Name } from "../../parts/Name";
-import { useRunKey } from "../../parts/useRunKey";
-import { pathTo } from "../../state/selection";
+import { ErrorNote } from "../../components/ErrorNote";
+import { UntrustedText } from "../../components/UntrustedText";
+import { useRunShortcut } from "../../components/useRunShortcut";
+import { pathTo } from "../../state/navigation";
 import { useReading } from "./useReading";
 
 interface Props {
@@ -21,7 +21,7 @@ interface Props {
 export function ReadForm({ server, title, uri, template, children }: Props) {
   const { read, error } = useReading(server, template ?? null);
   const isConnected = server.state === "CONNECTED";
-  useRunKey(() => isConnected && read(uri));
+  useRunShortcut(() => isConnected && read(uri));
   return (
     <div className="scroll pad" style={{ height: "100%" }}>
       <form
@@ -37,7 +37,7 @@ export function ReadForm({ server, title, uri, template, children }: Props) {
           All resources
         </Link>
         <h2 className="title">
-          <Name>{title}</Name>
+          <UntrustedText>{title}</UntrustedText>
         </h2>
         {children}
         {error && <ErrorNote error={error} title="It was not read" />}

@@ -3,23 +3,23 @@ import { Accordion, Badge, Button } from "@mantine/core";
 import { useDeferredValue, useMemo, useRef } from "react";
 import { Link } from "react-router";
 import type { ServerView, SubscriptionView } from "../../api/types";
+import { ErrorNote } from "../../components/ErrorNote";
+import { NoSearchMatches } from "../../components/NoMatches";
+import { UntrustedText } from "../../components/UntrustedText";
+import { VirtualList } from "../../components/VirtualList";
 import { Mark, MarksProvider, useMarks } from "../../offered/marks";
 import { keyOf } from "../../offered/NamedList";
 import { Problem } from "../../offered/Problem";
 import { useChoose } from "../../offered/useChoose";
 import { useListFilter } from "../../offered/useListFilter";
-import { ErrorNote } from "../../parts/ErrorNote";
-import { Name } from "../../parts/Name";
-import { NoHits } from "../../parts/NoHits";
-import { VirtualList } from "../../parts/VirtualList";
 import { ListHead } from "../../servers/ListHead";
 import { ListStatus } from "../../servers/ListStatus";
-import { awaiting } from "../../state/awaiting";
-import { command } from "../../state/connection";
-import { fitting, type Item, type Resource, titleOf } from "../../state/items";
+import { command } from "../../state/commands";
+import { type Item, matchingItems, type Resource, titleOf } from "../../state/items";
 import { itemsIn, type List, useList } from "../../state/lists";
-import { pathTo } from "../../state/selection";
-import { bytes, clock } from "../../values/format";
+import { pathTo } from "../../state/navigation";
+import { withWaitingToast } from "../../state/toasts";
+import { formatBytes, formatTime } from "../../values/format";
 import css from "./Resources.module.css";
 
 const ROW = 42;
@@ -29,18 +29,18 @@ const draw = (item: Item<Resource>) => (
     <div className="row">
       <Problem text={item.problem} />
       <span className={`cut grow ${css.name}`}>
-        <Name>{titleOf(item.value, item.key)}</Name>
+        <UntrustedText>{titleOf(item.value, item.key)}</UntrustedText>
       </span>
       <Mark of={item.key} />
       {item.value.mimeType && (
         <span className="dim cut">
-          <Name>{item.value.mimeType}</Name>
+          <UntrustedText>{item.value.mimeType}</UntrustedText>
         </span>
       )}
-      {item.value.size !== undefined && <span className="dim">{bytes(item.value.size)}</span>}
+      {item.value.size !== undefined && <span className="dim">{formatBytes(item.value.size)}</span>}
     </div>
     <span className="cut dim mono">
-      <Name>{item.value.uri ?? item.value.uriTemplate ?? item.key}</Name>
+      <UntrustedText>{item.value.uri ?? item.value.uriTemplate ?? item.key}</UntrustedText>
     </span>
   </>
 );
@@ -92,7 +92,7 @@ function Section({ serverId, kind, label, list, shown, chosen, most, onChoose }:
 function Followed({ server, one }: { server: ServerView; one: SubscriptionView }) {
   const { server_id } = server;
   const unsubscribe = (): void =>
-    void awaiting(
+    void withWaitingToast(
       `the end of the subscription to ${one.uri}`,
       "The subscription was not ended",
       command("Unsubscribe", { server_id, uri: one.uri }),
@@ -101,9 +101,9 @@ function Followed({ server, one }: { server: ServerView; one: SubscriptionView }
     <>
       <div className={css.subscription}>
         <Link to={pathTo(server_id, "resources", one.uri)} className={`mono cut grow ${css.uri}`}>
-          <Name>{one.uri}</Name>
+          <UntrustedText>{one.uri}</UntrustedText>
         </Link>
-        {one.updated !== null && <span className="dim">{clock(one.updated, false)}</span>}
+        {one.updated !== null && <span className="dim">{formatTime(one.updated, false)}</span>}
         <Badge color={one.updates ? "green" : "gray"} title="Updates so far">
           {one.updates}
         </Badge>
@@ -142,8 +142,8 @@ export function ResourceLists({ server, chosen, template }: Props) {
     chosen === null ? patterns : listed,
   );
   const wanted = useDeferredValue(text);
-  const shown = useMemo(() => fitting(listed, wanted), [listed, wanted]);
-  const shownTemplates = useMemo(() => fitting(patterns, wanted), [patterns, wanted]);
+  const shown = useMemo(() => matchingItems(listed, wanted), [listed, wanted]);
+  const shownTemplates = useMemo(() => matchingItems(patterns, wanted), [patterns, wanted]);
   const words = wanted.toLowerCase().split(/\s+/);
   const followed = server.subscriptions.filter((one) =>
     words.every((word) => one.uri.toLowerCase().includes(word)),
@@ -157,8 +157,8 @@ export function ResourceLists({ server, chosen, template }: Props) {
   const place = useRef<HTMLDivElement>(null);
   // Keys may come before what was typed last is drawn.
   const open = (isStep: boolean): void => {
-    const [first] = fitting(listed, text);
-    const [firstTemplate] = fitting(patterns, text);
+    const [first] = matchingItems(listed, text);
+    const [firstTemplate] = matchingItems(patterns, text);
     const label = first || !firstTemplate ? "Resources" : "Templates";
     if (isStep)
       place.current?.querySelector<HTMLElement>(`[role="listbox"][aria-label="${label}"]`)?.focus();
@@ -177,7 +177,7 @@ export function ResourceLists({ server, chosen, template }: Props) {
         onEnter={() => text.trim() && open(false)}
         onDown={() => open(true)}
       />
-      {wanted.trim() && isNone && <NoHits text={wanted} onClear={() => setText("")} />}
+      {wanted.trim() && isNone && <NoSearchMatches text={wanted} onClear={() => setText("")} />}
       <Accordion
         multiple
         defaultValue={["resources", "resource_templates", "subscriptions"]}

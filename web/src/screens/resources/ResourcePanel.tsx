@@ -5,6 +5,15 @@ import { Link, useSearchParams } from "react-router";
 import type { CallView, ErrorView, ServerView } from "../../api/types";
 import { CallPanel } from "../../calls/CallPanel";
 import { isRunning } from "../../calls/running";
+import { ButtonWithReason } from "../../components/ButtonWithReason";
+import { Callout } from "../../components/Callout";
+import { copyText } from "../../components/clipboard";
+import { Description } from "../../components/Description";
+import { EmptyState } from "../../components/EmptyState";
+import { ErrorNote } from "../../components/ErrorNote";
+import { Icon } from "../../components/Icon";
+import { UntrustedText } from "../../components/UntrustedText";
+import { useRunShortcut } from "../../components/useRunShortcut";
 import { Annotations } from "../../content/Content";
 import { CallChooser } from "../../offered/CallChooser";
 import { Definition } from "../../offered/Definition";
@@ -12,23 +21,13 @@ import type { Missing } from "../../offered/missing";
 import { NotListed } from "../../offered/NotListed";
 import { useCallsOf } from "../../offered/useCallsOf";
 import { useIsStep } from "../../offered/useChoose";
-import { Callout } from "../../parts/Callout";
-import { Description } from "../../parts/Description";
-import { Empty } from "../../parts/Empty";
-import { ErrorNote } from "../../parts/ErrorNote";
-import { Icon } from "../../parts/icons";
-import { Name } from "../../parts/Name";
-import { copy } from "../../parts/text";
-import { useRunKey } from "../../parts/useRunKey";
-import { WhyButton } from "../../parts/WhyButton";
-import { viewOf } from "../../state/actions";
-import { awaiting } from "../../state/awaiting";
-import { command, startCall } from "../../state/connection";
+import { command, startCall } from "../../state/commands";
 import { type Resource, titleOf } from "../../state/items";
-import { pathTo } from "../../state/selection";
-import { bytes, clock } from "../../values/format";
-import { fieldsOf } from "../../values/shape";
-import { visible } from "../../values/visible";
+import { pathTo } from "../../state/navigation";
+import { errorViewOf, withWaitingToast } from "../../state/toasts";
+import { formatBytes, formatTime } from "../../values/format";
+import { visible } from "../../values/hiddenCharacters";
+import { fieldsOf } from "../../values/jsonObject";
 
 // Longer than between two presses of an arrow key that is held down, or tapped through a list.
 const REST_MS = 300;
@@ -39,7 +38,7 @@ export function Facts({ resource }: { resource: Resource }) {
   return (
     <div className="row wrap">
       {mimeType && <Badge color="gray">{visible(mimeType)}</Badge>}
-      {size !== undefined && <Badge color="gray">{bytes(size)}</Badge>}
+      {size !== undefined && <Badge color="gray">{formatBytes(size)}</Badge>}
       <Annotations value={annotations} />
     </div>
   );
@@ -88,7 +87,11 @@ function SubscribeSwitch({ server, uri, isOn }: SubscribeProps) {
   const subscribe = (): void => {
     const kind = isOn ? "Unsubscribe" : "Subscribe";
     const what = `the ${isOn ? "end of the " : ""}subscription to ${uri}`;
-    void awaiting(what, "The subscription was not changed", command(kind, { server_id, uri }));
+    void withWaitingToast(
+      what,
+      "The subscription was not changed",
+      command(kind, { server_id, uri }),
+    );
   };
   return (
     <Tooltip
@@ -143,11 +146,11 @@ export function ResourcePanel(props: Props) {
     try {
       await startCall("ReadResource", { server_id, uri, listed_as: itemKey });
     } catch (thrown) {
-      setError(viewOf(thrown));
+      setError(errorViewOf(thrown));
     }
   };
   useReads(server, uri, newest, read);
-  useRunKey(isBeside ? null : () => isConnected && void read());
+  useRunShortcut(isBeside ? null : () => isConnected && void read());
   return (
     <div className="pane">
       <div className="stack tight" style={{ padding: "12px 16px" }}>
@@ -158,33 +161,33 @@ export function ResourcePanel(props: Props) {
         )}
         <div className="row wrap">
           <h2 className="title grow">
-            <Name>{resource ? titleOf(resource, uri) : uri}</Name>
+            <UntrustedText>{resource ? titleOf(resource, uri) : uri}</UntrustedText>
           </h2>
           <SubscribeSwitch server={server} uri={uri} isOn={followed !== undefined} />
-          <WhyButton
+          <ButtonWithReason
             data-run
             variant="default"
             leftSection={<Icon name="refresh" size={13} />}
-            whyNot={isConnected ? null : "The server is not connected"}
+            disabledReason={isConnected ? null : "The server is not connected"}
             hint="Ctrl Enter"
             onClick={() => void read()}
           >
             Read again
-          </WhyButton>
+          </ButtonWithReason>
         </div>
         <div className="row wrap">
           <button
             type="button"
             className="plain mono dim"
-            onClick={() => void copy(uri)}
+            onClick={() => void copyText(uri)}
             title="Copy"
             style={{ overflowWrap: "anywhere" }}
           >
-            <Name>{uri}</Name>
+            <UntrustedText>{uri}</UntrustedText>
           </button>
           {followed && !followed.error && (
             <span className="dim" role="status">
-              {followed.updated ? `Updated ${clock(followed.updated, false)}` : "Subscribed"}
+              {followed.updated ? `Updated ${formatTime(followed.updated, false)}` : "Subscribed"}
             </span>
           )}
         </div>
@@ -205,9 +208,9 @@ export function ResourcePanel(props: Props) {
         {shown ? (
           <CallPanel call={shown} onRepeated={show} />
         ) : (
-          <Empty icon="resources" title={isConnected ? "Reading" : "Not read"}>
+          <EmptyState icon="resources" title={isConnected ? "Reading" : "Not read"}>
             {isConnected ? "Waiting for the server." : "Connect the server to read it."}
-          </Empty>
+          </EmptyState>
         )}
       </div>
     </div>

@@ -1,14 +1,14 @@
 // The resources of a server: the lists, and the chosen resource, template or address.
 import { useSearchParams } from "react-router";
 import type { ServerView } from "../../api/types";
+import { EmptyState } from "../../components/EmptyState";
+import { SplitPane } from "../../components/SplitPane";
 import { LookingFor } from "../../offered/LookingFor";
 import { isWhole, missingFrom } from "../../offered/missing";
 import { OfferedScreen } from "../../offered/OfferedScreen";
-import { Empty } from "../../parts/Empty";
-import { Split } from "../../parts/Split";
 import type { Resource } from "../../state/items";
-import { isComing, itemsIn, type List, useList } from "../../state/lists";
-import { usePlace } from "../../state/selection";
+import { isStillLoading, itemsIn, type List, useList } from "../../state/lists";
+import { usePageLocation } from "../../state/navigation";
 import { ResourceLists } from "./ResourceLists";
 import { ResourcePanel } from "./ResourcePanel";
 import { TemplatePanel } from "./TemplatePanel";
@@ -66,10 +66,10 @@ function ByTemplate({ server, template, item }: { server: ServerView } & Templat
   const { server_id } = server;
   const templates = useList(server_id, "resource_templates");
   const found = itemsIn<Resource>(templates).find((one) => one.key === template);
-  if (!found && isComing(server, templates))
+  if (!found && isStillLoading(server, templates))
     return <LookingFor name={template} serverId={server_id} screen="resources" />;
   return (
-    <Split
+    <SplitPane
       name="resources.template"
       label="Width of the form"
       initial={380}
@@ -88,9 +88,9 @@ function ByTemplate({ server, template, item }: { server: ServerView } & Templat
       }
       second={
         item === null ? (
-          <Empty icon="resources" title="Not read yet">
+          <EmptyState icon="resources" title="Not read yet">
             Fill in the variables and press Read it, or Ctrl Enter.
-          </Empty>
+          </EmptyState>
         ) : (
           <Read server={server} item={item} isBeside />
         )
@@ -106,14 +106,14 @@ function Chosen({ server, place }: { server: ServerView; place: Place }) {
   if (uri !== null)
     return <UriPanel key={`${server.server_id} ${uri}`} server={server} uri={uri} />;
   return (
-    <Empty icon="resources" title="Choose a resource">
+    <EmptyState icon="resources" title="Choose a resource">
       Its content is read and shown here. Templates ask for their variables first.
-    </Empty>
+    </EmptyState>
   );
 }
 
 export function Resources() {
-  const { item } = usePlace();
+  const { item } = usePageLocation();
   const [query] = useSearchParams();
   const place = { item, template: query.get("template") || null, uri: query.get("uri") };
   return (

@@ -1,14 +1,14 @@
 // A template: its variables as fields, the address they make, and opening it.
 import type { ServerView } from "../../api/types";
+import { Callout } from "../../components/Callout";
+import { Description } from "../../components/Description";
+import { UntrustedText } from "../../components/UntrustedText";
 import { Definition } from "../../offered/Definition";
 import type { Missing } from "../../offered/missing";
 import { NotListed } from "../../offered/NotListed";
 import { SuggestedField } from "../../offered/SuggestedField";
-import { Callout } from "../../parts/Callout";
-import { Description } from "../../parts/Description";
-import { Name } from "../../parts/Name";
+import { useDraft } from "../../state/browserStorage";
 import { type Resource, titleOf } from "../../state/items";
-import { useDraft } from "../../state/remembered";
 import { ReadForm } from "./ReadForm";
 import { Facts } from "./ResourcePanel";
 import { expand, variablesOf } from "./uriTemplate";
@@ -39,7 +39,7 @@ export function TemplatePanel({
   return (
     <ReadForm server={server} title={titleOf(template, text)} uri={uri} template={itemKey}>
       <span className="mono dim" style={{ overflowWrap: "anywhere" }}>
-        <Name>{text}</Name>
+        <UntrustedText>{text}</UntrustedText>
       </span>
       {template.description && <Description text={template.description} />}
       <Facts resource={template} />

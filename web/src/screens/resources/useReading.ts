@@ -1,9 +1,9 @@
 import { useState } from "react";
 import { useNavigate } from "react-router";
 import type { ErrorView, ServerView } from "../../api/types";
-import { viewOf } from "../../state/actions";
-import { startCall } from "../../state/connection";
-import { pathTo } from "../../state/selection";
+import { startCall } from "../../state/commands";
+import { pathTo } from "../../state/navigation";
+import { errorViewOf } from "../../state/toasts";
 
 /** Read any address, then go to where what it gave is shown: beside the template that made it. */
 export function useReading(
@@ -24,7 +24,7 @@ export function useReading(
       const shown = `?call=${encodeURIComponent(call_id)}${beside}`;
       void navigate(pathTo(server_id, "resources", uri) + shown);
     } catch (thrown) {
-      setError(viewOf(thrown));
+      setError(errorViewOf(thrown));
     }
   };
   return { read: (uri) => void read(uri), error };

@@ -2,10 +2,10 @@
 import { Button, Switch, TextInput } from "@mantine/core";
 import { useState } from "react";
 import type { FolderView, ServerView } from "../../api/types";
-import { Callout } from "../../parts/Callout";
-import { telling } from "../../state/actions";
-import { command } from "../../state/connection";
-import { useDraft } from "../../state/remembered";
+import { Callout } from "../../components/Callout";
+import { useDraft } from "../../state/browserStorage";
+import { command } from "../../state/commands";
+import { withErrorToast } from "../../state/toasts";
 import { FolderChooser } from "./FolderChooser";
 import { useLead } from "./useLead";
 
@@ -38,13 +38,13 @@ export function AddRoot({ server, save, onSave }: Props) {
   const [folder, setFolder] = useState<FolderView | null>(null);
   const browse = async (): Promise<void> =>
     setFolder(
-      await telling(
+      await withErrorToast(
         "The folder cannot be read",
         command("BrowseFolder", { path: draft.path || null, is_start: true }),
       ),
     );
   const add = async (): Promise<void> => {
-    const done = await telling(
+    const done = await withErrorToast(
       save ? "The root was not added to the file" : "The root was not added",
       command("AddRoot", { server_id, path: draft.path, name: draft.name || null, save }),
     );

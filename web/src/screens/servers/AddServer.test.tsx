@@ -3,7 +3,7 @@ import { render, screen } from "@testing-library/react";
 import { expect, it, vi } from "vitest";
 import { AddServer } from "./AddServer";
 
-vi.mock("../../state/connection", () => ({
+vi.mock("../../state/commands", () => ({
   command: () => Promise.reject(new Error("there is no server 'gone'")),
 }));
 

@@ -3,12 +3,12 @@
 import { Button, Modal, Tabs } from "@mantine/core";
 import { useEffect, useState } from "react";
 import type { ErrorView } from "../../api/types";
-import { Callout } from "../../parts/Callout";
-import { ErrorNote } from "../../parts/ErrorNote";
-import { viewOf } from "../../state/actions";
-import { command } from "../../state/connection";
-import { dropDraft, useDraft } from "../../state/remembered";
+import { Callout } from "../../components/Callout";
+import { ErrorNote } from "../../components/ErrorNote";
+import { dropDraft, useDraft } from "../../state/browserStorage";
+import { command } from "../../state/commands";
 import { useInspector } from "../../state/store";
+import { errorViewOf } from "../../state/toasts";
 import { ByForm, type Edited } from "./ByForm";
 import { ByPaste } from "./ByPaste";
 import { broughtBack, type EntryForm, formOf, withoutValues } from "./entry";
@@ -98,7 +98,7 @@ function ChangeEntry({ edited, onClose }: { edited: Edited; onClose(): void }) {
             raw,
           ),
         ),
-      (thrown: unknown) => setError(viewOf(thrown)),
+      (thrown: unknown) => setError(errorViewOf(thrown)),
     );
   }, [server_id, isCopy]);
   if (error) return <ErrorNote error={error} title="What the file says of it cannot be read" />;

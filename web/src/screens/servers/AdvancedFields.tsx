@@ -1,7 +1,7 @@
 // What few servers need of an entry: times, limits, TLS, secrets.
 import { NumberInput, Select, Switch, Textarea, TextInput } from "@mantine/core";
 import { useEffect, useRef } from "react";
-import { Pairs } from "../../parts/Pairs";
+import { KeyValueFields } from "../../components/KeyValueFields";
 import css from "./AdvancedFields.module.css";
 import type { EntryForm, FlagKey, NumberKey, TextKey } from "./entry";
 
@@ -178,7 +178,7 @@ export function AdvancedFields(props: Props & { isTrusting: boolean }) {
         onChange={(event) => set({ meta: event.currentTarget.value })}
         styles={{ input: { fontFamily: "var(--mono)" } }}
       />
-      <Pairs
+      <KeyValueFields
         label="Secret keys"
         hint="JSON members, headers and options that are never recorded. A value is needed only to send a recorded call again."
         noun="secret key"

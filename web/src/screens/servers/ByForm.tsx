@@ -3,11 +3,11 @@ import { Button } from "@mantine/core";
 import { notifications } from "@mantine/notifications";
 import { useState } from "react";
 import type { ErrorView, WrittenView } from "../../api/types";
-import { ErrorNote } from "../../parts/ErrorNote";
-import { telling, viewOf } from "../../state/actions";
-import { command } from "../../state/connection";
+import { ErrorNote } from "../../components/ErrorNote";
+import { command } from "../../state/commands";
+import { rememberServer } from "../../state/lastVisited";
 import { useInspector } from "../../state/store";
-import { noteServer } from "../../state/visited";
+import { errorViewOf, withErrorToast } from "../../state/toasts";
 import { EntryFields } from "./EntryFields";
 import { type EntryForm, problemOf, rawOf } from "./entry";
 import { problemOfName } from "./found";
@@ -56,13 +56,13 @@ export function ByForm({ edited, form, onForm, onDone }: Props) {
       const { path, servers } = await written(edited, form);
       notifications.show({ message: `${form.name} is in ${path}` });
       for (const server_id of servers) {
-        if (isNew || edited.isCopy) noteServer(server_id);
+        if (isNew || edited.isCopy) rememberServer(server_id);
         if (isConnected)
-          void telling(`Could not connect ${server_id}`, command("Connect", { server_id }));
+          void withErrorToast(`Could not connect ${server_id}`, command("Connect", { server_id }));
       }
       onDone();
     } catch (thrown) {
-      setError(viewOf(thrown));
+      setError(errorViewOf(thrown));
     }
   };
   return (

@@ -2,10 +2,10 @@
 import { Button, FileButton, Textarea } from "@mantine/core";
 import { useRef, useState } from "react";
 import type { ErrorView, FoundView } from "../../api/types";
-import { ErrorNote } from "../../parts/ErrorNote";
-import { Icon } from "../../parts/icons";
-import { viewOf } from "../../state/actions";
-import { command } from "../../state/connection";
+import { ErrorNote } from "../../components/ErrorNote";
+import { Icon } from "../../components/Icon";
+import { command } from "../../state/commands";
+import { errorViewOf } from "../../state/toasts";
 import { type EntryForm, formOf } from "./entry";
 import { FoundList } from "./FoundList";
 import { isFile, isWhole, joined } from "./pasted";
@@ -26,7 +26,7 @@ export function ByPaste({ onForm, onDone }: { onForm(form: EntryForm): void; onD
     try {
       await work();
     } catch (thrown) {
-      setError(viewOf(thrown));
+      setError(errorViewOf(thrown));
     }
   };
   const readAs = async (content: string, file_name: string | null): Promise<void> => {

@@ -2,13 +2,13 @@
 import { Button, Modal, Select } from "@mantine/core";
 import { useEffect, useState } from "react";
 import type { ErrorView, ExportView, ServerExport, ServerView } from "../../api/types";
-import { Callout } from "../../parts/Callout";
-import { ErrorNote } from "../../parts/ErrorNote";
-import { copy } from "../../parts/text";
-import { viewOf } from "../../state/actions";
-import { command } from "../../state/connection";
-import { nameOf } from "../../state/selection";
-import { counted } from "../../values/format";
+import { Callout } from "../../components/Callout";
+import { copyText } from "../../components/clipboard";
+import { ErrorNote } from "../../components/ErrorNote";
+import { command } from "../../state/commands";
+import { serverName } from "../../state/navigation";
+import { errorViewOf } from "../../state/toasts";
+import { pluralize } from "../../values/format";
 
 type Shape = ServerExport["shape"];
 const SHAPES: { value: Shape; label: string; place: string }[] = [
@@ -30,7 +30,7 @@ function useExport(server_id: string, shape: Shape) {
     setError(null);
     command("ServerExport", { shape, servers: [server_id] }).then(
       (next) => !isLeft && setMade(next),
-      (thrown: unknown) => !isLeft && setError(viewOf(thrown)),
+      (thrown: unknown) => !isLeft && setError(errorViewOf(thrown)),
     );
     return () => {
       isLeft = true;
@@ -40,7 +40,7 @@ function useExport(server_id: string, shape: Shape) {
 }
 
 function Made({ made, place, onDone }: { made: ExportView; place: string; onDone(): void }) {
-  const secrets = counted(
+  const secrets = pluralize(
     made.secret_count,
     "value in it looks like a secret",
     "values in it look like secrets",
@@ -59,7 +59,7 @@ function Made({ made, place, onDone }: { made: ExportView; place: string; onDone
         <Button variant="default" onClick={onDone}>
           Close
         </Button>
-        <Button disabled={made.text === ""} onClick={() => void copy(made.text).then(onDone)}>
+        <Button disabled={made.text === ""} onClick={() => void copyText(made.text).then(onDone)}>
           Copy
         </Button>
       </div>
@@ -72,7 +72,13 @@ export function CopyServer({ server, onClose }: { server: ServerView; onClose():
   const { made, error } = useExport(server.server_id, shape);
   const place = SHAPES.find((one) => one.value === shape)?.place ?? "";
   return (
-    <Modal opened onClose={onClose} title={`Copy ${nameOf(server)} as`} size="lg" centered={false}>
+    <Modal
+      opened
+      onClose={onClose}
+      title={`Copy ${serverName(server)} as`}
+      size="lg"
+      centered={false}
+    >
       <div className="stack">
         <Select
           label="For"

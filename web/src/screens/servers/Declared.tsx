@@ -1,11 +1,11 @@
 // What we declare to this server, switch by switch; it counts from the next connection on.
 import { Button, Switch } from "@mantine/core";
 import type { ServerView } from "../../api/types";
-import { Callout } from "../../parts/Callout";
-import { useBusy } from "../../parts/useBusy";
+import { Callout } from "../../components/Callout";
+import { useBusy } from "../../components/useBusy";
 import { connectAnew } from "../../servers/connectAnew";
-import { telling } from "../../state/actions";
-import { command } from "../../state/connection";
+import { command } from "../../state/commands";
+import { withErrorToast } from "../../state/toasts";
 import {
   type Capabilities,
   hasFeature,
@@ -22,7 +22,8 @@ import { NamedCapabilities } from "./experimental/NamedCapabilities";
 export function ConnectAgain({ server }: { server: ServerView }) {
   const { isBusy, run } = useBusy();
   if (!server.needs_reconnect && !isBusy) return null;
-  const again = (): void => run(() => telling("Could not connect again", connectAnew(server)));
+  const again = (): void =>
+    run(() => withErrorToast("Could not connect again", connectAnew(server)));
   return (
     <Callout tone="info">
       <div className="row wrap">
@@ -42,7 +43,7 @@ export function Keeping({ server }: { server: ServerView }) {
   const { server_id } = server;
   if (server.is_saved) return null;
   const set = (fields: { save?: boolean; reset?: boolean }): void =>
-    void telling(
+    void withErrorToast(
       fields.save ? "It was not written to the file" : "It was not reset",
       command("SetCapabilities", { server_id, ...fields }),
     );
@@ -72,7 +73,7 @@ const told = (what: string, note: string | null): string => (note ? `${what}. ${
 export function Declared({ server }: { server: ServerView }) {
   const { server_id, client_capabilities: ours } = server;
   const set = (capabilities: Capabilities): void =>
-    void telling(
+    void withErrorToast(
       "The capabilities were not changed",
       command("SetCapabilities", { server_id, capabilities }),
     );

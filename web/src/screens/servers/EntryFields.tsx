@@ -8,8 +8,8 @@ import {
   UnstyledButton,
 } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
-import { Icon } from "../../parts/icons";
-import { Pairs } from "../../parts/Pairs";
+import { Icon } from "../../components/Icon";
+import { KeyValueFields } from "../../components/KeyValueFields";
 import { AdvancedFields } from "./AdvancedFields";
 import type { EntryForm } from "./entry";
 
@@ -71,7 +71,7 @@ export function EntryFields({ form, nameProblem, isTrusting, onChange }: EntryPr
             onChange={(event) => set({ args: event.currentTarget.value })}
             styles={{ input: { fontFamily: "var(--mono)" } }}
           />
-          <Pairs
+          <KeyValueFields
             label="Environment"
             noun="variable"
             value={form.env}
@@ -99,7 +99,7 @@ export function EntryFields({ form, nameProblem, isTrusting, onChange }: EntryPr
             value={form.transport}
             onChange={(value) => set({ transport: value ?? "" })}
           />
-          <Pairs
+          <KeyValueFields
             label="Headers"
             noun="header"
             value={form.headers}

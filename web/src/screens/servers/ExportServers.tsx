@@ -4,13 +4,13 @@ import { modals } from "@mantine/modals";
 import { notifications } from "@mantine/notifications";
 import { useState } from "react";
 import type { ExportView, ServerExport, ServerView } from "../../api/types";
-import { Icon } from "../../parts/icons";
-import { save } from "../../parts/text";
-import { telling } from "../../state/actions";
-import { command } from "../../state/connection";
-import { nameOf } from "../../state/selection";
+import { downloadFile } from "../../components/download";
+import { Icon } from "../../components/Icon";
+import { command } from "../../state/commands";
+import { serverName } from "../../state/navigation";
 import { useInspector } from "../../state/store";
-import { counted } from "../../values/format";
+import { withErrorToast } from "../../state/toasts";
+import { pluralize } from "../../values/format";
 
 // One for a whole file: commands are copied server by server.
 type Shape = Exclude<ServerExport["shape"], "commands">;
@@ -21,13 +21,13 @@ const SHAPES: { value: Shape; label: string; file: string }[] = [
 ];
 
 function download(made: ExportView, file: string): void {
-  save(made.text, file, "text/plain");
+  downloadFile(made.text, file, "text/plain");
   for (const message of made.remarks) notifications.show({ message, autoClose: 8000 });
 }
 
 /** What is about to leave is said before it does. */
 function askToDownload(made: ExportView, file: string): void {
-  const values = counted(
+  const values = pluralize(
     made.secret_count,
     "value in it looks like a secret",
     "values in it look like secrets",
@@ -50,7 +50,7 @@ function Choice({ servers, onClose }: { servers: ServerView[]; onClose(): void }
   const names = servers.map((server) => server.server_id).filter((name) => !left.includes(name));
   const file = SHAPES.find((one) => one.value === shape)?.file ?? "";
   const take = async (): Promise<void> => {
-    const made = await telling(
+    const made = await withErrorToast(
       "The servers were not exported",
       command("ServerExport", { shape, servers: names }),
     );
@@ -80,7 +80,7 @@ function Choice({ servers, onClose }: { servers: ServerView[]; onClose(): void }
               <Checkbox
                 key={server.server_id}
                 value={server.server_id}
-                label={nameOf(server)}
+                label={serverName(server)}
                 styles={{ label: { overflowWrap: "anywhere" } }}
               />
             ))}

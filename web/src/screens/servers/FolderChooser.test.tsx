@@ -5,7 +5,7 @@ import type { FolderView } from "../../api/types";
 import { FolderChooser } from "./FolderChooser";
 
 const command = vi.hoisted(() => vi.fn());
-vi.mock("../../state/connection", () => ({ command }));
+vi.mock("../../state/commands", () => ({ command }));
 
 const aFolder = (path: string): FolderView => ({
   path,

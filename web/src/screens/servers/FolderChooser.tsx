@@ -2,10 +2,10 @@
 import { Button, Modal } from "@mantine/core";
 import { useState } from "react";
 import type { FolderView } from "../../api/types";
-import { Icon } from "../../parts/icons";
-import { useBusy } from "../../parts/useBusy";
-import { telling } from "../../state/actions";
-import { command } from "../../state/connection";
+import { Icon } from "../../components/Icon";
+import { useBusy } from "../../components/useBusy";
+import { command } from "../../state/commands";
+import { withErrorToast } from "../../state/toasts";
 import css from "./FolderChooser.module.css";
 
 function Folder({ name, onOpen }: { name: string; onOpen(): void }) {
@@ -34,7 +34,10 @@ export function FolderChooser({ start, onChoose, onClose }: Props) {
   const { isBusy, run } = useBusy();
   const go = (path: string): void =>
     run(async () => {
-      const next = await telling("The folder cannot be read", command("BrowseFolder", { path }));
+      const next = await withErrorToast(
+        "The folder cannot be read",
+        command("BrowseFolder", { path }),
+      );
       if (next) setFolder(next);
     });
   return (

@@ -3,11 +3,11 @@ import { Button } from "@mantine/core";
 import { notifications } from "@mantine/notifications";
 import { useState } from "react";
 import type { FoundView } from "../../api/types";
-import { telling } from "../../state/actions";
-import { command } from "../../state/connection";
+import { command } from "../../state/commands";
+import { rememberServer } from "../../state/lastVisited";
 import { useInspector } from "../../state/store";
-import { noteServer } from "../../state/visited";
-import { counted } from "../../values/format";
+import { withErrorToast } from "../../state/toasts";
+import { pluralize } from "../../values/format";
 import css from "./FoundList.module.css";
 import { FoundRow } from "./FoundRow";
 import { canBeAdded, problemOfName, proposedNames } from "./found";
@@ -65,7 +65,7 @@ export function FoundList({ found: given, nothing, areChosen, again, onDone }: P
   };
   const takeWay = async (one: FoundView, choice: string): Promise<void> => {
     const way = { ...filledOf(one), choice };
-    const next = await telling("This package cannot be read", again(one, way));
+    const next = await withErrorToast("This package cannot be read", again(one, way));
     if (next) setFound(next);
   };
   const entryOf = async (at: number): Promise<[string, FoundView]> => {
@@ -84,12 +84,12 @@ export function FoundList({ found: given, nothing, areChosen, again, onDone }: P
         ),
       }),
     );
-    const written = await telling("The servers were not added", work);
+    const written = await withErrorToast("The servers were not added", work);
     if (!written) return;
     notifications.show({
-      message: `${counted(written.servers.length, "server")} added to ${written.path}`,
+      message: `${pluralize(written.servers.length, "server")} added to ${written.path}`,
     });
-    if (written.servers[0]) noteServer(written.servers[0]);
+    if (written.servers[0]) rememberServer(written.servers[0]);
     onDone();
   };
   const isReady = chosen.size > 0 && [...chosen].every((at) => nameProblem(at) === null);
@@ -116,7 +116,7 @@ export function FoundList({ found: given, nothing, areChosen, again, onDone }: P
           You are asked once more before one is first started or contacted.
         </span>
         <Button disabled={!isReady} onClick={() => void take()}>
-          {chosen.size ? `Add ${counted(chosen.size, "server")}` : "Add"}
+          {chosen.size ? `Add ${pluralize(chosen.size, "server")}` : "Add"}
         </Button>
       </div>
     </div>

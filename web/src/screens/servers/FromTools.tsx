@@ -1,16 +1,16 @@
 // Adding what other tools on this computer have.
 import { useEffect, useState } from "react";
 import type { ErrorView, FoundView } from "../../api/types";
-import { ErrorNote } from "../../parts/ErrorNote";
-import { viewOf } from "../../state/actions";
-import { command } from "../../state/connection";
+import { ErrorNote } from "../../components/ErrorNote";
+import { command } from "../../state/commands";
+import { errorViewOf } from "../../state/toasts";
 import { FoundList } from "./FoundList";
 
 export function FromTools({ onDone }: { onDone(): void }) {
   const [found, setFound] = useState<FoundView[] | null>(null);
   const [error, setError] = useState<ErrorView | null>(null);
   useEffect(() => {
-    command("FoundServers", {}).then(setFound, (thrown: unknown) => setError(viewOf(thrown)));
+    command("FoundServers", {}).then(setFound, (thrown: unknown) => setError(errorViewOf(thrown)));
   }, []);
   if (error) return <ErrorNote error={error} />;
   if (!found) return <p className="dim">Looking for the files of other tools…</p>;

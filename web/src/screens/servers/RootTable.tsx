@@ -1,7 +1,7 @@
 import { ActionIcon } from "@mantine/core";
 import type { RootView } from "../../api/types";
-import { Callout } from "../../parts/Callout";
-import { Icon } from "../../parts/icons";
+import { Callout } from "../../components/Callout";
+import { Icon } from "../../components/Icon";
 import { useLead } from "./useLead";
 
 /** A root may lead nowhere, and the server is told of it all the same. */

@@ -1,9 +1,9 @@
 // The folders that a server may know of.
 import { useState } from "react";
 import type { ServerView } from "../../api/types";
-import { Callout } from "../../parts/Callout";
-import { telling } from "../../state/actions";
-import { command } from "../../state/connection";
+import { Callout } from "../../components/Callout";
+import { command } from "../../state/commands";
+import { withErrorToast } from "../../state/toasts";
 import { AddRoot } from "./AddRoot";
 import { mayAskForRoots, rootsWords } from "./capabilities";
 import { RootTable } from "./RootTable";
@@ -12,7 +12,7 @@ export function Roots({ server }: { server: ServerView }) {
   const { server_id, roots } = server;
   const [save, setSave] = useState(false);
   const remove = (uri: string): void =>
-    void telling(
+    void withErrorToast(
       save ? "The root was not taken out of the file" : "The root was not removed",
       command("RemoveRoot", { server_id, uri, save }),
     );

@@ -4,29 +4,29 @@ import { modals } from "@mantine/modals";
 import { useState } from "react";
 import { Link, useNavigate } from "react-router";
 import type { ServerView } from "../../api/types";
-import { ErrorNote } from "../../parts/ErrorNote";
-import { Icon } from "../../parts/icons";
-import { Name } from "../../parts/Name";
-import { ServerIcon } from "../../parts/ServerIcon";
-import { StateDot } from "../../parts/StateDot";
-import { copy } from "../../parts/text";
-import { useBusy } from "../../parts/useBusy";
+import { copyText } from "../../components/clipboard";
+import { ErrorNote } from "../../components/ErrorNote";
+import { Icon } from "../../components/Icon";
+import { ServerIcon } from "../../components/ServerIcon";
+import { StateDot } from "../../components/StateDot";
+import { UntrustedText } from "../../components/UntrustedText";
+import { useBusy } from "../../components/useBusy";
 import { connectAnew, restart, restartWord } from "../../servers/connectAnew";
 import { TrustButton } from "../../servers/TrustButton";
 import { toggle } from "../../servers/toggle";
 import { isOnItsWay, Waiting } from "../../servers/Waiting";
-import { telling } from "../../state/actions";
-import { command } from "../../state/connection";
-import { nameOf, pathTo, pathToServer } from "../../state/selection";
-import { noteServer } from "../../state/visited";
+import { command } from "../../state/commands";
+import { rememberServer } from "../../state/lastVisited";
+import { pathTo, pathToServer, serverName } from "../../state/navigation";
+import { withErrorToast } from "../../state/toasts";
 import { withoutAnsi } from "../../values/ansi";
-import { clock, counted, duration } from "../../values/format";
+import { formatDuration, formatTime, pluralize } from "../../values/format";
 import {
-  failureWords,
+  displayState,
+  failureTitle,
   isRetrying,
-  retryWords,
-  shownState,
-  stateWords,
+  retryLabel,
+  stateLabel,
 } from "../../values/serverState";
 import { CopyServer } from "./CopyServer";
 import css from "./ServerCard.module.css";
@@ -41,12 +41,12 @@ function More({ server, onEdit }: { server: ServerView; onEdit(copy: boolean): v
   const [isCopying, setCopying] = useState(false);
   const remove = (): void => {
     modals.openConfirmModal({
-      title: `Remove ${nameOf(server)}?`,
+      title: `Remove ${serverName(server)}?`,
       children: removal(server),
       labels: { confirm: "Remove", cancel: "Keep" },
       confirmProps: { color: "red.9" },
       onConfirm: () =>
-        void telling(
+        void withErrorToast(
           "It was not removed",
           command("ServerRemove", { server_id: server.server_id }),
         ),
@@ -57,7 +57,7 @@ function More({ server, onEdit }: { server: ServerView; onEdit(copy: boolean): v
     <>
       <Menu position="bottom-end" width={200}>
         <Menu.Target>
-          <ActionIcon aria-label={`More for ${nameOf(server)}`}>
+          <ActionIcon aria-label={`More for ${serverName(server)}`}>
             <Icon name="down" />
           </ActionIcon>
         </Menu.Target>
@@ -104,21 +104,23 @@ function More({ server, onEdit }: { server: ServerView; onEdit(copy: boolean): v
 
 /** How often it was tried: the count stays when no attempt follows. */
 function attemptsOf({ retry, error }: ServerView): string | undefined {
-  if (retry && retry.count > 0) return `Retry attempt ${retryWords(retry)}`;
+  if (retry && retry.count > 0) return `Retry attempt ${retryLabel(retry)}`;
   const attempts = error?.details.attempts;
-  return typeof attempts === "number" ? `Gave up after ${counted(attempts, "attempt")}` : undefined;
+  return typeof attempts === "number"
+    ? `Gave up after ${pluralize(attempts, "attempt")}`
+    : undefined;
 }
 
 function Failure({ server, onEdit }: { server: ServerView; onEdit(copy: boolean): void }) {
   const error = server.error ?? server.problem;
   if (!error || server.state === "CONNECTED") return null;
-  const state = shownState(server);
+  const state = displayState(server);
   const isOver = (state === "ERROR" && !isRetrying(server)) || state === "SIGN_IN";
   return (
     <ErrorNote
       error={error}
       isCard
-      title={failureWords(server)}
+      title={failureTitle(server)}
       tone={state === "SIGN_IN" ? "wait" : "bad"}
       note={attemptsOf(server)}
       action={
@@ -153,7 +155,8 @@ function Failure({ server, onEdit }: { server: ServerView; onEdit(copy: boolean)
 function Outdated({ server }: { server: ServerView }) {
   const { isBusy, run } = useBusy();
   if (!server.is_outdated) return null;
-  const again = (): void => run(() => telling("Could not connect again", connectAnew(server)));
+  const again = (): void =>
+    run(() => withErrorToast("Could not connect again", connectAnew(server)));
   return (
     <div className={css.waiting} role="status">
       <span className="grow">Changed since it was connected.</span>
@@ -170,7 +173,7 @@ function Exit({ server }: { server: ServerView }) {
   return (
     <div className="stack tight">
       <span className="dim">
-        Process {exit.pid} ended at {clock(exit.at, false)} with{" "}
+        Process {exit.pid} ended at {formatTime(exit.at, false)} with{" "}
         {exit.signal ? `signal ${exit.signal}` : `exit code ${exit.exit_code ?? "unknown"}`}
       </span>
       {server.stderr_tail.length > 0 && (
@@ -190,12 +193,12 @@ export function ServerCard({
   onEdit(copy: boolean): void;
 }) {
   const navigate = useNavigate();
-  const name = nameOf(server);
+  const name = serverName(server);
   const isOn = server.state === "CONNECTED" || server.state === "CONNECTING";
   const version =
     typeof server.server_info.version === "string" ? server.server_info.version : null;
   return (
-    <article className={css.card} aria-label={name} data-state={shownState(server)}>
+    <article className={css.card} aria-label={name} data-state={displayState(server)}>
       <div className="row">
         <ServerIcon name={name} icons={server.server_info.icons} />
         <div className="grow">
@@ -207,14 +210,14 @@ export function ServerCard({
                   : pathToServer(server.server_id)
               }
             >
-              <Name>{name}</Name>
+              <UntrustedText>{name}</UntrustedText>
             </Link>
           </h2>
           <div className={`row ${css.state}`}>
-            <StateDot state={shownState(server)} />
-            <span role="status">{stateWords(server)}</span>
+            <StateDot state={displayState(server)} />
+            <span role="status">{stateLabel(server)}</span>
             {server.state === "CONNECTED" && server.latency_s !== null && (
-              <span className="dim">{duration(server.latency_s)}</span>
+              <span className="dim">{formatDuration(server.latency_s)}</span>
             )}
           </div>
         </div>
@@ -225,7 +228,7 @@ export function ServerCard({
           disabled={server.state === "DISCONNECTING"}
           onChange={() => {
             // Who connects a server means it by the tabs above.
-            if (!isOn) noteServer(server.server_id);
+            if (!isOn) rememberServer(server.server_id);
             toggle(server);
           }}
         />
@@ -238,7 +241,7 @@ export function ServerCard({
           <ActionIcon
             size="sm"
             aria-label={`Copy how ${name} is reached`}
-            onClick={() => void copy(server.shown)}
+            onClick={() => void copyText(server.shown)}
           >
             <Icon name="copy" size={13} />
           </ActionIcon>

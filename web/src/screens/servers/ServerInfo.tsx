@@ -2,25 +2,25 @@
 import { Button, Select, Tabs, Tooltip } from "@mantine/core";
 import { Link, useNavigate, useParams } from "react-router";
 import type { ServerView } from "../../api/types";
-import { ErrorNote } from "../../parts/ErrorNote";
-import { JsonTree } from "../../parts/JsonTree";
-import { isWebLink, Markdown } from "../../parts/Markdown";
-import { Name } from "../../parts/Name";
-import { ServerIcon } from "../../parts/ServerIcon";
-import { StateDot } from "../../parts/StateDot";
-import { useNow } from "../../parts/useNow";
+import { ErrorNote } from "../../components/ErrorNote";
+import { JsonTree } from "../../components/JsonTree";
+import { isWebLink, Markdown } from "../../components/Markdown";
+import { ServerIcon } from "../../components/ServerIcon";
+import { StateDot } from "../../components/StateDot";
+import { UntrustedText } from "../../components/UntrustedText";
+import { useNow } from "../../components/useNow";
 import { profileOption } from "../../questions/profiles";
 import { NotConnected } from "../../servers/NotConnected";
 import { TrustButton } from "../../servers/TrustButton";
 import { toggle } from "../../servers/toggle";
-import { telling } from "../../state/actions";
-import { command } from "../../state/connection";
-import { nameOf, pathToServer } from "../../state/selection";
+import { command } from "../../state/commands";
+import { pathToServer, serverName } from "../../state/navigation";
 import { useInspector } from "../../state/store";
+import { withErrorToast } from "../../state/toasts";
 import { withoutAnsi } from "../../values/ansi";
-import { counted, duration, moment } from "../../values/format";
-import { shownState, stateWords } from "../../values/serverState";
-import { visible } from "../../values/visible";
+import { formatDateTime, formatDuration, pluralize } from "../../values/format";
+import { visible } from "../../values/hiddenCharacters";
+import { displayState, stateLabel } from "../../values/serverState";
 import { Declared, Keeping } from "./Declared";
 import { Experimental } from "./experimental/Experimental";
 import { Roots } from "./Roots";
@@ -61,12 +61,12 @@ function Facts({ server }: { server: ServerView }) {
         </span>
       ),
     ],
-    ["Latency", server.latency_s === null ? "" : duration(server.latency_s)],
+    ["Latency", server.latency_s === null ? "" : formatDuration(server.latency_s)],
     [
       server.state === "CONNECTED" ? "Connected for" : "Since",
       server.state === "CONNECTED"
-        ? duration(Math.max(0, now - server.since))
-        : moment(server.since),
+        ? formatDuration(Math.max(0, now - server.since))
+        : formatDateTime(server.since),
     ],
     [
       "Requests",
@@ -111,7 +111,7 @@ function Answering({ server }: { server: ServerView }) {
       renderOption={profileOption(profiles)}
       value={server.profile ?? PERSON}
       onChange={(profile) =>
-        void telling(
+        void withErrorToast(
           "The profile was not set",
           command("SetProfile", { server_id: server.server_id, profile: profile || null }),
         )
@@ -123,7 +123,7 @@ function Answering({ server }: { server: ServerView }) {
 function Overview({ server }: { server: ServerView }) {
   const error = server.error ?? server.problem;
   const counts = server.lists
-    .map((list) => counted(list.count, list.kind.replace("_", " ").replace(/s$/, "")))
+    .map((list) => pluralize(list.count, list.kind.replace("_", " ").replace(/s$/, "")))
     .join(", ");
   return (
     <div className="stack">
@@ -222,12 +222,12 @@ export function ServerInfo() {
     <div className="pane">
       <div className="toolbar">
         <Link to="/servers">All servers</Link>
-        <ServerIcon name={nameOf(server)} icons={server.server_info.icons} />
+        <ServerIcon name={serverName(server)} icons={server.server_info.icons} />
         <h1 className="title">
-          <Name>{nameOf(server)}</Name>
+          <UntrustedText>{serverName(server)}</UntrustedText>
         </h1>
-        <StateDot state={shownState(server)} />
-        <span>{stateWords(server)}</span>
+        <StateDot state={displayState(server)} />
+        <span>{stateLabel(server)}</span>
         <span className="grow" />
         <EditButton server={server} />
         <Button variant="default" onClick={() => toggle(server)}>

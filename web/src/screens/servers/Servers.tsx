@@ -2,14 +2,14 @@
 import { Button, Modal } from "@mantine/core";
 import { useState } from "react";
 import { useSearchParams } from "react-router";
-import { Empty } from "../../parts/Empty";
-import { Icon } from "../../parts/icons";
-import { Loading } from "../../parts/Loading";
-import { NoHits } from "../../parts/NoHits";
-import { SearchField } from "../../parts/SearchField";
-import { lazyModule, useLoadProblem, useModule } from "../../parts/useModule";
+import { EmptyState } from "../../components/EmptyState";
+import { Icon } from "../../components/Icon";
+import { lazyModule, useLoadProblem, useModule } from "../../components/lazyModule";
+import { ModuleLoading } from "../../components/ModuleLoading";
+import { NoSearchMatches } from "../../components/NoMatches";
+import { SearchField } from "../../components/SearchField";
 import { useInspector } from "../../state/store";
-import { counted } from "../../values/format";
+import { pluralize } from "../../values/format";
 import type { Edited } from "./ByForm";
 import { ExportServers } from "./ExportServers";
 import { ServerCard } from "./ServerCard";
@@ -27,7 +27,7 @@ function Dialog({ edited, onClose }: { edited: Edited | null; onClose(): void })
       onClose={onClose}
       title={edited ? "Edit a server" : "Add a server"}
     >
-      <Loading loader={dialogs} what="the dialog" />
+      <ModuleLoading loader={dialogs} what="the dialog" />
     </Modal>
   );
 }
@@ -60,7 +60,7 @@ function editedIn(query: URLSearchParams): Edited | null {
 export function Servers() {
   const servers = useInspector((state) => state.servers);
   const link = useInspector((state) => state.link);
-  const isGreeted = useInspector((state) => state.run_id !== null);
+  const isReady = useInspector((state) => state.run_id !== null);
   const [query, setQuery] = useSearchParams();
   const [text, setText] = useState("");
   const edited = editedIn(query);
@@ -76,9 +76,9 @@ export function Servers() {
     <div className="pane">
       <div className="toolbar">
         <h1 className="title">Servers</h1>
-        {isGreeted && (
+        {isReady && (
           <span className="dim">
-            {counted(servers.size, "server")}, {connected} connected
+            {pluralize(servers.size, "server")}, {connected} connected
           </span>
         )}
         <span className="grow" />
@@ -90,16 +90,16 @@ export function Servers() {
       </div>
       <div className="scroll">
         {servers.size === 0 && link.state === "open" ? (
-          <Empty
+          <EmptyState
             icon="servers"
             title="No servers yet"
             action={<Button onClick={add}>Add a server</Button>}
           >
             Paste a command line or a URL, import the configuration of another tool, or start
             mcplens with a server: <code>mcplens demo</code>.
-          </Empty>
+          </EmptyState>
         ) : servers.size > 0 && shown.length === 0 ? (
-          <NoHits text={text} onClear={() => setText("")} />
+          <NoSearchMatches text={text} onClear={() => setText("")} />
         ) : (
           <div className={css.grid}>
             {shown.map((server) => (

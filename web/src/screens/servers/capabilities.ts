@@ -1,7 +1,7 @@
 // What we declare to a server, part by part: how each switch reads and changes it.
 import type { ServerView } from "../../api/types";
-import { isStateless, STATELESS } from "../../state/revision";
-import { fieldsOf } from "../../values/shape";
+import { isStateless, STATELESS } from "../../state/protocol";
+import { fieldsOf } from "../../values/jsonObject";
 
 export type Capabilities = Record<string, unknown>;
 

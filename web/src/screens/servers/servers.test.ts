@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { FoundView } from "../../api/types";
 import { aServer } from "../../testing/views";
-import { shownState, stateWords, stepWords } from "../../values/serverState";
+import { connectStepLabel, displayState, stateLabel } from "../../values/serverState";
 import { broughtBack, delaysOf, formOf, problemOf, rawOf, withoutValues } from "./entry";
 import { canBeAdded, freeName, namesIn, problemOfName, proposedNames } from "./found";
 import { isFile, isWhole, joined } from "./pasted";
@@ -164,12 +164,12 @@ describe("a server's form", () => {
 describe("the state of a server", () => {
   it("is failed after it was given up, and a sign-in where that is missing", () => {
     const off = { state: "DISCONNECTED" as const };
-    expect(shownState(aServer({ ...off, error: anError("CONNECTION_REFUSED") }))).toBe("ERROR");
+    expect(displayState(aServer({ ...off, error: anError("CONNECTION_REFUSED") }))).toBe("ERROR");
     const unknown = aServer({ ...off, error: anError("AUTHENTICATION_FAILED") });
-    expect([shownState(unknown), stateWords(unknown)]).toEqual(["SIGN_IN", "Sign-in needed"]);
+    expect([displayState(unknown), stateLabel(unknown)]).toEqual(["SIGN_IN", "Sign-in needed"]);
   });
   it("says what is waited for", () => {
-    const words = (waiting_for: string | null) => stepWords(aServer({ waiting_for }));
+    const words = (waiting_for: string | null) => connectStepLabel(aServer({ waiting_for }));
     expect(words("opening the transport")).toBe("Waiting for the transport");
     expect(words("waiting for the handshake")).toBe("Waiting for the handshake");
     expect(words(null)).toBe("Connecting");
@@ -178,7 +178,7 @@ describe("the state of a server", () => {
     const retry = { count: 1, most: 3, at: 5 };
     const error = anError("AUTHENTICATION_FAILED");
     const waits = aServer({ state: "ERROR", error, retry });
-    expect([shownState(waits), stateWords(waits)]).toEqual([
+    expect([displayState(waits), stateLabel(waits)]).toEqual([
       "ERROR",
       "Failed, retry 1 of 3 follows",
     ]);

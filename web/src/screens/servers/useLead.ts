@@ -1,8 +1,8 @@
 // Where the path of a root leads, as far as this computer knows.
 import { useDebouncedValue } from "@mantine/hooks";
 import { useEffect, useState } from "react";
-import { viewOf } from "../../state/actions";
-import { command } from "../../state/connection";
+import { command } from "../../state/commands";
+import { errorViewOf } from "../../state/toasts";
 
 interface Lead {
   of: string;
@@ -25,7 +25,7 @@ export function useLead(typed: string): Lead | null {
       command("BrowseFolder", { path }).then(
         (folder) => found({ to: folder.path }),
         (thrown: unknown) => {
-          const { message, details } = viewOf(thrown);
+          const { message, details } = errorViewOf(thrown);
           found({ problem: message, ...(details.path ? { path: String(details.path) } : {}) });
         },
       );

@@ -3,9 +3,9 @@ import { Button } from "@mantine/core";
 import { useState } from "react";
 import { Link } from "react-router";
 import type { ServerView, SettingView } from "../../api/types";
-import { NoHits } from "../../parts/NoHits";
-import { SearchField } from "../../parts/SearchField";
-import { nameOf, pathToServer, useCurrentServer } from "../../state/selection";
+import { NoSearchMatches } from "../../components/NoMatches";
+import { SearchField } from "../../components/SearchField";
+import { pathToServer, serverName, useCurrentServer } from "../../state/navigation";
 import { useInspector } from "../../state/store";
 import { grouped, labelOf } from "./labels";
 import { SettingField } from "./SettingField";
@@ -99,7 +99,7 @@ function OfServer({ server }: { server: ServerView }) {
   const { server_id } = server;
   return (
     <p className="dim" style={{ margin: 0 }}>
-      Only for {nameOf(server)}:{" "}
+      Only for {serverName(server)}:{" "}
       {server.is_editable && (
         <>
           <Link to={`/servers?edit=${encodeURIComponent(server_id)}`}>
@@ -148,7 +148,7 @@ export function Settings() {
           )}
           {server && needle === "" && <OfServer server={server} />}
           {shown.length === 0 && settings.size > 0 && (
-            <NoHits text={text} onClear={() => setText("")} />
+            <NoSearchMatches text={text} onClear={() => setText("")} />
           )}
         </div>
       </div>

@@ -1,12 +1,12 @@
 // Changing a setting, and what somebody typed for one.
 
-import { telling } from "../../state/actions";
-import { command } from "../../state/connection";
+import { command } from "../../state/commands";
+import { withErrorToast } from "../../state/toasts";
 import { parseJson } from "../../values/json";
 
 /** Write it into the file; null takes it out. */
 export const change = (name: string, value: unknown): void =>
-  void telling("The setting was not changed", command("SetSetting", { name, value }));
+  void withErrorToast("The setting was not changed", command("SetSetting", { name, value }));
 
 export const same = (one: unknown, other: unknown): boolean =>
   JSON.stringify(one) === JSON.stringify(other);

@@ -4,15 +4,14 @@ import { type ReactNode, useState } from "react";
 import { Link } from "react-router";
 import type { CallView, ServerView, TaskView } from "../../api/types";
 import { CallPanel } from "../../calls/CallPanel";
-import { Icon } from "../../parts/icons";
-import { JsonTree } from "../../parts/JsonTree";
-import { WhyButton } from "../../parts/WhyButton";
-import { telling } from "../../state/actions";
-import { awaiting } from "../../state/awaiting";
-import { command, startCall } from "../../state/connection";
-import { pathToQuestion } from "../../state/selection";
+import { ButtonWithReason } from "../../components/ButtonWithReason";
+import { Icon } from "../../components/Icon";
+import { JsonTree } from "../../components/JsonTree";
+import { command, startCall } from "../../state/commands";
+import { pathToQuestion } from "../../state/navigation";
 import { useInspector } from "../../state/store";
-import { duration, moment } from "../../values/format";
+import { withErrorToast, withWaitingToast } from "../../state/toasts";
+import { formatDateTime, formatDuration } from "../../values/format";
 import { Elapsed, HowFar, Left, Related, TaskState } from "./cells";
 import css from "./Tasks.module.css";
 import { requestPath, runBy, whyNoCancel } from "./task";
@@ -24,10 +23,13 @@ function Facts({ task, call }: { task: TaskView; call: CallView | undefined }) {
     ["Run by", runBy(task)],
     ["Request", <Related key="request" task={task} call={call} />],
     ["Progress", <HowFar key="progress" task={task} call={call} />],
-    ["Created", moment(task.created)],
+    ["Created", formatDateTime(task.created)],
     ["Elapsed", <Elapsed key="elapsed" task={task} />],
     ["TTL left", <Left key="left" task={task} />],
-    ["Polled every", task.poll_interval_s === null ? "not said" : duration(task.poll_interval_s)],
+    [
+      "Polled every",
+      task.poll_interval_s === null ? "not said" : formatDuration(task.poll_interval_s),
+    ],
   ];
   return (
     <div className="stack">
@@ -63,14 +65,14 @@ export function TaskDetail({ task, server, onClose }: Props) {
   // The call during which we were asked is not the task that we hold.
   const call = calls.get(askedId ?? "") ?? (role === "client" ? related : undefined);
   const ask = async (): Promise<void> => {
-    const made = await telling(
+    const made = await withErrorToast(
       "The result was not fetched",
       startCall("GetTaskResult", { server_id, task_id, role }),
     );
     if (made) setAskedId(made.call_id);
   };
   const cancel = (): void =>
-    void awaiting(
+    void withWaitingToast(
       "the task to be cancelled",
       "It was not cancelled",
       command("CancelTask", { server_id, task_id, role }),
@@ -81,16 +83,20 @@ export function TaskDetail({ task, server, onClose }: Props) {
         <strong className={`mono cut ${css.name}`} title={task_id}>
           {task_id}
         </strong>
-        <WhyButton
+        <ButtonWithReason
           variant="default"
-          whyNot={server.state === "CONNECTED" ? null : "Not connected"}
+          disabledReason={server.state === "CONNECTED" ? null : "Not connected"}
           onClick={() => void ask()}
         >
           Result
-        </WhyButton>
-        <WhyButton variant="default" whyNot={whyNoCancel(server, task)} onClick={cancel}>
+        </ButtonWithReason>
+        <ButtonWithReason
+          variant="default"
+          disabledReason={whyNoCancel(server, task)}
+          onClick={cancel}
+        >
           Cancel the task
-        </WhyButton>
+        </ButtonWithReason>
         <ActionIcon aria-label="Close the task" onClick={onClose}>
           <Icon name="close" />
         </ActionIcon>

@@ -3,7 +3,7 @@ import { useVirtualizer } from "@tanstack/react-virtual";
 import { memo, type Ref, useRef } from "react";
 import type { CallView, TaskView } from "../../api/types";
 import { taskKey, useInspector } from "../../state/store";
-import { clock, duration } from "../../values/format";
+import { formatDuration, formatTime } from "../../values/format";
 import { Elapsed, HowFar, Left, Related, TaskState } from "./cells";
 import css from "./Tasks.module.css";
 import { runBy } from "./task";
@@ -52,7 +52,7 @@ const Row = memo(({ task, index, measure, call, isChosen, onChoose }: RowProps) 
     <td className={css.second}>
       <HowFar task={task} call={call} />
     </td>
-    <td className={css.third}>{clock(task.created, false)}</td>
+    <td className={css.third}>{formatTime(task.created, false)}</td>
     <td>
       <Elapsed task={task} />
     </td>
@@ -60,7 +60,7 @@ const Row = memo(({ task, index, measure, call, isChosen, onChoose }: RowProps) 
       <Left task={task} />
     </td>
     <td className={css.third}>
-      {task.poll_interval_s === null ? "" : duration(task.poll_interval_s)}
+      {task.poll_interval_s === null ? "" : formatDuration(task.poll_interval_s)}
     </td>
   </tr>
 ));

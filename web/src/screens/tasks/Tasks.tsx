@@ -3,18 +3,18 @@ import { Button } from "@mantine/core";
 import { useCallback, useMemo, useRef } from "react";
 import { Link, useNavigate, useSearchParams } from "react-router";
 import type { ServerView, TaskView } from "../../api/types";
-import { Empty } from "../../parts/Empty";
-import { Icon } from "../../parts/icons";
-import { Split } from "../../parts/Split";
-import { useEscape } from "../../parts/useEscape";
-import { WhyButton } from "../../parts/WhyButton";
+import { ButtonWithReason } from "../../components/ButtonWithReason";
+import { EmptyState } from "../../components/EmptyState";
+import { Icon } from "../../components/Icon";
+import { SplitPane } from "../../components/SplitPane";
+import { useEscape } from "../../components/useEscape";
 import { LostNote } from "../../servers/LostNote";
 import { NotConnected } from "../../servers/NotConnected";
-import { awaiting } from "../../state/awaiting";
-import { command } from "../../state/connection";
+import { command } from "../../state/commands";
 import { offers } from "../../state/lists";
-import { pathTo, pathToTask, usePlace } from "../../state/selection";
+import { pathTo, pathToTask, usePageLocation } from "../../state/navigation";
 import { taskKey, useInspector } from "../../state/store";
+import { withWaitingToast } from "../../state/toasts";
 import { TaskDetail } from "./TaskDetail";
 import { TaskTable } from "./TaskTable";
 import { isExtension, offersTasks, whyNoList } from "./task";
@@ -32,7 +32,7 @@ function useTasks(serverId: string): TaskView[] {
 
 /** The task that the address names. */
 function useChosen(tasks: TaskView[]): TaskView | undefined {
-  const { item } = usePlace();
+  const { item } = usePageLocation();
   const [query] = useSearchParams();
   const role = query.get("role") ?? "client";
   const named = tasks.filter((task) => task.task_id === item);
@@ -41,21 +41,21 @@ function useChosen(tasks: TaskView[]): TaskView | undefined {
 
 function FetchButton({ server }: { server: ServerView }) {
   const fetchTasks = (): void =>
-    void awaiting(
+    void withWaitingToast(
       `the tasks of ${server.server_id}`,
       "The tasks were not listed",
       command("ListTasks", { server_id: server.server_id }),
     );
   return (
-    <WhyButton
+    <ButtonWithReason
       variant="default"
       leftSection={<Icon name="refresh" size={13} />}
-      whyNot={whyNoList(server)}
+      disabledReason={whyNoList(server)}
       hint="Ask the server for its tasks"
       onClick={fetchTasks}
     >
       Fetch
-    </WhyButton>
+    </ButtonWithReason>
   );
 }
 
@@ -66,7 +66,7 @@ function NoTasks({ server }: { server: ServerView }) {
       ? "Call a tool: this server decides which calls become tasks, and they appear here."
       : "Call a tool with “Run as a task” switched on, or fetch the tasks that this server has already.";
   return (
-    <Empty
+    <EmptyState
       icon="tasks"
       title="No tasks"
       action={
@@ -78,12 +78,12 @@ function NoTasks({ server }: { server: ServerView }) {
       }
     >
       {what}
-    </Empty>
+    </EmptyState>
   );
 }
 
 export function Tasks() {
-  const serverId = usePlace().server_id ?? "";
+  const serverId = usePageLocation().server_id ?? "";
   const navigate = useNavigate();
   const place = useRef<HTMLDivElement>(null);
   const server = useInspector((state) => state.servers.get(serverId));
@@ -110,7 +110,7 @@ export function Tasks() {
       {tasks.length === 0 ? (
         <NoTasks server={server} />
       ) : (
-        <Split
+        <SplitPane
           name="tasks"
           label="Size of the task"
           sized="second"

@@ -2,8 +2,8 @@
 import { Badge, Progress } from "@mantine/core";
 import { Link } from "react-router";
 import type { CallView, TaskView } from "../../api/types";
-import { useNow } from "../../parts/useNow";
-import { pathToCall } from "../../state/selection";
+import { useNow } from "../../components/useNow";
+import { pathToCall } from "../../state/navigation";
 import css from "./Tasks.module.css";
 import { elapsedOf, isOver, leftOf, progressOf, requestPath, stateOf } from "./task";
 

@@ -1,8 +1,8 @@
 // What a task is to a person: its state, how far it is, what it belongs to, what can be done.
 import type { CallView, ServerView, TaskView } from "../../api/types";
-import { pathTo } from "../../state/selection";
-import { duration } from "../../values/format";
-import { visible } from "../../values/visible";
+import { pathTo } from "../../state/navigation";
+import { formatDuration } from "../../values/format";
+import { visible } from "../../values/hiddenCharacters";
 
 // Tasks of 2026-07-28: the server decides what becomes one, and there is no list.
 const EXTENSION = "io.modelcontextprotocol/tasks";
@@ -17,11 +17,11 @@ export const stateOf = (task: TaskView): string =>
 
 /** Whole seconds while it counts: fractions of them only flicker. */
 const counting = (seconds: number): string =>
-  seconds < 60 ? `${Math.floor(seconds)} s` : duration(seconds);
+  seconds < 60 ? `${Math.floor(seconds)} s` : formatDuration(seconds);
 
 export const elapsedOf = (task: TaskView, now: number): string =>
   isOver(task)
-    ? duration(Math.max(0, task.updated - task.started))
+    ? formatDuration(Math.max(0, task.updated - task.started))
     : counting(Math.max(0, now - task.started));
 
 export function leftOf(task: TaskView, now: number): string {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { CallView } from "../../api/types";
-import { pathToTask } from "../../state/selection";
+import { pathToTask } from "../../state/navigation";
 import { aServer, aTask } from "../../testing/views";
 import { elapsedOf, leftOf, progressOf, stateOf, whyNoCancel, whyNoList } from "./task";
 

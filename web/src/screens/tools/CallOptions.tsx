@@ -1,8 +1,8 @@
 // What a call may carry besides its arguments.
 import { Collapse, NumberInput, Switch, Textarea, UnstyledButton } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
-import { Icon } from "../../parts/icons";
-import { Pairs } from "../../parts/Pairs";
+import { Icon } from "../../components/Icon";
+import { KeyValueFields } from "../../components/KeyValueFields";
 
 export interface Options {
   meta: string;
@@ -60,7 +60,7 @@ export function CallOptions({ value, onChange, taskSupport, whyNoTask, isHttp }:
             styles={{ input: { fontFamily: "var(--mono)" } }}
           />
           {isHttp && (
-            <Pairs
+            <KeyValueFields
               label="Headers of this call"
               noun="header"
               value={value.headers}

@@ -25,7 +25,7 @@ vi.mock("../../state/lists", async (actual) => ({
   }),
 }));
 // No row has a height here, so that the list would draw none.
-vi.mock("../../parts/VirtualList", () => ({
+vi.mock("../../components/VirtualList", () => ({
   VirtualList: ({ items, draw }: { items: Item<Tool>[]; draw(item: Item<Tool>): ReactNode }) =>
     items.map((one) => (
       <div key={one.key} role="option" aria-selected={false} tabIndex={-1}>

@@ -7,7 +7,7 @@ import { aCall, aServer } from "../../testing/views";
 import { ToolPanel } from "./ToolPanel";
 
 const drawn = vi.hoisted(() => vi.fn());
-vi.mock("../../state/connection", () => ({ command: async () => [], startCall: vi.fn() }));
+vi.mock("../../state/commands", () => ({ command: async () => [], startCall: vi.fn() }));
 vi.mock("../../calls/ResultView", () => ({
   ResultView: () => {
     drawn();

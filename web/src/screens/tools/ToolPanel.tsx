@@ -4,27 +4,27 @@ import { Link } from "react-router";
 import type { ServerView } from "../../api/types";
 import { CallPanel } from "../../calls/CallPanel";
 import { ExampleList } from "../../calls/ExampleList";
+import { Callout } from "../../components/Callout";
+import { Description } from "../../components/Description";
+import { EmptyState } from "../../components/EmptyState";
+import { ErrorNote } from "../../components/ErrorNote";
+import { Icon } from "../../components/Icon";
+import { JsonTree } from "../../components/JsonTree";
+import { SplitPane } from "../../components/SplitPane";
+import { UntrustedText } from "../../components/UntrustedText";
+import { useRunShortcut } from "../../components/useRunShortcut";
+import { useScrollIntoView } from "../../components/useScrollIntoView";
 import { ArgumentsEditor } from "../../forms/ArgumentsEditor";
 import { CallChooser } from "../../offered/CallChooser";
 import { CallFoot } from "../../offered/CallFoot";
 import type { Missing } from "../../offered/missing";
 import { NotListed } from "../../offered/NotListed";
 import { useCallsOf } from "../../offered/useCallsOf";
-import { Callout } from "../../parts/Callout";
-import { Description } from "../../parts/Description";
-import { Empty } from "../../parts/Empty";
-import { ErrorNote } from "../../parts/ErrorNote";
-import { Icon } from "../../parts/icons";
-import { JsonTree } from "../../parts/JsonTree";
-import { Name } from "../../parts/Name";
-import { Split } from "../../parts/Split";
-import { useInView } from "../../parts/useInView";
-import { useRunKey } from "../../parts/useRunKey";
 import { titleOf } from "../../state/items";
-import { pathTo } from "../../state/selection";
-import { repeatsInHeaders, takesHeaders } from "../../state/transport";
-import { indented } from "../../values/exactJson";
-import { counted } from "../../values/format";
+import { pathTo } from "../../state/navigation";
+import { repeatsInHeaders, takesHeaders } from "../../state/protocol";
+import { indentJson } from "../../values/exactJson";
+import { pluralize } from "../../values/format";
 import { CallOptions } from "./CallOptions";
 import { sizeOf, tokens } from "./size";
 import css from "./ToolPanel.module.css";
@@ -50,7 +50,7 @@ function About({ server, tool, listed, missing = null, problem }: Props) {
           All tools
         </Link>
         <h2 className="title">
-          <Name>{titleOf(tool)}</Name>
+          <UntrustedText>{titleOf(tool)}</UntrustedText>
         </h2>
         {hintsOf(tool).map((hint) => (
           <Tooltip key={hint.label} label={hint.about}>
@@ -61,7 +61,7 @@ function About({ server, tool, listed, missing = null, problem }: Props) {
       <div className="row wrap dim">
         {tool.name && titleOf(tool) !== tool.name && (
           <span className="mono">
-            <Name>{tool.name}</Name>
+            <UntrustedText>{tool.name}</UntrustedText>
           </span>
         )}
         {listed !== undefined && <span>{tokens(sizeOf(tool))}</span>}
@@ -84,7 +84,7 @@ function Schemas({ tool, listed }: { tool: Tool; listed: unknown }) {
       {listed !== undefined && (
         <p className="dim">
           A model is told its name, description and input schema: as JSON{" "}
-          {counted(sizeOf(tool), "character")}, {tokens(sizeOf(tool))}.
+          {pluralize(sizeOf(tool), "character")}, {tokens(sizeOf(tool))}.
         </p>
       )}
       <h3 className="section-title">Input schema</h3>
@@ -109,7 +109,7 @@ function ToolForm({ server, tool, run }: { server: ServerView; tool: Tool; run: 
       <ExampleList
         serverId={server_id}
         tool={name}
-        onChoose={(given) => run.setDraft({ mode: run.draft.mode, text: indented(given) })}
+        onChoose={(given) => run.setDraft({ mode: run.draft.mode, text: indentJson(given) })}
       />
       <ArgumentsEditor
         name={`${server_id}-${name}`}
@@ -137,11 +137,11 @@ interface FootProps {
   run: Run;
   isConnected: boolean;
   /** Why it cannot be run as it should. */
-  whyNot: string | null;
+  disabledReason: string | null;
   canForce: boolean;
 }
 
-function ToolFoot({ run, isConnected, whyNot, canForce }: FootProps) {
+function ToolFoot({ run, isConnected, disabledReason, canForce }: FootProps) {
   const breaches = run.isTried ? run.findings.length : 0;
   return (
     <CallFoot>
@@ -155,13 +155,13 @@ function ToolFoot({ run, isConnected, whyNot, canForce }: FootProps) {
           Send anyway
         </Button>
       )}
-      <Tooltip label={whyNot ?? "Ctrl Enter"}>
+      <Tooltip label={disabledReason ?? "Ctrl Enter"}>
         <Button
           data-run
           leftSection={<Icon name="play" size={13} />}
-          data-disabled={whyNot !== null || undefined}
-          aria-disabled={whyNot !== null}
-          onClick={() => whyNot === null && run.start(false)}
+          data-disabled={disabledReason !== null || undefined}
+          aria-disabled={disabledReason !== null}
+          onClick={() => disabledReason === null && run.start(false)}
         >
           Run
         </Button>
@@ -174,11 +174,11 @@ export function ToolPanel(props: Props) {
   const { server, tool, itemKey, listed } = props;
   const { calls, current, show } = useCallsOf(server.server_id, "tool", itemKey);
   const run = useRun(server, tool, itemKey, show);
-  const place = useInView(current?.call_id);
+  const place = useScrollIntoView(current?.call_id);
   const isConnected = server.state === "CONNECTED";
   const barred = whyBarred(server, tool);
-  const whyNot = isConnected ? barred : "The server is not connected";
-  useRunKey(() => whyNot === null && run.start(false));
+  const disabledReason = isConnected ? barred : "The server is not connected";
+  useRunShortcut(() => disabledReason === null && run.start(false));
   const left = (
     <div className="pane">
       <div className="scroll pad">
@@ -201,7 +201,7 @@ export function ToolPanel(props: Props) {
       <ToolFoot
         run={run}
         isConnected={isConnected}
-        whyNot={whyNot}
+        disabledReason={disabledReason}
         canForce={barred !== null || run.canForce}
       />
     </div>
@@ -217,14 +217,14 @@ export function ToolPanel(props: Props) {
           onRepeated={show}
         />
       ) : (
-        <Empty icon="play" title="Not called yet">
+        <EmptyState icon="play" title="Not called yet">
           Fill in the arguments and press Run, or Ctrl Enter.
-        </Empty>
+        </EmptyState>
       )}
     </div>
   );
   return (
-    <Split
+    <SplitPane
       name="tools.call"
       label="Width of the form"
       initial={460}

@@ -1,8 +1,8 @@
 // One tool in the list. Plain elements: a component of the library each would make long lists slow.
 
+import { UntrustedText } from "../../components/UntrustedText";
 import { Mark } from "../../offered/marks";
 import { Problem } from "../../offered/Problem";
-import { Name } from "../../parts/Name";
 import { type Item, titleOf } from "../../state/items";
 import { sizeOf, tokens } from "./size";
 import css from "./ToolRow.module.css";
@@ -26,7 +26,7 @@ export function ToolRow({ item, size }: Props) {
       <div className="row">
         <Problem text={item.problem} />
         <span className={`cut grow ${css.name}`}>
-          <Name>{title}</Name>
+          <UntrustedText>{title}</UntrustedText>
         </span>
         <Mark of={item.key} />
         {hintsOf(tool).map((hint) => (
@@ -44,10 +44,10 @@ export function ToolRow({ item, size }: Props) {
         <span className="cut grow">
           {tool.name && title !== tool.name && (
             <span className="mono">
-              <Name>{tool.name}</Name>{" "}
+              <UntrustedText>{tool.name}</UntrustedText>{" "}
             </span>
           )}
-          <Name>{tool.description?.split("\n", 1)[0] ?? ""}</Name>
+          <UntrustedText>{tool.description?.split("\n", 1)[0] ?? ""}</UntrustedText>
         </span>
         {size && <span className={css.size}>{size}</span>}
       </div>

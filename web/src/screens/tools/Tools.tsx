@@ -1,11 +1,11 @@
 // The tools of a server: the list, the chosen tool's form, and its calls.
 import type { ServerView } from "../../api/types";
+import { EmptyState } from "../../components/EmptyState";
 import { LookingFor } from "../../offered/LookingFor";
 import { missingFrom } from "../../offered/missing";
 import { OfferedScreen } from "../../offered/OfferedScreen";
-import { Empty } from "../../parts/Empty";
-import { isComing, itemsIn, useList } from "../../state/lists";
-import { usePlace } from "../../state/selection";
+import { isStillLoading, itemsIn, useList } from "../../state/lists";
+import { usePageLocation } from "../../state/navigation";
 import { ToolList } from "./ToolList";
 import { ToolPanel } from "./ToolPanel";
 import type { Tool } from "./tool";
@@ -17,12 +17,12 @@ function Chosen({ server, item }: { server: ServerView; item: string | null }) {
   const list = useList(server_id, "tools");
   if (item === null)
     return (
-      <Empty icon="tools" title="Choose a tool">
+      <EmptyState icon="tools" title="Choose a tool">
         Its form, its calls and their results appear here. Ctrl K finds any tool by a few letters.
-      </Empty>
+      </EmptyState>
     );
   const found = itemsIn<Tool>(list).find((one) => one.key === item);
-  if (!found && isComing(server, list))
+  if (!found && isStillLoading(server, list))
     return <LookingFor name={item} serverId={server_id} screen="tools" />;
   return (
     <ToolPanel
@@ -38,7 +38,7 @@ function Chosen({ server, item }: { server: ServerView; item: string | null }) {
 }
 
 export function Tools() {
-  const { item } = usePlace();
+  const { item } = usePageLocation();
   return (
     <OfferedScreen
       kind="tools"

@@ -1,6 +1,6 @@
 // What a tool costs a model that is offered it: its definition is part of every prompt.
 import type { Item } from "../../state/items";
-import { counted } from "../../values/format";
+import { pluralize } from "../../values/format";
 import type { Tool } from "./tool";
 
 // As English and JSON come out with the tokenizers in use: a rule of thumb, not a count.
@@ -34,7 +34,7 @@ export const sizeOfAll = (items: Item<Tool>[]): number =>
 
 /** About how many tokens so many characters are, in words. */
 export const tokens = (characters: number): string =>
-  `about ${counted(Math.ceil(characters / CHARACTERS_PER_TOKEN), "token")}`;
+  `about ${pluralize(Math.ceil(characters / CHARACTERS_PER_TOKEN), "token")}`;
 
 export const biggestFirst = (items: Item<Tool>[]): Item<Tool>[] =>
   [...items].sort((one, other) => sizeOf(other.value) - sizeOf(one.value));

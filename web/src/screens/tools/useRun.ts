@@ -4,11 +4,11 @@ import type { ErrorView, ServerView } from "../../api/types";
 import { type Arguments, filledIn, NO_ARGUMENTS } from "../../forms/ArgumentsEditor";
 import { useFindings } from "../../forms/useFindings";
 import type { Finding } from "../../forms/validate";
-import { viewOf } from "../../state/actions";
-import { startCall } from "../../state/connection";
-import { useDraft } from "../../state/remembered";
+import { useDraft } from "../../state/browserStorage";
+import { startCall } from "../../state/commands";
+import { errorViewOf } from "../../state/toasts";
 import { parseJson } from "../../values/json";
-import { isObject } from "../../values/shape";
+import { isObject } from "../../values/jsonObject";
 import { NO_OPTIONS, type Options } from "./CallOptions";
 import { type Tool, whyNoTask } from "./tool";
 
@@ -69,7 +69,7 @@ export function useRun(
       );
       show(call.call_id);
     } catch (thrown) {
-      setError(viewOf(thrown));
+      setError(errorViewOf(thrown));
     }
   };
   const startFilled = async (isForced: boolean): Promise<void> => {
@@ -78,7 +78,7 @@ export function useRun(
       setDraft({ ...draft, text: await filledIn(tool.inputSchema ?? {}) });
     } catch (thrown) {
       setEarly(null);
-      setError(viewOf(thrown));
+      setError(errorViewOf(thrown));
     }
   };
   const start = (isForced: boolean): void => {

@@ -1,8 +1,8 @@
 // Asks what is to be cleared, and says what is lost.
 import { Button, Modal } from "@mantine/core";
 import { useState } from "react";
-import { telling } from "../../state/actions";
-import { command } from "../../state/connection";
+import { command } from "../../state/commands";
+import { withErrorToast } from "../../state/toasts";
 
 interface Props {
   runId: string | null;
@@ -17,7 +17,7 @@ export function ClearModal({ runId, isLive, onClose, onCleared, onDeleted }: Pro
   const forget = async (): Promise<void> => {
     if (runId === null) return;
     setBusy(true);
-    const done = await telling(
+    const done = await withErrorToast(
       "The recording was not deleted",
       command("ForgetRun", { run_id: runId }).then(() => true),
     );

@@ -2,9 +2,9 @@
 import { useEffect, useState } from "react";
 import { fetchEvent } from "../../api/http";
 import type { EventView, WholeEvent } from "../../api/types";
-import { Callout } from "../../parts/Callout";
-import { indented, parseShown } from "../../values/exactJson";
-import { clock, counted, words } from "../../values/format";
+import { Callout } from "../../components/Callout";
+import { indentJson, tryParseExactly } from "../../values/exactJson";
+import { errorMessage, formatTime, pluralize } from "../../values/format";
 import { pretty } from "../../values/json";
 import css from "./DiffView.module.css";
 import { describe } from "./describe";
@@ -18,8 +18,8 @@ type State = { diff: Diff; hunks: Hunk[]; isCut: boolean } | { problem: string }
 /** A message as lines. */
 export function linesOf({ event, text, text_is_cut }: WholeEvent): string {
   // What is cut is no JSON any more, and may be one long line.
-  if (text && text_is_cut) return indented(text);
-  const parsed = text === null ? null : parseShown(text);
+  if (text && text_is_cut) return indentJson(text);
+  const parsed = text === null ? null : tryParseExactly(text);
   if (parsed?.ok) return pretty(parsed.value);
   return text || pretty(event.detail);
 }
@@ -51,7 +51,7 @@ function useDiff(base: EventView, event: EventView): State {
           setState({ diff, hunks: hunksOf(diff.lines), isCut });
         });
       },
-      (thrown) => !isGone && setState({ problem: words(thrown) }),
+      (thrown) => !isGone && setState({ problem: errorMessage(thrown) }),
     );
     return () => {
       isGone = true;
@@ -61,7 +61,7 @@ function useDiff(base: EventView, event: EventView): State {
 }
 
 const nameOf = (event: EventView): string =>
-  `${describe(event)}${event.request_id === null ? "" : ` ${event.request_id}`} of ${clock(event.wall)}`;
+  `${describe(event)}${event.request_id === null ? "" : ` ${event.request_id}`} of ${formatTime(event.wall)}`;
 
 export function DiffView({ base, event }: { base: EventView; event: EventView }) {
   const state = useDiff(base, event);
@@ -83,7 +83,7 @@ export function DiffView({ base, event }: { base: EventView; event: EventView })
         </span>
         <span className="dim">
           {hunks.length
-            ? `${counted(diff.removed, "line")} removed, ${counted(diff.added, "line")} added`
+            ? `${pluralize(diff.removed, "line")} removed, ${pluralize(diff.added, "line")} added`
             : isCut
               ? "No difference in what was compared"
               : "No difference"}
@@ -94,7 +94,7 @@ export function DiffView({ base, event }: { base: EventView; event: EventView })
           {shown.map((hunk, index) => (
             <div key={index}>
               {hunk.skipped > 0 && (
-                <div className={css.skipped}>{counted(hunk.skipped, "equal line")}</div>
+                <div className={css.skipped}>{pluralize(hunk.skipped, "equal line")}</div>
               )}
               {hunk.lines.map((line, at) => (
                 <div key={at} className={css.line} data-sign={line.sign}>
@@ -107,7 +107,7 @@ export function DiffView({ base, event }: { base: EventView; event: EventView })
         </section>
       )}
       {count > MOST_DRAWN && (
-        <p className="dim">The first {counted(MOST_DRAWN, "line")} of this are shown.</p>
+        <p className="dim">The first {pluralize(MOST_DRAWN, "line")} of this are shown.</p>
       )}
       {isCut && (
         <p className="dim">Only their beginnings were compared: they are too large for a page.</p>

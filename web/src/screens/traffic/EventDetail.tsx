@@ -3,17 +3,16 @@ import { ActionIcon, Button, Tabs, Tooltip } from "@mantine/core";
 import { useEffect, useMemo, useState } from "react";
 import { bytesPath, fetchBytes } from "../../api/http";
 import type { EventView } from "../../api/types";
-import { maskedIn } from "../../events/masked";
-import { Callout } from "../../parts/Callout";
-import { HexView } from "../../parts/HexView";
-import { Icon } from "../../parts/icons";
-import { JsonTree } from "../../parts/JsonTree";
-import { TextView } from "../../parts/TextView";
-import { copy } from "../../parts/text";
+import { Callout } from "../../components/Callout";
+import { copyText } from "../../components/clipboard";
+import { HexView } from "../../components/HexView";
+import { Icon } from "../../components/Icon";
+import { JsonTree } from "../../components/JsonTree";
+import { TextView } from "../../components/TextView";
 import { useRing } from "../../state/events";
-import { useWhole } from "../../state/whole";
-import { parseShown } from "../../values/exactJson";
-import { bytes, clock, duration, words } from "../../values/format";
+import { maskedKeys, useWholeEvent } from "../../state/wholeEvent";
+import { tryParseExactly } from "../../values/exactJson";
+import { errorMessage, formatBytes, formatDuration, formatTime } from "../../values/format";
 import { titleOf } from "./called";
 import { DiffView } from "./DiffView";
 import { EditButton } from "./EditButton";
@@ -30,7 +29,7 @@ function Bytes({ event }: { event: EventView }) {
     setGot(null);
     fetchBytes(run_id, seq).then(
       (data) => !isGone && setGot({ data }),
-      (thrown) => !isGone && setGot({ problem: words(thrown) }),
+      (thrown) => !isGone && setGot({ problem: errorMessage(thrown) }),
     );
     return () => {
       isGone = true;
@@ -41,7 +40,7 @@ function Bytes({ event }: { event: EventView }) {
   return <HexView data={got.data} />;
 }
 
-type Loaded = ReturnType<typeof useWhole>;
+type Loaded = ReturnType<typeof useWholeEvent>;
 
 const isSentRequest = ({ kind, status }: EventView): boolean =>
   kind === "FrameSent" && status === "request";
@@ -65,9 +64,9 @@ function Heading({ event, onCompare, onGo, onClose }: Props) {
           {titleOf(event)}
         </strong>
         <span className={`row dim ${css.measured}`}>
-          <span>{clock(event.wall)}</span>
-          {event.size_bytes > 0 && <span>{bytes(event.size_bytes)}</span>}
-          {elapsed_s !== null && <span>{duration(elapsed_s)}</span>}
+          <span>{formatTime(event.wall)}</span>
+          {event.size_bytes > 0 && <span>{formatBytes(event.size_bytes)}</span>}
+          {elapsed_s !== null && <span>{formatDuration(elapsed_s)}</span>}
         </span>
         <span className="grow" />
         <ActionIcon aria-label="Close the details" onClick={onClose}>
@@ -107,7 +106,7 @@ function Heading({ event, onCompare, onGo, onClose }: Props) {
 function Remarks({ event, loaded }: { event: EventView; loaded: Loaded }) {
   const whole = loaded && "whole" in loaded ? loaded.whole : null;
   const isBytes = event.size_bytes > 0 && whole !== null && whole.text === null;
-  const masked = whole ? maskedIn(whole.masked) : [];
+  const masked = whole ? maskedKeys(whole.masked) : [];
   return (
     <>
       {(event.malformed || isBytes) && (
@@ -149,10 +148,10 @@ function useTab(event: EventView, base: EventView | undefined) {
 
 export function EventDetail(props: Props) {
   const { event, base } = props;
-  const loaded = useWhole(event);
+  const loaded = useWholeEvent(event);
   const whole = loaded && "whole" in loaded ? loaded.whole : null;
   const text = whole?.text ?? null;
-  const parsed = useMemo(() => (text ? parseShown(text) : null), [text]);
+  const parsed = useMemo(() => (text ? tryParseExactly(text) : null), [text]);
   const isWire = event.size_bytes > 0;
   const { tab, setTab } = useTab(event, base);
   return (
@@ -202,7 +201,7 @@ export function EventDetail(props: Props) {
           color="gray"
           size="compact-xs"
           disabled={!text}
-          onClick={() => copy(text ?? "")}
+          onClick={() => copyText(text ?? "")}
         >
           Copy the message
         </Button>

@@ -3,11 +3,12 @@
 import { Button, Menu } from "@mantine/core";
 import { type ExportFormat, exportPath, fetchRowsPath } from "../../api/http";
 import type { EventView } from "../../api/types";
-import { Icon } from "../../parts/icons";
-import { telling } from "../../state/actions";
+import { downloadUrl } from "../../components/download";
+import { Icon } from "../../components/Icon";
 import { useInspector } from "../../state/store";
+import { withErrorToast } from "../../state/toasts";
 import { fileName } from "../../values/fileName";
-import { counted } from "../../values/format";
+import { pluralize } from "../../values/format";
 import { spansOf } from "./spans";
 
 interface Props {
@@ -43,12 +44,8 @@ async function saveRows(
   name: string,
 ): Promise<void> {
   const asked = fetchRowsPath(format, runId, spansOf(rows), name);
-  const path = await telling("The rows could not be exported", asked);
-  if (path === null) return;
-  const link = document.createElement("a");
-  link.href = path;
-  link.download = name;
-  link.click();
+  const path = await withErrorToast("The rows could not be exported", asked);
+  if (path !== null) downloadUrl(path, name);
 }
 
 function Filtered({ runId, serverId, shown }: Props) {
@@ -60,7 +57,7 @@ function Filtered({ runId, serverId, shown }: Props) {
   const isNone = runId === null || rows.length === 0;
   return (
     <>
-      <Menu.Label>What is shown: {counted(rows.length, "row")}</Menu.Label>
+      <Menu.Label>What is shown: {pluralize(rows.length, "row")}</Menu.Label>
       <Menu.Item disabled={isNone} onClick={() => save("jsonl")}>
         Trace of these rows (JSON Lines)
       </Menu.Item>

@@ -1,7 +1,7 @@
 // What rows are wanted besides their text: way, duration, status, method, server, time.
 import { Button, Group, MultiSelect, NumberInput, Popover, Select, TextInput } from "@mantine/core";
 import { useMemo } from "react";
-import { Icon } from "../../parts/icons";
+import { Icon } from "../../components/Icon";
 import { useRing } from "../../state/events";
 import { useInspector } from "../../state/store";
 import { STATUSES, TIMES, WAYS } from "./choices";

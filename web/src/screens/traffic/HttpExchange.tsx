@@ -3,12 +3,12 @@ import { Button } from "@mantine/core";
 import { useMemo, useState } from "react";
 import { bytesPath } from "../../api/http";
 import type { EventView } from "../../api/types";
-import { Callout } from "../../parts/Callout";
-import { Empty } from "../../parts/Empty";
-import { TextView } from "../../parts/TextView";
+import { Callout } from "../../components/Callout";
+import { EmptyState } from "../../components/EmptyState";
+import { TextView } from "../../components/TextView";
 import { useRing, useRingVersion } from "../../state/events";
-import { useWhole, type Whole } from "../../state/whole";
-import { bytes, clock, counted, duration } from "../../values/format";
+import { useWholeEvent, type WholeEventState } from "../../state/wholeEvent";
+import { formatBytes, formatDuration, formatTime, pluralize } from "../../values/format";
 import { exchangeOf } from "./exchange";
 import css from "./HttpExchange.module.css";
 
@@ -37,7 +37,7 @@ function Download({ part }: { part: EventView }) {
   );
 }
 
-function Body({ part, whole }: { part: EventView; whole: Whole | null }) {
+function Body({ part, whole }: { part: EventView; whole: WholeEventState | null }) {
   const label = part.kind === "HttpRequestSent" ? "Request body" : "Response body";
   if (part.size_bytes === 0) return null;
   if (whole && "problem" in whole)
@@ -51,7 +51,7 @@ function Body({ part, whole }: { part: EventView; whole: Whole | null }) {
   if (got && got.text === null)
     return (
       <p className="dim">
-        {bytes(part.size_bytes)} that are no text. <Download part={part} />
+        {formatBytes(part.size_bytes)} that are no text. <Download part={part} />
       </p>
     );
   return (
@@ -68,16 +68,17 @@ function Body({ part, whole }: { part: EventView; whole: Whole | null }) {
 
 function Heading({ part }: { part: EventView }) {
   const { kind, method, status, detail, wall } = part;
-  const after = typeof detail.elapsed_s === "number" && ` after ${duration(detail.elapsed_s)}`;
+  const after =
+    typeof detail.elapsed_s === "number" && ` after ${formatDuration(detail.elapsed_s)}`;
   return (
     <h4 className={`mono ${css.line}`}>
       {kind === "HttpRequestSent" && `${method} ${String(detail.url)}`}
       {kind === "HttpResponseReceived" && `${status} ${String(detail.reason)}`}
-      {kind === "HttpBytesReceived" && `A piece of the body, ${bytes(part.size_bytes)}`}
+      {kind === "HttpBytesReceived" && `A piece of the body, ${formatBytes(part.size_bytes)}`}
       {kind === "HttpExchangeEnded" && (detail.error ? `Ended: ${String(detail.error)}` : "Ended")}
       <span className="dim">
         {" "}
-        {clock(wall)}
+        {formatTime(wall)}
         {after}
       </span>
     </h4>
@@ -85,7 +86,7 @@ function Heading({ part }: { part: EventView }) {
 }
 
 function Part({ part }: { part: EventView }) {
-  const whole = useWhole(part.is_cut || part.size_bytes > 0 ? part : null);
+  const whole = useWholeEvent(part.is_cut || part.size_bytes > 0 ? part : null);
   const full = whole && "whole" in whole ? whole.whole.event : part;
   return (
     <section className="stack tight">
@@ -104,9 +105,9 @@ export function HttpExchange({ event }: { event: EventView }) {
   const parts = useMemo(() => exchangeOf(ring, event), [ring, event, version]);
   if (parts.length === 0) {
     return (
-      <Empty icon="traffic" title="No HTTP here">
+      <EmptyState icon="traffic" title="No HTTP here">
         This was not carried by an HTTP exchange that is listed.
-      </Empty>
+      </EmptyState>
     );
   }
   const left = parts.length - most;
@@ -117,7 +118,7 @@ export function HttpExchange({ event }: { event: EventView }) {
       ))}
       {left > 0 && (
         <Button variant="default" size="compact-xs" onClick={() => setMost(most + AT_ONCE)}>
-          Show more of {counted(left, "part")}
+          Show more of {pluralize(left, "part")}
         </Button>
       )}
     </div>

@@ -3,8 +3,8 @@ import { notifications } from "@mantine/notifications";
 import { useLocation, useNavigate, useSearchParams } from "react-router";
 import { importTrace } from "../../api/http";
 import type { ImportedView } from "../../api/types";
-import { telling } from "../../state/actions";
-import { counted } from "../../values/format";
+import { withErrorToast } from "../../state/toasts";
+import { pluralize } from "../../values/format";
 
 // Lines that are told one by one.
 const MOST_TOLD = 3;
@@ -13,14 +13,15 @@ const MOST_TOLD = 3;
 export function toldOf(done: ImportedView): string {
   const { run_ids, event_count, known_count, broken, broken_count } = done;
   const parts = [
-    `${counted(event_count, "event")} of ${counted(run_ids.length, "run")} added to the recording.`,
+    `${pluralize(event_count, "event")} of ${pluralize(run_ids.length, "run")} added to the recording.`,
   ];
-  if (known_count) parts.push(`${counted(known_count, "event was", "events were")} there already.`);
+  if (known_count)
+    parts.push(`${pluralize(known_count, "event was", "events were")} there already.`);
   if (broken_count) {
     const more = broken_count > MOST_TOLD ? "; …" : "";
     const told = broken.slice(0, MOST_TOLD).join("; ");
     parts.push(
-      `${counted(broken_count, "line was", "lines were")} broken and left out: ${told}${more}`,
+      `${pluralize(broken_count, "line was", "lines were")} broken and left out: ${told}${more}`,
     );
   }
   return parts.join(" ");
@@ -47,7 +48,7 @@ export function ImportButton() {
   };
   return (
     <FileButton
-      onChange={(file) => file && void telling(`${file.name} was not imported`, take(file))}
+      onChange={(file) => file && void withErrorToast(`${file.name} was not imported`, take(file))}
       accept=".jsonl,.json,.gz"
     >
       {(props) => (

@@ -1,8 +1,8 @@
 // In place of the rows, where there are none: what leaves them out, and how to see more.
-import { Empty } from "../../parts/Empty";
-import { NoFit } from "../../parts/NoHits";
+import { EmptyState } from "../../components/EmptyState";
+import { NoMatches } from "../../components/NoMatches";
 import { useRing } from "../../state/events";
-import { visible } from "../../values/visible";
+import { visible } from "../../values/hiddenCharacters";
 import { filterWords } from "./choices";
 import { ALL, EVERYTHING } from "./filter";
 import type { Shown } from "./useShown";
@@ -21,24 +21,24 @@ export function NoRows({ shown, requestId, onAllIds }: Props) {
     setFilter(EVERYTHING);
     if (requestId !== null) onAllIds();
   };
-  if (shown.isSearching) return <Empty icon="traffic" title="Searching…" />;
+  if (shown.isSearching) return <EmptyState icon="traffic" title="Searching…" />;
   if (ring.items.length === 0)
     return (
-      <Empty icon="traffic" title="No traffic yet">
+      <EmptyState icon="traffic" title="No traffic yet">
         Connect a server: every message it sends or gets is listed here as it happens.
-      </Empty>
+      </EmptyState>
     );
   if (words.length > 0)
     return (
-      <NoFit title="No row fits this filter" onClear={showAll}>
+      <NoMatches title="No row fits this filter" onClear={showAll}>
         {visible(words.join(" · "))}
-      </NoFit>
+      </NoMatches>
     );
   if (shown.cleared !== null)
-    return <Empty icon="traffic" title="No traffic since it was cleared" />;
-  if (serverId === null) return <Empty icon="traffic" title="No messages yet" />;
+    return <EmptyState icon="traffic" title="No traffic since it was cleared" />;
+  if (serverId === null) return <EmptyState icon="traffic" title="No messages yet" />;
   return (
-    <NoFit
+    <NoMatches
       title={`No messages of ${visible(serverId)} yet`}
       action="Show all servers"
       onClear={() => setFilter({ ...filter, server: ALL })}

@@ -1,15 +1,15 @@
 // What is to be said above the rows: where they come from, and which of them are not shown.
 import type { EventView } from "../../api/types";
 import { Lacking, Line, ReadFrom } from "../../events/Lacking";
-import type { Older } from "../../state/older";
-import type { Recorded } from "../../state/recorded";
-import { clock } from "../../values/format";
+import type { BackfillState } from "../../state/backfill";
+import type { RecordedRun } from "../../state/recordedRun";
+import { formatTime } from "../../values/format";
 import { describe } from "./describe";
 
 interface Props {
   runId: string | null;
-  recorded: Recorded;
-  older: Older;
+  recorded: RecordedRun;
+  older: BackfillState;
   requestId: string | null;
   onAllIds(): void;
   base?: EventView;
@@ -39,7 +39,7 @@ export function Notices(props: Props) {
       )}
       {base && (
         <Line button="Stop comparing" onClick={props.onStopComparing}>
-          Comparing with {describe(base)} {base.request_id} of {clock(base.wall)}
+          Comparing with {describe(base)} {base.request_id} of {formatTime(base.wall)}
           {props.isOnlyBase && ": choose another row, of another run if you like"}
         </Line>
       )}

@@ -2,8 +2,8 @@
 import { Button, Popover, TextInput } from "@mantine/core";
 import { type FormEvent, useState } from "react";
 import type { EventView } from "../../api/types";
+import { Icon } from "../../components/Icon";
 import { keyOf, pin, unpin, usePins } from "../../events/pins";
-import { Icon } from "../../parts/icons";
 
 // The backend keeps no more.
 const LONGEST = 200;

@@ -3,11 +3,11 @@ import { ActionIcon, Button, Popover } from "@mantine/core";
 import { useState } from "react";
 import { useNavigate } from "react-router";
 import type { EventView } from "../../api/types";
+import { Icon } from "../../components/Icon";
 import { keyOf, unpin, usePins } from "../../events/pins";
-import { Icon } from "../../parts/icons";
-import { pathTo } from "../../state/selection";
+import { pathTo } from "../../state/navigation";
 import { useInspector } from "../../state/store";
-import { moment } from "../../values/format";
+import { formatDateTime } from "../../values/format";
 import { titleOf } from "./called";
 import css from "./PinList.module.css";
 
@@ -49,7 +49,7 @@ export function PinList() {
                   <span className={css.label}>{label || titleOf(event)}</span>
                   <span className="dim">
                     {label && `${titleOf(event)} · `}
-                    {event.server_id} · {moment(event.wall)}
+                    {event.server_id} · {formatDateTime(event.wall)}
                   </span>
                 </button>
                 <ActionIcon

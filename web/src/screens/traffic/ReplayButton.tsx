@@ -2,10 +2,10 @@ import { Anchor, Button } from "@mantine/core";
 import { notifications } from "@mantine/notifications";
 import { useNavigate } from "react-router";
 import type { CallView, EventView } from "../../api/types";
-import { useBusy } from "../../parts/useBusy";
-import { startCall } from "../../state/connection";
-import { sendAgain } from "../../state/reconnect";
-import { pathToCall } from "../../state/selection";
+import { useBusy } from "../../components/useBusy";
+import { startCall } from "../../state/commands";
+import { resend } from "../../state/connect";
+import { pathToCall } from "../../state/navigation";
 import { useInspector } from "../../state/store";
 
 /** Sends a recorded request again with a new id, by a new connection where there is none. */
@@ -35,7 +35,7 @@ export function ReplayButton({ event: { seq, run_id, server_id } }: { event: Eve
     });
   };
   const replay = async (): Promise<void> => {
-    const call = await sendAgain(server_id, () => startCall("ReplayCall", { seq, run_id }));
+    const call = await resend(server_id, () => startCall("ReplayCall", { seq, run_id }));
     if (call) tell(call);
   };
   return (

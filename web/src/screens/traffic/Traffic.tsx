@@ -2,17 +2,17 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { useNavigate, useParams, useSearchParams } from "react-router";
 import type { EventView } from "../../api/types";
+import { focusList } from "../../components/EventList";
+import { SplitPane } from "../../components/SplitPane";
+import { useEscape } from "../../components/useEscape";
 import { keyOf, useLoadedPins } from "../../events/pins";
 import { useEvent } from "../../events/useEvent";
-import { focusRows } from "../../parts/RowList";
-import { Split } from "../../parts/Split";
-import { useEscape } from "../../parts/useEscape";
 import { LostServer } from "../../servers/LostNote";
+import { useBackfill } from "../../state/backfill";
+import { usePreference } from "../../state/browserStorage";
 import { RingProvider } from "../../state/events";
-import { useOlder } from "../../state/older";
-import { type Recorded, useRecorded } from "../../state/recorded";
-import { usePreference } from "../../state/remembered";
-import { pathTo } from "../../state/selection";
+import { pathTo } from "../../state/navigation";
+import { type RecordedRun, useRecordedRun } from "../../state/recordedRun";
 import { ClearModal } from "./ClearModal";
 import { EventDetail } from "./EventDetail";
 import { NoRows } from "./NoRows";
@@ -25,7 +25,7 @@ import { type Shown, useShown } from "./useShown";
 /** The traffic of now, or of the run that the address names. */
 export function Traffic() {
   const [query] = useSearchParams();
-  const recorded = useRecorded(query.get("run"));
+  const recorded = useRecordedRun(query.get("run"));
   useLoadedPins();
   return (
     <RingProvider value={recorded.ring}>
@@ -68,7 +68,7 @@ function useAddress() {
   return { server, item, query, go, change };
 }
 
-function useTree(ring: Recorded["ring"], flat: EventView[]) {
+function useTree(ring: RecordedRun["ring"], flat: EventView[]) {
   const [isTree, setTree] = usePreference("traffic.tree", false);
   const [closed, setClosed] = useState<ReadonlySet<number>>(new Set());
   const whole = useMemo(() => new Tree(ring.parentOf, closed), [ring, closed]);
@@ -101,15 +101,15 @@ function useClosing(isOpen: boolean, go: () => void) {
   useEffect(() => {
     if (isOpen || !isClosing.current) return;
     isClosing.current = false;
-    focusRows(place.current);
+    focusList(place.current);
   }, [isOpen]);
-  const enter = useCallback(() => focusRows(place.current), []);
+  const enter = useCallback(() => focusList(place.current), []);
   return { place, close, enter };
 }
 
 /** The event that the address names, and the one that it is compared with. */
 function useNamed(
-  ring: Recorded["ring"],
+  ring: RecordedRun["ring"],
   runId: string | null,
   item?: string,
   compare?: string | null,
@@ -123,7 +123,7 @@ function useNamed(
 
 /** Asks what is to be cleared: the view, or the recording of the run. */
 function useClearing(
-  ring: Recorded["ring"],
+  ring: RecordedRun["ring"],
   { runId, setCleared }: Shown,
   isLive: boolean,
   go: Go,
@@ -147,7 +147,7 @@ function useClearing(
   return { ask, question };
 }
 
-function Rows({ recorded }: { recorded: Recorded }) {
+function Rows({ recorded }: { recorded: RecordedRun }) {
   const { ring } = recorded;
   const { server, item, query, go, change } = useAddress();
   const shown = useShown();
@@ -155,7 +155,7 @@ function Rows({ recorded }: { recorded: Recorded }) {
   const { isTree, setTree, tree, toggle, fold } = useTree(ring, shown.rows);
   const isLive = !query.has("run");
   const clearing = useClearing(ring, shown, isLive, go);
-  const older = useOlder(runId, isLive);
+  const older = useBackfill(runId, isLive);
   const { chosen, base, ...named } = useNamed(ring, runId, item, query.get("compare"));
   const choose = useCallback((event: EventView) => go(event.seq), [go]);
   const allIds = (): void => change("id", null);
@@ -200,7 +200,7 @@ function Rows({ recorded }: { recorded: Recorded }) {
       />
       {clearing.question}
       {isLive && shown.serverId !== null && <LostServer serverId={shown.serverId} />}
-      <Split
+      <SplitPane
         name="traffic"
         label="Size of the details"
         sized="second"

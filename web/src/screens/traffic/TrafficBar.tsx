@@ -3,10 +3,10 @@ import { ActionIcon, SegmentedControl, Switch, Tooltip } from "@mantine/core";
 import { memo, useCallback, useRef } from "react";
 import { useSearchParams } from "react-router";
 import type { EventView } from "../../api/types";
+import { Icon } from "../../components/Icon";
+import { SearchField } from "../../components/SearchField";
 import { RunChooser } from "../../events/RunChooser";
-import { Icon } from "../../parts/icons";
-import { SearchField } from "../../parts/SearchField";
-import { counted } from "../../values/format";
+import { pluralize } from "../../values/format";
 import { LAYERS } from "./choices";
 import type { Layer } from "./describe";
 import { ExportMenu } from "./ExportMenu";
@@ -127,7 +127,7 @@ export const TrafficBar = memo(function TrafficBar(props: Props) {
       <Runs />
       <span className="grow" />
       <span className="dim" role="status">
-        {isSearching ? "Searching…" : counted(count, "row")}
+        {isSearching ? "Searching…" : pluralize(count, "row")}
       </span>
       <Keeping
         runId={props.runId}

@@ -1,7 +1,7 @@
 // The rows, as a list or as a tree with a column of durations.
 import { type ReactNode, useCallback, useMemo } from "react";
 import type { EventView } from "../../api/types";
-import { RowList } from "../../parts/RowList";
+import { EventList } from "../../components/EventList";
 import { useRing } from "../../state/events";
 import css from "./Traffic.module.css";
 import { TrafficRow, toneOf } from "./TrafficRow";
@@ -41,7 +41,7 @@ export function TrafficList(props: Props) {
   // biome-ignore lint/correctness/useExhaustiveDependencies: rows grow in place, which the version and their number tell
   const list = useMemo(
     () => (
-      <RowList
+      <EventList
         label="Traffic"
         rows={rows}
         chosen={chosen}

@@ -1,10 +1,10 @@
 // One line of traffic: when, which way, what, how it begins, how large, how long.
 import { type MouseEvent, memo } from "react";
 import type { EventView } from "../../api/types";
+import { Icon } from "../../components/Icon";
 import { keyOf, usePins } from "../../events/pins";
-import { Icon } from "../../parts/icons";
 import { type Joined, useRing } from "../../state/events";
-import { bytes, clock, cut, duration } from "../../values/format";
+import { formatBytes, formatDuration, formatTime, truncate } from "../../values/format";
 import { calledOf, previewOf } from "./called";
 import { describe, directionOf } from "./describe";
 import { tookOf } from "./elapsed";
@@ -20,7 +20,8 @@ const DEEPEST = 6;
 // How a message begins; a line of stderr may be much longer.
 const DRAWN = 300;
 
-const offset = (seconds: number): string => (seconds < 0.001 ? "+0 ms" : `+${duration(seconds)}`);
+const offset = (seconds: number): string =>
+  seconds < 0.001 ? "+0 ms" : `+${formatDuration(seconds)}`;
 
 interface Nesting {
   level: number;
@@ -113,7 +114,7 @@ const Cells = memo(function Cells(props: Drawn) {
   const isTold = nesting ? isRequest || event.kind === "QuestionOpened" : !isRequest;
   return (
     <>
-      <span className={css.time}>{since === null ? clock(event.wall) : offset(since)}</span>
+      <span className={css.time}>{since === null ? formatTime(event.wall) : offset(since)}</span>
       <span className={css.arrow} data-direction={direction}>
         <span aria-hidden="true">{ARROWS[direction]}</span>
         <span className="sr">{SPOKEN[direction]}</span>
@@ -129,7 +130,7 @@ const Cells = memo(function Cells(props: Drawn) {
         {nesting && <Twist event={event} {...nesting} />}
         {describe(event)}
         {called !== null && " "}
-        {called !== null && <span className={css.called}>{cut(called, DRAWN)}</span>}
+        {called !== null && <span className={css.called}>{truncate(called, DRAWN)}</span>}
       </span>
       {joined.ended && isRequest && <span className={css.ended}>{joined.ended}</span>}
       <span className={`${css.head} cut`}>
@@ -139,13 +140,13 @@ const Cells = memo(function Cells(props: Drawn) {
             <span className="sr">pinned</span> {label}
           </span>
         )}
-        {event.malformed ?? cut(previewOf(event), DRAWN)}
+        {event.malformed ?? truncate(previewOf(event), DRAWN)}
       </span>
-      <span className={css.size}>{event.size_bytes > 0 ? bytes(event.size_bytes) : ""}</span>
+      <span className={css.size}>{event.size_bytes > 0 ? formatBytes(event.size_bytes) : ""}</span>
       <span className={css.elapsed}>
         {isTold && took !== null
           ? // In a tree, a call lasts until its last round.
-            duration((nesting && bar?.duration_s) ?? took)
+            formatDuration((nesting && bar?.duration_s) ?? took)
           : isRequest && joined.elapsed_s === null
             ? "…"
             : ""}

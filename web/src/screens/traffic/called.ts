@@ -1,6 +1,6 @@
 // What a message asks for by name, and how what it carries begins; both from its first bytes.
 import type { EventView } from "../../api/types";
-import { membersOf, type Part, stringOf } from "../../values/jsonHead";
+import { type JsonPart, readMembers, readString } from "../../values/partialJson";
 import { describe } from "./describe";
 
 // The member of the params that says what a method is about.
@@ -16,9 +16,9 @@ const ENVELOPE = new Set(["jsonrpc", "id", "method"]);
 
 const isFrame = ({ kind }: EventView): boolean => kind === "FrameSent" || kind === "FrameReceived";
 
-function completed(params: Map<string, Part>): string | null {
-  const ref = membersOf(params.get("ref")?.text ?? "");
-  return stringOf(ref.get("name")) ?? stringOf(ref.get("uri"));
+function completed(params: Map<string, JsonPart>): string | null {
+  const ref = readMembers(params.get("ref")?.text ?? "");
+  return readString(ref.get("name")) ?? readString(ref.get("uri"));
 }
 
 /** The tool, resource or prompt that a request or notification names; null if that is not near. */
@@ -28,14 +28,14 @@ export function calledOf(event: EventView): string | null {
     return null;
   const name = NAMES.get(method);
   if (name === undefined && method !== "completion/complete") return null;
-  const params = membersOf(membersOf(event.head).get("params")?.text ?? "");
-  return name === undefined ? completed(params) : stringOf(params.get(name));
+  const params = readMembers(readMembers(event.head).get("params")?.text ?? "");
+  return name === undefined ? completed(params) : readString(params.get(name));
 }
 
 /** How what a message carries begins, without what its row says already. */
 export function previewOf(event: EventView): string {
   if (!isFrame(event)) return event.head;
-  const members = membersOf(event.head);
+  const members = readMembers(event.head);
   const carried = members.get("params") ?? members.get("result") ?? members.get("error");
   if (carried) return carried.text;
   const isBare = members.size > 0 && [...members.keys()].every((name) => ENVELOPE.has(name));

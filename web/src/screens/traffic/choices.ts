@@ -1,5 +1,5 @@
 // What can be chosen of the traffic, and what is chosen in words.
-import { moment } from "../../values/format";
+import { formatDateTime } from "../../values/format";
 import { ALL, EVERYTHING, type Status, spanOf, type TrafficFilter } from "./filter";
 
 export const LAYERS = [
@@ -54,8 +54,10 @@ const labelOf = (choices: { value: string; label: string }[], value: string): st
 function timeWords(filter: TrafficFilter): string {
   if (filter.time !== "between") return labelOf(TIMES, filter.time);
   const [since, until] = spanOf(filter, 0);
-  const from = Number.isFinite(since) ? `from ${moment(since)}` : "";
-  return [from, Number.isFinite(until) ? `to ${moment(until)}` : ""].filter(Boolean).join(" ");
+  const from = Number.isFinite(since) ? `from ${formatDateTime(since)}` : "";
+  return [from, Number.isFinite(until) ? `to ${formatDateTime(until)}` : ""]
+    .filter(Boolean)
+    .join(" ");
 }
 
 /** What a filter leaves out, each choice in words; none where it leaves out nothing. */

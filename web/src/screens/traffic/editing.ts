@@ -1,8 +1,8 @@
 // Where a request that was sent is edited and sent again, and what is filled in there.
 
-import { pathTo, pathToServer } from "../../state/selection";
+import { pathTo, pathToServer } from "../../state/navigation";
 import { pretty } from "../../values/json";
-import { isObject } from "../../values/shape";
+import { isObject } from "../../values/jsonObject";
 
 export interface Editing {
   path: string;

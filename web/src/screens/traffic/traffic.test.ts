@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { EventRing } from "../../state/events";
 import { anEvent } from "../../testing/views";
-import { parseShown } from "../../values/exactJson";
+import { tryParseExactly } from "../../values/exactJson";
 import { linesOf } from "./DiffView";
 import { diffOf, hunksOf } from "./diff";
 import { editingOf } from "./editing";
@@ -111,10 +111,10 @@ describe("a request that is edited", () => {
   it("keeps every digit", () => {
     const text =
       '{"method":"tools/call","params":{"name":"add","arguments":{"a":12345678901234567890}}}';
-    const parsed = parseShown(text);
+    const parsed = tryParseExactly(text);
     const { drafts } = editingOf("s", parsed.ok && parsed.value);
     expect(drafts[0]?.[1]).toEqual({ text: '{\n  "a": 12345678901234567890\n}', mode: "form" });
-    const odd = parseShown('{"method":"tools/call","params":{"name":"add","arguments":1.0}}');
+    const odd = tryParseExactly('{"method":"tools/call","params":{"name":"add","arguments":1.0}}');
     expect(editingOf("s", odd.ok && odd.value).drafts[0]?.[1]).toEqual({
       text: "1.0",
       mode: "json",

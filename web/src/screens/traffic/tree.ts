@@ -1,7 +1,7 @@
 // Rows of traffic as a tree: requests with what they caused beneath them. It follows rows that
 // grow at their end without being made anew.
 import type { EventView } from "../../api/types";
-import { indexOf } from "../../values/inOrder";
+import { indexOfSeq } from "../../values/seqIndex";
 
 export type ParentOf = (event: EventView) => EventView | undefined;
 
@@ -71,7 +71,7 @@ export class Tree {
     let child = event;
     for (let parent = this.parentOf(child); parent; parent = this.parentOf(child)) {
       this.adopt(parent, child);
-      if (this.borrowed.has(parent.seq) || indexOf(source, parent.seq) >= 0) return true;
+      if (this.borrowed.has(parent.seq) || indexOfSeq(source, parent.seq) >= 0) return true;
       this.borrowed.add(parent.seq);
       child = parent;
     }
@@ -102,7 +102,7 @@ export class Tree {
       this.rows.push(event);
       return;
     }
-    const isThere = this.borrowed.has(parent.seq) || indexOf(this.source, parent.seq) >= 0;
+    const isThere = this.borrowed.has(parent.seq) || indexOfSeq(this.source, parent.seq) >= 0;
     if (!isThere) {
       // A parent that is not wanted itself is no newer than its child: after all that is older.
       this.borrowed.add(parent.seq);

@@ -2,10 +2,10 @@
 import { useDeferredValue, useMemo } from "react";
 import { useParams, useSearchParams } from "react-router";
 import type { EventView } from "../../api/types";
-import { useNow } from "../../parts/useNow";
+import { useNow } from "../../components/useNow";
+import { useDraft } from "../../state/browserStorage";
 import { type EventRing, useRing } from "../../state/events";
-import { useFiltered } from "../../state/filtered";
-import { useDraft } from "../../state/remembered";
+import { useFilteredEvents } from "../../state/filteredEvents";
 import { useInspector } from "../../state/store";
 import { lastedOf } from "./elapsed";
 import { ALL, EVERYTHING, type TrafficFilter, wantedBy } from "./filter";
@@ -61,7 +61,7 @@ export function useShown(): Shown {
     const aim = { found, now, after: cleared?.seq, lastedOf: lasted };
     return wantedBy({ ...calm, request_id: requestId }, serverId, aim);
   }, [calm, serverId, requestId, found, now, cleared?.seq, ring]);
-  const { rows, version, isFiltering } = useFiltered(wanted, calm.slower !== null);
+  const { rows, version, isFiltering } = useFilteredEvents(wanted, calm.slower !== null);
   return {
     rows,
     version,

@@ -2,10 +2,10 @@
 import { Button } from "@mantine/core";
 import { useRef } from "react";
 import type { ServerView } from "../../../api/types";
-import { Callout } from "../../../parts/Callout";
-import { JsonTree } from "../../../parts/JsonTree";
-import { messageFor, type RawMessage, useMessage } from "../../../state/rawMessage";
-import { fieldsOf } from "../../../values/shape";
+import { Callout } from "../../../components/Callout";
+import { JsonTree } from "../../../components/JsonTree";
+import { type RawDraft, requestMessage, useRawDraft } from "../../../state/rawDraft";
+import { fieldsOf } from "../../../values/jsonObject";
 import { ConnectAgain } from "../Declared";
 import { NamedCapabilities } from "./NamedCapabilities";
 import { RawTester } from "./RawTester";
@@ -14,7 +14,7 @@ import { RawTester } from "./RawTester";
 export function trialOf(server: ServerView, value: unknown): string {
   const { methods } = fieldsOf(value);
   const named = Array.isArray(methods) ? methods.find((one) => typeof one === "string") : undefined;
-  return messageFor(server, named ?? "experimental/method");
+  return requestMessage(server, named ?? "experimental/method");
 }
 
 interface OfferedProps {
@@ -52,7 +52,7 @@ function Offered({ server, onTest }: OfferedProps) {
 }
 
 /** What was typed before something else took its place. */
-function Aside({ message }: { message: RawMessage }) {
+function Aside({ message }: { message: RawDraft }) {
   if (!message.aside) return null;
   return (
     <Callout tone="info">
@@ -67,7 +67,7 @@ function Aside({ message }: { message: RawMessage }) {
 }
 
 export function Experimental({ server }: { server: ServerView }) {
-  const message = useMessage(server);
+  const message = useRawDraft(server);
   const tester = useRef<HTMLDivElement>(null);
   const test = (trial: string): void => {
     message.place(trial);

@@ -2,11 +2,11 @@
 import { Button, Checkbox, TextInput } from "@mantine/core";
 import { type FormEvent, useState } from "react";
 import type { ServerView } from "../../../api/types";
-import { RemoveRow } from "../../../parts/RowButtons";
-import { telling } from "../../../state/actions";
-import { command } from "../../../state/connection";
+import { RemoveRowButton } from "../../../components/RowButtons";
+import { command } from "../../../state/commands";
+import { withErrorToast } from "../../../state/toasts";
 import { parseJson } from "../../../values/json";
-import { fieldsOf } from "../../../values/shape";
+import { fieldsOf } from "../../../values/jsonObject";
 import { TASKS_EXTENSION, withNamed } from "../capabilities";
 
 type Kind = "experimental" | "extensions";
@@ -79,7 +79,7 @@ export function NamedCapabilities({ server, kind }: Props) {
   const own = fieldsOf(ours[kind]);
   const offered = fieldsOf(server.capabilities[kind]);
   const put = (name: string, value: unknown): void =>
-    void telling(
+    void withErrorToast(
       "The capabilities were not changed",
       command("SetCapabilities", { server_id, capabilities: withNamed(ours, kind, name, value) }),
     );
@@ -105,7 +105,10 @@ export function NamedCapabilities({ server, kind }: Props) {
         <div key={name} className="row wrap">
           <span className="mono">{name}</span>
           <Value name={name} value={own[name]} put={(value) => put(name, value)} />
-          <RemoveRow label={`No longer advertise ${name}`} onClick={() => put(name, undefined)} />
+          <RemoveRowButton
+            label={`No longer advertise ${name}`}
+            onClick={() => put(name, undefined)}
+          />
         </div>
       ))}
       <Adding noun={noun} add={put} />

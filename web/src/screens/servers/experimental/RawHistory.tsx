@@ -3,8 +3,8 @@ import { Button, Menu } from "@mantine/core";
 import { useState } from "react";
 import type { CallView, EventView } from "../../../api/types";
 import { StatusBadge } from "../../../calls/CallPanel";
-import { Icon } from "../../../parts/icons";
-import { clock, cut, duration, moment } from "../../../values/format";
+import { Icon } from "../../../components/Icon";
+import { formatDateTime, formatDuration, formatTime, truncate } from "../../../values/format";
 import { useEarlier } from "./useEarlier";
 
 const AT_ONCE = 30;
@@ -12,7 +12,7 @@ const AT_ONCE = 30;
 /** What a recorded request is about, as far as its beginning says: a tool, a prompt or a URI. */
 export function nameIn(head: string): string {
   const [, name] = /"(?:name|uri|taskId)"\s*:\s*"([^"\\]*)"/.exec(head) ?? [];
-  return cut(name ?? "", 40);
+  return truncate(name ?? "", 40);
 }
 
 interface MenuProps {
@@ -37,15 +37,15 @@ export function LoadMenu({ serverId, calls, onCall, onEvent }: MenuProps) {
         {calls.length > 0 && <Menu.Label>This run</Menu.Label>}
         {calls.slice(0, most).map((call) => (
           <Menu.Item key={call.call_id} onClick={() => onCall(call)}>
-            <span className="mono">{clock(call.started, false)}</span> {call.method || "raw"}{" "}
-            {cut(call.name === call.method ? "" : call.name, 40)}
+            <span className="mono">{formatTime(call.started, false)}</span> {call.method || "raw"}{" "}
+            {truncate(call.name === call.method ? "" : call.name, 40)}
           </Menu.Item>
         ))}
         {events.length > 0 && <Menu.Label>Earlier runs</Menu.Label>}
         {events.map((event) => (
           <Menu.Item key={`${event.run_id}/${event.seq}`} onClick={() => onEvent(event)}>
-            <span className="mono">{moment(event.wall)}</span>{" "}
-            {event.method ? `${event.method} ${nameIn(event.head)}` : cut(event.head, 40)}
+            <span className="mono">{formatDateTime(event.wall)}</span>{" "}
+            {event.method ? `${event.method} ${nameIn(event.head)}` : truncate(event.head, 40)}
           </Menu.Item>
         ))}
         {(hasMore || calls.length > most) && (
@@ -75,7 +75,7 @@ export function RawHistory({ calls, shown, onChoose, onLoad }: HistoryProps) {
     <section className="stack tight" aria-label="Request history">
       <h2 className="section-title">Request history</h2>
       {calls.slice(0, 20).map((call) => {
-        const at = clock(call.started, false);
+        const at = formatTime(call.started, false);
         return (
           <div key={call.call_id} className="row">
             <button
@@ -87,7 +87,9 @@ export function RawHistory({ calls, shown, onChoose, onLoad }: HistoryProps) {
               <span className="mono dim">{at}</span>
               <span className="mono cut">{call.method || "raw"}</span>
               <StatusBadge call={call} />
-              {call.elapsed_s !== null && <span className="dim">{duration(call.elapsed_s)}</span>}
+              {call.elapsed_s !== null && (
+                <span className="dim">{formatDuration(call.elapsed_s)}</span>
+              )}
             </button>
             <Button
               size="compact-xs"

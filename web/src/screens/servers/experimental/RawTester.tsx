@@ -5,16 +5,16 @@ import { fetchEvent, fetchRequest } from "../../../api/http";
 import type { CallView, EventView, ServerView } from "../../../api/types";
 import { CallPanel } from "../../../calls/CallPanel";
 import { asJsonRpc } from "../../../calls/copyAs";
-import { maskedIn } from "../../../events/masked";
-import { Callout } from "../../../parts/Callout";
-import { CodeEditor } from "../../../parts/CodeEditor";
-import { ErrorNote } from "../../../parts/ErrorNote";
-import { Pairs } from "../../../parts/Pairs";
-import { useRunKey } from "../../../parts/useRunKey";
-import { WhyButton } from "../../../parts/WhyButton";
-import { telling } from "../../../state/actions";
-import { headersAgain, type RawMessage } from "../../../state/rawMessage";
-import { takesHeaders } from "../../../state/transport";
+import { ButtonWithReason } from "../../../components/ButtonWithReason";
+import { Callout } from "../../../components/Callout";
+import { CodeEditor } from "../../../components/CodeEditor";
+import { ErrorNote } from "../../../components/ErrorNote";
+import { KeyValueFields } from "../../../components/KeyValueFields";
+import { useRunShortcut } from "../../../components/useRunShortcut";
+import { takesHeaders } from "../../../state/protocol";
+import { type RawDraft, restoreHeaders } from "../../../state/rawDraft";
+import { withErrorToast } from "../../../state/toasts";
+import { maskedKeys } from "../../../state/wholeEvent";
 import { parseExactly } from "../../../values/exactJson";
 import { parseJson } from "../../../values/json";
 import { LoadMenu, RawHistory } from "./RawHistory";
@@ -22,25 +22,25 @@ import { aboutLines, isJudged, useRawCalls, useRawSending } from "./useRawSendin
 
 interface Props {
   server: ServerView;
-  message: RawMessage;
+  message: RawDraft;
 }
 
 /** Puts what was sent before into the editor; `missing` names what the recording masked of it. */
-function useLoading(server: ServerView, message: RawMessage) {
+function useLoading(server: ServerView, message: RawDraft) {
   const [missing, setMissing] = useState<{ text: string; keys: string[] } | null>(null);
   const load = async (call: CallView): Promise<void> => {
     const request = parseExactly(await fetchRequest(call.call_id)).value;
-    message.place(asJsonRpc(call, request, server), headersAgain(call.headers, message.headers));
+    message.place(asJsonRpc(call, request, server), restoreHeaders(call.headers, message.headers));
   };
   const loadEvent = async ({ run_id, seq }: EventView): Promise<void> => {
     const { text, text_is_cut, masked } = await fetchEvent(run_id, seq);
     if (text === null || text_is_cut) throw new Error("It is too large, or no text.");
     message.place(text);
-    setMissing({ text, keys: maskedIn(masked) });
+    setMissing({ text, keys: maskedKeys(masked) });
   };
   return {
-    load: (call: CallView) => void telling("It was not loaded", load(call)),
-    loadEvent: (event: EventView) => void telling("It was not loaded", loadEvent(event)),
+    load: (call: CallView) => void withErrorToast("It was not loaded", load(call)),
+    loadEvent: (event: EventView) => void withErrorToast("It was not loaded", loadEvent(event)),
     missing: missing?.text === message.text ? missing.keys : [],
   };
 }
@@ -71,7 +71,7 @@ export function RawTester({ server, message }: Props) {
   const { error, send } = useRawSending(server, message, show);
   const { load, loadEvent, missing } = useLoading(server, message);
   const isConnected = server.state === "CONNECTED";
-  useRunKey(() => isConnected && send(false));
+  useRunShortcut(() => isConnected && send(false));
   const linesNote = aboutLines(message.text, url === null);
   return (
     <div className="stack">
@@ -80,7 +80,7 @@ export function RawTester({ server, message }: Props) {
         Sends any message as typed, valid or not. The answer and what it caused are in Traffic too.
       </span>
       {takesHeaders(server) && (
-        <Pairs
+        <KeyValueFields
           label="Headers of this request"
           noun="header"
           value={message.headers}
@@ -110,13 +110,13 @@ export function RawTester({ server, message }: Props) {
       <div className="row wrap" style={{ justifyContent: "flex-end" }}>
         {linesNote && <span className="dim grow">{linesNote}</span>}
         <LoadMenu serverId={server_id} calls={calls} onCall={load} onEvent={loadEvent} />
-        <WhyButton
-          whyNot={isConnected ? null : "The server is not connected"}
+        <ButtonWithReason
+          disabledReason={isConnected ? null : "The server is not connected"}
           hint="Ctrl Enter"
           onClick={() => send(false)}
         >
           Send
-        </WhyButton>
+        </ButtonWithReason>
       </div>
       {current && (
         <section className="card" style={{ padding: 0, minHeight: 180 }}>

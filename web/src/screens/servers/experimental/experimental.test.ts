@@ -1,5 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { type Aside, asideOf, headersAgain, templateFor } from "../../../state/rawMessage";
+import {
+  initialMessage,
+  restoreHeaders,
+  type StashedMessage,
+  stash,
+} from "../../../state/rawDraft";
 import { aServer } from "../../../testing/views";
 import { trialOf } from "./Experimental";
 import { nameIn } from "./RawHistory";
@@ -13,7 +18,7 @@ describe("the raw tester", () => {
       expect(methodOf(odd)).toBe("experimental/method");
   });
   it("begins with what the revision of the server has, and says who asks where each request must", () => {
-    expect(JSON.parse(templateFor(aServer()))).toMatchObject({ method: "ping", params: {} });
+    expect(JSON.parse(initialMessage(aServer()))).toMatchObject({ method: "ping", params: {} });
     const stateless = aServer({
       protocol_version: "2026-07-28",
       declared_capabilities: { roots: {} },
@@ -24,7 +29,7 @@ describe("the raw tester", () => {
       "io.modelcontextprotocol/clientInfo": { name: "mcplens", version: "0" },
     };
     const asked = { method: "server/discover", params: { _meta: meta } };
-    expect(JSON.parse(templateFor(stateless))).toMatchObject(asked);
+    expect(JSON.parse(initialMessage(stateless))).toMatchObject(asked);
     expect(JSON.parse(trialOf(stateless, { methods: ["a/b"] })).params._meta).toEqual(meta);
   });
   it("says what becomes of line breaks", () => {
@@ -42,17 +47,17 @@ describe("the raw tester", () => {
   });
   it("puts aside what somebody typed, and nothing else", () => {
     const typed = { text: "half", headers: [["a", "1"]] as [string, string][] };
-    expect(asideOf(null, null, "new")).toBeNull();
-    const first = asideOf(typed, null, "new") as Aside;
+    expect(stash(null, null, "new")).toBeNull();
+    const first = stash(typed, null, "new") as StashedMessage;
     expect(first).toEqual({ former: typed, placed: "new" });
-    const second = asideOf({ text: "new", headers: [] }, first, "newer");
+    const second = stash({ text: "new", headers: [] }, first, "newer");
     expect(second).toEqual({ former: typed, placed: "newer" });
     const other = { text: "newer, edited", headers: [] };
-    expect(asideOf(other, second, "newest")?.former).toBe(other);
+    expect(stash(other, second, "newest")?.former).toBe(other);
   });
   it("brings headers back, a secret one with the value that is typed already", () => {
     const given = { "X-Mode": "loud", Authorization: "", "X-Token": "" };
-    expect(headersAgain(given, [["Authorization", "Bearer me"]])).toEqual([
+    expect(restoreHeaders(given, [["Authorization", "Bearer me"]])).toEqual([
       ["X-Mode", "loud"],
       ["Authorization", "Bearer me"],
       ["X-Token", ""],

@@ -3,7 +3,7 @@ import { useEffect, useState } from "react";
 import { fetchHistory } from "../../../api/http";
 import type { EventView } from "../../../api/types";
 import { useInspector } from "../../../state/store";
-import { words } from "../../../values/format";
+import { errorMessage } from "../../../values/format";
 
 export interface Earlier {
   events: EventView[];
@@ -38,7 +38,7 @@ export function useEarlier(serverId: string, isWanted: boolean, most: number): E
     let isGone = false;
     sentBefore(runId, serverId, most).then(
       (found) => !isGone && setEarlier(found),
-      (thrown) => !isGone && setEarlier({ ...NONE, problem: words(thrown) }),
+      (thrown) => !isGone && setEarlier({ ...NONE, problem: errorMessage(thrown) }),
     );
     return () => {
       isGone = true;

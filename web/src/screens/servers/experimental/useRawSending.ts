@@ -1,10 +1,10 @@
 import { useMemo, useState } from "react";
 import { useSearchParams } from "react-router";
 import type { CallView, ErrorView, ServerView } from "../../../api/types";
-import { viewOf } from "../../../state/actions";
-import { startCall } from "../../../state/connection";
-import type { Message } from "../../../state/rawMessage";
+import { startCall } from "../../../state/commands";
+import type { RawMessage } from "../../../state/rawDraft";
 import { useInspector } from "../../../state/store";
+import { errorViewOf } from "../../../state/toasts";
 import { parseJson } from "../../../values/json";
 
 /** A stdio server reads a line as a message, so line breaks between the tokens of valid JSON go. */
@@ -47,7 +47,11 @@ export function useRawCalls(serverId: string) {
 }
 
 /** Sends a message as it is typed; `error` says why it was not sent. */
-export function useRawSending(server: ServerView, message: Message, onSent: (id: string) => void) {
+export function useRawSending(
+  server: ServerView,
+  message: RawMessage,
+  onSent: (id: string) => void,
+) {
   const [error, setError] = useState<ErrorView | null>(null);
   const send = (force: boolean): void => {
     setError(null);
@@ -58,7 +62,7 @@ export function useRawSending(server: ServerView, message: Message, onSent: (id:
       force,
     }).then(
       (call: CallView) => onSent(call.call_id),
-      (thrown: unknown) => setError(viewOf(thrown)),
+      (thrown: unknown) => setError(errorViewOf(thrown)),
     );
   };
   return { error, send };

@@ -1,0 +1,70 @@
+// An error that stays, in place: cut short, with all of it one click away and a help page.
+import { Anchor, Button } from "@mantine/core";
+import { type ReactNode, useState } from "react";
+import type { ErrorView } from "../api/types";
+import { withoutAnsi } from "../values/ansi";
+import { truncate } from "../values/format";
+import { visible } from "../values/hiddenCharacters";
+import { pretty } from "../values/json";
+import { copyText } from "./clipboard";
+import css from "./ErrorNote.module.css";
+import { Icon } from "./Icon";
+
+// About what fits two lines of a card, and four of a wide place.
+const SHORT = 100;
+const LONG = 400;
+
+interface Props {
+  error: ErrorView;
+  title?: string;
+  note?: ReactNode;
+  action?: ReactNode;
+  /** Where there is little room. */
+  isCard?: boolean;
+  /** `wait` where somebody has to do something, and nothing is broken. */
+  tone?: "bad" | "wait";
+}
+
+export function ErrorNote({ error, title, note, action, isCard, tone = "bad" }: Props) {
+  const [isOpen, setOpen] = useState(false);
+  const message = visible(withoutAnsi(error.message));
+  const most = isCard ? SHORT : LONG;
+  const hasMore = message.length > most || Object.keys(error.details).length > 0;
+  return (
+    <div className={css.note} role="alert" data-tone={tone}>
+      <Icon name={tone === "bad" ? "alert" : "auth"} />
+      <div className={`stack tight ${css.body}`}>
+        {title && <strong>{title}</strong>}
+        <span className={css.message}>{isOpen ? message : truncate(message, most)}</span>
+        {note && <span className="dim">{note}</span>}
+        {isOpen && <pre className="block">{pretty({ code: error.code, ...error.details })}</pre>}
+        <div className="row wrap">
+          {action}
+          {hasMore && (
+            <Button
+              size="compact-xs"
+              variant="subtle"
+              color="gray"
+              onClick={() => setOpen(!isOpen)}
+            >
+              {isOpen ? "Show less" : "Show full error"}
+            </Button>
+          )}
+          {isOpen && (
+            <Button
+              size="compact-xs"
+              variant="subtle"
+              color="gray"
+              onClick={() => copyText(pretty(error))}
+            >
+              Copy
+            </Button>
+          )}
+          <Anchor href={error.helpUrl} target="_blank" rel="noreferrer" size="xs">
+            Troubleshooting guide
+          </Anchor>
+        </div>
+      </div>
+    </div>
+  );
+}

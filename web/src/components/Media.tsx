@@ -1,0 +1,83 @@
+// Pictures and sounds of a result or a question, shown from our own origin; all else can only be saved.
+import { Anchor } from "@mantine/core";
+import { useMemo } from "react";
+import { withBasePath } from "../api/basePath";
+import { formatBytes } from "../values/format";
+import { bytesOfBase64 } from "../values/json";
+import { HexView } from "./HexView";
+import css from "./Media.module.css";
+
+const PICTURE = /^image\/(png|jpe?g|gif|webp|avif|bmp)$/i;
+
+export interface ContentSource {
+  callId: string | null;
+  /** Where it is a question's and not a result's. */
+  questionId?: string;
+  /** JSON pointer of the base64 text within the result, or within the question's params. */
+  pointer: string;
+}
+
+function blobPath({ callId, questionId, pointer }: ContentSource): string | null {
+  const query = new URLSearchParams({ pointer });
+  if (questionId !== undefined)
+    return withBasePath(`/api/questions/${encodeURIComponent(questionId)}/blob?${query}`);
+  return callId === null ? null : withBasePath(`/api/blob/${encodeURIComponent(callId)}?${query}`);
+}
+
+interface Props {
+  data: string;
+  mime: string;
+  place: ContentSource;
+}
+
+export function Media({ data, mime, place }: Props) {
+  const path = blobPath(place);
+  const size = Math.floor((data.length * 3) / 4);
+  const about = (
+    <div className="row dim">
+      <span>
+        {mime || "no MIME type"}, {formatBytes(size)}
+      </span>
+      {path && (
+        <Anchor href={path} download size="xs">
+          Download
+        </Anchor>
+      )}
+    </div>
+  );
+  const isPicture = PICTURE.test(mime);
+  const isSound = mime.startsWith("audio/");
+  if (isPicture) {
+    return (
+      <figure className={css.figure}>
+        <img
+          className={css.picture}
+          src={path ?? `data:${mime};base64,${data}`}
+          alt={`Content of type ${mime}`}
+        />
+        {about}
+      </figure>
+    );
+  }
+  if (isSound && path) {
+    return (
+      <figure className={css.figure}>
+        {/* biome-ignore lint/a11y/useMediaCaption: what a server sends has no captions */}
+        <audio controls src={path} />
+        {about}
+      </figure>
+    );
+  }
+  return (
+    <div className="stack tight">
+      {about}
+      <Bytes data={data} />
+    </div>
+  );
+}
+
+function Bytes({ data }: { data: string }) {
+  const raw = useMemo(() => bytesOfBase64(data), [data]);
+  if (!raw) return <p className="dim">This is not valid base64.</p>;
+  return <HexView data={raw} most={240} />;
+}

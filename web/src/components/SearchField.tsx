@@ -1,0 +1,55 @@
+import { CloseButton, TextInput } from "@mantine/core";
+import { type KeyboardEvent, useRef } from "react";
+
+import { Icon } from "./Icon";
+
+interface Props {
+  label: string;
+  value: string;
+  onChange(value: string): void;
+  placeholder?: string;
+  className?: string;
+  onEnter?(isShifted: boolean): void;
+  /** Goes to what was found. */
+  onDown?(): void;
+}
+
+/** A field that filters what is beside it; Esc empties it. The key "/" goes to the first one. */
+export function SearchField(props: Props) {
+  const { label, value, onChange, placeholder, className, onEnter, onDown } = props;
+  const field = useRef<HTMLInputElement>(null);
+  const onKeyDown = (event: KeyboardEvent): void => {
+    // Keys that choose among what an input method offers are not for the list.
+    if (event.nativeEvent.isComposing) return;
+    if (event.key === "Enter" && !event.ctrlKey && !event.metaKey) onEnter?.(event.shiftKey);
+    if (event.key === "ArrowDown" && onDown) {
+      event.preventDefault();
+      onDown();
+    }
+    if (event.key === "Escape" && value) {
+      event.stopPropagation();
+      onChange("");
+    }
+  };
+  const clear = (): void => {
+    onChange("");
+    field.current?.focus();
+  };
+  return (
+    <TextInput
+      ref={field}
+      data-search
+      type="search"
+      className={className}
+      aria-label={label}
+      placeholder={placeholder ?? label}
+      leftSection={<Icon name="search" size={14} />}
+      rightSection={
+        value && <CloseButton size="sm" aria-label="Empty this field" title="Esc" onClick={clear} />
+      }
+      value={value}
+      onChange={(event) => onChange(event.currentTarget.value)}
+      onKeyDown={onKeyDown}
+    />
+  );
+}

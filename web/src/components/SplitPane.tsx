@@ -1,0 +1,108 @@
+// Panes side by side with a handle between them that mouse and keyboard move; the size is kept.
+// Where there is little room they stand one above the other, or only one is shown.
+import { type KeyboardEvent, type PointerEvent, type ReactNode, useRef } from "react";
+import { usePreference } from "../state/browserStorage";
+import css from "./SplitPane.module.css";
+
+interface Props {
+  name: string;
+  label: string;
+  initial: number;
+  least?: number;
+  most?: number;
+  /** Which pane has the kept size. */
+  sized?: "first" | "second";
+  isVertical?: boolean;
+  first: ReactNode;
+  /** Null: the first pane has all the room, and stays as it is when the second comes. */
+  second: ReactNode | null;
+  /** Which are shown where there is little room. */
+  narrow?: "first" | "second" | "both" | "flowing";
+  /** Both hold whole screens, which need more room than a form and its result. */
+  isRoomy?: boolean;
+}
+
+const STEP = 24;
+
+export function SplitPane(props: Props) {
+  const {
+    name,
+    label,
+    initial,
+    least = 180,
+    most = 1200,
+    sized = "first",
+    isVertical = false,
+  } = props;
+  const [size, setSize] = usePreference(`split.${name}`, initial);
+  const start = useRef<{ at: number; size: number } | null>(null);
+  const narrow = props.second === null ? "both" : (props.narrow ?? "both");
+  const isEarly = props.isRoomy || narrow === "first" || narrow === "second";
+  const stacks = isVertical ? undefined : isEarly ? "early" : "late";
+  const clamp = (value: number): number => Math.round(Math.min(most, Math.max(least, value)));
+  const sign = sized === "first" ? 1 : -1;
+  const at = (event: PointerEvent): number => (isVertical ? event.clientY : event.clientX);
+  /** The size on the screen, which may have too little room for the kept one. */
+  const drawn = (handle: Element): number => {
+    const pane = sized === "first" ? handle.previousElementSibling : handle.nextElementSibling;
+    const { width, height } = pane?.getBoundingClientRect() ?? { width: size, height: size };
+    return Math.round(isVertical ? height : width);
+  };
+
+  const onKeyDown = (event: KeyboardEvent): void => {
+    const step = { ArrowLeft: -STEP, ArrowUp: -STEP, ArrowRight: STEP, ArrowDown: STEP }[event.key];
+    if (!step) return;
+    event.preventDefault();
+    setSize(clamp(drawn(event.currentTarget) + sign * step));
+  };
+  const basis = { flexBasis: `${size}px` };
+  const isAlone = props.second === null;
+  return (
+    <div className={css.place}>
+      <div
+        className={`${css.split} ${isVertical ? css.vertical : ""}`}
+        data-narrow={narrow}
+        data-stacks={stacks}
+      >
+        <div
+          className={`${css.pane} ${sized === "first" && !isAlone ? css.sized : css.rest}`}
+          style={sized === "first" && !isAlone ? basis : undefined}
+        >
+          {props.first}
+        </div>
+        {!isAlone && (
+          <>
+            <div
+              className={css.handle}
+              role="separator"
+              aria-label={label}
+              aria-orientation={isVertical ? "horizontal" : "vertical"}
+              aria-valuenow={size}
+              aria-valuemin={least}
+              aria-valuemax={most}
+              tabIndex={0}
+              onKeyDown={onKeyDown}
+              onPointerDown={(event) => {
+                start.current = { at: at(event), size: drawn(event.currentTarget) };
+                event.currentTarget.setPointerCapture(event.pointerId);
+              }}
+              onPointerMove={(event) => {
+                if (start.current)
+                  setSize(clamp(start.current.size + sign * (at(event) - start.current.at)));
+              }}
+              onPointerUp={() => {
+                start.current = null;
+              }}
+            />
+            <div
+              className={`${css.pane} ${sized === "second" ? css.sized : css.rest}`}
+              style={sized === "second" ? basis : undefined}
+            >
+              {props.second}
+            </div>
+          </>
+        )}
+      </div>
+    </div>
+  );
+}

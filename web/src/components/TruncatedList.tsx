@@ -1,0 +1,23 @@
+import type { ReactNode } from "react";
+
+// A list of thousands says no more than its beginning.
+const MOST = 20;
+
+interface Props {
+  label: string;
+  lines: ReactNode[];
+  className?: string;
+}
+
+/** The first lines of a list, and how many there are more. */
+export function TruncatedList({ label, lines, className }: Props) {
+  const more = lines.length - MOST;
+  return (
+    <ul className={className} aria-label={label}>
+      {lines.slice(0, MOST).map((line, index) => (
+        <li key={index}>{line}</li>
+      ))}
+      {more > 0 && <li>and {more.toLocaleString("en")} more</li>}
+    </ul>
+  );
+}

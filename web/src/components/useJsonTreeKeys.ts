@@ -1,0 +1,50 @@
+// The keys of a JSON tree: arrows move and open, `c` copies.
+import type { KeyboardEvent } from "react";
+import type { JsonRow } from "../values/jsonRows";
+import { copyValue } from "./JsonTreeRow";
+
+interface Tree {
+  rows: JsonRow[];
+  /** The index of the chosen row, -1 for none. */
+  at: number;
+  toggle(row: JsonRow): void;
+  choose(index: number): void;
+}
+
+/** Where a key goes from this row: an index, or null if it does something else or nothing. */
+function moved({ rows, at }: Tree, key: string): number | null {
+  const row = rows[at];
+  switch (key) {
+    case "ArrowDown":
+      return at + 1;
+    case "ArrowUp":
+      return at - 1;
+    case "Home":
+      return 0;
+    case "End":
+      return rows.length - 1;
+    case "ArrowRight":
+      return row?.isOpen && row.size > 0 ? at + 1 : null;
+    case "ArrowLeft":
+      return row && !row.isOpen
+        ? rows.findLastIndex((one, index) => index < at && one.depth < row.depth)
+        : null;
+    default:
+      return null;
+  }
+}
+
+export function useJsonTreeKeys(tree: Tree): (event: KeyboardEvent) => void {
+  return (event) => {
+    const { key } = event;
+    const row = tree.rows[tree.at];
+    const isPlain = !(event.ctrlKey || event.metaKey || event.altKey);
+    const next = moved(tree, key);
+    if (next !== null) tree.choose(next);
+    else if (row && key === "ArrowRight" && row.size > 0) tree.toggle(row);
+    else if (row && key === "ArrowLeft") tree.toggle(row);
+    else if (row && key === "c" && isPlain) copyValue(row);
+    else return;
+    event.preventDefault();
+  };
+}

@@ -1,0 +1,117 @@
+// Windowing for rows of one fixed height: which rows are on the screen, and following the end.
+import { type RefObject, useCallback, useLayoutEffect, useRef, useState } from "react";
+
+// Rows drawn beyond each edge, so that a quick scroll shows no gap.
+const BEYOND = 10;
+// Browsers cap an element's height near 33 million pixels.
+const TALLEST_PX = 30_000_000;
+
+export interface RowWindow {
+  scroller: RefObject<HTMLDivElement | null>;
+  first: number;
+  last: number;
+  /** The row at the upper edge. */
+  top: number;
+  height: number;
+  isFollowing: boolean;
+  follow(on: boolean): void;
+  onScroll(): void;
+  scrollTo(index: number): void;
+  /** Move by so many rows. */
+  shift(rows: number): void;
+}
+
+/** Which rows a scroller of this height shows at this place: from `first` up to before `last`. */
+export function rowsAt(
+  top: number,
+  height: number,
+  rowHeight: number,
+  count: number,
+): { first: number; last: number } {
+  const first = Math.max(0, Math.floor(top / rowHeight) - BEYOND);
+  const last = Math.min(count, Math.ceil((top + height) / rowHeight) + BEYOND);
+  return { first: Math.min(first, Math.max(0, last - 1)), last };
+}
+
+export function useRowWindow(
+  count: number,
+  rowHeight: number,
+  startsFollowing: boolean,
+): RowWindow {
+  const scroller = useRef<HTMLDivElement>(null);
+  const [view, setView] = useState({ top: 0, height: 800 });
+  const [isFollowing, setFollowing] = useState(startsFollowing);
+  const seen = useRef({ top: 0, height: 0 });
+  const height = Math.min(count * rowHeight, TALLEST_PX);
+
+  // The place of a list that follows its end is known without a look: it is drawn once, not twice.
+  const look = useCallback(
+    (isAtEnd: boolean) => {
+      const element = scroller.current;
+      if (!element) return;
+      const { scrollTop, clientHeight } = element;
+      // The same rows as long as it is the same row that is the first.
+      const top = scrollTop - (scrollTop % rowHeight);
+      setView((old) =>
+        (isAtEnd || old.top === top) && old.height === clientHeight
+          ? old
+          : { top, height: clientHeight },
+      );
+    },
+    [rowHeight],
+  );
+  const onScroll = useCallback(() => {
+    const element = scroller.current;
+    if (!element) return;
+    // Scrolling up lets go of the end, scrolling back to it takes hold again. What moves because
+    // there are more rows, or fewer, was scrolled by nobody.
+    const { scrollTop: top, scrollHeight: height, clientHeight } = element;
+    const isUp = top < seen.current.top && height === seen.current.height;
+    const isAtEnd = height - top - clientHeight < rowHeight;
+    seen.current = { top, height };
+    setFollowing((was) => (startsFollowing && isAtEnd) || (was && !isUp));
+    look(startsFollowing && isAtEnd);
+  }, [look, rowHeight, startsFollowing]);
+
+  const settle = useCallback(() => {
+    const element = scroller.current;
+    if (isFollowing && element) {
+      element.scrollTop = element.scrollHeight;
+      seen.current = { top: element.scrollTop, height: element.scrollHeight };
+    }
+    look(isFollowing);
+  }, [isFollowing, look]);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: settles when there are more rows, or fewer
+  useLayoutEffect(settle, [settle, height]);
+  useLayoutEffect(() => {
+    if (!scroller.current) return;
+    const observer = new ResizeObserver(settle);
+    observer.observe(scroller.current);
+    return () => observer.disconnect();
+  }, [settle]);
+
+  const scrollTo = useCallback(
+    (index: number) => {
+      const element = scroller.current;
+      if (!element) return;
+      const top = index * rowHeight;
+      if (top < element.scrollTop) element.scrollTop = top;
+      else if (top + rowHeight > element.scrollTop + element.clientHeight) {
+        element.scrollTop = top + rowHeight - element.clientHeight;
+      }
+    },
+    [rowHeight],
+  );
+  const shift = useCallback(
+    (rows: number) => {
+      if (scroller.current) scroller.current.scrollTop += rows * rowHeight;
+      look(false);
+    },
+    [rowHeight, look],
+  );
+  const place = isFollowing ? Math.max(0, height - view.height) : view.top;
+  const { first, last } = rowsAt(place, view.height, rowHeight, count);
+  const top = Math.floor(place / rowHeight);
+  const follow = setFollowing;
+  return { scroller, first, last, top, height, isFollowing, follow, onScroll, scrollTo, shift };
+}

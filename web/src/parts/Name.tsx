@@ -1,4 +1,0 @@
-import { visibleName } from "../values/visible";
-
-/** A name or another line that a server gave: it reads the way it runs, and hides nothing. */
-export const Name = ({ children }: { children: string }) => <bdi>{visibleName(children)}</bdi>;

@@ -1,0 +1,84 @@
+// What the browser remembers: preferences for good, half-typed input for this tab's session.
+// Neither is ever sent or recorded.
+import { useCallback, useEffect, useRef, useState } from "react";
+
+function read<T>(storage: Storage, key: string, initial: T): T {
+  try {
+    const text = storage.getItem(key);
+    return text === null ? initial : (JSON.parse(text) as T);
+  } catch {
+    return initial;
+  }
+}
+
+function write(storage: Storage, key: string, value: unknown): void {
+  try {
+    if (value === undefined) storage.removeItem(key);
+    else storage.setItem(key, JSON.stringify(value));
+  } catch {
+    // A full storage only costs the memory of what was typed.
+  }
+}
+
+// Told the keys that are written from elsewhere than by who shows them.
+const listeners = new Set<(key: string) => void>();
+
+function useStored<T>(storage: Storage, key: string, initial: T): [T, (value: T) => void] {
+  const [held, hold] = useState({ key, value: read(storage, key, initial) });
+  let value = held.value;
+  if (held.key !== key) {
+    value = read(storage, key, initial);
+    hold({ key, value });
+  }
+  const first = useRef(initial);
+  first.current = initial;
+  useEffect(() => {
+    const reread = (written: string): void => {
+      if (written === key) hold({ key, value: read(storage, key, first.current) });
+    };
+    listeners.add(reread);
+    return () => void listeners.delete(reread);
+  }, [storage, key]);
+  const set = useCallback(
+    (next: T) => {
+      write(storage, key, next);
+      hold({ key, value: next });
+    },
+    [storage, key],
+  );
+  return [value, set];
+}
+
+export const usePreference = <T>(key: string, initial: T): [T, (value: T) => void] =>
+  useStored(localStorage, `mcplens.${key}`, initial);
+
+export const useDraft = <T>(key: string, initial: T): [T, (value: T) => void] =>
+  useStored(sessionStorage, `mcplens.draft.${key}`, initial);
+
+/** What a screen that is not shown now was left with. */
+export const readDraft = <T>(key: string, initial: T): T =>
+  read(sessionStorage, `mcplens.draft.${key}`, initial);
+
+export const dropDraft = (key: string): void =>
+  write(sessionStorage, `mcplens.draft.${key}`, undefined);
+
+/** Drop all drafts under a prefix but these. */
+export function dropDrafts(prefix: string, kept: ReadonlySet<string>): void {
+  for (const stored of Object.keys(sessionStorage)) {
+    const key = stored.replace(/^mcplens\.draft\./, "");
+    if (key !== stored && key.startsWith(prefix) && !kept.has(key)) dropDraft(key);
+  }
+}
+
+export const readSession = <T>(key: string, initial: T): T =>
+  read(sessionStorage, `mcplens.${key}`, initial);
+
+export const writeSession = (key: string, value: unknown): void =>
+  write(sessionStorage, `mcplens.${key}`, value);
+
+/** Fill in what a screen begins with; one that is shown now goes on with it. */
+export function writeDraft(key: string, value: unknown): void {
+  const stored = `mcplens.draft.${key}`;
+  write(sessionStorage, stored, value);
+  for (const listener of listeners) listener(stored);
+}

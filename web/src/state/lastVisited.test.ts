@@ -1,0 +1,34 @@
+import { beforeEach, expect, test } from "vitest";
+import { lastPath, lastServerId, recordVisit } from "./lastVisited";
+import { parseLocation, pathOnServer } from "./navigation";
+import { useInspector } from "./store";
+
+const visit = (path: string): void => recordVisit(parseLocation(path.split("?")[0] ?? ""), path);
+
+beforeEach(() => useInspector.setState({ run_id: "run" }));
+
+test("each screen of each server has its own last address", () => {
+  visit("/s/one/tools/echo?call=c1");
+  visit("/s/one/traffic/7");
+  visit("/s/two/tools/add");
+  expect(lastPath("one", "tools")).toBe("/s/one/tools/echo?call=c1");
+  expect(lastPath("two", "tools")).toBe("/s/two/tools/add");
+  expect(lastPath("two", "traffic")).toBeUndefined();
+  expect(lastServerId()).toBe("two");
+});
+
+test("addresses of another run are forgotten, its server is not", () => {
+  visit("/s/one/traffic/7");
+  useInspector.setState({ run_id: "next" });
+  expect(lastPath("one", "traffic")).toBeUndefined();
+  expect(lastServerId()).toBe("one");
+});
+
+test("another server is looked at on the same screen", () => {
+  visit("/s/two/prompts/simple");
+  expect(pathOnServer(parseLocation("/s/one/prompts/other"), "two")).toBe("/s/two/prompts/simple");
+  expect(pathOnServer(parseLocation("/servers/one/roots"), "two")).toBe("/servers/two/roots");
+  expect(pathOnServer(parseLocation("/servers/one"), "two")).toBe("/servers/two");
+  expect(pathOnServer(parseLocation("/servers"), "two")).toBe("/s/two/tools");
+  expect(pathOnServer(parseLocation("/traffic"), "two")).toBe("/s/two/traffic");
+});

@@ -1,0 +1,40 @@
+// Where one was on each screen of each server, and on which server last. Kept for the session of
+// this browser tab, so that a reload and a look at another screen lose nothing.
+import { readSession, writeSession } from "./browserStorage";
+import type { PageLocation, Screen } from "./navigation";
+import { useInspector } from "./store";
+
+const LAST = "server";
+const PATHS = "paths";
+
+interface Paths {
+  /** Events, calls and tasks are numbered anew in each run. */
+  run_id: string | null;
+  paths: Record<string, string>;
+}
+
+const keyOf = (serverId: string, screen: string): string => `${screen} ${serverId}`;
+
+function pathsOfRun(): Paths {
+  const { run_id } = useInspector.getState();
+  const kept = readSession<Paths | null>(PATHS, null);
+  return kept?.run_id === run_id ? kept : { run_id, paths: {} };
+}
+
+/** Keep that this server is the current one. */
+export const rememberServer = (serverId: string): void => writeSession(LAST, serverId);
+
+/** Keep that this address was visited. */
+export function recordVisit({ server_id, screen }: PageLocation, path: string): void {
+  if (server_id === null) return;
+  rememberServer(server_id);
+  if (screen === "servers") return;
+  const { run_id, paths } = pathsOfRun();
+  writeSession(PATHS, { run_id, paths: { ...paths, [keyOf(server_id, screen)]: path } });
+}
+
+export const lastServerId = (): string | null => readSession<string | null>(LAST, null);
+
+/** Where one was last on this screen of the server. */
+export const lastPath = (serverId: string, screen: Screen): string | undefined =>
+  pathsOfRun().paths[keyOf(serverId, screen)];

@@ -1,0 +1,125 @@
+// Which server and screen the address names, and how addresses are made.
+import { useLayoutEffect, useMemo } from "react";
+import { useLocation, useNavigate } from "react-router";
+import type { CallView, QuestionView, ServerView, TaskView } from "../api/types";
+import { visible } from "../values/hiddenCharacters";
+import { lastPath, lastServerId, recordVisit } from "./lastVisited";
+import { useInspector } from "./store";
+
+const SCREENS = ["tools", "resources", "prompts", "tasks", "logs", "traffic", "auth"] as const;
+export type Screen = (typeof SCREENS)[number];
+
+/**
+ * A part of an address. Browsers take `.` and `..` for steps in it, encoded or not: such a name has
+ * a `~` before it, and one that looks like that has one more.
+ */
+const encoded = (part: string | number): string =>
+  encodeURIComponent(/^~*\.{1,2}$/.test(String(part)) ? `~${part}` : part);
+
+export const pathTo = (serverId: string, screen: Screen, item?: string | number): string =>
+  `/s/${encoded(serverId)}/${screen}${item === undefined ? "" : `/${encoded(item)}`}`;
+
+const PARTS = ["roots", "experimental"] as const;
+
+export const pathToServer = (serverId: string, part?: (typeof PARTS)[number]): string =>
+  `/servers/${encoded(serverId)}${part ? `/${part}` : ""}`;
+
+export const pathToQuestion = (question: QuestionView): string =>
+  `/questions/${encoded(question.question_id)}`;
+
+/** Both sides may choose the same id, so the address names the role of those that we hold. */
+export const pathToTask = (task: TaskView): string =>
+  pathTo(task.server_id, "tasks", task.task_id) +
+  (task.role === "receiver" ? "?role=receiver" : "");
+
+/** Which thing of a list a call is of: several may have its name. */
+export const calledItemKey = (call: CallView): string => call.listed_as || call.name;
+
+/** Where a call is looked at. */
+export function pathToCall(call: CallView): string {
+  const { kind, server_id } = call;
+  const query = `?call=${encodeURIComponent(call.call_id)}`;
+  if (kind === "tool") return pathTo(server_id, "tools", calledItemKey(call)) + query;
+  if (kind === "prompt") return pathTo(server_id, "prompts", calledItemKey(call)) + query;
+  if (kind === "resource") return pathTo(server_id, "resources", calledItemKey(call)) + query;
+  if (kind === "raw") return pathToServer(server_id, "experimental") + query;
+  const id = call.request_id === null ? "" : `?id=${encodeURIComponent(call.request_id)}`;
+  return pathTo(server_id, "traffic") + id;
+}
+
+/** What a server is called on the screen. */
+export const serverName = (server: ServerView): string => visible(server.title ?? server.server_id);
+
+export interface PageLocation {
+  server_id: string | null;
+  screen: string;
+  item: string | null;
+}
+
+/** A part of an address as it was before it was encoded; what nobody encoded stays as it is. */
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part).replace(/^~(?=~*\.{1,2}$)/, "");
+  } catch {
+    return part;
+  }
+}
+
+export function parseLocation(pathname: string): PageLocation {
+  const [first = "", second, third, fourth] = pathname.split("/").slice(1).map(decoded);
+  if (first === "s")
+    return { server_id: second || null, screen: third || "tools", item: fourth || null };
+  if (first === "servers")
+    return { server_id: second || null, screen: "servers", item: third || null };
+  return { server_id: null, screen: first || "servers", item: second || null };
+}
+
+/** The parts of the address. The router's own params turn `%2F` inside an item into a slash. */
+export function usePageLocation(): PageLocation {
+  const { pathname } = useLocation();
+  return useMemo(() => parseLocation(pathname), [pathname]);
+}
+
+/** The server that work screens show: the address's, else the one looked at last, else the first. */
+export function useCurrentServer(): ServerView | null {
+  const { server_id } = usePageLocation();
+  const last = lastServerId();
+  return useInspector((state) => {
+    if (server_id !== null) return state.servers.get(server_id) ?? null;
+    for (const id of [last, state.first_server_id]) {
+      const found = id === null ? undefined : state.servers.get(id);
+      if (found) return found;
+    }
+    for (const server of state.servers.values()) if (server.state === "CONNECTED") return server;
+    return state.servers.values().next().value ?? null;
+  });
+}
+
+/** The same screen of another server, as it was left. */
+export function pathOnServer({ server_id, screen, item }: PageLocation, serverId: string): string {
+  const part = PARTS.find((one) => one === item);
+  if (screen === "servers" && server_id !== null) return pathToServer(serverId, part);
+  const known = SCREENS.find((one) => one === screen) ?? "tools";
+  return lastPath(serverId, known) ?? pathTo(serverId, known);
+}
+
+/** Go to the same screen of another server. */
+export function useSwitchServer(): (serverId: string) => void {
+  const place = usePageLocation();
+  const navigate = useNavigate();
+  return (serverId) => void navigate(pathOnServer(place, serverId));
+}
+
+/** Keep where one is, for when one comes back. */
+export function useRecordVisits(): void {
+  const { pathname, search } = useLocation();
+  const isKnown = useInspector((state) =>
+    state.servers.has(parseLocation(pathname).server_id ?? ""),
+  );
+  const runId = useInspector((state) => state.run_id);
+  // At once: whoever sees where one is may load another page.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: what was kept holds for one run
+  useLayoutEffect(() => {
+    if (isKnown) recordVisit(parseLocation(pathname), pathname + search);
+  }, [isKnown, pathname, search, runId]);
+}

@@ -1,0 +1,191 @@
+// Toasts of what passes: a server was connected, could not be, or was lost; a call failed that is
+// not on the screen. Several at once are one toast. What persists is on the server's card.
+import { notifications } from "@mantine/notifications";
+import { createElement, type ReactNode, useEffect } from "react";
+import type { CallView, ServerView } from "../api/types";
+import { withoutAnsi } from "../values/ansi";
+import { pluralize, truncate } from "../values/format";
+import { visible } from "../values/hiddenCharacters";
+import { isRetrying, needsSignIn } from "../values/serverState";
+import { pathToCall, serverName } from "./navigation";
+import { useInspector } from "./store";
+
+type Servers = ReadonlyMap<string, ServerView>;
+type Calls = ReadonlyMap<string, CallView>;
+
+interface ConnectionChanges {
+  connected: ServerView[];
+  failed: ServerView[];
+  lost: ServerView[];
+}
+
+const noChanges = (): ConnectionChanges => ({ connected: [], failed: [], lost: [] });
+
+// Long enough for servers that are connected together to be told of together.
+const TOGETHER_MS = 250;
+// As many are named, or told of one by one.
+const FEW = 3;
+
+const isFailed = (server: ServerView): boolean =>
+  server.error !== null &&
+  (server.state === "DISCONNECTED" || server.state === "ERROR") &&
+  !isRetrying(server);
+
+/** Whether a failure is new, and not what was left of one when somebody called it off. */
+function hasFailed(was: ServerView, now: ServerView): boolean {
+  const error = now.error;
+  if (!error || !isFailed(now) || was.state === "DISCONNECTING") return false;
+  // The answer to Connect tells it already.
+  if (error.code === "CONFIGURATION_INVALID") return false;
+  if (was.error?.message !== error.message) return true;
+  if (was.state !== "CONNECTING") return false;
+  return was.retry === null || typeof error.details.attempts === "number";
+}
+
+/** What happened between two states of the store; a server that is new to the page is no news. */
+export function connectionChanges(before: Servers, after: Servers): ConnectionChanges {
+  const changes = noChanges();
+  for (const [id, now] of after) {
+    const was = before.get(id);
+    if (!was || was === now) continue;
+    if (now.state === "CONNECTED" && was.state !== "CONNECTED") changes.connected.push(now);
+    else if (was.state === "CONNECTED" && isFailed(now)) changes.lost.push(now);
+    else if (hasFailed(was, now)) changes.failed.push(now);
+  }
+  return changes;
+}
+
+const names = (servers: ServerView[]): string =>
+  servers.length > FEW ? pluralize(servers.length, "server") : servers.map(serverName).join(", ");
+
+function help(server: ServerView, text: string): ReactNode {
+  const link = { href: server.error?.helpUrl, target: "_blank", rel: "noreferrer" };
+  return createElement("span", null, text, createElement("a", link, "View documentation"));
+}
+
+function notifyChanges({ connected, failed, lost }: ConnectionChanges): void {
+  if (connected.length > 0)
+    notifications.show({ message: `Connected to ${names(connected)}`, autoClose: 2500 });
+  if (lost.length > FEW)
+    notifications.show({ color: "red", message: `Lost the connection to ${names(lost)}` });
+  else
+    for (const server of lost) {
+      const title = `Lost the connection to ${serverName(server)}`;
+      notifications.show({ color: "red", title, message: help(server, "") });
+    }
+  if (failed.length > FEW)
+    notifications.show({ color: "red", message: `${names(failed)} could not be connected` });
+  else
+    for (const server of failed) {
+      const isClosed = needsSignIn(server);
+      const title = isClosed
+        ? `${serverName(server)} needs a sign-in`
+        : `Could not connect ${serverName(server)}`;
+      const text = `${truncate(visible(withoutAnsi(server.error?.message ?? "")), 100)} `;
+      const color = isClosed ? "yellow" : "red";
+      notifications.show({ color, title, message: help(server, text) });
+    }
+}
+
+const isFailedCall = (call: CallView): boolean => call.status === "error" || call.is_error;
+
+/** The calls that failed between two states of the store. */
+const failedCalls = (before: Calls, after: Calls): CallView[] =>
+  [...after.values()].filter((call) => {
+    const was = before.get(call.call_id);
+    return was !== call && isFailedCall(call) && !(was && isFailedCall(was));
+  });
+
+// How many panels show each call: its failure is visible there and needs no toast.
+const shownCalls = new Map<string, number>();
+
+/** Show no toast about this call while the component is mounted. */
+export function useMuteCall(callId: string): void {
+  useEffect(() => {
+    shownCalls.set(callId, (shownCalls.get(callId) ?? 0) + 1);
+    return () => {
+      const left = (shownCalls.get(callId) ?? 1) - 1;
+      if (left > 0) shownCalls.set(callId, left);
+      else shownCalls.delete(callId);
+    };
+  }, [callId]);
+}
+
+const isMuted = (callId: string): boolean => shownCalls.has(callId);
+
+type Navigate = (path: string) => void;
+
+function notifyFailedCall(call: CallView, go: Navigate): void {
+  const { error, kind } = call;
+  const id = `call ${call.call_id}`;
+  const name = visible(call.name || call.method || "raw");
+  const path = pathToCall(call);
+  const onClick = (event: { preventDefault(): void }): void => {
+    event.preventDefault();
+    notifications.hide(id);
+    go(path);
+  };
+  const text = error
+    ? `${name}: ${truncate(visible(withoutAnsi(error.message)), 100)} `
+    : `${name} reports an error. `;
+  const parts: ReactNode[] = [text, createElement("a", { href: path, onClick }, "Show the call")];
+  if (error) {
+    const help = { href: error.helpUrl, target: "_blank", rel: "noreferrer" };
+    parts.push(" · ", createElement("a", help, "View documentation"));
+  }
+  const title = kind === "tool" ? "Tool execution failed" : "A call failed";
+  const message = createElement("span", null, ...parts);
+  notifications.show({ id, color: "red", title, message });
+}
+
+/** Tell of calls that fail where nobody sees it, from now on. */
+export function notifyFailedCalls(go: Navigate): () => void {
+  let pending: CallView[] = [];
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const flush = (): void => {
+    // By now the panel of a call that failed at once is there.
+    const unseen = pending.filter((call) => !isMuted(call.call_id));
+    pending = [];
+    timer = undefined;
+    if (unseen.length > FEW)
+      notifications.show({ color: "red", message: `${pluralize(unseen.length, "call")} failed` });
+    else for (const call of unseen) notifyFailedCall(call, go);
+  };
+  const stop = useInspector.subscribe((state, former) => {
+    if (state.calls === former.calls || former.run_id !== state.run_id) return;
+    pending.push(...failedCalls(former.calls, state.calls));
+    if (pending.length > 0) timer ??= setTimeout(flush, TOGETHER_MS);
+  });
+  return () => {
+    clearTimeout(timer);
+    stop();
+  };
+}
+
+/** Tell of servers from now on. */
+export function notifyConnections(): () => void {
+  let pending: ConnectionChanges = noChanges();
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const flush = (): void => {
+    const told = pending;
+    pending = noChanges();
+    timer = undefined;
+    notifyChanges(told);
+  };
+  const stop = useInspector.subscribe((state, former) => {
+    // The first view of all servers is where the page begins; a restart begins anew.
+    if (state.servers === former.servers || former.run_id !== state.run_id) return;
+    const news = connectionChanges(former.servers, state.servers);
+    if (news.connected.length + news.failed.length + news.lost.length === 0) return;
+    pending = {
+      connected: [...pending.connected, ...news.connected],
+      failed: [...pending.failed, ...news.failed],
+      lost: [...pending.lost, ...news.lost],
+    };
+    timer ??= setTimeout(flush, TOGETHER_MS);
+  });
+  return () => {
+    clearTimeout(timer);
+    stop();
+  };
+}

@@ -1,0 +1,36 @@
+// What follows from the revision of MCP and the transport that a server uses.
+import type { ServerView } from "../api/types";
+import { isObject } from "../values/jsonObject";
+
+export const STATELESS = "2026-07-28";
+const META = "io.modelcontextprotocol/";
+
+type Speaks = Pick<ServerView, "protocol_version">;
+type Declares = Speaks & Pick<ServerView, "declared_capabilities">;
+
+/** Whether there is no session: every request says by itself who asks and what he can. */
+export const isStateless = ({ protocol_version: revision }: Speaks): boolean =>
+  (revision ?? "") >= STATELESS;
+
+/** The params with what every request of 2026-07-28 carries in its `_meta`. */
+export function withEnvelope(
+  params: unknown,
+  server: Declares | undefined,
+  client: string,
+): unknown {
+  if (!isObject(params) || !server || !isStateless(server)) return params;
+  const envelope = {
+    [`${META}protocolVersion`]: server.protocol_version,
+    [`${META}clientCapabilities`]: server.declared_capabilities ?? {},
+    [`${META}clientInfo`]: { name: client, version: "0" },
+  };
+  return { ...params, _meta: { ...envelope, ...(isObject(params._meta) ? params._meta : {}) } };
+}
+
+/** Whether a request can have headers of its own; a WebSocket has those that it was opened with. */
+export const takesHeaders = ({ url, transport }: ServerView): boolean =>
+  url !== null && transport !== "websocket";
+
+/** Whether headers repeat arguments (`x-mcp-header`), which began with 2026-07-28. */
+export const repeatsInHeaders = (server: ServerView): boolean =>
+  takesHeaders(server) && isStateless(server);

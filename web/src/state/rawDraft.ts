@@ -1,0 +1,101 @@
+// The message of the raw tester: what is typed, and what was put aside for something else.
+import type { ServerView } from "../api/types";
+import { pretty } from "../values/json";
+import { readDraft, useDraft, writeDraft } from "./browserStorage";
+import { isStateless, withEnvelope } from "./protocol";
+
+// Far from those that mcplens counts up from 1.
+const FIRST_ID = 1001;
+
+/** A request that this server understands in its revision. */
+export const requestMessage = (server: ServerView, method: string): string =>
+  pretty({ jsonrpc: "2.0", id: FIRST_ID, method, params: withEnvelope({}, server, "mcplens") });
+
+/** What the tester begins with: a question that every server answers. */
+export const initialMessage = (server: ServerView): string =>
+  requestMessage(server, isStateless(server) ? "server/discover" : "ping");
+
+export interface RawMessage {
+  text: string;
+  headers: [string, string][];
+}
+
+export interface StashedMessage {
+  /** What was typed before. */
+  former: RawMessage;
+  /** The text that took its place. */
+  placed: string;
+}
+
+const NO_HEADERS: RawMessage["headers"] = [];
+
+const keysOf = (serverId: string) => ({
+  text: `raw.${serverId}`,
+  headers: `raw.${serverId}.headers`,
+  aside: `raw.${serverId}.aside`,
+});
+
+/** What is aside once a text takes the place of a message: nobody loses what he typed himself.
+ * `now` is null where nothing was typed. */
+export function stash(
+  now: RawMessage | null,
+  aside: StashedMessage | null,
+  placed: string,
+): StashedMessage | null {
+  if (now && ![placed, aside?.placed].includes(now.text)) return { former: now, placed };
+  return aside && { ...aside, placed };
+}
+
+/** Fill in a message for the tester, which is not shown now. */
+export function fillRawDraft(serverId: string, text: string): void {
+  const keys = keysOf(serverId);
+  const typed = readDraft<string | null>(keys.text, null);
+  const now = typed === null ? null : { text: typed, headers: readDraft(keys.headers, NO_HEADERS) };
+  writeDraft(keys.aside, stash(now, readDraft<StashedMessage | null>(keys.aside, null), text));
+  writeDraft(keys.text, text);
+}
+
+export interface RawDraft extends RawMessage {
+  setText(text: string): void;
+  setHeaders(headers: [string, string][]): void;
+  /** Take in another message; the headers stay if it has none of its own. */
+  place(text: string, headers?: [string, string][]): void;
+  aside: StashedMessage | null;
+  bringBack(): void;
+}
+
+export function useRawDraft(server: ServerView): RawDraft {
+  const keys = keysOf(server.server_id);
+  const template = initialMessage(server);
+  const [typed, setText] = useDraft<string | null>(keys.text, null);
+  const [headers, setHeaders] = useDraft(keys.headers, NO_HEADERS);
+  const [aside, setAside] = useDraft<StashedMessage | null>(keys.aside, null);
+  const text = typed ?? template;
+  return {
+    text,
+    headers,
+    setText,
+    setHeaders,
+    place: (next, given) => {
+      setAside(stash(text === template ? null : { text, headers }, aside, next));
+      setText(next);
+      if (given) setHeaders(given);
+    },
+    aside,
+    bringBack: () => {
+      if (!aside) return;
+      setText(aside.former.text);
+      setHeaders(aside.former.headers);
+      setAside(null);
+    },
+  };
+}
+
+/** The headers that a call was given; a secret one keeps the value that is typed now, if any is. */
+export function restoreHeaders(
+  given: Record<string, string>,
+  typed: [string, string][],
+): [string, string][] {
+  const values = new Map(typed);
+  return Object.entries(given).map(([name, value]) => [name, value || (values.get(name) ?? "")]);
+}

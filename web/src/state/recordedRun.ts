@@ -1,0 +1,69 @@
+// Events of a run that was recorded earlier, page by page into a ring of their own.
+import { useEffect, useState } from "react";
+import { fetchHistory } from "../api/http";
+import { errorMessage } from "../values/format";
+import { CAPACITY, EventRing, ring } from "./events";
+import { useInspector } from "./store";
+
+// As many as the backend gives at once: parsed within a frame, and few enough trips.
+const PAGE = 5000;
+
+export interface RecordedRun {
+  ring: EventRing;
+  isLoading: boolean;
+  problem: string | null;
+  /** The run goes on behind what there is room for. */
+  isCut: boolean;
+}
+
+const LIVE: RecordedRun = { ring, isLoading: false, problem: null, isCut: false };
+
+const pageAfter = (runId: string, seq: number) =>
+  fetchHistory({ run: runId, after: String(seq), limit: String(PAGE) });
+
+/** Whether there was no room for the end of the run. */
+async function fill(into: EventRing, runId: string, isGone: () => boolean): Promise<boolean> {
+  let page = await pageAfter(runId, 0);
+  while (!isGone()) {
+    const last = page.events.at(-1);
+    const isMore = page.has_more && into.items.length + page.events.length < into.capacity;
+    // The next page comes while this one is drawn.
+    const next = last && isMore ? pageAfter(runId, last.seq) : null;
+    into.append(page.events);
+    if (!next) return page.has_more;
+    page = await next;
+  }
+  return false;
+}
+
+/** The events of a run; those of now if none is named. Read again when mcplens is back. */
+export function useRecordedRun(runId: string | null, capacity = CAPACITY): RecordedRun {
+  const [state, setState] = useState<RecordedRun>(LIVE);
+  const [attempt, setAttempt] = useState(0);
+  const isOpen = useInspector(({ link }) => link.state === "open");
+  const isFailed = state.problem !== null;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only once it is open again
+  useEffect(() => {
+    if (isOpen && isFailed) setAttempt(attempt + 1);
+  }, [isOpen]);
+  // biome-ignore lint/correctness/useExhaustiveDependencies(attempt): it asks for the same again
+  useEffect(() => {
+    if (runId === null) return setState(LIVE);
+    let isGone = false;
+    const own: RecordedRun = {
+      ring: new EventRing(capacity),
+      isLoading: false,
+      problem: null,
+      isCut: false,
+    };
+    setState({ ...own, isLoading: true });
+    fill(own.ring, runId, () => isGone).then(
+      (isCut) => !isGone && setState({ ...own, isCut }),
+      (thrown) => !isGone && setState({ ...own, problem: errorMessage(thrown) }),
+    );
+    return () => {
+      isGone = true;
+    };
+  }, [runId, capacity, attempt]);
+  return state;
+}

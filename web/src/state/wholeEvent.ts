@@ -1,0 +1,36 @@
+// An event with all its fields and its whole text, fetched where a row has only its beginning.
+import { useEffect, useState } from "react";
+import { fetchEvent } from "../api/http";
+import type { EventView, WholeEvent } from "../api/types";
+import { errorMessage } from "../values/format";
+import { fieldsOf } from "../values/jsonObject";
+
+export type WholeEventState = { whole: WholeEvent } | { problem: string };
+
+type EventId = Pick<EventView, "run_id" | "seq">;
+
+/** Null until it is there, and where none is wanted. */
+export function useWholeEvent(wanted: EventId | null): WholeEventState | null {
+  const [got, setGot] = useState<(EventId & { of: WholeEventState }) | null>(null);
+  const { run_id, seq } = wanted ?? { run_id: null, seq: null };
+  useEffect(() => {
+    if (run_id === null || seq === null) return;
+    let isGone = false;
+    const take = (of: WholeEventState): void => {
+      if (!isGone) setGot({ run_id, seq, of });
+    };
+    fetchEvent(run_id, seq).then(
+      (whole) => take({ whole }),
+      (thrown) => take({ problem: errorMessage(thrown) }),
+    );
+    return () => {
+      isGone = true;
+    };
+  }, [run_id, seq]);
+  return got !== null && got.run_id === run_id && got.seq === seq ? got.of : null;
+}
+
+/** The names of the values that the recording masked in the bytes of an event, each once. */
+export const maskedKeys = (masked: WholeEvent["masked"]): string[] => [
+  ...new Set(masked.map((one) => fieldsOf(one).key).filter((key) => typeof key === "string")),
+];

@@ -1,0 +1,61 @@
+// The members of a JSON object of which only the beginning may be there.
+
+/** A value as it is written, and whether all of it is there. */
+export interface JsonPart {
+  text: string;
+  isWhole: boolean;
+}
+
+/** Where the string that begins at `from` ends; beyond the text if it is cut. */
+function afterString(text: string, from: number): number {
+  for (let at = from + 1; at < text.length; at += 1) {
+    if (text[at] === "\\") at += 1;
+    else if (text[at] === '"') return at + 1;
+  }
+  return text.length + 1;
+}
+
+/** Where the value that begins at `from` ends; beyond the text if it is cut. */
+function afterValue(text: string, from: number): number {
+  let depth = 0;
+  let at = from;
+  while (at < text.length) {
+    const sign = text[at] as string;
+    if (sign === '"') {
+      at = afterString(text, at);
+      continue;
+    }
+    if (depth === 0 && (sign === "," || sign === "}" || sign === "]")) return at;
+    if (sign === "{" || sign === "[") depth += 1;
+    if (sign === "}" || sign === "]") depth -= 1;
+    at += 1;
+  }
+  return text.length + 1;
+}
+
+/** What is legible of an object's members; nothing if it is no object. */
+export function readMembers(text: string): Map<string, JsonPart> {
+  const found = new Map<string, JsonPart>();
+  const key = /[{,]\s*("(?:[^"\\]|\\.)*")\s*:\s*/y;
+  key.lastIndex = text.search(/\S|$/);
+  if (text[key.lastIndex] !== "{") return found;
+  for (let named = key.exec(text); named; named = key.exec(text)) {
+    const from = key.lastIndex;
+    const end = afterValue(text, from);
+    const name = readString({ text: named[1] as string, isWhole: true });
+    if (name !== null && from < text.length)
+      found.set(name, { text: text.slice(from, end).trimEnd(), isWhole: end <= text.length });
+    key.lastIndex = Math.min(end, text.length);
+  }
+  return found;
+}
+
+/** The text that a part is, if it is one and all of it is there. */
+export function readString(part: JsonPart | undefined): string | null {
+  if (!part?.isWhole || !part.text.startsWith('"')) return null;
+  try {
+    return String(JSON.parse(part.text));
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,15 @@
+import type { EventView } from "../api/types";
+
+/** Where an event stands in rows that are in order. */
+export function indexOfSeq(rows: EventView[], seq: number): number {
+  let low = 0;
+  let high = rows.length - 1;
+  while (low <= high) {
+    const middle = (low + high) >> 1;
+    const at = rows[middle]?.seq ?? 0;
+    if (at === seq) return middle;
+    if (at < seq) low = middle + 1;
+    else high = middle - 1;
+  }
+  return -1;
+}
