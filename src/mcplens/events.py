@@ -25,7 +25,6 @@ import msgspec
 
 from mcplens.protocol.frames import Message, RequestId
 
-
 # What a request was made for. Recordings of later versions may hold others: readers accept any text.
 Purpose = Literal[
     "call", "handshake", "catalog", "heartbeat", "listening", "task_polling", "sign_in", "raw"
@@ -217,6 +216,7 @@ class RequestPaused(Event, frozen=True, kw_only=True):
     question_id: RequestId
     request_seqs: list[int]
     question_seq: int | None
+    call_ids: list[str] = []
 
 
 class RequestResumed(Event, frozen=True, kw_only=True):
@@ -224,6 +224,7 @@ class RequestResumed(Event, frozen=True, kw_only=True):
     question_id: RequestId
     request_seqs: list[int]
     question_seq: int | None
+    call_ids: list[str] = []
 
 
 class ProgressReceived(Event, frozen=True, kw_only=True):

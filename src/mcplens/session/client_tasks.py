@@ -119,13 +119,12 @@ class ClientTasks:
             return follower.task
         return task
 
-    async def result(self, task_id: str) -> tuple[Frame, str]:
+    async def result(self, task_id: str, tag: CallTag) -> tuple[Frame, str]:
         """The result of a call that became a task, and the tool, where it is known."""
         from mcplens.session.task_extension import ExtensionFollower  # most servers have no tasks
 
         follower = self._followers.get(task_id)
         if follower is None:
-            tag = self._client.new_tag()
             frame, task = await self._get(task_id, tag)
             origin = Origin(tag=tag.for_polling())
             follower = self.follow(

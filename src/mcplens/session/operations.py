@@ -202,13 +202,15 @@ class Operations(Requests):
         """Where a task stands, by the server's word."""
         return await self._client_tasks.get(task_id)
 
-    async def get_client_task_result(self, task_id: str) -> ToolResult:
+    async def get_client_task_result(
+        self, task_id: str, *, tag: CallTag | None = None
+    ) -> ToolResult:
         """The result of a call that became a task; waits for its end.
 
         Raises:
             InspectorError: the call failed, the task was cancelled, or the server forgot it.
         """
-        frame, tool = await self._client_tasks.result(task_id)
+        frame, tool = await self._client_tasks.result(task_id, tag or self.new_tag())
         return typed_tool_result(frame, self._catalog.tool(tool), self._catalog.output_schemas)
 
     async def list_client_tasks(self) -> list[Task]:

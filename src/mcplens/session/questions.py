@@ -244,6 +244,7 @@ class Questions:
                     question_id=request.id,
                     request_seqs=[entry.sent.seq for entry in entries if entry.sent is not None],
                     question_seq=request.request_seq,
+                    call_ids=_call_ids(entries),
                 )
             )
         return entries
@@ -264,6 +265,7 @@ class Questions:
                     question_id=request.id,
                     request_seqs=[entry.sent.seq for entry in paused if entry.sent is not None],
                     question_seq=request.request_seq,
+                    call_ids=_call_ids(paused),
                 )
             )
 
@@ -275,6 +277,10 @@ class Questions:
                 request_id=request_id, method=method, outcome=outcome, request_seq=request_seq
             )
         )
+
+
+def _call_ids(entries: list[QueueEntry]) -> list[str]:
+    return [entry.tag.call_id for entry in entries if entry.tag.call_id is not None]
 
 
 async def _handled(handler: RequestHandler, request: ServerRequest) -> Any:

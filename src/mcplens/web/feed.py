@@ -14,9 +14,10 @@ from typing import Final
 
 import msgspec
 
-from mcplens.bus import Bus, Published
+from mcplens.bus import Bus
+from mcplens.events import Event
 from mcplens.web.rows import EventEncoder
-from mcplens.workspace.following import Follower
+from mcplens.workspace.bus_reader import BusReader
 
 # So far a browser may fall behind in a flood before it misses something: as many as a page keeps,
 # or as much as 160,000 short ones weigh.
@@ -42,9 +43,9 @@ class Batch(msgspec.Struct, frozen=True):
 class Feed:
     """Events as JSON, from the newest back to what fits."""
 
-    def __init__(self, bus: Bus, follower: Follower) -> None:
+    def __init__(self, bus: Bus, reader: BusReader) -> None:
         self._bus = bus
-        self._follower = follower
+        self._reader = reader
         self._encoder = EventEncoder(bus.run_id)
         self._ring: deque[tuple[int, bytes]] = deque()
         self._bytes = 0
@@ -58,26 +59,26 @@ class Feed:
         """Call `wake` whenever there is more after this place."""
         if not self._wakers:
             self._take(self._bus.since(max(self._last_seq, after_seq)), 0)
-            self._follower.add(self._take)
+            self._reader.add(self._take)
         self._wakers.append(wake)
 
     def leave(self, wake: Callable[[], None]) -> None:
         self._wakers.remove(wake)
         if not self._wakers:
-            self._follower.remove(self._take)
+            self._reader.remove(self._take)
 
-    def _take(self, batch: list[Published], _missed: int) -> None:
-        batch = [published for published in batch if published[2] > self._last_seq]
+    def _take(self, batch: list[Event], _missed: int) -> None:
+        batch = [event for event in batch if event.seq > self._last_seq]
         if not batch:
             return
-        if batch[0][2] != self._last_seq + 1:
+        if batch[0].seq != self._last_seq + 1:
             # A place in the ring is a number; what is before a gap is for the recording to tell.
             self._ring.clear()
             self._bytes = 0
-        for published, data in zip(batch, self._encoder.encode(batch), strict=True):
-            self._ring.append((published[2], data))
+        for event, data in zip(batch, self._encoder.encode(batch), strict=True):
+            self._ring.append((event.seq, data))
             self._bytes += len(data)
-        self._last_seq = batch[-1][2]
+        self._last_seq = batch[-1].seq
         while len(self._ring) > MOST_EVENTS or self._bytes > MOST_BYTES:
             self._bytes -= len(self._ring.popleft()[1])
         for wake in list(self._wakers):

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import msgspec
 
-from mcplens.bus import Published
+from mcplens.events import Event
 from mcplens.store.any_json import to_json
 from mcplens.store.names import short_id, short_method
 from mcplens.store.rows import Row, RowEncoder
@@ -43,7 +43,7 @@ class EventEncoder:
     def __repr__(self) -> str:
         return f"<EventEncoder of {self._run_id}>"
 
-    def encode(self, batch: list[Published]) -> list[bytes]:
+    def encode(self, batch: list[Event]) -> list[bytes]:
         return [encoded(event_view(self._run_id, row)) for row in self._rows.encode(batch)]
 
 

@@ -115,7 +115,7 @@ class _App:
         self._keys = keys
         self._first_server_id = first_server_id
         self._routes = routes
-        self._feed = Feed(workspace.bus, workspace.follower)
+        self._feed = Feed(workspace.bus, workspace.bus_reader)
         self._sockets: set[Socket] = set()
         socket = WebSocketRoute("/api/socket", self._converse)
         self.starlette = Starlette(routes=[socket, *routes.all()])

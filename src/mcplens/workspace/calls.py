@@ -7,7 +7,6 @@ caller gives the work). What is kept of ended calls is bounded; the recording ha
 from __future__ import annotations
 
 import asyncio
-import itertools
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Iterator
 from typing import Any, Final, Literal
@@ -17,14 +16,17 @@ import msgspec
 from mcplens.background import Background
 from mcplens.clock import Clock
 from mcplens.errors import CancelledRequest, InspectorError, classify
+from mcplens.events import FrameSent
 from mcplens.protocol.frames import RequestId
 from mcplens.session.client import Client
-from mcplens.session.queue import Progress, QueueEntry, RequestStatus
+from mcplens.session.queue import CallTag, Progress, QueueEntry, RequestStatus
 from mcplens.workspace.call_specs import CallSpec
 
 # A long session's worth; the recording keeps what falls out.
 MOST_KEPT: Final = 500
 MOST_RESULT_BYTES: Final = 128 * 1024 * 1024
+# Requests of one call that are told: a call that asks in rounds has ten at most.
+MOST_REQUESTS: Final = 100
 # Beyond this somebody holds down a key.
 MOST_RUNNING: Final = 1_000
 
@@ -41,8 +43,9 @@ class Outcome(msgspec.Struct, frozen=True):
     findings: tuple[str, ...] = ()
 
 
-# Sends the request; the callback given to it must be the request's `on_progress`.
-Work = Callable[[OnProgress], Awaitable[Outcome]]
+# Sends the requests of a call: each with this tag, by which they are the call's, and with this
+# callback as its `on_progress`.
+Work = Callable[[CallTag, OnProgress], Awaitable[Outcome]]
 
 
 class Call:
@@ -70,6 +73,7 @@ class Call:
         self.progress: Progress | None = None
         self.progress_at = 0.0
         self.request_ids: list[RequestId] = []
+        self.request_seqs: list[int] = []  # the frames that carried them
         self.outcome: Outcome | None = None
         self.size_bytes = 0  # of the result, also after it is no longer kept
         self.error: InspectorError | None = None
@@ -77,7 +81,6 @@ class Call:
         self.spec: CallSpec | None = None  # to make it again
         self.question_ids: list[str] = []  # questions of the server's that wait, in their order
         self.running: asyncio.Task[None] | None = None
-        self._client = client
         self._clock = clock
         self._changed = changed
         self._started_mono = clock.monotonic()
@@ -92,8 +95,8 @@ class Call:
             return "cancelled" if self.error.category == "cancelled" else "error"
         if self.outcome is not None:
             return "completed"
-        is_pending = self._entry is not None and self._entry.status is RequestStatus.PENDING
-        return "pending" if is_pending else "in_progress"
+        is_pending = self._entry is None or self._entry.status is RequestStatus.PENDING
+        return "pending" if is_pending and not self.request_seqs else "in_progress"
 
     @property
     def is_running(self) -> bool:
@@ -107,24 +110,26 @@ class Call:
         return is_paused or bool(self.question_ids)
 
     def progressed(self, progress: Progress) -> None:
-        """Hear of progress; given to the request, and what it is found again by."""
+        """Hear of progress; given to the requests."""
         self.progress = progress
         self.progress_at = self._clock.wall()
         self._changed(self)
 
-    def note_requests(self) -> None:
-        """Which requests in the client's queue are this call's: those that report to it."""
-        queue = self._client.queue
-        for entry in (*queue.get_history(), *queue.in_progress()):
-            if entry.on_progress == self.progressed:
-                self._entry = entry
-                if entry.id not in self.request_ids:
-                    self.request_ids.append(entry.id)
+    def requested(self, entry: QueueEntry) -> None:
+        """A request of this call was made; it may wait in the queue."""
+        self._entry = entry
+        self.request_ids.append(entry.id)
+        self._changed(self)
 
     async def run(self, work: Work) -> None:
         """Do the work and keep how it ended."""
         try:
-            self.outcome = await work(self.progressed)
+            tag = CallTag(
+                call_id=self.call_id,
+                purpose="raw" if self.kind == "raw" else "call",
+                on_request=self.requested,
+            )
+            self.outcome = await work(tag, self.progressed)
             self.size_bytes = len(self.outcome.raw or b"")
         except asyncio.CancelledError:
             self.error = CancelledRequest("cancelled by the user")
@@ -132,8 +137,6 @@ class Call:
             error = classify(problem, self.method, server_id=self.server_id)
             self.error = error.shortened()
         self.elapsed_s = self._clock.monotonic() - self._started_mono
-        if not self.request_ids or self.kind != "raw":
-            self.note_requests()
         self._entry = None
         self._changed(self)
 
@@ -141,12 +144,14 @@ class Call:
 class Calls:
     """The calls of all servers, newest last."""
 
-    def __init__(self, clock: Clock, changed: Callable[[str], None]) -> None:
+    def __init__(
+        self, clock: Clock, next_call_id: Callable[[], str], changed: Callable[[str], None]
+    ) -> None:
         self._clock = clock
+        self._next_call_id = next_call_id
         self._changed = changed
         self._calls: OrderedDict[str, Call] = OrderedDict()
         self._running = Background()
-        self._numbers = itertools.count(1)
 
     def __repr__(self) -> str:
         return f"<Calls {len(self._calls)} kept, {len(self._running)} running>"
@@ -168,32 +173,6 @@ class Calls:
     def get(self, call_id: str) -> Call | None:
         return self._calls.get(call_id)
 
-    def caused_by(self, server_id: str, request_id: RequestId | None) -> Call | None:
-        """The running call that a question of the server's belongs to."""
-        running = [call for call in self if call.is_running and call.server_id == server_id]
-        for call in running:
-            call.note_requests()
-            if request_id is not None and request_id in call.request_ids:
-                return call
-        return running[0] if request_id is None and len(running) == 1 else None
-
-    def with_request(self, server_id: str, request_id: RequestId) -> Call | None:
-        """The call that made a request; the newest, since a new client counts from the start."""
-        for call in reversed(self._calls.values()):
-            if call.server_id == server_id:
-                if call.is_running:
-                    call.note_requests()
-                if request_id in call.request_ids:
-                    return call
-        return None
-
-    def of_task(self, server_id: str, task_id: str) -> Call | None:
-        """The call that became a task."""
-        for call in self:
-            if call.server_id == server_id and call.task_id == task_id:
-                return call
-        return None
-
     def changed(self, call: Call) -> None:
         """Something that others know of a call changed."""
         self._changed(call.call_id)
@@ -206,8 +185,6 @@ class Calls:
         name: str,
         params: Any,
         work: Work,
-        *,
-        request_id: RequestId | None = None,
     ) -> Call:
         """Begin a call; it goes on whoever looks.
 
@@ -217,20 +194,12 @@ class Calls:
         if len(self._running) >= MOST_RUNNING:
             raise InspectorError("INVALID_REQUEST", f"{MOST_RUNNING} calls are running already")
         request = params if isinstance(params, bytes) else msgspec.json.encode(params)
-        call_id = f"c{next(self._numbers)}"
+        call_id = self._next_call_id()
         call = Call(call_id, client, kind, method, name, request, self._clock, self._call_changed)
-        if request_id is not None:
-            call.request_ids.append(request_id)
         self._calls[call_id] = call
         call.running = self._running.start(call.run(work), f"call {method} {name}")
         self._call_changed(call)
         return call
-
-    async def queued(self, call: Call) -> None:
-        """Wait until the request of a call that was just started is in the queue."""
-        await self._clock.sleep(0)
-        if call.is_running and call.kind != "raw":
-            call.note_requests()
 
     def cancel(self, call_id: str) -> Call:
         """Call it off, on the server too; one that has ended stays as it is."""
@@ -242,12 +211,13 @@ class Calls:
     async def end(self) -> None:
         await self._running.end()
 
-    def started_on(self, server_id: str) -> None:
-        """A request was sent to this server: it may be one of a call's."""
-        for call in self:
-            if call.is_running and call.server_id == server_id and call.kind != "raw":
-                call.note_requests()
-                self._changed(call.call_id)
+    def sent(self, event: FrameSent) -> None:
+        """A frame was sent; if it carried a request of a call, the call knows it from now on."""
+        call = None if event.call_id is None else self._calls.get(event.call_id)
+        if call is not None and event.request_seq is None and event.purpose in ("call", "raw"):
+            call.request_seqs.append(event.seq)
+            del call.request_seqs[:-MOST_REQUESTS]
+            self._changed(call.call_id)
 
     def _call_changed(self, call: Call) -> None:
         self._changed(call.call_id)

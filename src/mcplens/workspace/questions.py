@@ -6,15 +6,20 @@ client's: `handler_of` is the one place that knows who answers what.
 
 from __future__ import annotations
 
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 import msgspec
 
-from mcplens.bus import Published
 from mcplens.errors import InspectorError
-from mcplens.events import ElicitationCompleted, InputRoundStarted, QuestionClosed, QuestionOpened
+from mcplens.events import (
+    ElicitationCompleted,
+    Event,
+    InputRoundStarted,
+    QuestionClosed,
+    QuestionOpened,
+)
 from mcplens.protocol.elicitation import mode_of
 from mcplens.protocol.frames import RequestId
 from mcplens.session.client import Client
@@ -25,6 +30,9 @@ from mcplens.store.any_json import to_json
 _MOST_ENDED: Final = 100
 _LARGEST_ENDED: Final = 10_000
 _TELLING: Final = ("mode", "message", "url", "elicitationId")
+# Of the questions of one call, those that a person sees: to tell thousands anew for each that comes
+# or goes would stop everything.
+_MOST_TOLD: Final = 6
 # Rounds of requests whose questions may still come.
 _MOST_ROUNDS: Final = 200
 KINDS: Final = frozenset({QuestionOpened, QuestionClosed, ElicitationCompleted, InputRoundStarted})
@@ -39,12 +47,14 @@ class Question(msgspec.Struct):
     method: str
     params: Any
     request_id: RequestId | None
-    caused_by: RequestId | None
+    request_seq: int | None
+    caused_by_seq: int | None
+    is_inferred: bool
+    call_id: str | None
     origin: str
     task_id: str | None
     opened: float
     deadline: float | None
-    call_id: str | None = None
     round: int | None = None
     most_rounds: int | None = None
     answering_by: str | None = None  # a profile that is at work on it
@@ -104,7 +114,8 @@ class Questions:
     def __init__(self, changed: Callable[[str, str], None]) -> None:
         self._changed = changed
         self._questions: OrderedDict[str, Question] = OrderedDict()
-        self._rounds: OrderedDict[tuple[str, RequestId], tuple[int, int]] = OrderedDict()
+        self._rounds: OrderedDict[int, InputRoundStarted] = OrderedDict()  # by request_seq
+        self._moved: list[Question] = []  # opened or closed since `settle`
 
     def __repr__(self) -> str:
         return f"<Questions {len(self.waiting())} waiting>"
@@ -143,28 +154,51 @@ class Questions:
 
     # -- what happened -------------------------------------------------------------------------
 
-    def heed(self, published: Published) -> Question | None:
+    def heed(self, event: Event) -> Question | None:
         """Take note of an event; gives the question that was opened or closed by it."""
-        kind, server_id, _, wall, _, fields, _ = published
-        if kind is QuestionOpened:
-            event = QuestionOpened("", 0, wall, 0.0, server_id, *fields)
-            return self._opened(server_id, wall, event)
-        if kind is QuestionClosed:
-            answered_by = str(fields[3]) if len(fields) > 3 else ""
-            return self._closed(f"{server_id}/{fields[0]}", str(fields[2]), answered_by)
-        if kind is InputRoundStarted:
-            self._rounds[server_id, fields[0]] = (fields[2], fields[3])
+        question: Question | None = None
+        if isinstance(event, QuestionOpened):
+            question = self._opened(event)
+        elif isinstance(event, QuestionClosed):
+            key = f"{event.server_id}/{event.question_id}"
+            question = self._closed(key, event.outcome, event.answered_by)
+        elif isinstance(event, ElicitationCompleted):
+            question = self._completed(event.server_id, event.elicitation_id)
+        elif isinstance(event, InputRoundStarted) and event.request_seq is not None:
+            self._rounds[event.request_seq] = event
             while len(self._rounds) > _MOST_ROUNDS:
                 self._rounds.popitem(last=False)
-            return None
-        return self._completed(server_id, fields[0])
+        if question is not None:
+            self._moved.append(question)
+        return question
 
-    def _opened(self, server_id: str, wall: float, event: QuestionOpened) -> Question:
+    def settle(self) -> set[str]:
+        """Notify of what changed for others since last time: which is first of how many.
+
+        Gives the calls whose waiting questions changed.
+        """
+        moved, self._moved = self._moved, []
+        if not moved:
+            return set()
+        servers = {question.server_id for question in moved}
+        ids = {question.question_id for question in moved}
+        told: Counter[tuple[str, str | None]] = Counter()
+        for question in self.waiting():
+            if question.server_id not in servers:
+                continue
+            told[question.server_id, question.call_id] += 1
+            is_near = told[question.server_id, question.call_id] <= _MOST_TOLD
+            if is_near or question.question_id in ids:
+                self.note(question)
+        return {question.call_id for question in moved if question.call_id is not None}
+
+    def _opened(self, event: QuestionOpened) -> Question:
+        server_id, wall = event.server_id, event.wall
         key = f"{server_id}/{event.question_id}"
         self._questions.pop(key, None)
-        number, most = None, None
-        if event.caused_by is not None and event.origin in ("input_required", "error"):
-            number, most = self._rounds.get((server_id, event.caused_by), (None, None))
+        round_ = None
+        if event.caused_by_seq is not None and event.origin in ("input_required", "error"):
+            round_ = self._rounds.get(event.caused_by_seq)
         question = self._questions[key] = Question(
             question_id=key,
             local_id=event.question_id,
@@ -172,13 +206,16 @@ class Questions:
             method=event.method,
             params=event.params,
             request_id=event.request_id,
-            caused_by=event.caused_by,
+            request_seq=event.request_seq,
+            caused_by_seq=event.caused_by_seq,
+            is_inferred=event.is_inferred,
+            call_id=event.call_id,
             origin=event.origin,
             task_id=event.task_id,
             opened=wall,
             deadline=None if event.timeout_s is None else wall + event.timeout_s,
-            round=number,
-            most_rounds=most,
+            round=None if round_ is None else round_.round,
+            most_rounds=None if round_ is None else round_.most_rounds,
         )
         self.note(question)
         return question
@@ -217,11 +254,22 @@ class Questions:
         for key, one in pending.items():
             if key in self._questions:
                 continue
-            asked, wall = one.request, one.created_at
-            fields = (
-                one.id, asked.method, asked.params, asked.id, asked.caused_by, asked.origin,
-                asked.task_id, one.timeout_s,
-            )  # fmt: skip
-            event = QuestionOpened("", 0, wall, 0.0, server_id, *fields)
-            opened.append(self._opened(server_id, wall, event))
+            asked = one.request
+            event = QuestionOpened(
+                wall=one.created_at,
+                server_id=server_id,
+                question_id=one.id,
+                method=asked.method,
+                params=asked.params,
+                request_id=asked.id if asked.origin in ("request", "task") else None,
+                request_seq=asked.request_seq,
+                caused_by_seq=asked.caused_by_seq,
+                is_inferred=asked.is_inferred,
+                call_id=asked.call_id,
+                origin=asked.origin,
+                task_id=asked.task_id,
+                timeout_s=one.timeout_s,
+            )
+            opened.append(self._opened(event))
+        self._moved += self._questions.values()
         return opened

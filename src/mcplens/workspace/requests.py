@@ -18,6 +18,7 @@ from mcplens.protocol.result_types import Tool
 from mcplens.protocol.schema_validation import SchemaProblem, Validator
 from mcplens.session.client import Client
 from mcplens.session.client_tasks import has
+from mcplens.session.queue import CallTag
 from mcplens.store.any_json import to_json
 from mcplens.store.decoding import Stored
 from mcplens.store.replaying import request_to_replay
@@ -48,23 +49,23 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     def limit_s(self) -> float | None:
         return NEVER if self.timeout_s == 0 else self.timeout_s
 
-    def keywords(self, on_progress: OnProgress) -> dict[str, Any]:
+    def keywords(self, tag: CallTag, on_progress: OnProgress) -> dict[str, Any]:
         return {
+            "tag": tag,
             "timeout_s": self.limit_s,
             "on_progress": on_progress,
             "headers": self.headers or None,
         }
 
 
-async def start_call(workspace: Workspace, spec: CallSpec) -> Call:
-    """Make a call; given as it stands once its request is in the queue.
+def start_call(workspace: Workspace, spec: CallSpec) -> Call:
+    """Make a call; it is given before its request is in the queue.
 
     Raises:
         InspectorError: it cannot be sent to this server, or not as it is.
     """
     call = _start(workspace, spec)
     call.spec = spec
-    await workspace.calls.queued(call)
     return call
 
 
@@ -126,8 +127,8 @@ def call_tool(
     if task_ttl_s is not None:
         params["task"] = {"ttl": round(task_ttl_s * 1000)}
 
-    async def work(on_progress: OnProgress) -> Outcome:
-        keywords = options.keywords(on_progress)
+    async def work(tag: CallTag, on_progress: OnProgress) -> Outcome:
+        keywords = options.keywords(tag, on_progress)
         if not isinstance(given, dict):  # only a tester sends that
             reply = await client.request("tools/call", params, **keywords)
             return Outcome(reply.raw, findings=reply.findings)
@@ -191,9 +192,9 @@ def get_task_result(server: Server, calls: Calls, task_id: str) -> Call:
     """The result of a task that the server runs, once it is over."""
     client = server.ready()
 
-    async def work(on_progress: OnProgress) -> Outcome:
+    async def work(tag: CallTag, on_progress: OnProgress) -> Outcome:
         try:
-            result = await client.get_client_task_result(task_id)
+            result = await client.get_client_task_result(task_id, tag=tag)
         except ProtocolError as error:
             return _as_it_came(error)
         return Outcome(result.raw, result.is_error, result.findings)
@@ -208,7 +209,7 @@ def get_held_result(server: Server, calls: Calls, task_id: str) -> Call:
     """What a task that we hold was answered with, once it is."""
     client = server.ready()
 
-    async def work(on_progress: OnProgress) -> Outcome:
+    async def work(tag: CallTag, on_progress: OnProgress) -> Outcome:
         payload = await client.receiver_tasks.get_receiver_task_payload(task_id)
         return Outcome(to_json(payload))
 
@@ -223,8 +224,8 @@ def read_resource(server: Server, calls: Calls, uri: str, options: Options) -> C
     meta = _meta(server, options.meta)
     params = {"uri": uri} | ({"_meta": meta} if meta else {})
 
-    async def work(on_progress: OnProgress) -> Outcome:
-        keywords = options.keywords(on_progress)
+    async def work(tag: CallTag, on_progress: OnProgress) -> Outcome:
+        keywords = options.keywords(tag, on_progress)
         try:
             result = await client.read_resource(uri, meta=meta or None, **keywords)
         except ProtocolError as error:
@@ -241,8 +242,8 @@ def get_prompt(
     meta = _meta(server, options.meta)
     params = {"name": name, "arguments": dict(arguments)} | ({"_meta": meta} if meta else {})
 
-    async def work(on_progress: OnProgress) -> Outcome:
-        keywords = options.keywords(on_progress)
+    async def work(tag: CallTag, on_progress: OnProgress) -> Outcome:
+        keywords = options.keywords(tag, on_progress)
         try:
             result = await client.get_prompt(name, arguments, meta=meta or None, **keywords)
         except ProtocolError as error:
@@ -265,8 +266,8 @@ def request(
     if given is not None and not isinstance(given, dict):
         raise InspectorError("INVALID_REQUEST", "params must be an object; use the raw form")
 
-    async def work(on_progress: OnProgress) -> Outcome:
-        reply = await client.request(method, given, **options.keywords(on_progress))
+    async def work(tag: CallTag, on_progress: OnProgress) -> Outcome:
+        reply = await client.request(method, given, **options.keywords(tag, on_progress))
         return Outcome(reply.raw, findings=reply.findings)
 
     return calls.start(client, "request", method, method, params or b"{}", work)
@@ -294,17 +295,15 @@ def send_raw(server: Server, calls: Calls, data: bytes, options: Options, *, for
     """Bytes exactly as they are; a request among them is waited for, and so is any other reply."""
     client = server.ready()
     message = parse(data)
-    frame = message if isinstance(message, Frame) and message.kind is Kind.REQUEST else None
-    identity = frame.id if frame is not None else None
     for taken in request_ids(message):
         if taken in client.connection.correlation.waiting and not force:
             text = f"the id {taken!r} is in flight; use another, or force it"
             raise InspectorError("INVALID_REQUEST", text, details={"findings": [text]})
 
-    async def work(on_progress: OnProgress) -> Outcome:
+    async def work(tag: CallTag, on_progress: OnProgress) -> Outcome:
         start = client.last_seq
         try:
-            reply = await client.send_raw(data, force=force, **options.keywords(on_progress))
+            reply = await client.send_raw(data, force=force, **options.keywords(tag, on_progress))
         except ServerError as error:
             if not error.raw:
                 raise
@@ -316,7 +315,7 @@ def send_raw(server: Server, calls: Calls, data: bytes, options: Options, *, for
 
     shown = msgspec.json.encode(data.decode("utf-8", "backslashreplace"))
     method = message.method if isinstance(message, Frame) else ""
-    return calls.start(client, "raw", method, method, shown, work, request_id=identity)
+    return calls.start(client, "raw", method, method, shown, work)
 
 
 def _as_it_came(error: ProtocolError) -> Outcome:

@@ -16,12 +16,13 @@ import msgspec
 
 from mcplens.app import connect
 from mcplens.background import Background
-from mcplens.bus import Bus, Published
+from mcplens.bus import Bus
 from mcplens.clock import Clock
 from mcplens.config.connect_options import put_over, to_connect_options
 from mcplens.config.model import ServerEntry, Settings
 from mcplens.errors import InspectorError, classify
 from mcplens.events import (
+    Event,
     ListRefreshed,
     PingAnswered,
     ProcessExited,
@@ -299,67 +300,53 @@ class Server:
 
     # -- what happened -------------------------------------------------------------------------
 
-    def heed(self, published: Published) -> bool:
+    def heed(self, event: Event) -> bool:
         """Take note of an event of this server's; whether the view of the server changed."""
-        kind, _, _, wall, _, fields, _ = published
-        if kind is StateChanged:
-            self._moved(wall, *fields)
-        elif kind is StderrLine:
-            self.stderr.append(_line(fields[1]))
-        elif kind is ProcessStarted:
-            self.exit = None
-            self.stderr.clear()
-        elif kind is ProcessExited:
-            self.exit = Exit(fields[0], fields[1], fields[2], wall)
-        elif kind is ListRefreshed:
-            self._list_refreshed(wall, *fields)
-        elif kind is ResourceRefreshed:
-            self._resource_refreshed(wall, *fields)
-        return kind is not StderrLine  # a page that wants every line reads the events
+        match event:
+            case StateChanged():
+                self._moved(event)
+            case StderrLine():
+                self.stderr.append(_line(event.data))
+                return False  # a page that wants every line reads the events
+            case ProcessStarted():
+                self.exit = None
+                self.stderr.clear()
+            case ProcessExited():
+                self.exit = Exit(event.pid, event.exit_code, event.signal, event.wall)
+            case ListRefreshed():
+                if self.client is not None:
+                    self.listing(event.kind).refreshed(self.client, event.wall, event.error)
+            case ResourceRefreshed():
+                self._resource_refreshed(event)
+        return True
 
-    def _moved(
-        self,
-        wall: float,
-        _old: str,
-        new: str,
-        transition: str,
-        retries: int,
-        most: int,
-        retry_in_s: float | None,
-        error: dict[str, Any] | None,
-    ) -> None:
+    def _moved(self, event: StateChanged) -> None:
+        wall, new, retries, retry_in_s = event.wall, event.new, event.retry_count, event.retry_in_s
         self.since = wall
-        if error is not None:
-            self.error = error
+        if event.error is not None:
+            self.error = event.error
         elif new == "CONNECTED":
             self.error = None
             for listing in self.lists.values():
                 listing.is_stale = True  # it may be another server by now
             for followed in self.subscriptions.values():
                 followed.error = None
-        elif transition == "give_up" and retries and self.error is not None:
+        elif event.transition == "give_up" and retries and self.error is not None:
             details = {**self.error.get("details", {}), "attempts": retries + 1}
             self.error = {**self.error, "details": details}
         is_trying = new in ("ERROR", "CONNECTING") and (retries or retry_in_s is not None)
         at = None if retry_in_s is None else wall + retry_in_s
         # While it waits, the next attempt is what counts.
         count = retries + 1 if new == "ERROR" else retries
-        self.attempt = Attempt(count, most, at) if is_trying else None
+        self.attempt = Attempt(count, event.max_retries, at) if is_trying else None
 
-    def _list_refreshed(
-        self, wall: float, kind: str, _count: int, error: dict[str, Any] | None = None
-    ) -> None:
-        if self.client is not None:
-            self.listing(kind).refreshed(self.client, wall, error)
-
-    def _resource_refreshed(
-        self, wall: float, uri: str, error: dict[str, Any] | None = None
-    ) -> None:
+    def _resource_refreshed(self, event: ResourceRefreshed) -> None:
+        uri, error = event.uri, event.error
         for followed in self.subscriptions.values():
             if uri == followed.uri or uri.startswith(followed.uri.removesuffix("/") + "/"):
                 followed.error = error
                 if error is None:
-                    followed.updated = wall
+                    followed.updated = event.wall
                     followed.updates += 1
 
 

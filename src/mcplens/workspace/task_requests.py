@@ -22,7 +22,7 @@ async def list_tasks(workspace: Workspace, server: Server) -> list[TaskState]:
         server.ready("tasks/list")
         for task in await client.list_client_tasks():
             workspace.tasks.listed(server.server_id, task, workspace.clock.wall())
-    workspace.follower.catch_up()
+    workspace.bus_reader.catch_up()
     return workspace.tasks.of_server(server.server_id)
 
 
@@ -38,5 +38,5 @@ async def cancel_task(workspace: Workspace, server: Server, role: Role, task_id:
     else:
         task = await server.ready("tasks/cancel").cancel_client_task(task_id)
         workspace.tasks.listed(server.server_id, task, workspace.clock.wall())
-    workspace.follower.catch_up()
+    workspace.bus_reader.catch_up()
     return workspace.tasks.find(server.server_id, role, task_id)

@@ -12,10 +12,8 @@ from typing import Any, Final, Literal
 
 import msgspec
 
-from mcplens.bus import Published
 from mcplens.errors import InspectorError
 from mcplens.events import ClientTaskChanged, ReceiverTaskChanged
-from mcplens.protocol.frames import RequestId
 from mcplens.protocol.tasks import TERMINAL, Task, to_wire
 
 # More than anybody looks through; the recording has every change of them.
@@ -39,7 +37,7 @@ class TaskState(msgspec.Struct):
     updated: float
     is_gone: bool = False
     is_listed: bool = False  # it was there before we heard of it
-    request_id: RequestId | None = None  # what became this task, or what it is about
+    request_seq: int | None = None  # the frame of what became this task, or of what it is about
     call_id: str | None = None
     question_id: str | None = None  # what it waits for, or waited
 
@@ -116,13 +114,21 @@ class Tasks:
             raise InspectorError("INVALID_REQUEST", f"the task {task_id} is not known here")
         return task
 
-    def heed(self, published: Published) -> TaskState:
+    def heed(self, event: ClientTaskChanged | ReceiverTaskChanged) -> TaskState:
         """Take note of a task that was made, moved, or is gone."""
-        kind, server_id, _, wall, _, fields, _ = published
-        task_id, method, status, task = fields[:4]
-        is_gone = bool(fields[4]) if len(fields) > 4 else False
-        role: Role = "client" if kind is ClientTaskChanged else "receiver"
-        return self._put(server_id, role, task_id, method, status, task, wall, is_gone=is_gone)
+        role: Role = "client" if isinstance(event, ClientTaskChanged) else "receiver"
+        return self._put(
+            event.server_id,
+            role,
+            event.task_id,
+            event.method,
+            event.status,
+            event.task,
+            event.wall,
+            is_gone=event.is_gone,
+            request_seq=event.request_seq,
+            call_id=event.call_id,
+        )
 
     def listed(self, server_id: str, task: Task, wall: float) -> TaskState:
         """The server was asked about a task of its own."""
@@ -134,19 +140,12 @@ class Tasks:
         state.is_listed = known is None or known.is_listed
         return state
 
-    def relate(
-        self,
-        task: TaskState,
-        *,
-        request_id: RequestId | None = None,
-        call_id: str | None = None,
-        question_id: str | None = None,
-    ) -> None:
-        """Say what a task belongs to, as far as that is known."""
-        task.request_id = request_id if request_id is not None else task.request_id
-        task.call_id = call_id or task.call_id
-        task.question_id = question_id or task.question_id
-        self._changed(task.key, task.server_id)
+    def asked(self, server_id: str, role: Role, task_id: str, question_id: str) -> None:
+        """A question was opened that a task waits for."""
+        task = self._tasks.get(key_of(server_id, role, task_id))
+        if task is not None:
+            task.question_id = question_id
+            self._changed(task.key, task.server_id)
 
     def _put(
         self,
@@ -159,6 +158,8 @@ class Tasks:
         wall: float,
         *,
         is_gone: bool = False,
+        request_seq: int | None = None,
+        call_id: str | None = None,
     ) -> TaskState:
         key = key_of(server_id, role, task_id)
         state = self._tasks.get(key)
@@ -168,6 +169,8 @@ class Tasks:
             )
         state.method, state.status, state.task = method, status, task
         state.updated, state.is_gone = wall, is_gone
+        state.request_seq = request_seq if request_seq is not None else state.request_seq
+        state.call_id = call_id or state.call_id
         while len(self._tasks) > MOST_TASKS:
             old, forgotten = self._tasks.popitem(last=False)
             self._changed(old, forgotten.server_id)

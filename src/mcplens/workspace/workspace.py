@@ -17,30 +17,38 @@ import msgspec
 
 from mcplens.app import Record
 from mcplens.background import Background
-from mcplens.bus import Bus, Published
+from mcplens.bus import Bus
 from mcplens.clock import Clock, SystemClock
 from mcplens.config.environment import Environment, current_environment
 from mcplens.config.model import ServerEntry, Source
 from mcplens.errors import InspectorError
-from mcplens.events import ListRefreshed, RequestPaused, RequestResumed, RequestStarted
+from mcplens.events import (
+    ClientTaskChanged,
+    Event,
+    FrameSent,
+    ListRefreshed,
+    QuestionOpened,
+    ReceiverTaskChanged,
+    RequestPaused,
+    RequestResumed,
+)
 from mcplens.session.profiles import Profiles
 from mcplens.store.location import default_path
 from mcplens.store.recorder import Recorder
 from mcplens.transports.base import Closing
 from mcplens.version import VERSION
-from mcplens.workspace import questions, tasks
+from mcplens.workspace import questions
+from mcplens.workspace.bus_reader import BusReader
 from mcplens.workspace.calls import Call, Calls
 from mcplens.workspace.configured import BUILT_IN, Configured
 from mcplens.workspace.confirmation import Confirmations
 from mcplens.workspace.examples import Examples
-from mcplens.workspace.following import Follower
 from mcplens.workspace.offered import Offered
 from mcplens.workspace.questions import Questions
-from mcplens.workspace.relating import Relations
 from mcplens.workspace.replying import Replies
 from mcplens.workspace.secrets import SecretKeys
 from mcplens.workspace.server import HEEDED, Server
-from mcplens.workspace.tasks import Tasks
+from mcplens.workspace.tasks import Role, Tasks
 
 Thing = Literal["servers", "calls", "questions", "tasks", "lists", "settings", "recording"]
 # what changed, its key, the server that it belongs to ("" for none)
@@ -48,7 +56,6 @@ OnChange = Callable[[Thing, str, str], None]
 
 # Where a server comes from that the command line names.
 GIVEN: Final = "command line"
-_OF_CALLS: Final = frozenset({RequestStarted, RequestPaused, RequestResumed})
 # How long servers that are slow to leave are waited for before the watchdog sees them out.
 _CLOSE_S: Final = 3.0
 # A call that is called off ends at once; what does not is shown as it stands.
@@ -75,14 +82,13 @@ class Workspace:
         self.offered = Offered()
         self.secret_keys = SecretKeys()
         self.examples = Examples(self.configured.here, self.secret_keys.of)
-        self.calls = Calls(self.clock, self._call_changed)
+        self.calls = Calls(self.clock, self.bus.next_call_id, self._call_changed)
         self.questions = Questions(lambda key, server_id: self.changed("questions", key, server_id))
         self.tasks = Tasks(lambda key, server_id: self.changed("tasks", key, server_id))
-        self.relations = Relations(self)
         self.replies = Replies(
             self.questions, lambda server_id: self.find(server_id).ready(), lambda: self.profiles
         )
-        self.follower = Follower(self.bus, self.clock)
+        self.bus_reader = BusReader(self.bus, self.clock)
         self.servers: dict[str, Server] = {}
         self.recording_path = default_path() if isinstance(record, bool) else record
         self.recorder: Recorder | None = None
@@ -136,8 +142,8 @@ class Workspace:
 
     async def __aenter__(self) -> Self:
         self._loop = asyncio.get_running_loop()
-        self.follower.add(self._heed)
-        self._background.start(self.follower.run(), "follow the bus")
+        self.bus_reader.add(self._heed)
+        self._background.start(self.bus_reader.run(), "follow the bus")
         return self
 
     async def __aexit__(
@@ -150,7 +156,7 @@ class Workspace:
         await self.calls.end()
         leaving = (self._leave(server) for server in self.servers.values())
         await asyncio.gather(*leaving, return_exceptions=True)
-        self.follower.catch_up()
+        self.bus_reader.catch_up()
         self.bus.close()
         await self._background.end()
         if self.recorder is not None:
@@ -196,38 +202,72 @@ class Workspace:
         if call is not None and call.elapsed_s is not None:  # it counts among the server's requests
             self.server_changed(call.server_id)
 
-    def _heed(self, batch: list[Published], missed: int) -> None:
+    def _heed(self, batch: list[Event], missed: int) -> None:
         """Take note of what concerns a server or a call; a look at each: it may be a flood."""
-        servers, calls = set[str](), set[str]()
-        for published in batch:
-            kind, server_id = published[0], published[1]
+        servers = set[str]()
+        for event in batch:
+            kind = type(event)
             if kind in HEEDED:
-                server = self.servers.get(server_id)
-                if server is not None and server.heed(published):
-                    servers.add(server_id)
-                if kind is ListRefreshed:
-                    self.changed("lists", f"{server_id}/{published[5][0]}", server_id)
-            elif kind in _OF_CALLS:
-                calls.add(server_id)
+                server = self.servers.get(event.server_id)
+                if server is not None and server.heed(event):
+                    servers.add(event.server_id)
+                if isinstance(event, ListRefreshed):
+                    self._list_changed(event.kind, event.server_id)
+            elif isinstance(event, FrameSent):
+                self.calls.sent(event)
+            elif isinstance(event, RequestPaused | RequestResumed):
+                for call_id in event.call_ids:
+                    self.changed("calls", call_id)
             elif kind in questions.KINDS:
-                self.relations.heed_question(published)
-            elif kind in tasks.KINDS:
-                self.relations.heed_task(published)
+                self.questions.heed(event)
+                if isinstance(event, QuestionOpened):
+                    self._question_opened(event)
+            elif isinstance(event, ClientTaskChanged | ReceiverTaskChanged):
+                self._task_changed(event)
         if missed:
-            servers = calls = set(self.servers)
-            self.relations.reconcile()
-        self.relations.tell()
+            servers = set(self.servers)
+            self._reconcile()
+        self._settle_questions()
         for server_id in servers:
             self.server_changed(server_id)
-        for server_id in calls:
-            self.calls.started_on(server_id)
+
+    def _question_opened(self, event: QuestionOpened) -> None:
+        """A task of ours is about a question; one of the server's waits for it."""
+        if event.task_id is not None:
+            role: Role = "receiver" if event.origin == "task" else "client"
+            key = f"{event.server_id}/{event.question_id}"
+            self.tasks.asked(event.server_id, role, event.task_id, key)
+
+    def _task_changed(self, event: ClientTaskChanged | ReceiverTaskChanged) -> None:
+        self.tasks.heed(event)
+        call = None if event.call_id is None else self.calls.get(event.call_id)
+        if call is not None and isinstance(event, ClientTaskChanged):
+            call.task_id = event.task_id
+            self.calls.changed(call)
+
+    def _reconcile(self) -> None:
+        """Events were missed: ask the clients which questions wait."""
+        for server_id, server in self.servers.items():
+            if server.client is not None:
+                self.questions.reconcile(server_id, server.client)
+        for call in self.calls:
+            self.calls.changed(call)
+
+    def _settle_questions(self) -> None:
+        """Tell once what changed: which question is first of how many, which calls wait."""
+        for call_id in self.questions.settle():
+            call = self.calls.get(call_id)
+            if call is not None:
+                waiting = self.questions.waiting()
+                call.question_ids = [one.question_id for one in waiting if one.call_id == call_id]
+                self.calls.changed(call)
 
     async def cancel_call(self, call_id: str) -> Call:
         """Call it off, and with it what its server asked; it is given as it stands then."""
         call = self.calls.cancel(call_id)
         if call.running is not None:
             await asyncio.wait([call.running], timeout=_CANCEL_S)
-        self.follower.catch_up()
+        self.bus_reader.catch_up()
         self.replies.withdraw(call_id)
         return call
 

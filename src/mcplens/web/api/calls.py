@@ -64,6 +64,7 @@ class CallView(msgspec.Struct, frozen=True, kw_only=True):
     timeout_s: float | None
     request_id: RequestId | None
     request_ids: list[RequestId]
+    request_seqs: list[int]
     status: CallStatus
     started: float
     elapsed_s: float | None
@@ -96,6 +97,7 @@ def call_view(workspace: Workspace, call: Call, largest: int = LARGEST_RESULT) -
         timeout_s=None if spec is None else spec.timeout_s,
         request_id=short_id(call.request_ids[-1]) if call.request_ids else None,
         request_ids=[short_id(one) for one in call.request_ids],
+        request_seqs=list(call.request_seqs),
         status=call.status,
         started=call.started,
         elapsed_s=call.elapsed_s,
@@ -135,7 +137,7 @@ def _given_headers(workspace: Workspace, call: Call) -> dict[str, str]:
 
 
 async def start(workspace: Workspace, spec: specs.CallSpec) -> CallView:
-    return call_view(workspace, await start_call(workspace, spec))
+    return call_view(workspace, start_call(workspace, spec))
 
 
 class CallTool(Command, frozen=True, kw_only=True):

@@ -142,7 +142,7 @@ class List(Command, frozen=True, kw_only=True):
 
 @command
 async def list_items(workspace: Workspace, command: List) -> ListView:
-    workspace.follower.catch_up()  # so that a list of a former connection is known to be outdated
+    workspace.bus_reader.catch_up()  # so that a list of a former connection is known to be outdated
     server = workspace.find(command.server_id)
     listing = server.fetch_list(command.kind, refresh=command.refresh, one_page=command.one_page)
     if command.after is None:

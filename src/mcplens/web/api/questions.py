@@ -69,7 +69,9 @@ class QuestionView(msgspec.Struct, frozen=True, kw_only=True):
     mode: str | None
     params: Raw
     request_id: RequestId | None
-    caused_by: RequestId | None
+    request_seq: int | None
+    caused_by_seq: int | None
+    is_inferred: bool
     call_id: str | None
     number: int
     count: int
@@ -101,7 +103,9 @@ def question_view(workspace: Workspace, question: Question) -> QuestionView:
         mode=question.mode,
         params=raw_json(to_json(question.params)),
         request_id=question.request_id,
-        caused_by=question.caused_by,
+        request_seq=question.request_seq,
+        caused_by_seq=question.caused_by_seq,
+        is_inferred=question.is_inferred,
         call_id=question.call_id,
         number=waiting.index(question.question_id) + 1 if is_waiting else 0,
         count=len(waiting),
@@ -141,7 +145,7 @@ class AnswerSampling(Command, frozen=True, kw_only=True):
 
 @command
 async def answer_sampling(workspace: Workspace, command: AnswerSampling) -> None:
-    workspace.follower.catch_up()
+    workspace.bus_reader.catch_up()
     result = _value(command.result)
     workspace.replies.resolve(command.question_id, result, force=command.force)
 
@@ -157,7 +161,7 @@ class AnswerElicitation(Command, frozen=True, kw_only=True):
 
 @command
 async def answer_elicitation(workspace: Workspace, command: AnswerElicitation) -> None:
-    workspace.follower.catch_up()
+    workspace.bus_reader.catch_up()
     result: dict[str, Any] = {"action": command.action}
     if bytes(command.content) not in (b"", b"null"):
         result["content"] = _value(command.content)
@@ -181,7 +185,7 @@ class RejectQuestion(Command, frozen=True, kw_only=True):
 
 @command
 async def reject(workspace: Workspace, command: RejectQuestion) -> None:
-    workspace.follower.catch_up()
+    workspace.bus_reader.catch_up()
     workspace.replies.reject(command.question_id, command.reason)
 
 
@@ -200,7 +204,7 @@ class AutoRespond(Command, frozen=True, kw_only=True):
 
 @command
 async def auto_respond(workspace: Workspace, command: AutoRespond) -> None:
-    workspace.follower.catch_up()
+    workspace.bus_reader.catch_up()
     try:
         steering = msgspec.convert(command.options, Steering)
     except msgspec.ValidationError as problem:

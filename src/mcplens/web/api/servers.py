@@ -137,7 +137,7 @@ class ServerView(msgspec.Struct, frozen=True, kw_only=True):
 def server_view(workspace: Workspace, server: Server) -> ServerView:
     """A server as it stands now."""
     # What only events tell must be as new as what the client is asked for.
-    workspace.follower.catch_up()
+    workspace.bus_reader.catch_up()
     return ServerView(
         **_configured(workspace, server), **_connected(server), **_introduced(workspace, server)
     )

@@ -6,7 +6,6 @@ from typing import Any, Literal
 
 import msgspec
 
-from mcplens.protocol.frames import RequestId
 from mcplens.web.api.calls import CallView, start
 from mcplens.web.registry import Command, command, latest_view
 from mcplens.web.safe_json import json_safe
@@ -19,8 +18,8 @@ from mcplens.workspace.workspace import Workspace
 class TaskView(msgspec.Struct, frozen=True, kw_only=True):
     """A task: one that the server runs for us (`client`), or one that we hold (`receiver`).
 
-    `expires` is when it is forgotten (null: never), `request_id` what became this task, and
-    `question_id` what it waits for. `is_gone` says that it is no longer followed. `created` is by
+    `expires` is when it is forgotten (null: never), `request_seq` the frame of the request that
+    became this task, and `question_id` what it waits for. `is_gone` says that it is no longer followed. `created` is by
     the clock of the side that runs it, `started` by that of this machine, if it saw the beginning.
     """
 
@@ -35,7 +34,7 @@ class TaskView(msgspec.Struct, frozen=True, kw_only=True):
     updated: float
     expires: float | None
     poll_interval_s: float | None
-    request_id: RequestId | None
+    request_seq: int | None
     call_id: str | None
     question_id: str | None
     task: dict[str, Any]
@@ -57,7 +56,7 @@ def task_view(workspace: Workspace, task: TaskState) -> TaskView:
         updated=task.updated,
         expires=task.expires,
         poll_interval_s=task.seconds("pollInterval", "pollIntervalMs"),
-        request_id=task.request_id,
+        request_seq=task.request_seq,
         call_id=task.call_id,
         question_id=task.question_id,
         task=json_safe(task.task),

@@ -1,7 +1,7 @@
-"""Follows the bus in batches: what came in some milliseconds, told at once to all who listen.
+"""Reads the bus in batches: subscribers get what came in some milliseconds at once.
 
-One reader for the whole workspace. Events are passed on as they were published, so that a flood
-costs a look at each and no more; a listener makes what it needs of them. Never in a writer's way.
+One reader for the whole workspace, so that a flood costs a look at each event and no more. It never
+blocks a publisher.
 """
 
 from __future__ import annotations
@@ -9,16 +9,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from mcplens.bus import Bus, Published
+from mcplens.bus import Bus
 from mcplens.clock import Clock
+from mcplens.events import Event
 
 # Below what a person notices, above what a page can draw (16 ms).
 GATHER_S: Final = 0.03
 
-Listener = Callable[[list[Published], int], None]
+Listener = Callable[[list[Event], int], None]
 
 
-class Follower:
+class BusReader:
     """The workspace's place in the stream of events."""
 
     def __init__(self, bus: Bus, clock: Clock) -> None:
@@ -28,7 +29,7 @@ class Follower:
         self._listeners: list[Listener] = []
 
     def __repr__(self) -> str:
-        return f"<Follower at {self._seq} of {self._bus.last_seq}>"
+        return f"<BusReader at {self._seq} of {self._bus.last_seq}>"
 
     def add(self, listener: Listener) -> None:
         """Call it with each batch, and with how many events before it were missed."""
@@ -53,7 +54,7 @@ class Follower:
         batch = self._bus.since(self._seq)
         if not batch:
             return
-        missed = batch[0][2] - self._seq - 1
-        self._seq = batch[-1][2]
+        missed = batch[0].seq - self._seq - 1
+        self._seq = batch[-1].seq
         for listener in list(self._listeners):
             listener(batch, missed)
