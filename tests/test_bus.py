@@ -17,7 +17,7 @@ from .session.scripted import Rig, until
 def remark(bus: Bus, *texts: str, server_id: str = "s", size_bytes: int = 0) -> None:
     publish = Publisher(bus, server_id)
     for text in texts:
-        publish(Remark, text, size_bytes=size_bytes)
+        publish(Remark(message=text), size_bytes)
 
 
 def texts(events: list[Event]) -> list[str]:

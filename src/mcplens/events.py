@@ -25,7 +25,7 @@ import msgspec
 
 from mcplens.protocol.frames import Message, RequestId
 
-# What a request was made for. Recordings of later versions may hold others: readers accept any text.
+# What a request was made for. A later version may know others: readers accept any text.
 Purpose = Literal[
     "call", "handshake", "catalog", "heartbeat", "listening", "task_polling", "sign_in", "raw"
 ]

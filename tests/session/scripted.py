@@ -17,7 +17,7 @@ from mcplens.bus import Bus
 from mcplens.clock import ManualClock
 from mcplens.errors import InspectorError
 from mcplens.events import Event, Remark, StateChanged
-from mcplens.protocol.frames import RequestId
+from mcplens.protocol.frames import RequestId, parse
 from mcplens.session.client import Client
 from mcplens.session.config import ConnectionConfig
 from mcplens.session.queue import QueueEntry
@@ -184,10 +184,16 @@ class ExchangeTransport(MemoryTransport):
         super().__init__(server.serve)
         self.abandoned: list[RequestId] = []
         self.headers: dict[str, dict[str, str]] = {}
+        self._sent: dict[RequestId, Outgoing] = {}
 
-    def _write(self, out: Outgoing) -> None:
+    def next_exchange_id(self) -> int | None:
+        return self._publish.next_exchange_id()
+
+    def write(self, out: Outgoing) -> None:
         self.headers[out.method] = dict(out.headers or {})
-        super()._write(out)
+        if out.id is not None:
+            self._sent[out.id] = out
+        super().write(out)
 
     def abandon(self, request_id: RequestId) -> None:
         self.abandoned.append(request_id)
@@ -195,7 +201,13 @@ class ExchangeTransport(MemoryTransport):
     def deliver_on(self, channel: RequestId, message: Any) -> None:
         """The server speaks on the exchange of a request."""
         data = message if isinstance(message, bytes) else json.dumps(message).encode()
-        asyncio.get_running_loop().call_soon(self._deliver, data, channel)
+        carrier = self._sent[channel]
+
+        def deliver() -> None:
+            receiver = self._receiver
+            receiver.message_received(parse(data), len(data), carrier.exchange_id, carrier)
+
+        asyncio.get_running_loop().call_soon(deliver)
 
 
 class BrokenTransport(Transport):
@@ -218,7 +230,7 @@ class BrokenTransport(Transport):
     async def _close(self, how: Closing) -> None:
         self.closed.append(how)
 
-    def _write(self, out: Outgoing) -> None:
+    def write(self, out: Outgoing) -> None:
         raise AssertionError("nothing can be sent on a transport that never opened")
 
 

@@ -102,8 +102,8 @@ async def test_a_server_that_forgets_every_session_is_not_asked_without_end() ->
     sessions = Sessions(server)
 
     class Forgetful(ExchangeTransport):
-        def _write(self, out: Outgoing) -> None:
-            super()._write(out)
+        def write(self, out: Outgoing) -> None:
+            super().write(out)
             if out.method == "notifications/initialized":
                 loop = asyncio.get_running_loop()
                 loop.call_later(0, lambda: self._receiver.session_expired(forgotten()))
@@ -163,7 +163,7 @@ class WrongDoor(MemoryTransport):
         self._status = status
         self._other = other
 
-    def _write(self, out: Outgoing) -> None:
+    def write(self, out: Outgoing) -> None:
         if out.id is not None:
             error = HttpError("HTTP_ERROR", f"HTTP {self._status}", status=self._status)
             self._receiver.request_failed(out.id, error)

@@ -40,9 +40,10 @@ class WatchedBus(Bus):
         super().__init__(clock)
         self._on_publish = wake
 
-    def publish(self, kind: type[Event], server_id: str, size_bytes: int, *fields: Any) -> None:
-        super().publish(kind, server_id, size_bytes, *fields)
+    def publish(self, event: Event, server_id: str, size_bytes: int = 0) -> int:
+        seq = super().publish(event, server_id, size_bytes)
         self._on_publish()
+        return seq
 
 
 class Recorder:
@@ -51,7 +52,9 @@ class Recorder:
     def __init__(self, transport: Transport, clock: Clock | None = None) -> None:
         self.transport = transport
         self.clock = clock or SystemClock()
-        self.messages: list[tuple[Message, RequestId | None]] = []
+        self.messages: list[tuple[Message, RequestId | None]] = []  # and whose answer they are
+        self.exchange_ids: list[int | None] = []  # what carried each of them
+        self.resent: list[tuple[RequestId | None, int]] = []
         self.failures: dict[RequestId, InspectorError] = {}
         self.losses: list[InspectorError] = []
         self.expiries: list[InspectorError] = []
@@ -59,9 +62,23 @@ class Recorder:
         self.bus = WatchedBus(self.clock, self._changed.set)
         transport.attach(self, Publisher(self.bus, "test"), self.clock)
 
-    def message_received(self, message: Message, channel: RequestId | None) -> None:
-        self.messages.append((message, channel))
+    def message_received(
+        self,
+        message: Message,
+        size_bytes: int,
+        exchange_id: int | None = None,
+        carrier: Outgoing | None = None,
+    ) -> None:
+        is_answer = carrier is not None and carrier.is_request
+        self.messages.append((message, carrier.id if carrier and is_answer else None))
+        self.exchange_ids.append(exchange_id)
         self._changed.set()
+
+    def message_resent(self, out: Outgoing, exchange_id: int) -> None:
+        self.resent.append((out.id, exchange_id))
+
+    def only_request_seq(self) -> int | None:
+        return None
 
     def request_failed(self, request_id: RequestId, error: InspectorError) -> None:
         assert request_id not in self.failures

@@ -74,7 +74,7 @@ async def refusal_of(stream: Stream, **options: object) -> tuple[InspectorError,
 async def test_messages_are_posted_to_the_endpoint_and_answered_on_the_stream() -> None:
     stream = Stream()
     async with streaming(stream) as (server, heard):
-        heard.transport.send(call(1))
+        heard.transport.write(call(1))
         await server.until(lambda: server.seen("POST"))
         await stream.wire.event(result(1))
         await heard.message()
@@ -103,7 +103,7 @@ async def test_posts_use_one_connection_beside_the_stream() -> None:
     stream = Stream()
     async with streaming(stream) as (server, heard):
         for number in range(1, 11):
-            heard.transport.send(call(number))
+            heard.transport.write(call(number))
             await server.until_seen("POST", number)
             await stream.wire.event(result(number))
             await heard.message(number)
@@ -114,7 +114,7 @@ async def test_posts_use_one_connection_beside_the_stream() -> None:
 async def test_any_success_is_fine_for_a_post(status: int) -> None:
     stream = Stream(status=status, body=b"" if status == 204 else b"Accepted")
     async with streaming(stream) as (server, heard):
-        heard.transport.send(call(1))
+        heard.transport.write(call(1))
         await server.until(lambda: server.seen("POST"))
         await stream.wire.event(result(1))
         await heard.message()
@@ -125,10 +125,10 @@ async def test_any_success_is_fine_for_a_post(status: int) -> None:
 async def test_a_refused_post_fails_its_request_alone() -> None:
     stream = Stream(status=500, body=b"no room")
     async with streaming(stream) as (_, heard):
-        heard.transport.send(call(1))
+        heard.transport.write(call(1))
         error = await heard.failure(1)
         stream.status = 202
-        heard.transport.send(call(2))
+        heard.transport.write(call(2))
         await stream.wire.event(result(2))
         await heard.message()
     assert isinstance(error, HttpError)
@@ -139,14 +139,14 @@ async def test_a_refused_post_fails_its_request_alone() -> None:
 
 async def test_a_refused_notification_is_a_remark() -> None:
     async with streaming(Stream(status=400)) as (_, heard):
-        heard.transport.send(notification())
+        heard.transport.write(notification())
         await heard.until(heard.remarks)
     assert "notifications/initialized did not get through" in heard.remarks()[0]
 
 
 async def test_an_answer_in_the_post_itself_is_taken_with_a_remark() -> None:
     async with streaming(Stream(status=200, body=result(1))) as (_, heard):
-        heard.transport.send(call(1))
+        heard.transport.write(call(1))
         await heard.message()
     assert heard.messages[0][1] == 1
     assert "belongs on its stream" in heard.remarks()[0]
@@ -156,7 +156,7 @@ async def test_the_negotiated_revision_is_named_in_every_post() -> None:
     stream = Stream()
     async with streaming(stream) as (server, heard):
         heard.transport.negotiated("2024-11-05", is_stateless=False)
-        heard.transport.send(call(1, X_Extra="yes"))
+        heard.transport.write(call(1, X_Extra="yes"))
         await server.until(lambda: server.seen("POST"))
     assert server.seen("POST")[0].headers["mcp-protocol-version"] == "2024-11-05"
     assert server.seen("POST")[0].headers["x-extra"] == "yes"
@@ -191,7 +191,7 @@ async def test_a_malformed_event_is_delivered_and_the_stream_goes_on() -> None:
 async def test_leaving_on_purpose_is_no_loss() -> None:
     stream = Stream()
     async with streaming(stream) as (server, heard):
-        heard.transport.send(notification("notifications/cancelled"))
+        heard.transport.write(notification("notifications/cancelled"))
     assert b"notifications/cancelled" in server.seen("POST")[0].body
     assert not heard.losses
 
@@ -204,7 +204,7 @@ async def test_a_killed_transport_waits_for_nobody() -> None:
 
     stream = Stream()
     async with serving(handle) as server, connected(SseTransport(server.url)) as heard:
-        heard.transport.send(notification())
+        heard.transport.write(notification())
         await server.until(lambda: server.seen("POST"))
         heard.transport.closing = Closing.KILL
     assert not heard.losses
@@ -242,7 +242,7 @@ async def test_an_absolute_endpoint_on_the_same_origin_is_fine() -> None:
     async with serving(stream.handle) as server:
         stream.endpoint = f"http://127.0.0.1:{server.port}/there".encode()
         async with connected(SseTransport(server.url)) as heard:
-            heard.transport.send(call(1))
+            heard.transport.write(call(1))
             await server.until(lambda: server.seen("POST"))
     assert server.seen("POST")[0].path == "/there"
 
@@ -254,7 +254,7 @@ async def test_a_second_endpoint_is_ignored_with_a_remark() -> None:
         await stream.wire.event(b"/third", name="endpoint")
         await stream.wire.event(result("after"))
         await heard.message()
-        heard.transport.send(call(1))
+        heard.transport.write(call(1))
         await server.until(lambda: server.seen("POST"))
     assert server.seen("POST")[0].path == ENDPOINT.decode()
     assert heard.remarks() == ["a second endpoint event is ignored: /other"]

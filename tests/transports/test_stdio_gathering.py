@@ -46,11 +46,11 @@ async def pieces_read(folder: Path, closing: Closing) -> list[bytes]:
     os.mkfifo(noted)  # reading it ends when the server does
     transport = StdioTransport([sys.executable, "-c", SERVER, str(noted)])
     async with connected(transport) as heard:
-        transport.send(call(1))
-        transport.send(call(2))
+        transport.write(call(1))
+        transport.write(call(2))
         await heard.message(2)
         for message in (call(3), call(4), notification("notifications/last")):
-            transport.send(message)
+            transport.write(message)
         transport.closing = closing
         reading = asyncio.get_running_loop().create_task(asyncio.to_thread(noted.read_bytes))
     async with asyncio.timeout(BOUND_S):

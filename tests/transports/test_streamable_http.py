@@ -25,7 +25,7 @@ from .recording import Seen, call, connected, notification, result, serving, tal
 async def test_a_json_answer_is_delivered_on_the_channel_of_its_request() -> None:
     async with talking(echo) as (_, heard):
         transport = heard.transport
-        transport.send(call("a"))
+        transport.write(call("a"))
         await heard.message()
     message, channel = heard.messages[0]
     assert message.raw == result("a")
@@ -35,7 +35,7 @@ async def test_a_json_answer_is_delivered_on_the_channel_of_its_request() -> Non
 
 async def test_a_post_has_the_headers_that_the_protocol_wants() -> None:
     async with talking(echo) as (server, heard):
-        heard.transport.send(call(1))
+        heard.transport.write(call(1))
         await heard.message()
     headers = server.requests[0].headers
     assert headers["accept"] == "application/json, text/event-stream"
@@ -48,7 +48,7 @@ async def test_a_post_has_the_headers_that_the_protocol_wants() -> None:
 async def test_a_raw_message_is_posted_byte_for_byte_and_its_answer_has_no_channel() -> None:
     typed = b'{"jsonrpc": "2.0",  "id": 1, oops'
     async with talking(answering(200, b'{"also": "broken"', JSON)) as (server, heard):
-        heard.transport.send(Outgoing(parse(typed)))
+        heard.transport.write(Outgoing(parse(typed)))
         await heard.message()
     assert server.requests[0].body == typed
     message, channel = heard.messages[0]
@@ -59,7 +59,7 @@ async def test_a_raw_message_is_posted_byte_for_byte_and_its_answer_has_no_chann
 async def test_many_requests_in_a_row_use_one_connection() -> None:
     async with talking(echo) as (server, heard):
         for number in range(1, 21):
-            heard.transport.send(call(number))
+            heard.transport.write(call(number))
             await heard.message(number)
     assert server.connections == 1
 
@@ -73,9 +73,9 @@ async def test_a_notification_that_is_slow_to_be_taken_delays_no_request() -> No
         await echo(request, wire)
 
     async with talking(handle) as (server, heard):
-        heard.transport.send(notification())
+        heard.transport.write(notification())
         await server.until(lambda: server.requests)
-        heard.transport.send(call(1))
+        heard.transport.write(call(1))
         await heard.message()
         assert not taken.is_set()
         taken.set()
@@ -83,13 +83,13 @@ async def test_a_notification_that_is_slow_to_be_taken_delays_no_request() -> No
 
 async def test_a_notification_is_out_before_the_transport_is_left() -> None:
     async with talking(echo) as (server, heard):
-        heard.transport.send(notification("notifications/cancelled"))
+        heard.transport.write(notification("notifications/cancelled"))
     assert b"notifications/cancelled" in server.requests[0].body
 
 
 async def test_a_failing_notification_is_a_remark_and_no_more() -> None:
     async with talking(answering(500, b"no room")) as (_, heard):
-        heard.transport.send(notification())
+        heard.transport.write(notification())
         await heard.until(heard.remarks)
     assert "notifications/initialized did not get through" in heard.remarks()[0]
     assert "no room" in heard.remarks()[0]
@@ -103,8 +103,8 @@ async def test_headers_of_one_request_win_over_all_others_whatever_their_case() 
         transport = StreamableHttpTransport(server.url, headers=transport_headers)
         async with connected(transport) as heard:
             transport.negotiated("2026-07-28", is_stateless=True)
-            transport.send(call(1, X_WHO="this one", MCP_PROTOCOL_VERSION="2025-06-18"))
-            transport.send(call(2))
+            transport.write(call(1, X_WHO="this one", MCP_PROTOCOL_VERSION="2025-06-18"))
+            transport.write(call(2))
             await heard.message(2)
     first, second = sorted(server.requests, key=lambda request: request.message.id)
     assert first.headers["x-who"] == "this one"
@@ -119,7 +119,7 @@ async def test_credentials_in_the_url_are_sent_as_a_header_and_not_shown() -> No
         url = server.url.replace("127.0.0.1", "user:pa55@127.0.0.1")
         transport = StreamableHttpTransport(url)
         async with connected(transport) as heard:
-            transport.send(call(1))
+            transport.write(call(1))
             await heard.message()
             shown = repr((transport, transport.describe(), heard.bus.kept()))
     assert server.requests[0].headers["authorization"] == "Basic dXNlcjpwYTU1"
@@ -158,7 +158,7 @@ async def test_an_exchange_is_told_as_it_was_with_its_secrets_masked() -> None:
         transport = StreamableHttpTransport(server.url + "?key=s3cret-query", headers=headers)
         async with connected(transport, clock) as heard:
             out = call(1, "initialize")
-            transport.send(out)
+            transport.write(out)
             await heard.message()
             transport.closing = Closing.KILL
         kept = heard.bus.kept()

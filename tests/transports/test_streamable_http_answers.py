@@ -20,7 +20,7 @@ from .recording import Seen, call, connected, result, serving, talking
 )
 async def test_a_request_that_is_merely_accepted_fails_at_once(status: int, body: bytes) -> None:
     async with talking(answering(status, body)) as (_, heard):
-        heard.transport.send(call(1))
+        heard.transport.write(call(1))
         error = await heard.failure(1)
     assert isinstance(error, HttpError)
     assert error.code == "NO_RESPONSE"
@@ -31,7 +31,7 @@ async def test_a_request_that_is_merely_accepted_fails_at_once(status: int, body
 async def test_a_page_instead_of_an_answer_fails_the_request_and_quotes_the_page() -> None:
     page = b"<!doctype html>\n<h1>Please log in</h1>"
     async with talking(answering(200, page, "text/html; charset=utf-8")) as (_, heard):
-        heard.transport.send(call(1))
+        heard.transport.write(call(1))
         error = await heard.failure(1)
     assert error.code == "INVALID_RESPONSE"
     assert "text/html" in error.message
@@ -42,7 +42,7 @@ async def test_a_page_instead_of_an_answer_fails_the_request_and_quotes_the_page
 
 async def test_a_right_answer_with_a_wrong_content_type_counts_and_is_remarked() -> None:
     async with talking(answering(200, result(1), "text/plain")) as (_, heard):
-        heard.transport.send(call(1))
+        heard.transport.write(call(1))
         await heard.message()
     assert heard.messages[0] == (parse(result(1)), 1)
     assert "text/plain" in heard.remarks()[0]
@@ -50,7 +50,7 @@ async def test_a_right_answer_with_a_wrong_content_type_counts_and_is_remarked()
 
 async def test_broken_json_is_delivered_as_the_malformed_message_that_it_is() -> None:
     async with talking(answering(200, b'{"jsonrpc": "2.0", "id": 1,', JSON)) as (_, heard):
-        heard.transport.send(call(1))
+        heard.transport.write(call(1))
         await heard.message()
     message, channel = heard.messages[0]
     assert isinstance(message, Malformed)
@@ -62,7 +62,7 @@ async def test_broken_json_is_delivered_as_the_malformed_message_that_it_is() ->
 async def test_a_notification_as_the_whole_answer_is_shown_and_fails_the_request() -> None:
     body = b'{"jsonrpc":"2.0","method":"notifications/message"}'
     async with talking(answering(200, body, JSON)) as (_, heard):
-        heard.transport.send(call(1))
+        heard.transport.write(call(1))
         error = await heard.failure(1)
     assert error.code == "NO_RESPONSE"
     assert heard.messages[0][0].raw == body
@@ -71,7 +71,7 @@ async def test_a_notification_as_the_whole_answer_is_shown_and_fails_the_request
 async def test_an_error_status_with_an_answer_in_it_is_that_answer() -> None:
     body = encode_error(1, -32022, "unsupported", {"supported": ["2025-11-25"]})
     async with talking(answering(400, body, JSON)) as (_, heard):
-        heard.transport.send(call(1))
+        heard.transport.write(call(1))
         await heard.message()
     assert heard.messages[0] == (parse(body), 1)
     assert not heard.failures
@@ -83,7 +83,7 @@ async def test_an_error_status_with_a_jsonrpc_error_for_nobody_is_shown_and_fail
 ) -> None:
     body = encode_error(identity, -32000, "not initialized")
     async with talking(answering(400, body, JSON)) as (_, heard):
-        heard.transport.send(call(1))
+        heard.transport.write(call(1))
         error = await heard.failure(1)
     assert heard.messages[0][0].raw == body
     assert error.code == "HTTP_ERROR"
@@ -95,7 +95,7 @@ async def test_a_challenge_stays_an_authentication_error_even_with_a_jsonrpc_bod
     body = encode_error(1, -32001, "who are you?")
     handle = answering(401, body, JSON, WWW_Authenticate='Bearer realm="x"')
     async with talking(handle) as (_, heard):
-        heard.transport.send(call(1))
+        heard.transport.write(call(1))
         error = await heard.failure(1)
     assert isinstance(error, HttpError)
     assert error.code == "AUTHENTICATION_FAILED"
@@ -125,8 +125,8 @@ async def test_each_status_fails_its_own_request_with_status_headers_and_body(
             await echo(request, wire)
 
     async with talking(handle) as (server, heard):
-        heard.transport.send(call(1))
-        heard.transport.send(call(2))
+        heard.transport.write(call(1))
+        heard.transport.write(call(2))
         error = await heard.failure(1)
         await heard.message()
     assert isinstance(error, HttpError)
@@ -144,7 +144,7 @@ async def test_a_head_that_is_no_utf_8_is_told_legibly() -> None:
         await wire.raw(head)
 
     async with talking(handle) as (_, heard):
-        heard.transport.send(call(1))
+        heard.transport.write(call(1))
         error = await heard.failure(1)
     assert error.message.endswith("was answered with 500 caf\ufffd")
     assert heard.events(HttpResponseReceived)[0].reason == "caf\ufffd"
@@ -166,7 +166,7 @@ async def test_retry_after_is_told_in_seconds(value: str, expected: float | None
     async with serving(answering(429, Retry_After=value)) as server:
         transport = StreamableHttpTransport(server.url)
         async with connected(transport, ManualClock(start=1000.0)) as heard:
-            transport.send(call(1))
+            transport.write(call(1))
             error = await heard.failure(1)
     assert isinstance(error, HttpError)
     assert error.retry_after_s == expected

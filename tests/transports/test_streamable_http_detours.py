@@ -63,7 +63,7 @@ async def test_a_certificate_that_nobody_vouches_for_is_refused(certificate: Cer
     async with serving(echo, tls=certificate[0]) as server:
         transport = StreamableHttpTransport(server.url)
         async with connected(transport) as heard:
-            transport.send(call(1))
+            transport.write(call(1))
             error = await heard.failure(1)
     assert error.code == "TLS_FAILED"
     assert not server.requests
@@ -80,7 +80,7 @@ async def test_a_private_certificate_is_taken_with_its_ca_file_or_the_insecure_s
         else:
             transport = StreamableHttpTransport(server.url, insecure=True)
         async with connected(transport) as heard:
-            transport.send(call(1))
+            transport.write(call(1))
             await heard.message()
 
 
@@ -113,7 +113,7 @@ async def test_a_redirect_to_the_same_origin_is_followed_with_everything(status:
     async with serving(handle) as server:
         transport = StreamableHttpTransport(server.url, headers={"X-Key": "k"})
         async with connected(transport) as heard:
-            transport.send(call(1))
+            transport.write(call(1))
             await heard.message()
     first, second = server.requests
     assert (second.verb, second.path, second.body) == ("POST", "/moved/", first.body)
@@ -132,7 +132,7 @@ async def test_a_redirect_to_another_origin_is_refused_and_nothing_is_sent_there
             await wire.respond(307, Location=other.url + "?token=s3cret")
 
         async with talking(handle) as (server, heard):
-            heard.transport.send(call(1))
+            heard.transport.write(call(1))
             error = await heard.failure(1)
     assert isinstance(error, HttpError)
     assert error.code == "REDIRECT_REFUSED"
@@ -148,7 +148,7 @@ async def test_a_redirect_to_what_is_no_http_address_names_it(location: str) -> 
         await wire.respond(307, Location=location)
 
     async with talking(handle) as (_, heard):
-        heard.transport.send(call(1))
+        heard.transport.write(call(1))
         error = await heard.failure(1)
     assert error.code == "REDIRECT_REFUSED"
     assert f"redirected (307) to what is no HTTP address: '{location}'" in error.message
@@ -159,7 +159,7 @@ async def test_a_redirect_loop_ends_after_five_hops() -> None:
         await wire.respond(307, Location="/mcp")
 
     async with talking(handle) as (server, heard):
-        heard.transport.send(call(1))
+        heard.transport.write(call(1))
         error = await heard.failure(1)
     assert error.code == "REDIRECT_REFUSED"
     assert len(server.requests) == 6
@@ -170,7 +170,7 @@ async def test_a_redirect_that_asks_for_a_get_is_an_error_status() -> None:
         await wire.respond(303, Location="/elsewhere")
 
     async with talking(handle) as (server, heard):
-        heard.transport.send(call(1))
+        heard.transport.write(call(1))
         error = await heard.failure(1)
     assert error.code == "REDIRECT_REFUSED"
     assert len(server.requests) == 1
@@ -198,7 +198,7 @@ async def test_the_proxy_of_the_environment_is_used_and_its_password_not_shown(
         through(monkeypatch, proxy)
         transport = StreamableHttpTransport("http://mcp.example/mcp")
         async with connected(transport) as heard:
-            transport.send(call(1))
+            transport.write(call(1))
             await heard.message()
     assert proxy.requests[0].path == "http://mcp.example/mcp"
     assert proxy.requests[0].headers["proxy-authorization"].startswith("Basic ")
@@ -225,7 +225,7 @@ async def test_a_proxy_is_passed_by_for_this_machine_and_for_what_no_proxy_names
             monkeypatch.setattr(loop, "getaddrinfo", resolve)
         transport = StreamableHttpTransport(url)
         async with connected(transport) as heard:
-            transport.send(call(1))
+            transport.write(call(1))
             await heard.message()
     assert not proxy.requests
     assert len(server.requests) == 1

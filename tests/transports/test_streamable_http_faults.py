@@ -41,7 +41,7 @@ async def first_breaks(request: Seen, wire: Wire) -> bool:
 
 
 async def assert_others_unharmed(heard: Recorder) -> None:
-    heard.transport.send(call("next"))
+    heard.transport.write(call("next"))
     await heard.until(lambda: "next" in heard.ids())
     assert set(heard.failures) == {1}
     assert not heard.losses
@@ -58,7 +58,7 @@ async def test_a_body_shorter_than_announced_fails_with_all_that_came() -> None:
             await wire.cut()
 
     async with talking(handle) as (_, heard):
-        heard.transport.send(call(1))
+        heard.transport.write(call(1))
         error = await heard.failure(1)
         await assert_others_unharmed(heard)
     assert isinstance(error, HttpError)
@@ -76,8 +76,8 @@ async def test_a_reset_before_the_answer_fails_that_request_alone() -> None:
             reset(wire.writer.transport)
 
     async with talking(handle) as (server, heard):
-        heard.transport.send(call(1))
-        heard.transport.send(call(2))
+        heard.transport.write(call(1))
+        heard.transport.write(call(2))
         error = await heard.failure(1)
         await heard.message()
         await assert_others_unharmed(heard)
@@ -91,7 +91,7 @@ async def test_a_server_that_hangs_up_without_an_answer_is_a_reset_too() -> None
         await wire.cut()
 
     async with talking(handle) as (_, heard):
-        heard.transport.send(call(1))
+        heard.transport.write(call(1))
         error = await heard.failure(1)
     assert error.code == "CONNECTION_RESET"
     assert "without an answer" in error.message
@@ -105,7 +105,7 @@ async def test_a_reset_in_the_body_keeps_status_and_what_came() -> None:
         reset(wire.writer.transport)
 
     async with talking(handle) as (_, heard):
-        heard.transport.send(call(1))
+        heard.transport.write(call(1))
         error = await heard.failure(1)
     assert isinstance(error, HttpError)
     assert error.status == 200
@@ -121,9 +121,9 @@ async def test_headers_that_drip_for_ever_end_when_the_request_is_abandoned() ->
                 await asyncio.sleep(0)
 
     async with talking(handle) as (server, heard):
-        heard.transport.send(call(1))
+        heard.transport.write(call(1))
         await server.until(lambda: server.requests)
-        heard.transport.send(call(2))
+        heard.transport.write(call(2))
         await heard.message()
         heard.transport.abandon(1)
         await server.until(lambda: server.closed)
@@ -137,7 +137,7 @@ async def test_an_answer_that_is_no_http_says_so() -> None:
         await wire.raw(b"SSH-2.0-OpenSSH_9.9\r\n\r\n")
 
     async with talking(handle) as (_, heard):
-        heard.transport.send(call(1))
+        heard.transport.write(call(1))
         error = await heard.failure(1)
     assert error.code == "INVALID_RESPONSE"
     assert "no valid HTTP" in error.message
@@ -150,7 +150,7 @@ async def test_a_body_over_the_limit_fails_the_request_and_keeps_its_start() -> 
     async with serving(handle) as server:
         transport = StreamableHttpTransport(server.url, max_message_bytes=100_000)
         async with connected(transport) as heard:
-            transport.send(call(1))
+            transport.write(call(1))
             error = await heard.failure(1)
     assert isinstance(error, HttpError)
     assert error.code == "MESSAGE_TOO_LARGE"
@@ -167,7 +167,7 @@ async def test_an_error_that_is_kept_does_not_keep_the_body_with_it() -> None:
     async with talking(handle) as (_, heard):
         tracemalloc.start()
         try:
-            heard.transport.send(call(1))
+            heard.transport.write(call(1))
             error = await heard.failure(1)
             await heard.transport._work.ended()
             gc.collect()
@@ -185,14 +185,14 @@ async def test_an_error_of_a_stream_does_not_keep_what_was_read_of_it() -> None:
         await wire.cut()
 
     async with talking(handle) as (_, heard):
-        heard.transport.send(call(1))
+        heard.transport.write(call(1))
         error = await heard.failure(1)
     assert error.__traceback__ is None
 
 
 async def test_a_header_that_no_http_request_can_have_fails_the_request() -> None:
     async with talking(echo) as (_, heard):
-        heard.transport.send(call(1, X_Bad="two\r\nlines"))
+        heard.transport.write(call(1, X_Bad="two\r\nlines"))
         error = await heard.failure(1)
         await assert_others_unharmed(heard)
     assert error.code == "CONFIGURATION_INVALID"
@@ -206,7 +206,7 @@ async def test_a_refused_connection_fails_the_request_with_the_systems_code() ->
         port = listener.getsockname()[1]
     transport = StreamableHttpTransport(f"http://127.0.0.1:{port}/mcp")
     async with connected(transport) as heard:
-        transport.send(call(1))
+        transport.write(call(1))
         error = await heard.failure(1)
     assert isinstance(error, ConnectError)
     assert error.code == "CONNECTION_REFUSED"
@@ -224,7 +224,7 @@ async def test_a_host_that_does_not_exist_is_told_as_such(monkeypatch: pytest.Mo
     monkeypatch.setenv("NO_PROXY", "*")
     transport = StreamableHttpTransport("http://nowhere.invalid/mcp")
     async with connected(transport) as heard:
-        transport.send(call(1))
+        transport.write(call(1))
         error = await heard.failure(1)
     assert error.code == "HOST_NOT_FOUND"
     assert error.details["system_code"] == "ENOTFOUND"
@@ -244,7 +244,7 @@ async def test_a_connection_that_does_not_come_about_times_out() -> None:
         url = f"http://127.0.0.1:{full.getsockname()[1]}/mcp"
         transport = StreamableHttpTransport(url, connect_timeout_s=0.05)
         async with connected(transport) as heard:
-            transport.send(call(1))
+            transport.write(call(1))
             error = await heard.failure(1)
         for other in others:
             other.close()
@@ -261,7 +261,7 @@ async def test_a_stream_that_turns_into_no_http_fails_its_request_at_once() -> N
             await asyncio.Event().wait()
 
     async with talking(handle) as (_, heard):
-        heard.transport.send(call(1))
+        heard.transport.write(call(1))
         error = await heard.failure(1)
         await assert_others_unharmed(heard)
     assert error.code == "NO_RESPONSE"
@@ -277,7 +277,7 @@ async def test_a_body_that_is_not_encoded_as_it_says_is_told_in_plain_words(enco
             await wire.respond(200, b"\x78" + result(1), JSON, Content_Encoding=encoding)
 
     async with talking(handle) as (_, heard):
-        heard.transport.send(call(1))
+        heard.transport.write(call(1))
         error = await heard.failure(1)
         await assert_others_unharmed(heard)
     assert error.code == "INVALID_RESPONSE"
@@ -292,7 +292,7 @@ async def test_a_server_that_hangs_up_in_the_tls_handshake_is_told_as_such() -> 
     async with listening(hang_up) as port:
         transport = StreamableHttpTransport(f"https://127.0.0.1:{port}/")
         async with connected(transport) as heard:
-            transport.send(call(1))
+            transport.write(call(1))
             error = await heard.failure(1)
     assert error.code == "CONNECTION_RESET"
     assert error.message.endswith("closed the connection without an answer")

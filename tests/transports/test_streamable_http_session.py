@@ -20,11 +20,11 @@ async def test_the_session_id_of_initialize_is_echoed_and_given_up_by_delete() -
     async with serving(echo) as server:
         transport = StreamableHttpTransport(server.url)
         async with connected(transport) as heard:
-            transport.send(call(1, "initialize"))
+            transport.write(call(1, "initialize"))
             await heard.message()
             transport.negotiated("2025-11-25", is_stateless=False)
-            transport.send(notification())
-            transport.send(call(2))
+            transport.write(notification())
+            transport.write(call(2))
             await heard.message(2)
             await server.until(lambda: server.seen("GET"))
             described = transport.describe()
@@ -43,9 +43,9 @@ async def test_a_session_id_that_comes_with_any_other_answer_is_not_taken() -> N
         await wire.respond(200, result(request.message.id), JSON, Mcp_Session_Id="stray")
 
     async with talking(handle) as (server, heard):
-        heard.transport.send(call(1))
+        heard.transport.write(call(1))
         await heard.message()
-        heard.transport.send(call(2))
+        heard.transport.write(call(2))
         await heard.message(2)
     assert all("mcp-session-id" not in request.headers for request in server.requests)
     assert not server.seen("DELETE")
@@ -67,12 +67,12 @@ async def test_a_forgotten_session_fails_its_requests_and_is_told_once() -> None
     async with serving(handle) as server:
         transport = StreamableHttpTransport(server.url)
         async with connected(transport) as heard:
-            transport.send(call(1, "initialize"))
+            transport.write(call(1, "initialize"))
             await heard.message()
-            transport.send(call(2))
-            transport.send(call(3))
+            transport.write(call(2))
+            transport.write(call(3))
             errors = [await heard.failure(2), await heard.failure(3)]
-            transport.send(call(4, "initialize"))
+            transport.write(call(4, "initialize"))
             await heard.message(2)
             assert transport.describe()["session_id"] is not None
             transport.closing = Closing.KILL
@@ -92,7 +92,7 @@ async def test_a_server_that_never_answers_delete_holds_us_up_for_two_seconds_at
     async with serving(handle) as server:
         transport = StreamableHttpTransport(server.url)
         async with connected(transport, clock) as heard:
-            transport.send(call(1, "initialize"))
+            transport.write(call(1, "initialize"))
             await heard.message()
             leaving = asyncio.get_running_loop().create_task(transport.__aexit__(None, None, None))
             await server.until(lambda: server.seen("DELETE"))
@@ -106,7 +106,7 @@ async def test_a_killed_transport_sends_no_delete() -> None:
     async with serving(echo) as server:
         transport = StreamableHttpTransport(server.url)
         async with connected(transport) as heard:
-            transport.send(call(1, "initialize"))
+            transport.write(call(1, "initialize"))
             await heard.message()
             transport.closing = Closing.KILL
     assert not server.seen("DELETE")
@@ -116,10 +116,10 @@ async def test_a_stateless_server_gets_no_session_id_no_get_and_no_delete() -> N
     async with serving(echo) as server:
         transport = StreamableHttpTransport(server.url)
         async with connected(transport) as heard:
-            transport.send(call(1, "initialize"))
+            transport.write(call(1, "initialize"))
             await heard.message()
             transport.negotiated("2026-07-28", is_stateless=True)
-            transport.send(call(2))
+            transport.write(call(2))
             await heard.message(2)
     assert "mcp-session-id" not in server.requests[1].headers
     assert [request.verb for request in server.requests] == ["POST", "POST"]

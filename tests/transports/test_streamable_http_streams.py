@@ -57,7 +57,7 @@ async def exchanges_ended(heard: Recorder, count: int) -> None:
 
 async def test_events_are_delivered_in_order_on_the_channel_of_their_request() -> None:
     async with talking(answer_in_events) as (_, heard):
-        heard.transport.send(call(1))
+        heard.transport.write(call(1))
         await heard.message(2)
     assert [message.raw for message, _ in heard.messages] == [NOTE, result(1)]
     assert [channel for _, channel in heard.messages] == [1, 1]
@@ -74,7 +74,7 @@ async def test_an_event_is_delivered_before_the_stream_ends_and_its_bytes_are_to
         await wire.end_sse()
 
     async with talking(handle) as (_, heard):
-        heard.transport.send(call(1))
+        heard.transport.write(call(1))
         await heard.message()
         assert not heard.events(HttpExchangeEnded)
         goes_on.set()
@@ -86,7 +86,7 @@ async def test_an_event_is_delivered_before_the_stream_ends_and_its_bytes_are_to
 async def test_connections_of_finished_streams_are_used_again() -> None:
     async with talking(answer_in_events) as (server, heard):
         for number in range(1, 11):
-            heard.transport.send(call(number))
+            heard.transport.write(call(number))
             await exchanges_ended(heard, number)
     assert server.connections == 1
 
@@ -99,7 +99,7 @@ async def test_a_stream_that_stays_open_after_the_answer_is_closed_by_us() -> No
 
     clock = ManualClock()
     async with talking(handle, clock) as (server, heard):
-        heard.transport.send(call(1))
+        heard.transport.write(call(1))
         await heard.message()
         await clock.advance(5.0)
         await server.until(lambda: server.closed)
@@ -114,7 +114,7 @@ async def test_an_event_of_another_name_is_remarked_and_not_taken_for_a_message(
         await wire.end_sse()
 
     async with talking(handle) as (_, heard):
-        heard.transport.send(call(1))
+        heard.transport.write(call(1))
         await heard.message()
     assert heard.ids() == [1]
     assert "'ping'" in heard.remarks()[0]
@@ -127,7 +127,7 @@ async def test_the_name_of_an_event_is_quoted_in_part() -> None:
         await wire.end_sse()
 
     async with talking(handle) as (_, heard):
-        heard.transport.send(call(1))
+        heard.transport.write(call(1))
         await heard.failure(1)
     (remark,) = heard.remarks()
     assert "nnnn" in remark
@@ -143,7 +143,7 @@ async def test_an_event_over_the_limit_is_shown_by_its_start() -> None:
     async with serving(handle) as server:
         transport = StreamableHttpTransport(server.url, max_message_bytes=1000)
         async with connected(transport) as heard:
-            transport.send(call(1))
+            transport.write(call(1))
             message = await heard.message()
     assert isinstance(message, Malformed)
     assert "limit of 1000 bytes" in message.reason
@@ -157,7 +157,7 @@ async def test_a_flood_of_events_leaves_others_their_turn() -> None:
         await wire.end_sse()
 
     async with talking(handle) as (_, heard):
-        heard.transport.send(call(1))
+        heard.transport.write(call(1))
         assert await most_in_one_turn(heard, 501) <= MESSAGES_PER_TURN
 
 
@@ -179,7 +179,7 @@ async def test_lines_that_make_no_event_leave_others_their_turn(
 
     monkeypatch.setattr(event_stream, "SseParser", Measured)
     async with talking(handle) as (_, heard):
-        heard.transport.send(call(1))
+        heard.transport.write(call(1))
         await heard.message()
     assert sum(sizes) > 1_000_000
     assert max(sizes) <= 32 * 1024
@@ -195,7 +195,7 @@ async def test_a_body_that_unpacks_to_far_more_than_it_weighs_leaves_others_thei
         await wire.respond(200, packed, kind, Content_Encoding="gzip")
 
     async with talking(handle) as (_, heard):
-        heard.transport.send(call(1))
+        heard.transport.write(call(1))
         await heard.until(lambda: heard.events(HttpResponseReceived))
         turns = 0
         async with asyncio.timeout(10):
@@ -212,7 +212,7 @@ async def test_an_abandoned_request_closes_its_stream() -> None:
         await asyncio.Event().wait()
 
     async with talking(handle) as (server, heard):
-        heard.transport.send(call(1))
+        heard.transport.write(call(1))
         await heard.message()
         heard.transport.abandon(1)
         await server.until(lambda: server.closed)
@@ -231,7 +231,7 @@ async def test_a_stream_without_event_ids_that_ends_before_the_answer_fails_the_
         await wire.end_sse()
 
     async with talking(handle) as (_, heard):
-        heard.transport.send(call(1))
+        heard.transport.write(call(1))
         error = await heard.failure(1)
     assert isinstance(error, HttpError)
     assert error.code == "NO_RESPONSE"
@@ -246,7 +246,7 @@ async def test_a_stream_cut_in_the_middle_of_an_event_quotes_what_came_of_it() -
         await wire.cut()
 
     async with talking(handle) as (server, heard):
-        heard.transport.send(call(1))
+        heard.transport.write(call(1))
         error = await heard.failure(1)
     assert error.code == "NO_RESPONSE"
     assert "broke off" in error.message
@@ -262,7 +262,7 @@ async def test_an_answer_that_came_before_the_connection_was_reset_counts() -> N
         reset(wire.writer.transport)
 
     async with talking(handle) as (_, heard):
-        heard.transport.send(call(1))
+        heard.transport.write(call(1))
         await heard.until(lambda: heard.messages or heard.failures)
     assert heard.ids() == [1]
     assert not heard.failures
@@ -275,7 +275,7 @@ async def test_what_may_be_a_broken_answer_is_left_to_the_session_when_the_strea
         await wire.end_sse()
 
     async with talking(handle) as (_, heard):
-        heard.transport.send(call(1))
+        heard.transport.write(call(1))
         await heard.until(lambda: heard.events(HttpExchangeEnded))
     assert isinstance(heard.messages[0][0], Malformed)
     assert not heard.failures
@@ -296,7 +296,7 @@ async def test_a_cut_stream_with_event_ids_is_resumed_after_the_delay_the_server
 
     clock = ManualClock()
     async with talking(handle, clock) as (server, heard):
-        heard.transport.send(call(1))
+        heard.transport.write(call(1))
         await wait_for_sleep(clock, server)
         await clock.advance(0.49)
         assert not server.seen("GET")
@@ -319,7 +319,7 @@ async def test_a_server_that_wants_no_delay_is_not_asked_without_end() -> None:
 
     clock = ManualClock()
     async with talking(handle, clock) as (server, heard):
-        heard.transport.send(call(1))
+        heard.transport.write(call(1))
         for _ in range(3):
             await wait_for_sleep(clock, server)
             count = len(server.seen("GET"))
@@ -337,7 +337,7 @@ async def test_a_long_delay_that_the_server_wants_is_told() -> None:
 
     clock = ManualClock()
     async with talking(handle, clock) as (server, heard):
-        heard.transport.send(call(1))
+        heard.transport.write(call(1))
         await wait_for_sleep(clock, server)
     assert "again in 1,000,000,000 s, as the server asks" in heard.remarks()[0]
 
@@ -352,7 +352,7 @@ async def test_an_event_id_that_no_header_can_hold_fails_the_request_at_once(
         await wire.end_sse()
 
     async with talking(handle) as (server, heard):
-        heard.transport.send(call(1))
+        heard.transport.write(call(1))
         error = await heard.failure(1)
     assert error.code == "NO_RESPONSE"
     assert "cannot be resumed, since no header can hold its last event id" in error.message
@@ -370,7 +370,7 @@ async def test_a_server_that_refuses_to_resume_fails_the_request_with_its_refusa
 
     clock = ManualClock()
     async with talking(handle, clock) as (server, heard):
-        heard.transport.send(call(1))
+        heard.transport.write(call(1))
         await wait_for_sleep(clock, server)
         await clock.advance(1)
         error = await heard.failure(1)
@@ -395,7 +395,7 @@ async def test_resuming_goes_on_with_growing_delays_while_the_server_is_down() -
 
     clock = ManualClock()
     async with talking(handle, clock) as (server, heard):
-        heard.transport.send(call(1))
+        heard.transport.write(call(1))
         for delay_s in (1, 1, 2):
             await wait_for_sleep(clock, server)
             count = len(server.seen("GET"))
@@ -414,7 +414,7 @@ async def test_an_abandoned_request_is_resumed_no_more() -> None:
 
     clock = ManualClock()
     async with talking(handle, clock) as (server, heard):
-        heard.transport.send(call(1))
+        heard.transport.write(call(1))
         await wait_for_sleep(clock, server)
         heard.transport.abandon(1)
         await clock.advance(60)
@@ -430,7 +430,7 @@ async def test_a_stateless_stream_is_not_resumed() -> None:
 
     async with talking(handle) as (server, heard):
         heard.transport.negotiated("2026-07-28", is_stateless=True)
-        heard.transport.send(call(1))
+        heard.transport.write(call(1))
         error = await heard.failure(1)
     assert error.code == "NO_RESPONSE"
     assert not server.seen("GET")

@@ -96,7 +96,7 @@ async def test_a_message_goes_out_as_one_text_frame_and_the_answer_comes_back() 
         await server.wait_closed()
 
     async with talking(handle) as heard:
-        heard.transport.send(call(1))
+        heard.transport.write(call(1))
         await heard.message()
         assert heard.transport.describe()["subprotocol"] == "mcp"
     assert got == [call(1).data.decode()]
@@ -189,7 +189,7 @@ async def test_what_was_sent_last_is_out_before_the_transport_is_left() -> None:
 
     async with talking(handle) as heard:
         for _ in range(3):
-            heard.transport.send(notification("notifications/cancelled"))
+            heard.transport.write(notification("notifications/cancelled"))
     assert len(got) == 3
 
 
@@ -208,8 +208,8 @@ async def test_a_server_that_does_not_read_blocks_nobody_and_fails_what_is_too_m
     async with talking(handle) as heard:
         heard.transport.closing = Closing.KILL
         big = call(1, "x" * 8_000_000)  # more than the sockets between us hold
-        heard.transport.send(big)
-        heard.transport.send(call(2))
+        heard.transport.write(big)
+        heard.transport.write(call(2))
         error = await heard.failure(2)
         assert 1 not in heard.failures
         is_over.set()
@@ -235,7 +235,7 @@ async def test_the_handshake_is_told_with_its_secrets_masked() -> None:
 
 async def test_a_server_without_the_subprotocol_is_connected_with_a_remark() -> None:
     async with talking(echo, subprotocols=None) as heard:
-        heard.transport.send(call(1))
+        heard.transport.write(call(1))
         await heard.message()
     assert heard.remarks() == ["the server did not accept the subprotocol 'mcp'"]
 

@@ -171,7 +171,7 @@ class Socket:
         workspace, bus = self._workspace, self._workspace.bus
         workspace.reload()
         kept = bus.since(0)
-        oldest = kept[0][2] if kept else bus.last_seq + 1
+        oldest = kept[0].seq if kept else bus.last_seq + 1
         is_resumed = command.run_id == bus.run_id and command.seq is not None
         if is_resumed and command.seq is not None:
             after = min(command.seq, bus.last_seq)

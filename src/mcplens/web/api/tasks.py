@@ -19,8 +19,9 @@ class TaskView(msgspec.Struct, frozen=True, kw_only=True):
     """A task: one that the server runs for us (`client`), or one that we hold (`receiver`).
 
     `expires` is when it is forgotten (null: never), `request_seq` the frame of the request that
-    became this task, and `question_id` what it waits for. `is_gone` says that it is no longer followed. `created` is by
-    the clock of the side that runs it, `started` by that of this machine, if it saw the beginning.
+    became this task, and `question_id` what it waits for. `is_gone` says that it is no longer
+    followed. `created` is by the clock of the side that runs it, `started` by that of this machine,
+    if it saw the beginning.
     """
 
     task_id: str
