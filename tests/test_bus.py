@@ -151,7 +151,7 @@ async def test_a_client_reads_the_events_of_its_own_server_only() -> None:
 
 async def test_bytes_that_are_no_text_are_shown_as_they_are() -> None:
     bus = Bus(ManualClock())
-    Publisher(bus, "s")(StderrLine, 7, b"caf\xe9")
+    Publisher(bus, "s")(StderrLine(pid=7, data=b"caf\xe9", request_seq=None))
     (line,) = bus.kept()
     assert isinstance(line, StderrLine)
     assert line.data == b"caf\xe9"
@@ -168,8 +168,8 @@ def test_what_has_a_state_shows_it() -> None:
 def test_what_came_since_an_event_can_be_asked_for_by_any_thread() -> None:
     bus = Bus(ManualClock(), max_events=3)
     remark(bus, *"abcde")
-    assert [published[2] for published in bus.since(0)] == [3, 4, 5]
-    assert [published[2] for published in bus.since(4)] == [5]
+    assert [event.seq for event in bus.since(0)] == [3, 4, 5]
+    assert [event.seq for event in bus.since(4)] == [5]
     assert bus.since(5) == []
     assert bus.since(99) == []
 
@@ -179,4 +179,4 @@ def test_an_event_that_has_its_number_but_not_yet_its_place_is_for_the_next_time
     remark(bus, "a", "b")
     bus._last_seq = 3
     assert bus.since(2) == []
-    assert [published[2] for published in bus.since(1)] == [2]
+    assert [event.seq for event in bus.since(1)] == [2]

@@ -29,9 +29,9 @@ class CountingBus(Bus):
 
     received = 0
 
-    def publish(self, kind: type[Event], server_id: str, size_bytes: int, *fields: Any) -> None:
-        self.received += kind is FrameReceived
-        super().publish(kind, server_id, size_bytes, *fields)
+    def publish(self, event: Event, server_id: str, size_bytes: int = 0) -> int:
+        self.received += isinstance(event, FrameReceived)
+        return super().publish(event, server_id, size_bytes)
 
 
 class CountingServer(ScriptedServer):

@@ -15,6 +15,7 @@ import aiohttp
 from websockets.asyncio.client import ClientConnection, connect
 
 from mcplens.config.environment import Environment
+from mcplens.events import LogReceived
 from mcplens.web.server import Opened, open_web
 from mcplens.workspace.workspace import Workspace
 from tests.servers.run import ROOT, argv
@@ -249,3 +250,10 @@ async def site(
 
 
 PYTHON = sys.executable
+
+
+def logged(data: object, logger: str | None = None) -> LogReceived:
+    """A line of a server's log that belongs to no request."""
+    return LogReceived(
+        level="info", logger=logger, data=data, request_seq=None, frame_seq=None, call_id=None
+    )

@@ -19,7 +19,7 @@ import aiohttp
 import pytest
 from websockets.asyncio.client import connect
 
-from mcplens.cli.command_options import SHARED_NAMES, State
+from mcplens.cli.command_options import SHARED_NAMES, CommandOptions
 from mcplens.cli.target_resolution import overrides_of
 from tests.cli.shell import TIMEOUT_S, Shell, read_until
 from tests.servers.run import argv
@@ -137,7 +137,7 @@ def test_options_that_would_be_ignored_are_refused(shell: Shell) -> None:
 
 
 def test_an_option_of_nought_counts() -> None:
-    state = State()
+    state = CommandOptions()
     state.options = dict.fromkeys(SHARED_NAMES) | {"retries": 0, "timeout": 0, "env": {}}
     assert overrides_of(state) == {
         "max_retries": 0, "request_timeout_s": None, "max_total_timeout_s": None,

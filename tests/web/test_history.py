@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from mcplens.events import HttpRequestSent, LogReceived
+from mcplens.events import HttpRequestSent
 from mcplens.version import VERSION
 
-from .harness import PATIENCE_S, Page, Refusal, Site
+from .harness import PATIENCE_S, Page, Refusal, Site, logged
 
 
 async def recorded(web: Site, **query: str) -> list[dict[str, Any]]:
@@ -70,7 +70,7 @@ async def test_an_event_is_had_with_fields_that_are_too_large_for_a_row(
 ) -> None:
     await page.connected("demo")
     data = {"text": "z" * 50_000}
-    web.workspace.bus.publish(LogReceived, "demo", 0, "info", None, data)
+    web.workspace.bus.publish(logged(data), "demo")
     event = await page.until(
         lambda: next((e for e in page.events if e["kind"] == "LogReceived" and e["is_cut"]), None)
     )
@@ -130,12 +130,16 @@ async def test_a_recording_is_exported_and_brought_back(web: Site, page: Page) -
     assert (log["version"], log["creator"]["version"]) == ("1.2", VERSION)
 
 
+def posted(exchange_id: int, url: str) -> HttpRequestSent:
+    return HttpRequestSent(exchange_id=exchange_id, method="POST", url=url, headers=[], body=b"{}")
+
+
 async def test_what_is_exported_of_one_server_holds_nothing_of_another(web: Site) -> None:
     run_id = web.workspace.bus.run_id
     for server_id in ("one", "other"):
         url = f"http://localhost/{server_id}"
-        web.workspace.bus.publish(HttpRequestSent, server_id, 2, 1, "POST", url, [], b"{}")
-        web.workspace.bus.publish(LogReceived, server_id, 0, "info", None, f"said by {server_id}")
+        web.workspace.bus.publish(posted(1, url), server_id, 2)
+        web.workspace.bus.publish(logged(f"said by {server_id}"), server_id)
     await recorded(web, text="said by other", run=run_id)
     for shape in ("jsonl", "har"):
         query = {"format": shape, "run": run_id}
@@ -151,7 +155,7 @@ async def test_of_the_rows_that_a_page_shows_nothing_else_is_exported(web: Site)
     run_id = web.workspace.bus.run_id
     for number in range(1, 5):
         url = f"http://localhost/{number}"
-        web.workspace.bus.publish(HttpRequestSent, "one", 2, number, "POST", url, [], b"{}")
+        web.workspace.bus.publish(posted(number, url), "one", 2)
     events = await recorded(web, text="localhost/4", run=run_id)
     last = events[0]["seq"]
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from mcplens.bus import Bus
 from mcplens.clock import ManualClock
 from mcplens.events import ClientTaskChanged, QuestionClosed, QuestionOpened, ReceiverTaskChanged
@@ -15,9 +17,66 @@ FORM = {"message": "who?", "requestedSchema": {"type": "object", "properties": {
 
 def open_question(site: Site, number: int) -> None:
     site.workspace.bus.publish(
-        QuestionOpened, "demo", 0, f"elicitation-{number}", "elicitation/create", FORM, 7, 3,
-        "request", None, 300.0,
-    )  # fmt: skip
+        QuestionOpened(
+            question_id=f"elicitation-{number}",
+            method="elicitation/create",
+            params=FORM,
+            request_id=7,
+            request_seq=70,
+            caused_by_seq=3,
+            call_id=None,
+            timeout_s=300.0,
+        ),
+        "demo",
+    )
+
+
+def question_opened(name: str, params: dict[str, Any]) -> QuestionOpened:
+    return QuestionOpened(
+        question_id=name,
+        method="elicitation/create",
+        params=params,
+        request_seq=None,
+        caused_by_seq=None,
+        call_id=None,
+    )
+
+
+def question_closed(name: str, answered_by: str = "") -> QuestionClosed:
+    return QuestionClosed(
+        question_id=name,
+        method="elicitation/create",
+        outcome="answered",
+        answered_by=answered_by,
+        opened_seq=None,
+    )
+
+
+def ask_for_sampling(site: Site, params: dict[str, Any]) -> None:
+    site.workspace.bus.publish(
+        QuestionOpened(
+            question_id="sampling-1",
+            method="sampling/createMessage",
+            params=params,
+            request_seq=None,
+            caused_by_seq=None,
+            call_id=None,
+        ),
+        "demo",
+    )
+
+
+def task_changed(
+    kind: type[ClientTaskChanged | ReceiverTaskChanged], task_id: str, task: dict[str, Any]
+) -> ClientTaskChanged | ReceiverTaskChanged:
+    return kind(
+        task_id=task_id,
+        method="tools/call",
+        status="working",
+        task=task,
+        request_seq=None,
+        call_id=None,
+    )
 
 
 async def test_questions_survive_a_reload_while_they_wait_and_when_they_ended(
@@ -30,14 +89,13 @@ async def test_questions_survive_a_reload_while_they_wait_and_when_they_ended(
         view = first.things["questions", "demo/elicitation-1"]
         assert view["params"] == FORM
         assert view["deadline"] - view["opened"] == 300
-        assert view["caused_by"] == 3
+        assert (view["request_seq"], view["caused_by_seq"], view["is_inferred"]) == (70, 3, False)
     async with web.page() as second:
         waiting = second.hello["questions"]
         assert [one["question_id"] for one in waiting] == [
             "demo/elicitation-1", "demo/elicitation-2",
         ]  # fmt: skip
-        fields = ("elicitation-1", "elicitation/create", "answered", "person")
-        web.workspace.bus.publish(QuestionClosed, "demo", 0, *fields)
+        web.workspace.bus.publish(question_closed("elicitation-1", "person"), "demo")
         key = ("questions", "demo/elicitation-1")
         await second.until(lambda: second.things[key]["is_done"])
         ended = second.things[key]
@@ -52,10 +110,8 @@ async def test_the_pictures_and_sounds_of_a_question_are_served(web: Site) -> No
     image = {"type": "image", "data": "iVBORw0KGgo=", "mimeType": "image/png"}
     page_in_it = {"type": "image", "data": "PHNjcmlwdD4=", "mimeType": "text/html"}
     params = {"messages": [{"role": "user", "content": [image, page_in_it]}], "maxTokens": 1}
-    web.workspace.bus.publish(
-        QuestionOpened, "demo", 0, "sampling-1", "sampling/createMessage", params
-    )
-    web.workspace.follower.catch_up()
+    ask_for_sampling(web, params)
+    web.workspace.bus_reader.catch_up()
     url = f"{web.inside}/api/questions/demo%2Fsampling-1/blob"
     pointer = "/messages/0/content/{}/data"
     async with web.http.get(url, params={"pointer": pointer.format(0)}) as answer:
@@ -72,10 +128,8 @@ async def test_the_pictures_and_sounds_of_a_question_are_served(web: Site) -> No
 
 async def test_what_a_question_asks_is_served_with_every_digit(web: Site) -> None:
     params = {"messages": [], "maxTokens": 1, "metadata": {"id": 12345678901234567890}}
-    web.workspace.bus.publish(
-        QuestionOpened, "demo", 0, "sampling-1", "sampling/createMessage", params
-    )
-    web.workspace.follower.catch_up()
+    ask_for_sampling(web, params)
+    web.workspace.bus_reader.catch_up()
     async with web.http.get(f"{web.inside}/api/questions/demo%2Fsampling-1/params") as answer:
         assert answer.content_type == "application/json"
         assert "12345678901234567890" in await answer.text()
@@ -90,7 +144,7 @@ async def test_tasks_of_both_roles_are_told_apart(web: Site) -> None:
     }  # fmt: skip
     async with web.page() as page:
         for kind in (ClientTaskChanged, ReceiverTaskChanged):
-            web.workspace.bus.publish(kind, "demo", 0, "t", "tools/call", "working", task, False)
+            web.workspace.bus.publish(task_changed(kind, "t", task), "demo")
         await page.until(lambda: ("tasks", "demo/receiver/t") in page.things)
         ours = page.things["tasks", "demo/client/t"]
         assert (ours["role"], ours["poll_interval_s"]) == ("client", 0.5)
@@ -102,20 +156,22 @@ async def test_tasks_of_both_roles_are_told_apart(web: Site) -> None:
 def test_what_is_kept_is_bounded() -> None:
     bus = Bus(ManualClock(), max_events=10_000)
     for number in range(MOST_TASKS + 50):
-        bus.publish(ClientTaskChanged, "s", 0, f"t{number}", "tools/call", "working", {}, False)
+        bus.publish(task_changed(ClientTaskChanged, f"t{number}", {}), "s")
     tasks = Tasks(lambda key, server_id: None)
-    for published in bus.since(0):
-        tasks.heed(published)
+    for event in bus.since(0):
+        assert isinstance(event, ClientTaskChanged)
+        tasks.heed(event)
     assert len(list(tasks)) == MOST_TASKS
     told: list[str] = []
     questions = Questions(lambda key, server_id: told.append(key))
     bus = Bus(ManualClock(), max_events=10_000)
     large = {"message": "who?", "requestedSchema": {"description": "x" * 100_000}}
     for number in range(500):
-        bus.publish(QuestionOpened, "s", 0, f"q{number}", "elicitation/create", large)
-        bus.publish(QuestionClosed, "s", 0, f"q{number}", "elicitation/create", "answered")
-    for published in bus.since(0):
-        questions.heed(published)
+        name = f"q{number}"
+        bus.publish(question_opened(name, large), "s")
+        bus.publish(question_closed(name), "s")
+    for event in bus.since(0):
+        questions.heed(event)
     assert [one.params for one in questions] == [{"message": "who?"}] * 100
     assert questions.waiting() == []
     assert told.count("s/q0") == 3, "opened, ended, forgotten"

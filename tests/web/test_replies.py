@@ -46,7 +46,7 @@ class DeafPage:
 async def test_a_page_that_takes_no_replies_is_not_read_any_further(web: Site) -> None:
     page = DeafPage()
     workspace = web.workspace
-    feed = Feed(workspace.bus, workspace.follower)
+    feed = Feed(workspace.bus, workspace.bus_reader)
     socket = Socket(cast(WebSocket, cast(Any, page)), workspace, feed, None)
     running = asyncio.create_task(socket.run())
     for _ in range(10 * COUNT):

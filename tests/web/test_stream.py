@@ -19,7 +19,7 @@ from mcplens.web.messages import Reply
 from mcplens.web.outbox import encoded
 from mcplens.web.registry import LATEST_VIEWS
 from mcplens.web.rows import LOG_BYTES, EventEncoder
-from mcplens.workspace.following import Follower
+from mcplens.workspace.bus_reader import BusReader
 
 from .harness import Page, Refusal, Site
 
@@ -49,7 +49,7 @@ async def test_a_page_that_comes_back_gets_what_it_has_not_seen(web: Site) -> No
         await first.connected("demo")
         await first.until(lambda: first.last_seq >= web.workspace.bus.last_seq)
         seen, run_id = first.last_seq, first.hello["run_id"]
-    web.workspace.bus.publish(Remark, "demo", 0, "while nobody looked")
+    web.workspace.bus.publish(Remark(message="while nobody looked"), "demo")
     async with web.page({"run_id": run_id, "seq": seen}) as second:
         assert second.hello["is_resumed"]
         await second.until(lambda: second.events)
@@ -61,7 +61,7 @@ async def test_a_page_of_another_run_starts_afresh_with_the_newest_events(
     web: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for number in range(50):
-        web.workspace.bus.publish(Remark, "demo", 0, str(number))
+        web.workspace.bus.publish(Remark(message=str(number)), "demo")
     monkeypatch.setattr(sockets, "BACKLOG", 10)
     async with web.page({"run_id": "another", "seq": 7}) as page:
         assert not page.hello["is_resumed"]
@@ -81,11 +81,11 @@ async def test_two_pages_see_the_same(web: Site) -> None:
 def test_a_reader_that_fell_behind_is_told_what_it_missed() -> None:
     clock = ManualClock()
     bus = Bus(clock, max_events=100)
-    follower = Follower(bus, clock)
+    follower = BusReader(bus, clock)
     feed = Feed(bus, follower)
     feed.join(lambda: None, 0)
     for number in range(250):
-        bus.publish(Remark, "s", 0, str(number))
+        bus.publish(Remark(message=str(number)), "s")
     follower.catch_up()
     missed = feed.after(0)
     assert missed is not None
@@ -101,11 +101,21 @@ def test_what_the_feed_keeps_is_bounded_in_bytes(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(feeds, "MOST_BYTES", 8 * 1024 * 1024)
     clock = ManualClock()
     bus = Bus(clock, max_events=100_000)
-    follower = Follower(bus, clock)
+    follower = BusReader(bus, clock)
     feed = Feed(bus, follower)
     feed.join(lambda: None, 0)
     for _ in range(3_000):
-        bus.publish(LogReceived, "s", 0, "info", None, "x" * 5_000)
+        bus.publish(
+            LogReceived(
+                level="info",
+                logger=None,
+                data="x" * 5_000,
+                request_seq=None,
+                frame_seq=None,
+                call_id=None,
+            ),
+            "s",
+        )
     follower.catch_up()
     assert feed._bytes <= feeds.MOST_BYTES
     missed = feed.after(0)
@@ -119,9 +129,9 @@ def test_what_the_feed_keeps_is_bounded_in_bytes(monkeypatch: pytest.MonkeyPatch
 def test_while_nobody_looks_nothing_is_encoded() -> None:
     clock = ManualClock()
     bus = Bus(clock)
-    follower = Follower(bus, clock)
+    follower = BusReader(bus, clock)
     feed = Feed(bus, follower)
-    bus.publish(Remark, "s", 0, "x")
+    bus.publish(Remark(message="x"), "s")
     follower.catch_up()
     assert feed.after(0) is None
 
@@ -129,9 +139,29 @@ def test_while_nobody_looks_nothing_is_encoded() -> None:
 def test_an_event_of_any_size_and_text_becomes_a_short_row() -> None:
     clock = ManualClock()
     bus = Bus(clock)
-    bus.publish(LogReceived, "s", 0, "info", None, {"text": "x" * 1_000_000})
-    bus.publish(StderrLine, "s", 0, 7, b"\xff\xfe" * 1_000_000)
-    bus.publish(LogReceived, "s", 0, "info", "\ud800", {"\ud800": "\udfff"})
+    bus.publish(
+        LogReceived(
+            level="info",
+            logger=None,
+            data={"text": "x" * 1_000_000},
+            request_seq=None,
+            frame_seq=None,
+            call_id=None,
+        ),
+        "s",
+    )
+    bus.publish(StderrLine(pid=7, data=b"\xff\xfe" * 1_000_000, request_seq=None), "s")
+    bus.publish(
+        LogReceived(
+            level="info",
+            logger="\ud800",
+            data={"\ud800": "\udfff"},
+            request_seq=None,
+            frame_seq=None,
+            call_id=None,
+        ),
+        "s",
+    )
     encoded = EventEncoder("r").encode(bus.since(0))
     rows = [json.loads(row) for row in encoded]
     assert rows[0]["is_cut"]
@@ -143,8 +173,18 @@ def test_an_event_of_any_size_and_text_becomes_a_short_row() -> None:
 
 def test_a_row_has_a_log_line_whole_unless_it_is_very_long() -> None:
     bus = Bus(ManualClock())
-    bus.publish(LogReceived, "s", 0, "info", None, {"text": "x" * 12_000})
-    bus.publish(StderrLine, "s", 0, 7, b"y" * 12_000)
+    bus.publish(
+        LogReceived(
+            level="info",
+            logger=None,
+            data={"text": "x" * 12_000},
+            request_seq=None,
+            frame_seq=None,
+            call_id=None,
+        ),
+        "s",
+    )
+    bus.publish(StderrLine(pid=7, data=b"y" * 12_000, request_seq=None), "s")
     said, written = [json.loads(row) for row in EventEncoder("r").encode(bus.since(0))]
     assert said["detail"]["data"] == {"text": "x" * 12_000}
     assert written["head"] == "y" * 12_000
@@ -160,7 +200,7 @@ async def test_a_recording_that_fails_is_told_to_pages_that_are_open(
     async with web.page() as page:
         assert page.hello["recording_problem"] is None
         monkeypatch.setattr(Database, "add", fail)
-        web.workspace.bus.publish(Remark, "demo", 0, "not recorded")
+        web.workspace.bus.publish(Remark(message="not recorded"), "demo")
         told = await page.until(lambda: page.things.get(("recording", "")))
         assert told == {"problem": "not recorded: no space left"}
 
@@ -192,7 +232,7 @@ async def test_a_page_that_can_no_longer_be_told_anything_is_closed_so_that_it_c
         assert json.loads(await socket.recv())["type"] == "Hello"
         with monkeypatch.context() as patch:
             patch.setattr(outbox.Outbox, "_next_events", lambda self: 1 / 0)
-            web.workspace.bus.publish(Remark, "demo", 0, "x")
+            web.workspace.bus.publish(Remark(message="x"), "demo")
             async with asyncio.timeout(20):
                 await socket.wait_closed()
         assert socket.close_code == 1001
@@ -223,7 +263,7 @@ async def test_a_page_that_does_not_read_slows_nobody(
         await page.connected("demo")
         for _ in range(3):
             for number in range(15_000):
-                web.workspace.bus.publish(Remark, "demo", 0, f"flood {number}")
+                web.workspace.bus.publish(Remark(message=f"flood {number}"), "demo")
             await page.until(lambda: page.last_seq >= web.workspace.bus.last_seq)
         call = await page.call("CallTool", server_id="demo", name="echo", arguments={"text": "x"})
         assert call["status"] == "completed"

@@ -19,11 +19,11 @@ async def test_missed_events_are_made_up_for_by_asking_the_client() -> None:
     client = create_mcp_client(server_id="s", elicitation=True)
     told: list[str] = []
     questions = Questions(lambda key, server_id: told.append(key))
-    request = ServerRequest(7, "elicitation/create", FORM, b"{}", 3)
+    request = ServerRequest(7, "elicitation/create", FORM, b"{}", caused_by_seq=3)
     waits = asyncio.ensure_future(client.elicitation.on_request(request))
     await asyncio.sleep(0)
     (opened,) = questions.reconcile("s", client)
-    assert (opened.question_id, opened.caused_by) == ("s/elicitation-1", 3)
+    assert (opened.question_id, opened.caused_by_seq) == ("s/elicitation-1", 3)
     assert opened.deadline == opened.opened + 300
     assert questions.reconcile("s", client) == []
     client.elicitation.decline("elicitation-1")
