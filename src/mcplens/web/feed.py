@@ -14,7 +14,8 @@ from typing import Final
 
 import msgspec
 
-from mcplens.bus import Bus, Published
+from mcplens.bus import Bus
+from mcplens.events import Event
 from mcplens.web.rows import EventEncoder
 from mcplens.workspace.following import Follower
 
@@ -66,18 +67,18 @@ class Feed:
         if not self._wakers:
             self._follower.remove(self._take)
 
-    def _take(self, batch: list[Published], _missed: int) -> None:
-        batch = [published for published in batch if published[2] > self._last_seq]
+    def _take(self, batch: list[Event], _missed: int) -> None:
+        batch = [event for event in batch if event.seq > self._last_seq]
         if not batch:
             return
-        if batch[0][2] != self._last_seq + 1:
+        if batch[0].seq != self._last_seq + 1:
             # A place in the ring is a number; what is before a gap is for the recording to tell.
             self._ring.clear()
             self._bytes = 0
-        for published, data in zip(batch, self._encoder.encode(batch), strict=True):
-            self._ring.append((published[2], data))
+        for event, data in zip(batch, self._encoder.encode(batch), strict=True):
+            self._ring.append((event.seq, data))
             self._bytes += len(data)
-        self._last_seq = batch[-1][2]
+        self._last_seq = batch[-1].seq
         while len(self._ring) > MOST_EVENTS or self._bytes > MOST_BYTES:
             self._bytes -= len(self._ring.popleft()[1])
         for wake in list(self._wakers):

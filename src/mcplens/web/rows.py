@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import msgspec
 
-from mcplens.bus import Published
+from mcplens.events import Event
 from mcplens.store.any_json import to_json
 from mcplens.store.names import short_id, short_method
 from mcplens.store.rows import Row, RowEncoder
@@ -43,7 +43,7 @@ class EventEncoder:
     def __repr__(self) -> str:
         return f"<EventEncoder of {self._run_id}>"
 
-    def encode(self, batch: list[Published]) -> list[bytes]:
+    def encode(self, batch: list[Event]) -> list[bytes]:
         return [encoded(event_view(self._run_id, row)) for row in self._rows.encode(batch)]
 
 
@@ -56,32 +56,31 @@ def encoded(view: EventView) -> bytes:
 
 def event_view(run_id: str, row: Row, *, is_whole: bool = False) -> EventView:
     """One event as a row shows it, or with all its fields."""
-    seq, wall, mono, server_id, kind, method, request_id, status, about, payload = row
-    detail = dict(about or {})
+    kind, detail = row.kind, dict(row.detail or {})
     malformed = detail.get("malformed")
     most = LOG_BYTES if kind == "LogReceived" else DETAIL_BYTES
     detail, is_cut = shortened(detail, WHOLE_BYTES if is_whole else most)
-    data = payload or b""
+    data = row.payload or b""
     head = _head(data, LOG_BYTES if kind == "StderrLine" else HEAD_CHARACTERS)
     reason = malformed["reason"] if isinstance(malformed, dict) else None
     if reason is None and kind in _FRAMES:
         reason = _no_text(data)
     return EventView(
         run_id,
-        seq,
-        wall,
-        mono,
-        server_id,
+        row.seq,
+        row.wall,
+        row.mono,
+        row.server_id,
         kind,
-        short_method(method),  # recordings of older versions have them whole
-        short_id(request_id),
-        status,
+        short_method(row.method),  # recordings of older versions have them whole
+        short_id(row.request_id),
+        row.status,
         len(data),
         head,
         reason,
         detail,
         is_cut or (kind == "StderrLine" and len(head) == LOG_BYTES < len(data)),
-        status == "result" and _says_error(data),
+        row.status == "result" and _says_error(data),
     )
 
 
