@@ -8,8 +8,11 @@ from __future__ import annotations
 
 import sys
 import time
+from copy import copy
 from pathlib import Path
 from typing import Any, get_args
+
+import msgspec
 
 from mcplens import events
 from mcplens.bus import Bus, Publisher
@@ -25,68 +28,145 @@ BROKEN = b'{"jsonrpc":"2.0","id":7,"result":\xff\xfe}'
 ERROR = {"code": "SERVER_ERROR", "message": "no", "details": {"data": [1, 2.5, None]}}
 HEADERS = [("Authorization", "‹masked, 12 characters›"), ("Accept", "application/json")]
 
-# The own fields of one event of every kind, all of them given.
-FIELDS: dict[str, tuple[Any, ...]] = {
-    "FrameSent": (parse(REQUEST), len(REQUEST), 1),
-    "FrameReceived": (parse(REPLY), len(REPLY), 1),
-    "HttpRequestSent": (3, "POST", "http://h/mcp?key=‹masked, 3 characters›", HEADERS, REQUEST),
-    "HttpResponseReceived": (3, 200, "OK", [("Content-Type", "text/event-stream")], 0.25),
-    "HttpBytesReceived": (3, b"data: \xff\n\n"),
-    "HttpExchangeEnded": (3, 0.5, b"the rest", "cut off"),
-    "ProcessStarted": (42, ["/bin/server", "--flag"], "/tmp", ["TOKEN"]),
-    "ProcessExited": (42, None, "SIGKILL"),
-    "StderrLine": (42, b"warning: \xe4"),
-    "Remark": ("fallback to SSE",),
-    "StateChanged": ("connecting", "retrying", "failed", 1, 3, 2.0, ERROR),
-    "EraDecided": ("handshake", "2025-11-25", "pinned"),
-    "ServerIntroduced": ("2025-11-25", {"name": "s"}, {"tools": {}}, "be nice"),
-    "PingAnswered": (0.002,),
-    "PingUnanswered": (2, 5.0),
-    "RequestStarted": (1, "tools/call"),
-    "RequestEnded": (1, "tools/call", "error", 0.125, ERROR),
-    "RequestPaused": ([1, "two"], "q"),
-    "RequestResumed": ([1, "two"], "q"),
-    "ProgressReceived": (1, 0.5, 2.0, "half"),
-    "LateReply": (1, "tools/call", parse(REPLY)),
-    "ReplyUnmatched": (parse(BROKEN), "no request waits"),
-    "NotificationReceived": ("notifications/x", {"a": [1, {"b": None}]}),
-    "LogReceived": ("info", "db", {"rows": 3}),
-    "ServerRequestReceived": ("q", "sampling/createMessage", {"messages": []}, 1),
-    "ServerRequestEnded": ("q", "sampling/createMessage", "answered"),
-    "QuestionOpened": (
-        "q1",
-        "sampling/createMessage",
-        {"messages": []},
-        "r7",
-        1,
-        "task",
-        "t1",
-        30.0,
+# One event of every kind, with every field given.
+SAMPLES: tuple[Event, ...] = (
+    events.FrameSent(
+        message=parse(REQUEST), size_bytes=len(REQUEST), method="tools/call", exchange_id=3,
+        request_seq=1, caused_by_seq=2, is_inferred=True, call_id="c1", purpose="call",
+        inbound_seq=7,
     ),
-    "QuestionClosed": ("q1", "sampling/createMessage", "answered", "person"),
-    "ElicitationCompleted": ("e1", True),
-    "RootsChanged": ([{"uri": "file:///x", "name": "x"}],),
-    "ReceiverTaskChanged": ("t1", "sampling/createMessage", "working", {"ttl": 60000}, True),
-    "ClientTaskChanged": ("t2", "tools/call", "working", {"ttl": None}, True),
-    "InputRoundStarted": (1, "tools/call", 2, 10, ["name"]),
-    "ListRefreshed": ("tools", 5, ERROR),
-    "ResourceRefreshed": ("file:///x", ERROR),
-    "SubscriptionChanged": ("lost", "reset"),
-    "EventsMissed": (3, 9),
-}
+    events.FrameReceived(
+        message=parse(REPLY), size_bytes=len(REPLY), method="tools/call", exchange_id=3,
+        request_seq=1, caused_by_seq=2, is_inferred=True, call_id="c1", purpose="call",
+    ),
+    events.HttpRequestSent(
+        exchange_id=3, method="POST", url="http://h/mcp?key=‹masked, 3 characters›",
+        headers=HEADERS, body=REQUEST,
+    ),
+    events.HttpResponseReceived(
+        exchange_id=3, status=200, reason="OK", headers=[("Content-Type", "text/event-stream")],
+        elapsed_s=0.25,
+    ),
+    events.HttpBytesReceived(exchange_id=3, data=b"data: \xff\n\n"),
+    events.HttpExchangeEnded(exchange_id=3, elapsed_s=0.5, body=b"the rest", error="cut off"),
+    events.ProcessStarted(
+        pid=42, argv=["/bin/server", "--flag"], cwd="/tmp", env_names=["TOKEN"]
+    ),
+    events.ProcessExited(pid=42, exit_code=None, signal="SIGKILL"),
+    events.StderrLine(pid=42, data=b"warning: \xe4", request_seq=1, is_inferred=True),
+    events.Remark(message="fallback to SSE"),
+    events.StateChanged(
+        old="connecting", new="retrying", transition="failed", retry_count=1, max_retries=3,
+        retry_in_s=2.0, error=ERROR,
+    ),
+    events.EraDecided(era="handshake", protocol_version="2025-11-25", reason="pinned"),
+    events.ServerIntroduced(
+        protocol_version="2025-11-25", server_info={"name": "s"}, capabilities={"tools": {}},
+        instructions="be nice",
+    ),
+    events.PingAnswered(latency_s=0.002),
+    events.PingUnanswered(in_a_row=2, timeout_s=5.0),
+    events.RequestStarted(request_id=1, method="tools/call", request_seq=1),
+    events.RequestEnded(
+        request_id=1, method="tools/call", status="error", elapsed_s=0.125, error=ERROR,
+        request_seq=1,
+    ),
+    events.RequestPaused(
+        request_ids=[1, "two"], question_id="q", request_seqs=[1, 2], question_seq=3
+    ),
+    events.RequestResumed(
+        request_ids=[1, "two"], question_id="q", request_seqs=[1, 2], question_seq=3
+    ),
+    events.ProgressReceived(
+        request_id=1, progress=0.5, total=2.0, message="half", request_seq=1, frame_seq=2
+    ),
+    events.LateReply(
+        request_id=1, method="tools/call", message=parse(REPLY), request_seq=1, frame_seq=2
+    ),
+    events.ReplyUnmatched(
+        message=parse(BROKEN), reason="no request waits", request_seq=1, is_inferred=True,
+        frame_seq=2,
+    ),
+    events.NotificationReceived(
+        method="notifications/x", params={"a": [1, {"b": None}]}, request_seq=1, is_inferred=True,
+        frame_seq=2,
+    ),
+    events.LogReceived(
+        level="info", logger="db", data={"rows": 3}, request_seq=1, is_inferred=True, call_id="c1",
+        frame_seq=2,
+    ),
+    events.ServerRequestReceived(
+        request_id="q", method="sampling/createMessage", params={"messages": []}, request_seq=2,
+        caused_by_seq=1, is_inferred=True, call_id="c1",
+    ),
+    events.ServerRequestEnded(
+        request_id="q", method="sampling/createMessage", outcome="answered", request_seq=2
+    ),
+    events.QuestionOpened(
+        question_id="q1", method="sampling/createMessage", params={"messages": []},
+        request_id="r7", request_seq=2, caused_by_seq=1, is_inferred=True, call_id="c1",
+        origin="task", task_id="t1", timeout_s=30.0,
+    ),
+    events.QuestionClosed(
+        question_id="q1", method="sampling/createMessage", outcome="answered",
+        answered_by="person", opened_seq=4,
+    ),
+    events.ElicitationCompleted(elicitation_id="e1", is_known=True),
+    events.RootsChanged(roots=[{"uri": "file:///x", "name": "x"}]),
+    events.ReceiverTaskChanged(
+        task_id="t1", method="sampling/createMessage", status="working", task={"ttl": 60000},
+        is_gone=True, request_seq=2, call_id="c1",
+    ),
+    events.ClientTaskChanged(
+        task_id="t2", method="tools/call", status="working", task={"ttl": None}, is_gone=True,
+        request_seq=1, call_id="c1",
+    ),
+    events.InputRoundStarted(
+        request_id=1, method="tools/call", round=2, most_rounds=10, keys=["name"], request_seq=1,
+        call_id="c1",
+    ),
+    events.ListRefreshed(kind="tools", count=5, error=ERROR),
+    events.ResourceRefreshed(uri="file:///x", error=ERROR),
+    events.SubscriptionChanged(state="lost", reason="reset"),
+    events.EventsMissed(first_seq=3, last_seq=9),
+)  # fmt: skip
+BY_KIND = {type(event): event for event in SAMPLES}
 KINDS: tuple[type[Event], ...] = get_args(AnyEvent)
 
 
 def sample(kind: type[Event], seq: int = 1, run_id: str = "run") -> Event:
     """An event with every field set."""
-    return kind(run_id, seq, 1700000000.25 + seq, 10.5 + seq, "server", *FIELDS[kind.__name__])
+    return msgspec.structs.replace(
+        BY_KIND[kind],
+        run_id=run_id,
+        seq=seq,
+        wall=1700000000.25 + seq,
+        mono=10.5 + seq,
+        server_id="server",
+    )
 
 
 def publish_all(bus: Bus, server_id: str = "server") -> None:
     """One event of every kind."""
     publish = Publisher(bus, server_id)
-    for kind in KINDS:
-        publish(kind, *FIELDS[kind.__name__], size_bytes=10)
+    for event in SAMPLES:
+        publish(copy(event), size_bytes=10)
+
+
+def sent(raw: bytes, **links: Any) -> events.FrameSent:
+    """A message of ours, with the links that are given."""
+    links = {"exchange_id": None, "request_seq": None, "method": _method(raw)} | links
+    return events.FrameSent(message=parse(raw), size_bytes=len(raw), **links)
+
+
+def received(raw: bytes, **links: Any) -> events.FrameReceived:
+    """A message of the server's, with the links that are given."""
+    links = {"exchange_id": None, "request_seq": None, "method": _method(raw)} | links
+    return events.FrameReceived(message=parse(raw), size_bytes=len(raw), **links)
+
+
+def _method(raw: bytes) -> str | None:
+    return getattr(parse(raw), "method", None) or None
 
 
 def publish_frames(bus: Bus, count: int, server_id: str = "server", text: str = "tick") -> None:
@@ -94,18 +174,28 @@ def publish_frames(bus: Bus, count: int, server_id: str = "server", text: str = 
     publish = Publisher(bus, server_id)
     for number in range(count):
         data = encode_notification("notifications/x", {"text": text, "n": number})
-        publish(events.FrameReceived, parse(data), len(data), None, size_bytes=len(data))
+        publish(received(data), len(data))
 
 
-def call(bus: Bus, request_id: int, text: str = "x", server_id: str = "server") -> None:
-    """A tool call that is answered, as the session publishes it."""
+def call(bus: Bus, request_id: int, text: str = "x", server_id: str = "server") -> int:
+    """A tool call that is answered, as the session publishes it; gives the seq of its request."""
     publish = Publisher(bus, server_id)
     asked = encode_request(request_id, "tools/call", {"name": "echo", "arguments": {"text": text}})
     answer = encode_result(request_id, {"content": [{"type": "text", "text": text}]})
-    publish(events.RequestStarted, request_id, "tools/call")
-    publish(events.FrameSent, parse(asked), len(asked), request_id, size_bytes=len(asked))
-    publish(events.FrameReceived, parse(answer), len(answer), None, size_bytes=len(answer))
-    publish(events.RequestEnded, request_id, "tools/call", "completed", 0.01, None)
+    links = {"method": "tools/call", "call_id": f"c{request_id}", "purpose": "call"}
+    seq = publish(sent(asked, **links), len(asked))
+    publish(events.RequestStarted(request_id=request_id, method="tools/call", request_seq=seq))
+    publish(received(answer, request_seq=seq, **links), len(answer))
+    publish(
+        events.RequestEnded(
+            request_id=request_id,
+            method="tools/call",
+            status="completed",
+            elapsed_s=0.01,
+            request_seq=seq,
+        )
+    )
+    return seq
 
 
 def stored_events(path: str | Path, wanted: Filter | None = None) -> list[Event]:

@@ -1,4 +1,4 @@
-"""Reading a recording: filters, pages, text, one exchange whole."""
+"""Reading a recording: filters, pages, text."""
 
 from __future__ import annotations
 
@@ -9,20 +9,12 @@ from pathlib import Path
 import pytest
 
 from mcplens import events
-from mcplens.bus import Bus, Publisher
+from mcplens.bus import Bus
 from mcplens.clock import ManualClock
 from mcplens.errors import CancelledRequest, ConfigurationError
-from mcplens.protocol.frames import encode_notification, encode_request, encode_result, parse
 from mcplens.store.history import Filter, History
 from mcplens.store.recorder import Recorder
-from tests.store.samples import BROKEN, KINDS, call, publish_all, publish_frames
-
-
-def frame(bus: Bus, kind: type[events.Event], raw: bytes, server_id: str = "server") -> int:
-    """Publish a message, and say where."""
-    channel = None
-    Publisher(bus, server_id)(kind, parse(raw), len(raw), channel, size_bytes=len(raw))
-    return bus.last_seq
+from tests.store.samples import BROKEN, KINDS, call, publish_all, publish_frames, received
 
 
 @pytest.fixture
@@ -39,8 +31,8 @@ def bus(path: Path) -> Bus:
         for number in range(1, 601):
             clock._now += 1.0
             call(bus, number, f"text {number}", "even" if number % 2 == 0 else "odd")
-        frame(bus, events.FrameReceived, BROKEN, "odd")
-        frame(bus, events.FrameReceived, b'{"jsonrpc":"2.0","id":9,"error":{"code":1}}', "odd")
+        bus.publish(received(BROKEN), "odd")
+        bus.publish(received(b'{"jsonrpc":"2.0","id":9,"error":{"code":1}}'), "odd")
         publish_all(bus)
     return bus
 
@@ -57,7 +49,7 @@ def history(bus: Bus, path: Path) -> Iterator[History]:
         (Filter(), 2400 + 2 + len(KINDS)),
         (Filter(server_id="even"), 1200),
         (Filter(server_id="nobody"), 0),
-        (Filter(method="tools/call", kinds=frozenset({"FrameReceived"})), 602),
+        (Filter(method="tools/call", kinds=frozenset({"FrameReceived"})), 601),
         (Filter(method="tools/list"), 0),
         (Filter(direction="sent"), 602),
         (Filter(direction="received", kinds=frozenset({"FrameReceived"})), 603),
@@ -78,6 +70,17 @@ def history(bus: Bus, path: Path) -> Iterator[History]:
         (Filter(text="tools/call", method="initialize"), 0),
         (Filter(kinds=frozenset()), 0),
         (Filter(run_id="another"), 0),
+        (Filter(request_seq=5), 4),
+        (Filter(request_seq=2397), 4),
+        (Filter(request_seq=6), 0),
+        (Filter(request_seq=5, kinds=frozenset({"RequestEnded"})), 1),
+        (Filter(call_id="c7"), 2),
+        (Filter(call_id="c1", server_id="server"), 8),
+        (Filter(call_id="c0"), 0),
+        (Filter(purpose="call"), 1202),
+        (Filter(purpose="heartbeat"), 0),
+        (Filter(exchange_id=3), 6),
+        (Filter(exchange_id=300), 0),
     ],
     ids=lambda value: str(value) if isinstance(value, int) else repr(value).replace("=None", ""),
 )
@@ -143,9 +146,9 @@ def test_text_is_found_however_json_writes_it(path: Path, text: str, is_ascii: b
     bus = Bus(ManualClock())
     message = {"jsonrpc": "2.0", "method": "m", "params": {"text": f"before {text} after"}}
     with Recorder(bus, path):
-        frame(bus, events.FrameReceived, json.dumps(message, ensure_ascii=is_ascii).encode())
-        Publisher(bus, "s")(events.Remark, f"a remark: {text}")
-        Publisher(bus, "s")(events.Remark, "another")
+        bus.publish(received(json.dumps(message, ensure_ascii=is_ascii).encode()), "s")
+        bus.publish(events.Remark(message=f"a remark: {text}"), "s")
+        bus.publish(events.Remark(message="another"), "s")
     with History(path) as history:
         assert [entry.seq for entry in history.events(Filter(text=text))] == [1, 2]
         assert len(history.events(Filter(text=text, ignore_case=True))) == 2
@@ -189,117 +192,10 @@ def test_a_file_that_is_no_recording_is_an_error_that_says_so(tmp_path: Path) ->
         History(file)
 
 
-# -- exchanges ----------------------------------------------------------------------------------
-
-
-def test_an_exchange_is_found_from_any_of_its_events(history: History, bus: Bus) -> None:
-    kinds = ["RequestStarted", "FrameSent", "FrameReceived", "RequestEnded"]
-    first = 4 * 299 + 1
-    for seq in range(first, first + 4):
-        exchange = history.exchange(bus.run_id, seq)
-        assert exchange is not None
-        assert [entry.kind for entry in exchange.entries] == kinds
-        assert (exchange.request_id, exchange.method, exchange.is_ours) == (300, "tools/call", True)
-        assert [entry.seq for entry in exchange.entries] == list(range(first, first + 4))
-
-
-def test_an_event_that_is_about_no_request_belongs_to_no_exchange(
-    history: History, bus: Bus
-) -> None:
-    (remark,) = history.events(Filter(kinds=frozenset({"Remark"})))
-    assert history.exchange(bus.run_id, remark.seq) is None
-    assert history.exchange(bus.run_id, 10**9) is None
-
-
-def ask(publish: Publisher, bus: Bus, question: str, cause: int | None) -> int:
-    """The server asks, and is answered; the same id each time, as some servers do."""
-    asked = encode_request(1, question)
-    answer = encode_result(1, {})
-    publish(events.FrameReceived, parse(asked), len(asked), cause, size_bytes=len(asked))
-    place = bus.last_seq
-    publish(events.ServerRequestReceived, 1, question, None, cause)
-    publish(events.FrameSent, parse(answer), len(answer), None, size_bytes=len(answer))
-    publish(events.ServerRequestEnded, 1, question, "answered")
-    return place
-
-
-def test_questions_stand_beneath_the_request_that_caused_them(path: Path) -> None:
-    bus = Bus(ManualClock())
-    publish = Publisher(bus, "server")
-    asked, answer = encode_request(1, "tools/call", {}), encode_result(1, {"content": []})
-    with Recorder(bus, path):
-        publish(events.RequestStarted, 1, "tools/call")
-        publish(events.FrameSent, parse(asked), len(asked), 1, size_bytes=9)
-        ask(publish, bus, "roots/list", None)
-        ask(publish, bus, "sampling/createMessage", 1)
-        publish(events.ProgressReceived, 1, 0.5, None, None)
-        last = ask(publish, bus, "elicitation/create", 1)
-        publish(events.FrameReceived, parse(answer), len(answer), 1, size_bytes=9)
-        publish(events.RequestEnded, 1, "tools/call", "completed", 0.1, None)
-        call(bus, 2)
-    with History(path) as history:
-        exchange = history.exchange(bus.run_id, 1)
-        assert exchange is not None
-        assert [entry.kind for entry in exchange.entries] == [
-            "RequestStarted", "FrameSent", "ProgressReceived", "FrameReceived", "RequestEnded",
-        ]  # fmt: skip
-        caused = [(inner.method, inner.is_ours) for inner in exchange.caused]
-        assert caused == [("sampling/createMessage", False), ("elicitation/create", False)]
-        assert [entry.kind for entry in exchange.caused[1].entries] == [
-            "FrameReceived", "ServerRequestReceived", "FrameSent", "ServerRequestEnded",
-        ]  # fmt: skip
-        assert exchange.caused[1].entries[0].seq == last
-
-
-def test_an_exchange_has_its_http_side(path: Path) -> None:
-    bus = Bus(ManualClock())
-    publish = Publisher(bus, "server")
-    asked, answer = encode_request(1, "tools/call", {}), encode_result(1, {"content": []})
-    other = encode_notification("notifications/x")
-    with Recorder(bus, path):
-        publish(events.RequestStarted, 1, "tools/call")
-        publish(events.FrameSent, parse(asked), len(asked), 1, size_bytes=9)
-        for exchange_id, body in ((7, other), (8, asked)):
-            publish(events.HttpRequestSent, exchange_id, "POST", "http://h/", [], body)
-        publish(events.HttpResponseReceived, 8, 200, "OK", [], 0.1)
-        publish(events.HttpResponseReceived, 7, 202, "Accepted", [], 0.1)
-        publish(events.HttpBytesReceived, 8, b"data: " + answer + b"\n\n")
-        publish(events.FrameReceived, parse(answer), len(answer), 1, size_bytes=9)
-        publish(events.RequestEnded, 1, "tools/call", "completed", 0.1, None)
-        publish(events.HttpExchangeEnded, 8, 0.2)
-        publish(events.HttpExchangeEnded, 7, 0.3)
-    with History(path) as history:
-        exchange = history.exchange(bus.run_id, 2)
-    assert exchange is not None
-    assert [entry.kind for entry in exchange.http] == [
-        "HttpRequestSent", "HttpResponseReceived", "HttpBytesReceived", "HttpExchangeEnded",
-    ]  # fmt: skip
-    assert {entry.detail["exchange_id"] for entry in exchange.http} == {8}
-
-
-def test_a_request_without_an_answer_is_shown_with_what_there_is(path: Path) -> None:
-    bus = Bus(ManualClock())
-    publish = Publisher(bus, "server")
-    asked, answer = encode_request(1, "tools/call", {}), encode_result(1, {"content": []})
-    with Recorder(bus, path):
-        publish(events.RequestStarted, 1, "tools/call")
-        publish(events.FrameSent, parse(asked), len(asked), 1, size_bytes=9)
-        publish(events.RequestEnded, 1, "tools/call", "error", 60.0, {"code": "REQUEST_TIMEOUT"})
-        for number in range(2, 600):
-            call(bus, number)
-        publish(events.FrameReceived, parse(answer), len(answer), None, size_bytes=9)
-        publish(events.LateReply, 1, "tools/call", parse(answer))
-    with History(path) as history:
-        exchange = history.exchange(bus.run_id, 2)
-    assert exchange is not None
-    kinds = [entry.kind for entry in exchange.entries]
-    assert kinds[:4] == ["RequestStarted", "FrameSent", "RequestEnded", "FrameReceived"]
-
-
 def test_a_scan_may_be_left_in_its_middle(history: History) -> None:
     scan = history.scan()
     taken = list(itertools.islice(scan, 3))
-    assert [row[0] for _, row in taken] == [1, 2, 3]
+    assert [row.seq for _, row in taken] == [1, 2, 3]
     history.close()
     scan.close()  # type: ignore[attr-defined]
     with pytest.raises(ConfigurationError, match="closed"):

@@ -42,13 +42,13 @@ def test_a_pin_is_labelled_anew_and_taken_away(path: Path) -> None:
     pins.pin(path, run_id, rows[5], "", 2.0)
     pins.pin(path, run_id, rows[3], "odder", 3.0)
     found = pins.pins(path)
-    assert [(one.row[0], one.label, one.pinned) for one in found] == [
-        (rows[5][0], "", 2.0),
-        (rows[3][0], "odder", 1.0),
+    assert [(one.row.seq, one.label, one.pinned) for one in found] == [
+        (rows[5].seq, "", 2.0),
+        (rows[3].seq, "odder", 1.0),
     ]
-    assert list(found[1].row) == list(rows[3])
-    pins.unpin(path, run_id, rows[5][0])
-    pins.unpin(path, run_id, rows[5][0])
+    assert found[1].row == rows[3]
+    pins.unpin(path, run_id, rows[5].seq)
+    pins.unpin(path, run_id, rows[5].seq)
     assert [one.label for one in pins.pins(path)] == ["odder"]
 
 
@@ -59,9 +59,9 @@ def test_a_pin_outlives_its_run(path: Path) -> None:
         record(path, day * DAY)
     with History(path) as history:
         assert run_id not in [run.run_id for run in history.runs()]
-    kept = pins.find_pin(path, run_id, rows[3][0])
+    kept = pins.find_pin(path, run_id, rows[3].seq)
     assert kept is not None
-    assert list(kept.row) == list(rows[3])
+    assert kept.row == rows[3]
 
 
 def test_there_is_a_bound_to_pins(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

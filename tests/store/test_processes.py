@@ -77,7 +77,7 @@ def test_kill_9_loses_at_most_the_last_second_and_never_corrupts_the_file(
     assert integrity(path) == "ok"
     with History(path) as history:
         (run,) = history.runs()
-        seqs = [row[0] for _, row in history.scan()]
+        seqs = [row.seq for _, row in history.scan()]
     assert (run.run_id, run.ended) == (run_id, None)
     assert seqs == sorted(seqs)
     assert seqs[-1] == run.last_seq
@@ -148,7 +148,7 @@ def test_mcplens_killed_at_any_moment_leaves_a_file_that_the_next_one_goes_on_wi
         assert integrity(path) == "ok"
         with History(path) as history:
             run = history.run(run_id)
-            seqs = [row[0] for _, row in history.scan(Filter(run_id=run_id))] if run else []
+            seqs = [row.seq for _, row in history.scan(Filter(run_id=run_id))] if run else []
         assert seqs == list(range(1, len(seqs) + 1))
         assert len(seqs) >= expected
         survived += bool(seqs)

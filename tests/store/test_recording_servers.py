@@ -278,10 +278,10 @@ async def test_of_chosen_events_the_exchanges_that_carried_them_are_exported(kin
             await client.call_tool("echo", {"text": f"find the {text}"})
     file = io.BytesIO()
     with History(default_path()) as history:
-        chosen = [row[0] for _, row in history.scan(Filter(text="the second")) if row[4] == kind]
+        chosen = [row.seq for _, row in history.scan(Filter(text="the second")) if row.kind == kind]
         if not chosen:  # an answer that was streamed: its pieces hold the text
             wanted = Filter(text="the second", kinds=frozenset({"HttpBytesReceived"}))
-            chosen = [row[0] for _, row in history.scan(wanted)]
+            chosen = [row.seq for _, row in history.scan(wanted)]
         count = export_har(history, file, Filter(seqs=Spans([chosen[0], chosen[0]])))
     (call,) = json.loads(file.getvalue())["log"]["entries"]
     assert count == 1

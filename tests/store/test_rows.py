@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterable
+from typing import Any, TypeVar
 
 import msgspec
 import pytest
 
-from mcplens.bus import Published
 from mcplens.events import (
     Event,
     FrameReceived,
@@ -16,6 +16,7 @@ from mcplens.events import (
     NotificationReceived,
     ProcessStarted,
     Remark,
+    RequestStarted,
 )
 from mcplens.protocol.frames import (
     Frame,
@@ -24,36 +25,37 @@ from mcplens.protocol.frames import (
     encode_error,
     encode_request,
     encode_result,
-    parse,
     too_long,
 )
 from mcplens.store.blocks import pack, unpack
 from mcplens.store.decoding import decode_row
 from mcplens.store.names import short_id, short_method
-from mcplens.store.rows import Row, RowEncoder, published
+from mcplens.store.rows import Row, RowEncoder
 from mcplens.web.rows import encoded, event_view
-from tests.store.samples import FIELDS, KINDS, REPLY, REQUEST, sample
+from tests.store.samples import KINDS, REPLY, REQUEST, received, sample, sent
 
 
-def through_the_store(*given: Event | Published) -> list[Event]:
+def through_the_store(*given: Event) -> list[Event]:
     """Events as they come back from the bytes of a block."""
-    batch = [published(event) if isinstance(event, Event) else event for event in given]
-    return [decode_row("run", row).event for row in stored_rows(batch)]
+    return [decode_row("run", row).event for row in stored_rows(given)]
 
 
-def stored_rows(batch: list[Published]) -> list[Row]:
+def stored_rows(batch: Iterable[Event]) -> list[Row]:
     return [row for block in pack(RowEncoder().encode(batch)) for row in unpack(block.data)]
 
 
-def frame(
-    kind: type[FrameSent] | type[FrameReceived], raw: bytes, channel: Any = None, seq: int = 1
-) -> Event:
-    return kind("run", seq, 1.0, 2.0, "s", parse(raw), len(raw), channel)
+AnEvent = TypeVar("AnEvent", bound=Event)
+
+
+def at(event: AnEvent, seq: int = 1) -> AnEvent:
+    """The event with a place."""
+    return msgspec.structs.replace(event, run_id="run", seq=seq, wall=1.0, mono=2.0, server_id="s")
 
 
 def test_there_is_a_sample_of_every_kind_with_every_field() -> None:
     for kind in KINDS:
-        assert len(sample(kind).__struct_fields__) == 5 + len(FIELDS[kind.__name__])
+        for field in msgspec.structs.fields(kind)[5:]:
+            assert field.required or getattr(sample(kind), field.name) != field.default
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
@@ -63,10 +65,22 @@ def test_an_event_comes_back_as_it_was(kind: type[Event]) -> None:
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
 def test_fields_that_were_left_to_their_defaults_come_back_as_these(kind: type[Event]) -> None:
-    required = [f for f in msgspec.structs.fields(kind)[5:] if f.required]
-    fields = FIELDS[kind.__name__][: len(required)]
-    event = kind("run", 1, 1.0, 2.0, "s", *fields)
-    assert through_the_store((kind, "s", 1, 1.0, 2.0, fields, 0)) == [event]
+    required = [f.name for f in msgspec.structs.fields(kind)[5:] if f.required]
+    given = {name: getattr(sample(kind), name) for name in required}
+    given |= {name: None for name in NULLABLE if name in given and not name_is_own(kind, name)}
+    if "method" in kind.__struct_fields__ and kind in (FrameSent, FrameReceived):
+        given["method"] = "tools/call"  # the message has it
+    event = at(kind(**given))
+    assert through_the_store(event) == [event]
+
+
+NULLABLE = ("exchange_id", "request_seq", "caused_by_seq", "call_id", "frame_seq", "question_seq",
+            "opened_seq")  # fmt: skip
+
+
+def name_is_own(kind: type[Event], name: str) -> bool:
+    """The id of an HTTP exchange is no link of its events, but what they are about."""
+    return name == "exchange_id" and kind.__name__.startswith("Http")
 
 
 @pytest.mark.parametrize(
@@ -86,13 +100,17 @@ def test_fields_that_were_left_to_their_defaults_come_back_as_these(kind: type[E
     ],
 )
 def test_a_message_keeps_every_byte_and_what_it_was_taken_for(raw: bytes) -> None:
-    event = frame(FrameReceived, raw)
+    event = at(received(raw))
     assert through_the_store(event) == [event]
 
 
 def test_a_message_over_the_limit_is_still_said_to_be_one() -> None:
     message = too_long(b'{"jsonrpc":"2.0","id":4,"result":"aaaa', 10)
-    event = FrameReceived("run", 1, 1.0, 2.0, "s", message, len(message.raw))
+    event = at(
+        FrameReceived(
+            message=message, size_bytes=len(message.raw), exchange_id=None, request_seq=None
+        )
+    )
     (back,) = through_the_store(event)
     assert back == event
     assert isinstance(back, FrameReceived)
@@ -101,54 +119,39 @@ def test_a_message_over_the_limit_is_still_said_to_be_one() -> None:
 
 
 def test_a_request_that_the_session_wrote_comes_back_with_its_params_readable() -> None:
-    sent = FrameSent("run", 1, 1.0, 2.0, "s", Frame(REQUEST, Kind.REQUEST, 1, "tools/call"), 9, 1)
-    (back,) = through_the_store(sent)
+    (back,) = through_the_store(at(frame_sent(Frame(REQUEST, Kind.REQUEST, 1, "tools/call"))))
     assert isinstance(back, FrameSent)
     assert isinstance(back.message, Frame)
-    assert (back.message.id, back.message.method, back.channel) == (1, "tools/call", 1)
+    assert (back.message.id, back.message.method, back.method) == (1, "tools/call", "tools/call")
     assert back.message.value()["name"] == "add"
 
 
 def test_params_nested_too_deeply_to_be_read_back_are_still_a_request() -> None:
     deep = b'{"jsonrpc":"2.0","id":1,"method":"m","params":' + b"[" * 5000 + b"]" * 5000 + b"}"
-    sent = FrameSent("run", 1, 1.0, 2.0, "s", Frame(deep, Kind.REQUEST, 1, "m"), len(deep), 1)
-    (back,) = through_the_store(sent)
+    (back,) = through_the_store(at(frame_sent(Frame(deep, Kind.REQUEST, 1, "m"))))
     assert isinstance(back, FrameSent)
     assert back.message == Frame(deep, Kind.REQUEST, 1, "m")
 
 
-def test_a_raw_request_that_nobody_waits_for_has_no_channel() -> None:
-    sent = frame(FrameSent, REQUEST)
-    assert through_the_store(sent) == [sent]
+def frame_sent(message: Frame) -> FrameSent:
+    return FrameSent(
+        message=message, size_bytes=len(message.raw), method=message.method, exchange_id=None,
+        request_seq=None,
+    )  # fmt: skip
 
 
-def test_a_reply_is_found_by_the_method_of_its_request() -> None:
+def test_a_reply_has_the_method_that_its_event_says() -> None:
     batch = [
-        published(frame(FrameSent, REQUEST, 1, seq=1)),
-        published(frame(FrameReceived, encode_request(1, "roots/list"), seq=2)),
-        published(frame(FrameReceived, REPLY, seq=3)),
-        published(frame(FrameSent, encode_result(1, {"roots": []}), seq=4)),
-        published(frame(FrameReceived, encode_error(1, -1, "x"), seq=5)),
-        published(frame(FrameReceived, encode_result("1", {}), seq=6)),
+        at(sent(REQUEST), 1),
+        at(received(encode_request(1, "roots/list")), 2),
+        at(received(REPLY, request_seq=1, method="tools/call"), 3),
+        at(sent(encode_result(1, {"roots": []}), request_seq=2, method="roots/list"), 4),
+        at(received(encode_error(1, -1, "x"), request_seq=1, method="tools/call"), 5),
+        at(received(encode_result("1", {})), 6),
     ]
-    methods = [row[5] for row in stored_rows(batch)]
+    methods = [row.method for row in stored_rows(batch)]
     assert methods == ["tools/call", "roots/list", "tools/call", "roots/list", "tools/call", None]
-
-
-def test_a_reply_finds_its_method_among_thousands_of_requests_and_when_it_comes_twice() -> None:
-    asked = [frame(FrameSent, encode_request(n, f"m{n}", {}), n) for n in range(2_000)]
-    answered = [frame(FrameReceived, encode_result(n, {})) for n in range(2_000)]
-    rows = RowEncoder().encode([published(event) for event in (*asked, *answered, *answered)])
-    assert [row[5] for row in rows] == [f"m{n}" for n in range(2_000)] * 3
-
-
-def test_a_method_is_forgotten_after_thousands_of_other_requests() -> None:
-    encoder = RowEncoder()
-    for n in range(10_000):
-        encoder.encode([published(frame(FrameSent, encode_request(n, "m", {}), n))])
-    (early,) = encoder.encode([published(frame(FrameReceived, encode_result(1, {})))])
-    (late,) = encoder.encode([published(frame(FrameReceived, encode_result(9_999, {})))])
-    assert (early[5], late[5]) == (None, "m")
+    assert through_the_store(*batch) == batch
 
 
 @pytest.mark.parametrize(
@@ -162,8 +165,16 @@ def test_a_method_is_forgotten_after_thousands_of_other_requests() -> None:
     ],
 )
 def test_odd_values_come_back_as_they_were(value: Any) -> None:
-    event = LogReceived("run", 1, 1.0, 2.0, "s", "info", None, value)
+    event = at(
+        LogReceived(
+            level="info", logger=None, data=value, request_seq=None, call_id=None, frame_seq=None
+        )
+    )
     assert through_the_store(event) == [event]
+
+
+def notification(params: Any) -> NotificationReceived:
+    return NotificationReceived(method="m", params=params, request_seq=None, frame_seq=None)
 
 
 def test_a_value_that_cannot_be_stored_spoils_nothing_else() -> None:
@@ -173,9 +184,9 @@ def test_a_value_that_cannot_be_stored_spoils_nothing_else() -> None:
 
     loop: list[Any] = []
     loop.append(loop)
-    first = NotificationReceived("run", 1, 1.0, 2.0, "s", "m", {"odd": Odd()})
-    second = NotificationReceived("run", 2, 1.0, 2.0, "s", "m", {"loop": loop, "\udfff": 1})
-    third = Remark("run", 3, 1.0, 2.0, "s", "still here")
+    first = at(notification({"odd": Odd()}), 1)
+    second = at(notification({"loop": loop, "\udfff": 1}), 2)
+    third = at(Remark(message="still here"), 3)
     back = through_the_store(first, second, third)
     assert [event.seq for event in back] == [1, 2, 3]
     assert back[2] == third
@@ -184,26 +195,59 @@ def test_a_value_that_cannot_be_stored_spoils_nothing_else() -> None:
 
 
 def test_an_event_of_a_kind_from_the_future_keeps_what_all_events_have() -> None:
-    row: Row = (4, 1.0, 2.0, "s", "Teleported", None, None, None, {"x": 1}, None)
-    assert decode_row("run", row).event == Event("run", 4, 1.0, 2.0, "s")
+    row = Row(4, 1.0, 2.0, "s", "Teleported", detail={"x": 1})
+    assert decode_row("run", row).event == at(Event(), 4)
 
 
 def test_fields_from_the_future_are_passed_over() -> None:
-    row: Row = (4, 1.0, 2.0, "s", "Remark", None, None, None, {"message": "m", "mood": "?"}, None)
-    assert decode_row("run", row).event == Remark("run", 4, 1.0, 2.0, "s", "m")
+    row = Row(4, 1.0, 2.0, "s", "Remark", detail={"message": "m", "mood": "?"})
+    assert decode_row("run", row).event == at(Remark(message="m"), 4)
+
+
+def packed(*columns: Any) -> bytes:
+    """A block of one row with these columns after those that every row has."""
+    return msgspec.msgpack.encode([[1, 1.0, 2.0, "s", "FrameSent", *columns]])
+
+
+def test_a_row_of_the_version_before_has_no_links() -> None:
+    (row,) = unpack(packed("m", 1, "request", {"channel": 1}, b"{}"))
+    assert row == Row(1, 1.0, 2.0, "s", "FrameSent", "m", 1, "request", {"channel": 1}, b"{}")
+    assert (row.exchange_id, row.request_seq, row.call_id, row.purpose) == (None,) * 4
+
+
+def test_columns_of_a_later_version_are_passed_over() -> None:
+    links = (3, None, None, False, "c1", "call")
+    (row,) = unpack(packed("m", 1, "request", None, b"{}", *links, "from the future", {"x": 1}))
+    assert (row.exchange_id, row.call_id, row.purpose) == (3, "c1", "call")
+
+
+def test_a_link_that_is_none_is_not_there() -> None:
+    (row,) = unpack(packed("m", 1, "request", None, b"{}", "three", [1], 2, None, 5, {}))
+    links = (row.exchange_id, row.request_seq, row.caused_by_seq, row.call_id, row.purpose)
+    assert links == (None, None, 2, None, None)
+    assert row.is_inferred is False
+
+
+@pytest.mark.parametrize("identity", ["\ud800", 1 << 80, -(1 << 70)])
+def test_odd_ids_and_odd_values_beside_them_come_back_with_their_links(identity: Any) -> None:
+    log = LogReceived(level="info", logger=None, data={"text": "\ud800", "n": 1 << 80},
+                      request_seq=5, is_inferred=True, call_id="c1", frame_seq=4)  # fmt: skip
+    started = RequestStarted(request_id=identity, method="\udfff", request_seq=5)
+    batch = [at(log, 6), at(started, 7), at(sent(REQUEST, request_seq=5, inbound_seq=3), 8)]
+    assert through_the_store(*batch) == batch
 
 
 def test_a_large_payload_has_a_block_of_its_own() -> None:
     raws = [REPLY, REPLY, encode_result(2, "x" * 100_000), REPLY, REPLY]
-    batch = [published(frame(FrameReceived, raw, seq=n + 1)) for n, raw in enumerate(raws)]
+    batch = [at(received(raw), n + 1) for n, raw in enumerate(raws)]
     blocks = list(pack(RowEncoder().encode(batch)))
     assert [(block.first_seq, block.last_seq) for block in blocks] == [(1, 2), (3, 3), (4, 5)]
 
 
 def test_secrets_in_a_command_are_masked_and_marked() -> None:
     argv = ["npx", "mcp-remote", "https://u:p@h/mcp?key=abc", "--header", "Authorization: Bearer x"]
-    event = ProcessStarted("run", 1, 1.0, 2.0, "s", 1, argv, None, [])
-    (row,) = RowEncoder().encode([published(event)])
+    event = at(ProcessStarted(pid=1, argv=argv, cwd=None, env_names=[]))
+    (row,) = RowEncoder().encode([event])
     stored = decode_row("run", row)
     assert isinstance(stored.event, ProcessStarted)
     shown = " ".join(stored.event.argv)
@@ -219,24 +263,21 @@ LONG = "x" * 10_000_000
 def test_rows_keep_no_long_methods_and_ids() -> None:
     ids = [f"{LONG}{n}" for n in range(2)]
     requests = [encode_request(one, f"tools/{LONG}") for one in ids]
-    batch = [frame(FrameReceived, requests[0]), frame(FrameReceived, requests[1], seq=2)]
-    batch.append(frame(FrameSent, encode_result(ids[1], {}), seq=3))
-    encoder = RowEncoder()
-    rows = encoder.encode([published(event) for event in batch])
+    method = f"tools/{LONG}"
+    answer = sent(encode_result(ids[1], {}), request_seq=2, method=method)
+    batch = [at(received(requests[0]), 1), at(received(requests[1]), 2), at(answer, 3)]
+    rows = RowEncoder().encode(batch)
 
-    assert all(len(str(column)) <= 200 for row in rows for column in row[5:7])
-    assert rows[0][6] != rows[1][6] == rows[2][6]
-    assert rows[2][5] == rows[1][5]
-    assert str(rows[1][5]).startswith("tools/xxx")
-    assert [row[9] for row in rows[:2]] == requests  # the recording has them whole
-    kept = encoder._theirs.recent
-    assert all(len(str(key[1])) + len(method) <= 400 for key, method in kept.items())
+    assert all(len(str(row.method)) <= 200 and len(str(row.request_id)) <= 200 for row in rows)
+    assert rows[0].request_id != rows[1].request_id == rows[2].request_id
+    assert rows[2].method == rows[1].method
+    assert str(rows[1].method).startswith("tools/xxx")
+    assert [row.payload for row in rows[:2]] == requests  # the recording has them whole
 
 
 def test_an_event_with_a_long_id_comes_back_with_its_message_whole() -> None:
-    raw = encode_request(LONG, "m")
-    (found,) = through_the_store(frame(FrameSent, raw, LONG))
-    assert found == frame(FrameSent, raw, LONG)
+    event = at(sent(encode_request(LONG, "m")))
+    assert through_the_store(event) == [event]
 
 
 def test_a_row_that_was_cut_once_is_not_cut_again() -> None:
@@ -246,7 +287,7 @@ def test_a_row_that_was_cut_once_is_not_cut_again() -> None:
 
 
 def test_a_row_on_the_page_has_no_long_method_or_id_of_an_older_recording() -> None:
-    row: Row = (1, 1.0, 1.0, "s", "FrameReceived", LONG, LONG, "request", None, b"{}")
+    row = Row(1, 1.0, 1.0, "s", "FrameReceived", LONG, LONG, "request", None, b"{}")
     assert len(encoded(event_view("run", row))) < 1000
 
 
@@ -263,5 +304,5 @@ def test_a_row_on_the_page_has_no_long_method_or_id_of_an_older_recording() -> N
 )
 def test_a_row_on_the_page_says_whether_a_result_is_an_error(result: bytes, expected: bool) -> None:
     data = b'{"jsonrpc":"2.0","id":1,"result":' + result + b"}"
-    row: Row = (1, 1.0, 1.0, "s", "FrameReceived", "tools/call", 1, "result", None, data)
+    row = Row(1, 1.0, 1.0, "s", "FrameReceived", "tools/call", 1, "result", None, data)
     assert event_view("run", row).is_error is expected

@@ -15,14 +15,22 @@ from mcplens import events
 from mcplens.bus import Bus, Publisher
 from mcplens.clock import ManualClock, SystemClock
 from mcplens.errors import CancelledRequest, ConfigurationError
-from mcplens.protocol.frames import encode_notification, encode_result, parse
+from mcplens.protocol.frames import encode_notification, encode_request, encode_result
 from mcplens.store import trace as trace_file
 from mcplens.store import transfer
 from mcplens.store.filters import Filter
 from mcplens.store.history import History
 from mcplens.store.recorder import Recorder
 from mcplens.store.transfer import Imported, export_trace, import_trace
-from tests.store.samples import BROKEN, call, publish_all, publish_frames, stored_events
+from tests.store.samples import (
+    BROKEN,
+    call,
+    publish_all,
+    publish_frames,
+    received,
+    sent,
+    stored_events,
+)
 
 
 def exported(path: Path, wanted: Filter | None = None) -> bytes:
@@ -50,13 +58,22 @@ def odd_frames(bus: Bus) -> None:
         b'  {"jsonrpc":"2.0" , "id":1,"result":{ }}\t',
         '{"jsonrpc":"2.0","method":"\u2028"}'.encode(),
     ):
-        publish(events.FrameReceived, parse(raw), len(raw), None, size_bytes=len(raw))
-        publish(events.FrameSent, parse(raw), len(raw), None, size_bytes=len(raw))
-    publish(events.LogReceived, "info", None, {"text": "\ud800", "n": 1 << 70})
+        publish(received(raw), len(raw))
+        publish(sent(raw), len(raw))
+    publish(
+        events.LogReceived(
+            level="info",
+            logger=None,
+            data={"text": "\ud800", "n": 1 << 70},
+            request_seq=None,
+            call_id=None,
+            frame_seq=None,
+        )
+    )
     command = ["npx", "https://h/mcp?key=abc", "Authorization: Bearer x"]
-    publish(events.ProcessStarted, 5, command, None, [])
+    publish(events.ProcessStarted(pid=5, argv=command, cwd=None, env_names=[]))
     error = {"code": "SERVER_EXITED", "details": {"command": command}}
-    publish(events.StateChanged, "a", "b", "c", 0, 0, None, error)
+    publish(events.StateChanged(old="a", new="b", transition="c", error=error))
 
 
 def test_export_import_export_is_the_same_byte_for_byte(bus: Bus, tmp_path: Path) -> None:
@@ -93,7 +110,7 @@ def test_a_trace_can_be_written_without_a_recording(bus: Bus, tmp_path: Path) ->
         publish_frames(bus, 3)
     assert [file.name for file in tmp_path.iterdir()] == ["trace.jsonl"]
     header, run, *frames = lines(trace.read_bytes())
-    assert header == {"format": "mcplens-trace", "version": 1}
+    assert header == {"format": "mcplens-trace", "version": 2}
     assert (run["type"], run["run_id"]) == ("Run", bus.run_id)
     assert [frame["seq"] for frame in frames] == [1, 2, 3]
 
@@ -113,8 +130,8 @@ def test_text_stands_as_text_and_other_bytes_as_base64(bus: Bus, tmp_path: Path)
     reply = encode_result(1, {"text": "grüße"})
     with Recorder(bus, None, trace=trace):
         for raw in (reply, BROKEN):
-            bus.publish(events.FrameReceived, "s", len(raw), parse(raw), len(raw), None)
-        bus.publish(events.StderrLine, "s", 1, 5, b"\xe4")
+            bus.publish(received(raw), "s", len(raw))
+        bus.publish(events.StderrLine(pid=5, data=b"\xe4", request_seq=None), "s")
     _, _, good, broken, stderr = lines(trace.read_bytes())
     assert good["message"] == {"kind": "result", "id": 1, "raw": reply.decode()}
     assert set(broken["message"]) == {"kind", "id", "raw_base64", "reason", "ids", "is_reply_like"}
@@ -213,7 +230,7 @@ def test_a_broken_line_is_named_with_its_number_and_the_rest_is_read(
 def test_of_many_broken_lines_the_first_are_told_and_all_are_counted(tmp_path: Path) -> None:
     trace = tmp_path / "trace"
     unknown = b'{"type":"' + b"x" * 10_000 + b'"}\n'
-    trace.write_bytes(b'{"format":"mcplens-trace","version":1}\n' + unknown + b"broken\n" * 5_000)
+    trace.write_bytes(b'{"format":"mcplens-trace","version":2}\n' + unknown + b"broken\n" * 5_000)
     imported = import_trace(trace, tmp_path / "recording")
     assert (len(imported.broken), imported.broken_count) == (100, 5_001)
     assert len(imported.broken[0].reason) == 200
@@ -236,6 +253,83 @@ def test_a_line_that_is_too_long_is_broken_and_the_rest_is_read(
         assert "longer than" in imported.broken[0].reason
 
 
+def test_links_stand_as_fields_and_are_left_out_where_there_are_none(
+    bus: Bus, tmp_path: Path
+) -> None:
+    trace = tmp_path / "trace"
+    asked, answer = encode_request(1, "tools/call"), encode_result(1, {})
+    links = {"exchange_id": 4, "call_id": "c1", "purpose": "call"}
+    with Recorder(bus, None, trace=trace):
+        seq = bus.publish(sent(asked, **links), "s")
+        bus.publish(received(answer, request_seq=seq, method="tools/call", **links), "s")
+        bus.publish(received(encode_notification("n")), "s")
+    _, _, *frames = lines(trace.read_bytes())
+    shared = {"type", "run_id", "seq", "wall", "mono", "server_id", "message", "size_bytes"}
+    told = [{name: line[name] for name in line if name not in shared} for line in frames]
+    assert told == [links, {"method": "tools/call", "request_seq": seq} | links, {}]
+
+
+def test_the_inbound_request_of_a_message_is_recorded_and_traced(bus: Bus, tmp_path: Path) -> None:
+    path, trace, again = tmp_path / "recording", tmp_path / "trace", tmp_path / "again"
+    with Recorder(bus, path, trace=trace):
+        bus.publish(sent(encode_request(1, "tools/call"), inbound_seq=17, purpose="call"), "s")
+    assert lines(trace.read_bytes())[-1]["inbound_seq"] == 17
+    import_trace(trace, again)
+    for recording in (path, again):
+        (event,) = stored_events(recording)
+        assert isinstance(event, events.FrameSent)
+        assert (event.inbound_seq, event.purpose) == (17, "call")
+    assert stored_events(again) == bus.kept()
+
+
+def test_a_trace_of_version_1_loads_without_links(tmp_path: Path) -> None:
+    place = {"run_id": "r", "wall": 5, "mono": 0, "server_id": "s"}
+    request = {"kind": "request", "id": 1, "method": "m", "raw": '{"jsonrpc":"2.0","id":1}'}
+    trace = tmp_path / "trace"
+    old = [
+        {"format": "mcplens-trace", "version": 1},
+        {"type": "FrameSent", "seq": 1, "message": request, "size_bytes": 24} | place,
+        {"type": "StderrLine", "seq": 2, "pid": 1, "data": "x"} | place,
+        {"type": "ServerRequestReceived", "seq": 3, "request_id": 1, "method": "m",
+         "caused_by": 7} | place,
+        {"type": "RequestPaused", "seq": 4, "request_ids": [1], "question_id": 2} | place,
+    ]  # fmt: skip
+    trace.write_text("\n".join(json.dumps(line) for line in old))
+    imported = import_trace(trace, tmp_path / "recording")
+    assert (imported.event_count, imported.broken) == (4, [])
+    frame, stderr, question, paused = stored_events(tmp_path / "recording")
+    assert isinstance(frame, events.FrameSent)
+    assert (frame.method, frame.exchange_id, frame.call_id) == ("m", None, None)
+    assert isinstance(stderr, events.StderrLine)
+    assert stderr.request_seq is None
+    assert isinstance(question, events.ServerRequestReceived)
+    assert (question.request_seq, question.caused_by_seq) == (None, None)
+    assert isinstance(paused, events.RequestPaused)
+    assert (paused.request_seqs, paused.question_seq) == ([], None)
+
+
+@pytest.mark.parametrize(
+    ("link", "reason"),
+    [
+        ('"request_seq":"1"', "request_seq must be a number"),
+        ('"request_seq":[1]', "request_seq must be a number"),
+        ('"exchange_id":true', "exchange_id must be a number"),
+        ('"call_id":5', "call_id must be text"),
+        ('"is_inferred":1', "is_inferred must be true or false"),
+    ],
+)
+def test_a_link_that_can_lead_nowhere_is_a_broken_line(
+    tmp_path: Path, link: str, reason: str
+) -> None:
+    trace = tmp_path / "trace"
+    trace.write_text(
+        '{"format":"mcplens-trace","version":2}\n{"type":"FrameSent","run_id":"r","seq":1,'
+        f'"wall":1,"mono":1,"server_id":"s","message":{{"kind":"batch","raw":"[]"}},{link}}}\n'
+    )
+    (broken,) = import_trace(trace, tmp_path / "recording").broken
+    assert reason in broken.reason
+
+
 def test_a_trace_can_be_read_by_its_owner_alone(bus: Bus, tmp_path: Path) -> None:
     trace = tmp_path / "trace"
     with Recorder(bus, None, trace=trace):
@@ -249,7 +343,10 @@ def test_a_trace_can_be_read_by_its_owner_alone(bus: Bus, tmp_path: Path) -> Non
         (b"", "its first line is not"),
         (b'{"log":{}}\n', "its first line is not"),
         (b"\x00\xff binary", "its first line is not"),
-        (b'{"format":"mcplens-trace","version":2}\n', "its version is 2; this mcplens reads 1"),
+        (
+            b'{"format":"mcplens-trace","version":3}\n',
+            "its version is 3; this mcplens reads 1 and 2",
+        ),
     ],
 )
 def test_a_file_that_is_no_trace_is_refused(tmp_path: Path, content: bytes, reason: str) -> None:
@@ -278,7 +375,7 @@ def test_what_was_masked_is_still_marked_after_an_import(bus: Bus, tmp_path: Pat
     path, trace = tmp_path / "recording", tmp_path / "trace"
     data = encode_notification("m", {"password": "hunter2"})
     with Recorder(bus, None, trace=trace, secret_keys=["password"]):
-        bus.publish(events.FrameReceived, "s", 1, parse(data), len(data), None)
+        bus.publish(received(data), "s")
     import_trace(trace, path)
     with History(path) as history:
         stored = history.event(bus.run_id, 1)
@@ -292,9 +389,11 @@ def test_a_trace_written_by_hand_needs_no_run_line(tmp_path: Path) -> None:
     trace = tmp_path / "trace"
     event = {"type": "Remark", "run_id": "r", "seq": 1, "wall": 5, "mono": 0, "server_id": "s",
              "message": "hello"}  # fmt: skip
-    trace.write_text('{"format":"mcplens-trace","version":1}\n' + json.dumps(event))
+    trace.write_text('{"format":"mcplens-trace","version":2}\n' + json.dumps(event))
     assert import_trace(trace, tmp_path / "recording").run_ids == ["r"]
-    assert stored_events(tmp_path / "recording") == [events.Remark("r", 1, 5.0, 0.0, "s", "hello")]
+    assert stored_events(tmp_path / "recording") == [
+        events.Remark(run_id="r", seq=1, wall=5.0, mono=0.0, server_id="s", message="hello")
+    ]
 
 
 def test_a_time_that_stands_still_is_no_problem(tmp_path: Path) -> None:
@@ -306,7 +405,7 @@ def test_a_time_that_stands_still_is_no_problem(tmp_path: Path) -> None:
 
 def test_runs_that_lie_mixed_in_a_trace_are_told_apart(tmp_path: Path) -> None:
     path, trace = tmp_path / "recording", tmp_path / "trace"
-    lines = ['{"format":"mcplens-trace","version":1}']
+    lines = ['{"format":"mcplens-trace","version":2}']
     for seq in range(1, 4):
         for run in ("", "a", "b"):
             event = {"type": "Remark", "run_id": run, "seq": seq, "wall": 5, "mono": 0}
@@ -324,7 +423,7 @@ def test_a_trace_of_too_many_runs_is_refused(
 ) -> None:
     monkeypatch.setattr(transfer, "MOST_RUNS", 3)
     trace = tmp_path / "trace"
-    lines = ['{"format":"mcplens-trace","version":1}']
+    lines = ['{"format":"mcplens-trace","version":2}']
     lines += [json.dumps({"type": "Run", "run_id": f"r{n}", "started": 1}) for n in range(4)]
     trace.write_text("\n".join(lines))
     with pytest.raises(ConfigurationError, match="more than 3 runs"):

@@ -19,7 +19,7 @@ from mcplens.store.trace import FORMAT, VERSION
 from mcplens.store.transfer import import_trace
 from tests.docs.markdown import DOCS, blocks
 from tests.docs.test_reference import tables
-from tests.store.samples import FIELDS, KINDS, publish_all
+from tests.store.samples import KINDS, publish_all
 
 PAGE = DOCS / "reference" / "trace-format.md"
 DOCUMENTED = tables(PAGE)
@@ -31,7 +31,7 @@ def names(kind: type[msgspec.Struct]) -> list[str]:
 
 def test_every_event_and_no_other_has_a_section() -> None:
     found = {title for title in DOCUMENTED if title[0].isupper() and " " not in title}
-    assert found - {"Run", "Requests", "Bytes"} == set(FIELDS)
+    assert found - {"Run", "Requests", "Bytes"} == {kind.__name__ for kind in KINDS}
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
@@ -56,7 +56,7 @@ def test_what_is_written_is_what_is_documented(tmp_path: Path) -> None:
     shared = {"type", "masked", *DOCUMENTED["What every event has"]}
     _, run, *lines = (json.loads(line) for line in trace.read_bytes().splitlines())
     assert list(run) == ["type", *DOCUMENTED["Run"]]
-    assert {line["type"] for line in lines} == set(FIELDS)
+    assert {line["type"] for line in lines} == {kind.__name__ for kind in KINDS}
     for line in lines:
         own = [name.removesuffix("_base64") for name in line if name not in shared]
         assert own == [name for name in DOCUMENTED[line["type"]] if name in own]

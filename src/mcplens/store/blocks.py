@@ -1,7 +1,8 @@
 """Some hundred events as one blob, in MessagePack: bytes stay bytes, text stays text.
 
 So a block can be searched without being unpacked: what is not in its bytes is in none of its
-rows. Pure; called by database.py to write and by history.py to read.
+rows. Rows of other versions are read too: with fewer columns or with more. Pure; called by
+database.py to write and by history.py to read.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
-from mcplens.store.rows import Row
+from mcplens.store.rows import NO_LINKS, Row
 
 
 class Block(NamedTuple):
@@ -30,6 +31,16 @@ _BLOCK_BYTES: Final = 64 * 1024
 # A payload from here on has a block of its own, so that who reads its neighbours need not read it.
 _LARGE_BYTES: Final = 32 * 1024
 
+# What a column must hold that leads to another event.
+_LINKS: Final = (
+    ("exchange_id", int | None),
+    ("request_seq", int | None),
+    ("caused_by_seq", int | None),
+    ("is_inferred", bool),
+    ("call_id", str | None),
+    ("purpose", str | None),
+)
+
 _SURROGATES: Final = 1
 _INTEGER: Final = 2
 _MSGPACK_INTEGERS: Final = range(-(1 << 63), 1 << 64)
@@ -41,13 +52,13 @@ _MAX_DEPTH: Final = 100
 
 def pack(rows: Sequence[Row]) -> Iterator[Block]:
     """The rows as blocks, in their order."""
-    weights = [len(row[9]) for row in rows if row[9] is not None]
+    weights = [len(row.payload) for row in rows if row.payload is not None]
     if 0 < len(rows) <= _BLOCK_ROWS and sum(weights) <= _BLOCK_BYTES:
         yield _block(rows)  # the usual case, by a short way
         return
     start, size = 0, 0
     for at, row in enumerate(rows):
-        payload = row[9]
+        payload = row.payload
         weight = 0 if payload is None else len(payload)
         is_large = weight >= _LARGE_BYTES
         if at > start and (is_large or at - start >= _BLOCK_ROWS or size > _BLOCK_BYTES):
@@ -61,8 +72,10 @@ def pack(rows: Sequence[Row]) -> Iterator[Block]:
 
 def unpack(data: bytes) -> list[Row]:
     """The rows of a block."""
-    rows: list[Row] = _decode(data)
-    return rows
+    try:
+        return _decode(data)
+    except msgspec.ValidationError:  # a value in a form of its own, or of another version
+        return [_row(values) for values in _decode_any(data)]
 
 
 def pack_value(value: Any) -> bytes:
@@ -79,16 +92,25 @@ def _block(rows: Sequence[Row]) -> Block:
         data = _encode(rows)
     except _UNPACKABLE:
         data = _encode([_packable(row) for row in rows])
-    low, high = sorted((first[1], last[1]))
-    return Block(first[0], last[0], low, high, data, len(rows))
+    low, high = sorted((first.wall, last.wall))
+    return Block(first.seq, last.seq, low, high, data, len(rows))
 
 
-def _packable(row: Row) -> Row:
+def _packable(row: Row) -> Row | list[Any]:
     try:
         _encode(row)
     except _UNPACKABLE:
-        return _plain(row)  # type: ignore[no-any-return]
+        return [_plain(value, 1) for value in msgspec.structs.astuple(row)]
     return row
+
+
+def _row(values: list[Any]) -> Row:
+    """The row of these columns; a link that is none is not there."""
+    row = Row(*values[: len(Row.__struct_fields__)])
+    wrong = {
+        name: NO_LINKS[name] for name, kind in _LINKS if not isinstance(getattr(row, name), kind)
+    }
+    return msgspec.structs.replace(row, **wrong) if wrong else row
 
 
 def _plain(value: Any, depth: int = 0) -> Any:
@@ -121,4 +143,5 @@ def _restore(code: int, data: memoryview) -> Any:
 
 
 _encode = msgspec.msgpack.Encoder(enc_hook=str).encode
-_decode = msgspec.msgpack.Decoder(ext_hook=_restore).decode
+_decode = msgspec.msgpack.Decoder(list[Row], ext_hook=_restore).decode
+_decode_any = msgspec.msgpack.Decoder(list[list[Any]], ext_hook=_restore).decode

@@ -17,7 +17,7 @@ from mcplens.store.any_json import from_json, to_json
 from mcplens.store.blocks import Block, pack, unpack
 from mcplens.store.retention import Retention, Sweeper
 from mcplens.store.rows import Row
-from mcplens.store.schema import SEQ_BITS, Locked, Unusable, explain, open_to_write
+from mcplens.store.schema import Locked, Unusable, explain, insert_blocks, open_to_write
 from mcplens.store.transactions import transaction
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ class Database:
     def add(self, rows: Sequence[Row]) -> None:
         """Take rows, in the order of their seq; they are in the file after the next commit."""
         self._blocks.extend(pack(rows))
-        self._servers.update([row[3] for row in rows])
+        self._servers.update([row.server_id for row in rows])
 
     def commit(self, ended: float | None = None) -> int:
         """Put what was added into the file, and say how many were new; `ended` ends the run."""
@@ -146,12 +146,9 @@ class Database:
         if blocks and blocks[0].first_seq <= last_seq:
             # Recorded before: imported twice, or by another recorder of the same bus.
             blocks = list(
-                pack([row for block in blocks for row in unpack(block.data) if row[0] > last_seq])
+                pack([row for block in blocks for row in unpack(block.data) if row.seq > last_seq])
             )
-        connection.executemany(
-            "INSERT INTO blocks VALUES (?, ?, ?, ?, ?)",
-            [(self._run_no << SEQ_BITS | block.first_seq, *block[1:5]) for block in blocks],
-        )
+        insert_blocks(connection, self._run_no, blocks)
         count = sum(block.row_count for block in blocks)
         size = sum(len(block.data) for block in blocks)
         connection.execute(

@@ -5,14 +5,15 @@ Pure: called by history.py and trace.py, and by whoever shows a single event.
 
 from __future__ import annotations
 
+from copy import copy
 from typing import Any, Final
 
 import msgspec
 
-from mcplens.events import Event, FrameSent
-from mcplens.protocol.frames import Frame, Kind, Malformed, Message, RequestId, parse
+from mcplens.events import Event
+from mcplens.protocol.frames import Frame, Kind, Malformed, Message, parse
 from mcplens.store.masks import Mask
-from mcplens.store.rows import KINDS, Row, plan_of
+from mcplens.store.rows import KINDS, NO_LINKS, Row, plan_of
 
 _FRAME_STATUSES: Final = frozenset(kind.value for kind in Kind)
 
@@ -26,54 +27,44 @@ class Stored(msgspec.Struct, frozen=True):
 
 def decode_row(run_id: str, row: Row) -> Stored:
     """The event that a row was; of a kind that this version does not know, what all events have."""
-    seq, wall, mono, server_id, name, method, identity, status, about, payload = row
-    detail = about or {}
+    detail = row.detail or {}
     masked = tuple(msgspec.convert(mark, Mask) for mark in detail.get("masked", ()))
-    shared: dict[str, Any] = {
-        "run_id": run_id, "seq": seq, "wall": wall, "mono": mono, "server_id": server_id,
+    place: dict[str, Any] = {
+        "run_id": run_id, "seq": row.seq, "wall": row.wall, "mono": row.mono,
+        "server_id": row.server_id,
     }  # fmt: skip
-    kind = KINDS.get(name)
+    kind = KINDS.get(row.kind)
     if kind is None:
-        return Stored(Event(**shared), masked)
+        return Stored(Event(**place), masked)
     plan = plan_of(kind)
-    columns: dict[str, Any] = {"method": method, "request_id": identity, "status": status}
-    fields = {column: value for column, value in columns.items() if column in plan.names}
+    # What was not recorded of links: as if it were not known.
+    fields = {name: copy(NO_LINKS[name]) for name in plan.names if name in NO_LINKS}
+    fields |= {name: getattr(row, name) for name in plan.columns}
     fields |= {name: value for name, value in detail.items() if name in plan.names}
-    if plan.payload >= 0:
-        field = plan.names[plan.payload]
-        is_message = field == "message"
-        fields[field] = (
-            decode_message(payload or b"", method, identity, status, detail)
-            if is_message
-            else payload or b""
-        )
-        if is_message and "size_bytes" in plan.names:
-            fields.setdefault("size_bytes", len(payload or b""))
+    if plan.payload == "message":
+        fields["message"] = _message(row, detail)
+        if "size_bytes" in plan.names:
+            fields.setdefault("size_bytes", len(row.payload or b""))
+    elif plan.payload is not None:
+        fields[plan.payload] = row.payload or b""
     if "headers" in fields:
         fields["headers"] = [(str(name), str(value)) for name, value in fields["headers"]]
-    if kind is FrameSent and status == "request":
-        message = fields["message"]
-        fields.setdefault("channel", message.id if isinstance(message, Frame) else identity)
     try:
-        return Stored(kind(**shared, **fields), masked)
+        return Stored(kind(**place, **fields), masked)
     except TypeError:  # a field that this version needs was not written by that one
-        return Stored(Event(**shared), masked)
+        return Stored(Event(**place), masked)
 
 
-def decode_message(
-    raw: bytes,
-    method: str | None,
-    identity: RequestId | None,
-    status: str | int | None,
-    detail: dict[str, Any],
-) -> Message:
+def _message(row: Row, detail: dict[str, Any]) -> Message:
     """The message that these bytes were taken for."""
+    raw = row.payload or b""
     about = detail.get("malformed")
     if about is not None:
         ids = tuple(about.get("ids", ()))
         return Malformed(raw, about.get("reason", ""), ids, about.get("is_reply_like", False))
     message = parse(raw)
-    if isinstance(message, Malformed) and status in _FRAME_STATUSES:
+    if isinstance(message, Malformed) and row.status in _FRAME_STATUSES:
         # Ours, and nested deeper than can be read back: the columns still tell what it was.
-        return Frame(raw, Kind(status), identity, method or "")
+        is_own = row.status in ("request", "notification")
+        return Frame(raw, Kind(row.status), row.request_id, (row.method or "") if is_own else "")
     return message

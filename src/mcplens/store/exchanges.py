@@ -1,153 +1,206 @@
-"""One exchange whole: a request, its reply, what happened on the way, and what it caused.
+"""One request whole: its reply, what happened on the way, its HTTP side, and what it caused.
 
-Gathers what the recording holds of it in one pass over the events between its two ends. Called by
-history.py.
+Follows the links that the events carry, and nothing else; what they lead to and is not recorded is
+left out. One pass over a bounded number of events after the request; only the head of an HTTP
+stream that was open before is looked for behind it. Called by history.py.
 """
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterator
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 
 from mcplens.protocol.frames import RequestId
 from mcplens.store.filters import Filter
-from mcplens.store.names import short_id
-from mcplens.store.rows import Row
+from mcplens.store.rows import FRAME_KINDS, Row
 
-# Rows after the end in which the HTTP side of an exchange may still end.
-_AFTERMATH: Final = 1_000
+# Events that are looked at after a request, or before it for a stream: a third of a second.
+MOST_EVENTS: Final = 200_000
+# Once all is over something may still come: a late reply, the end of a task, a line of a log.
+AFTERMATH_EVENTS: Final = 20_000
+
+_HEAD_KINDS: Final = frozenset({"HttpRequestSent", "HttpResponseReceived"})
+_OUR_KINDS: Final = frozenset({"RequestStarted", "RequestEnded"})
+_THEIR_KINDS: Final = frozenset({"ServerRequestReceived", "ServerRequestEnded"})
+_STARTS: Final = frozenset({"RequestStarted", "ServerRequestReceived"})
+_ENDS: Final = frozenset({"RequestEnded", "ServerRequestEnded"})
 
 Scan = Callable[..., Iterator[tuple[str, Row]]]
 
 
-class Found(msgspec.Struct):
-    """The rows of an exchange."""
+class Found(msgspec.Struct, eq=False):
+    """The rows of a request; `is_cut`: more was recorded after it than was looked at."""
 
+    request_seq: int
     server_id: str
-    request_id: RequestId
-    is_ours: bool
+    request_id: RequestId | None = None
     method: str | None = None
+    is_ours: bool = True
     rows: list[Row] = []
     http: list[Row] = []
-    questions: list[int] = []  # where the server's questions begin
+    caused: list[Found] = []
+    is_cut: bool = False
+    _is_told: bool = False  # its start was told, so its end will be
+    _is_ended: bool = False
+    _is_answered: bool = False
 
+    @property
+    def is_over(self) -> bool:
+        return self._is_ended if self._is_told else self._is_answered
 
-def is_ours(row: Row) -> bool | None:
-    """Whether a row is about a request of ours or one of the server's; None if about none."""
-    kind, status = row[4], row[7]
-    if row[6] is None:
-        return None
-    if kind in ("FrameSent", "FrameReceived"):
-        is_sent = kind == "FrameSent"
-        if status == "request":
-            return is_sent
-        return not is_sent if status in ("result", "error", "malformed") else None
-    if kind.startswith("ServerRequest"):
-        return False
-    return True if kind in _ABOUT_OURS else None
-
-
-_ABOUT_OURS: Final = frozenset(
-    {"RequestStarted", "RequestEnded", "ProgressReceived", "LateReply", "ReplyUnmatched"}
-)
+    def take(self, row: Row) -> None:
+        """Add a row that belongs to the request."""
+        self.rows.append(row)
+        is_reply = row.kind in FRAME_KINDS and row.status in ("result", "error")
+        is_about = row.seq == self.request_seq or row.kind in _OUR_KINDS | _THEIR_KINDS
+        if is_about or (is_reply and self.request_id is None):
+            # We send our requests, and receive the replies to them.
+            is_frame_of_ours = row.kind == ("FrameReceived" if is_reply else "FrameSent")
+            self.is_ours = is_frame_of_ours or row.kind in _OUR_KINDS
+            self.request_id = row.request_id
+            self.method = self.method or row.method
+        self._is_told |= row.kind in _STARTS
+        self._is_ended |= row.kind in _ENDS
+        self._is_answered |= is_reply
 
 
 def gather(scan: Scan, run_id: str, seq: int) -> Found | None:
-    """The exchange that the event at this place belongs to; None if it belongs to none."""
+    """The request that the event at this place is or belongs to; None if it belongs to none."""
     row = _row_at(scan, run_id, seq)
-    ours = None if row is None else is_ours(row)
-    if row is None or ours is None or row[6] is None:
+    request_seq = None if row is None else row.of_request
+    if row is None or request_seq is None:
         return None
-    found = Found(row[3], row[6], ours)
-    start = _start(scan, run_id, row, ours)
-    gatherer = _Gatherer(found)
-    for _, other in scan(Filter(run_id=run_id), after=(run_id, start - 1)):
+    gatherer = _Gatherer(Found(request_seq, row.server_id))
+    wanted = Filter(run_id=run_id, server_id=row.server_id)
+    for _, other in scan(wanted, after=(run_id, request_seq - 1)):
         if not gatherer.take(other):
             break
-    return found
+    for exchange_id in gatherer.headless():
+        gatherer.begin(_head(scan, run_id, row.server_id, exchange_id, request_seq))
+    return gatherer.finish()
 
 
 def _row_at(scan: Scan, run_id: str, seq: int) -> Row | None:
     for _, row in scan(Filter(run_id=run_id), after=(run_id, seq - 1)):
-        return row if row[0] == seq else None
+        return row if row.seq == seq else None
     return None
 
 
-def _start(scan: Scan, run_id: str, row: Row, ours: bool) -> int:
-    """Where the exchange begins: RequestStarted stands right before the frame of the request."""
-    wanted = Filter(run_id=run_id, server_id=row[3], request_id=row[6])
-    start = row[0]
-    for _, other in scan(wanted, before=(run_id, row[0] + 1), newest_first=True):
-        if is_ours(other) is ours:
-            start = other[0]
-            if other[4] == "RequestStarted" or (not ours and other[7] == "request"):
-                break
-            if other[7] == "request":
-                before = _row_at(scan, run_id, start - 1)
-                is_told = before is not None and before[4] == "RequestStarted"
-                start -= 1 if is_told and before is not None and before[6] == row[6] else 0
-                break
-    return start
+def _head(scan: Scan, run_id: str, server_id: str, exchange_id: int, before: int) -> list[Row]:
+    """How an HTTP exchange began that was open when a request was sent."""
+    wanted = Filter(run_id=run_id, server_id=server_id, exchange_id=exchange_id, kinds=_HEAD_KINDS)
+    after = (run_id, max(before - MOST_EVENTS, 0))
+    found = []
+    for _, row in scan(wanted, after=after, before=(run_id, before), newest_first=True):
+        found.append(row)
+        if row.kind == "HttpRequestSent":
+            break
+    return found
 
 
-def _cause(row: Row) -> RequestId | None:
-    """The request of ours that a question of the server's belongs to."""
-    is_question = row[4] == "ServerRequestReceived" and row[8] is not None
-    return short_id(row[8].get("caused_by")) if is_question and row[8] is not None else None
+def _paused(row: Row) -> list[int]:
+    """The requests that wait, or go on, with a question; a trace of others may hold anything."""
+    seqs = row.detail.get("request_seqs") if row.detail is not None else None
+    return [seq for seq in seqs if type(seq) is int] if isinstance(seqs, list) else []
+
+
+def _opened(row: Row) -> int:
+    """Where the question was opened that a row closes."""
+    seq = row.detail.get("opened_seq") if row.detail is not None else None
+    return seq if isinstance(seq, int) else 0
 
 
 class _Gatherer:
-    """Takes rows from the beginning of an exchange on, until nothing more belongs to it."""
+    """Takes the rows after a request, until nothing more is expected to belong to it."""
 
-    def __init__(self, found: Found) -> None:
-        self._found = found
-        self._raw: bytes | None = None
-        self._http_id: Any = None
-        self._is_told = False  # RequestStarted was there, so RequestEnded will be
-        self._is_answered = False
-        self._is_ended = False
-        self._rows_left = _AFTERMATH
+    def __init__(self, root: Found) -> None:
+        self._root = root
+        self._requests = {root.request_seq: root}
+        self._questions: dict[int, Found] = {}  # by where they were opened
+        # Exchanges are shown whole where they carried a message of ours, else by their head.
+        self._whole: defaultdict[int, set[Found]] = defaultdict(set)
+        self._by_head: defaultdict[int, set[Found]] = defaultdict(set)
+        self._heads: defaultdict[int, list[Row]] = defaultdict(list)
+        self._closed: set[int] = set()
+        self._is_over = False
+        self._events_left = MOST_EVENTS
+        self._aftermath_left = AFTERMATH_EVENTS
 
     def take(self, row: Row) -> bool:
-        """Keep the row if it belongs to the exchange; False once nothing more can come."""
-        found = self._found
-        if row[3] == found.server_id:
-            if row[4].startswith("Http"):
-                self._take_http(row)
-            elif row[6] == found.request_id and is_ours(row) is found.is_ours:
-                if found.rows and row[7] == "request" and self._raw is not None:
-                    return False  # the server begins anew with its ids
-                self._take_own(row)
-            elif found.is_ours and _cause(row) == found.request_id:
-                found.questions.append(row[0])
-        if self._is_over:
-            self._rows_left -= 1
-        return self._rows_left > 0 and not (self._is_over and self._http_id is None)
+        """Keep the row if it belongs to the request; False once the search is over."""
+        if self._take_http(row) if row.kind.startswith("Http") else self._take_own(row):
+            self._is_over = self._whole.keys() <= self._closed and all(
+                request.is_over for request in self._requests.values()
+            )
+            self._aftermath_left = AFTERMATH_EVENTS
+        elif self._is_over:
+            self._aftermath_left -= 1
+        self._events_left -= 1
+        self._root.is_cut = not self._events_left
+        return self._events_left > 0 and self._aftermath_left > 0
 
-    @property
-    def _is_over(self) -> bool:
-        return self._is_answered and (self._is_ended or not self._is_told)
+    def _take_own(self, row: Row) -> bool:
+        requests = self._requests_of(row)
+        for request in requests:
+            request.take(row)
+            if row.kind == "QuestionOpened":
+                self._questions[row.seq] = request
+            if row.exchange_id is not None:
+                carried = self._whole if row.kind == "FrameSent" else self._by_head
+                carried[row.exchange_id].add(request)
+        return bool(requests)
 
-    def _take_own(self, row: Row) -> None:
-        found, kind, status = self._found, row[4], row[7]
-        found.rows.append(row)
-        found.method = found.method or row[5]
-        if kind in ("RequestStarted", "ServerRequestReceived"):
-            self._is_told = True
-        elif kind in ("RequestEnded", "ServerRequestEnded"):
-            self._is_ended = True
-        elif status == "request":
-            self._raw = row[9]
+    def _requests_of(self, row: Row) -> list[Found]:
+        """The requests of ours here that a row belongs to."""
+        known, cause = self._requests, row.caused_by_seq
+        request_seq = row.of_request
+        if request_seq is not None:
+            if request_seq not in known and cause in known:
+                known[request_seq] = caused = Found(request_seq, row.server_id)
+                known[cause].caused.append(caused)
+            found = [known.get(request_seq)]
+        elif cause is not None:
+            found = [known.get(cause)]
         else:
-            self._is_answered = self._is_answered or kind in ("FrameSent", "FrameReceived")
+            found = [known.get(seq) for seq in _paused(row)]
+            found.append(self._questions.get(_opened(row)))
+        return [request for request in found if request is not None]
 
-    def _take_http(self, row: Row) -> None:
-        http_id = (row[8] or {}).get("exchange_id")
-        if row[4] == "HttpRequestSent" and self._raw is not None and row[9] == self._raw:
-            self._http_id = http_id
-        if self._http_id is not None and http_id == self._http_id:
-            self._found.http.append(row)
-            if row[4] == "HttpExchangeEnded":
-                self._http_id = None
+    def _take_http(self, row: Row) -> bool:
+        exchange_id = row.exchange_id
+        if exchange_id is None:
+            return False
+        if row.kind in _HEAD_KINDS:
+            self._heads[exchange_id].append(row)
+        elif exchange_id in self._whole:
+            for request in self._whole[exchange_id]:
+                request.http.append(row)
+        if row.kind == "HttpExchangeEnded":
+            self._closed.add(exchange_id)
+        return exchange_id in self._whole
+
+    def headless(self) -> list[int]:
+        """Exchanges that carried something, and whose beginning lies before the request."""
+        return [
+            exchange_id
+            for exchange_id in self._whole.keys() | self._by_head.keys()
+            if not any(row.kind == "HttpRequestSent" for row in self._heads.get(exchange_id, ()))
+        ]
+
+    def begin(self, head: list[Row]) -> None:
+        """Add the rows of such a beginning."""
+        for row in head:
+            if row.exchange_id is not None:
+                self._heads[row.exchange_id].append(row)
+
+    def finish(self) -> Found:
+        """The request, with the heads of all exchanges that carried something of it."""
+        for exchange_id in self._whole.keys() | self._by_head.keys():
+            for request in self._whole[exchange_id] | self._by_head[exchange_id]:
+                request.http += self._heads.get(exchange_id, ())
+        for request in self._requests.values():
+            request.http.sort(key=lambda row: row.seq)
+        return self._root

@@ -38,6 +38,10 @@ class Filter(msgspec.Struct, frozen=True, kw_only=True):
     status: str | int | None = None  # request, notification, result, error, malformed… or HTTP's
     since: float | None = None  # wall
     until: float | None = None
+    request_seq: int | None = None  # the request at this seq, and what belongs to it
+    exchange_id: int | None = None
+    call_id: str | None = None
+    purpose: str | None = None
     text: str | None = None  # in the bytes of a message or body, or in any other field
     ignore_case: bool = False
 
@@ -53,16 +57,30 @@ class Sieve:
             self._kinds = kinds if wanted.kinds is None else kinds & wanted.kinds
         self._needles = _needles(wanted.text, wanted.ignore_case) if wanted.text else ()
         self._kind_parts = [pack_value(kind) for kind in sorted(self._kinds or ())]
-        values = (wanted.server_id, wanted.method, wanted.status, wanted.request_id)
+        # A small number is one byte, and so in almost every block; no match is ever passed over.
+        values = (
+            wanted.server_id,
+            wanted.method,
+            wanted.status,
+            wanted.request_id,
+            wanted.request_seq,
+            wanted.exchange_id,
+            wanted.call_id,
+            wanted.purpose,
+        )
         self._parts = [pack_value(value) for value in values if value is not None]
 
     def __repr__(self) -> str:
         return f"<Sieve {self.wanted}>"
 
-    def times(self) -> tuple[str, list[Any]]:
+    def bounds(self) -> tuple[str, list[Any]]:
         """What SQLite can tell of a block, as ` AND …`."""
         wanted = self.wanted
-        bounds = (("last_wall >= ?", wanted.since), ("first_wall <= ?", wanted.until))
+        bounds = (
+            ("last_wall >= ?", wanted.since),
+            ("first_wall <= ?", wanted.until),
+            ("last_seq >= ?", wanted.request_seq),  # what belongs to a request comes after it
+        )
         given = [(condition, value) for condition, value in bounds if value is not None]
         return "".join(f" AND {condition}" for condition, _ in given), [value for _, value in given]
 
@@ -79,19 +97,25 @@ class Sieve:
         """Whether this event is wanted."""
         wanted = self.wanted
         return (
-            (self._kinds is None or row[4] in self._kinds)
-            and (wanted.seqs is None or row[0] in wanted.seqs)
-            and (wanted.server_id is None or row[3] == wanted.server_id)
-            and (wanted.method is None or row[5] == wanted.method)
-            and (wanted.request_id is None or _is_same(row[6], wanted.request_id))
-            and (wanted.status is None or row[7] == wanted.status)
-            and (wanted.since is None or row[1] >= wanted.since)
-            and (wanted.until is None or row[1] <= wanted.until)
+            (self._kinds is None or row.kind in self._kinds)
+            and (wanted.seqs is None or row.seq in wanted.seqs)
+            and (wanted.server_id is None or row.server_id == wanted.server_id)
+            and (wanted.method is None or row.method == wanted.method)
+            and (wanted.request_id is None or _is_same(row.request_id, wanted.request_id))
+            and (wanted.status is None or row.status == wanted.status)
+            and (wanted.since is None or row.wall >= wanted.since)
+            and (wanted.until is None or row.wall <= wanted.until)
+            and (wanted.request_seq is None or _is_of(row, wanted.request_seq))
+            and (wanted.exchange_id is None or row.exchange_id == wanted.exchange_id)
+            and (wanted.call_id is None or row.call_id == wanted.call_id)
+            and (wanted.purpose is None or row.purpose == wanted.purpose)
             and (not self._needles or self._holds_text(row))
         )
 
     def _holds_text(self, row: Row) -> bool:
-        return self._is_in(row[9]) or (row[8] is not None and self._is_in(pack_value(row[8])))
+        if self._is_in(row.payload):
+            return True
+        return row.detail is not None and self._is_in(pack_value(row.detail))
 
     def _is_in(self, data: bytes | None) -> bool:
         if not data:
@@ -104,6 +128,11 @@ class Sieve:
 def _is_same(found: RequestId | None, wanted: RequestId) -> bool:
     """1 and "1" are two requests."""
     return found == wanted and type(found) is type(wanted)
+
+
+def _is_of(row: Row, request_seq: int) -> bool:
+    """Whether an event is this request, or belongs to it."""
+    return row.seq >= request_seq and row.of_request == request_seq
 
 
 def _needles(text: str, ignore_case: bool) -> tuple[bytes, ...]:

@@ -6,7 +6,7 @@ Secrets are masked as they are in the recording. Called by the surfaces.
 from __future__ import annotations
 
 import base64
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from typing import Any, BinaryIO, Final
 from urllib.parse import parse_qsl, urlsplit
@@ -14,12 +14,12 @@ from urllib.parse import parse_qsl, urlsplit
 import msgspec
 
 from mcplens.store.any_json import to_json
-from mcplens.store.carriers import FRAME_KINDS, Place, carriers
 from mcplens.store.filters import Filter
-from mcplens.store.history import History
+from mcplens.store.history import History, Place
 from mcplens.store.masks import KeysOf
 from mcplens.store.redaction import scan_masked
-from mcplens.store.rows import Row
+from mcplens.store.rows import FRAME_KINDS, Row
+from mcplens.store.spans import Spans
 from mcplens.version import VERSION
 
 HTTP_KINDS: Final = frozenset(
@@ -45,49 +45,73 @@ def export_har(
 ) -> int:
     """Write the HTTP exchanges that are wanted, and say how many they are.
 
-    Where events are chosen one by one, these are whole exchanges that they were carried by.
+    Where events are chosen one by one, these are the whole exchanges that carried them.
     """
     creator = {"name": "mcplens", "version": VERSION}
     file.write(b'{"log":{"version":"1.2","creator":' + to_json(creator) + b',"entries":[')
     count = 0
     wanted = wanted or Filter()
     every = msgspec.structs.replace(wanted, seqs=None, kinds=HTTP_KINDS)
-    begins = None
+    chosen = None
     if wanted.seqs is not None:
         with_frames = msgspec.structs.replace(every, kinds=HTTP_KINDS | FRAME_KINDS)
-        begins = carriers(history.scan(with_frames), wanted.seqs)
-    for entry in _entries(scan_masked(history, every, keys_of), begins):
+        chosen = _chosen(history.scan(with_frames), wanted.seqs)
+    for entry in _entries(scan_masked(history, every, keys_of), chosen):
         file.write((b",\n" if count else b"\n") + to_json(entry))
         count += 1
     file.write(b"\n]}}\n")
     return count
 
 
-def _entries(
-    rows: Iterable[tuple[str, Row]], begins: Collection[Place] | None
-) -> Iterator[dict[str, Any]]:
-    """One entry per exchange, in the order of their ends; unfinished ones last.
+class _Chosen(msgspec.Struct):
+    """Exchanges by run and id; in rows without links ids come twice, so by where they begin."""
 
-    Only those that begin at these places, if any are given.
-    """
-    unfinished: dict[tuple[str, str, int], _Open] = {}
+    ids: set[tuple[str, int]] = set()
+    begins: set[Place] = set()
+
+    def holds(self, run_id: str, request: Row) -> bool:
+        if request.exchange_id is None:
+            return (run_id, request.seq) in self.begins
+        return (run_id, request.exchange_id) in self.ids
+
+
+def _chosen(rows: Iterable[tuple[str, Row]], seqs: Spans) -> _Chosen:
+    """The exchanges that these events were carried by, or are part of."""
+    chosen = _Chosen()
+    begun: dict[tuple[str, str, int | None], int] = {}
     for run_id, row in rows:
-        detail = row[8] or {}
-        key = (run_id, row[3], detail.get("exchange_id", 0))
-        if row[4] == "HttpRequestSent":
-            if key in unfinished:  # a server that is connected anew counts anew
+        if row.exchange_id is not None:
+            if row.seq in seqs:
+                chosen.ids.add((run_id, row.exchange_id))
+        elif row.kind in HTTP_KINDS:
+            key = (run_id, row.server_id, row.http_id)
+            if row.kind == "HttpRequestSent":
+                begun[key] = row.seq
+            if row.seq in seqs and key in begun:
+                chosen.begins.add((run_id, begun[key]))
+    return chosen
+
+
+def _entries(rows: Iterable[tuple[str, Row]], chosen: _Chosen | None) -> Iterator[dict[str, Any]]:
+    """One entry per exchange, in the order of their ends; unfinished ones last."""
+    unfinished: dict[tuple[str, str, int | None], _Open] = {}
+    for run_id, row in rows:
+        key = (run_id, row.server_id, row.http_id)
+        if row.kind == "HttpRequestSent":
+            if key in unfinished:  # before links, a server that was connected anew counted anew
                 yield _entry(unfinished.pop(key))
-            if begins is None or (run_id, row[0]) in begins:
+            if chosen is None or chosen.holds(run_id, row):
                 unfinished[key] = _Open(row)
             continue
         exchange = unfinished.get(key)
         if exchange is None:
             continue
-        if row[4] == "HttpResponseReceived":
+        if row.kind == "HttpResponseReceived":
             exchange.response = row
-        elif row[9] is not None:
-            exchange.pieces.append(row[9])
-        if row[4] == "HttpExchangeEnded":
+        elif row.payload is not None:
+            exchange.pieces.append(row.payload)
+        if row.kind == "HttpExchangeEnded":
+            detail = row.detail or {}
             exchange.elapsed_s = detail.get("elapsed_s")
             exchange.error = detail.get("error")
             yield _entry(unfinished.pop(key))
@@ -97,22 +121,22 @@ def _entries(
 
 def _entry(exchange: _Open) -> dict[str, Any]:
     request, response = exchange.request, exchange.response
-    asked = request[8] or {}
-    answered = (response[8] or {}) if response is not None else {}
+    asked = request.detail or {}
+    answered = (response.detail or {}) if response is not None else {}
     wait_s = answered.get("elapsed_s")
     total_s = exchange.elapsed_s if exchange.elapsed_s is not None else wait_s
     entry: dict[str, Any] = {
-        "startedDateTime": datetime.fromtimestamp(request[1], UTC).isoformat(),
+        "startedDateTime": datetime.fromtimestamp(request.wall, UTC).isoformat(),
         "time": _ms(total_s),
         "request": {
-            "method": request[5] or "",
+            "method": request.method or "",
             "url": asked.get("url", ""),
             "httpVersion": "HTTP/1.1",
             "cookies": [],
             "headers": _pairs(asked.get("headers", ())),
             "queryString": _pairs(parse_qsl(urlsplit(asked.get("url", "")).query)),
             "headersSize": -1,
-            "bodySize": len(request[9] or b""),
+            "bodySize": len(request.payload or b""),
         },
         "response": _response(exchange, answered),
         "cache": {},
@@ -121,11 +145,11 @@ def _entry(exchange: _Open) -> dict[str, Any]:
             "wait": _ms(wait_s),
             "receive": _ms(total_s - wait_s) if total_s is not None and wait_s is not None else -1,
         },
-        "_server": request[3],
+        "_server": request.server_id,
     }
-    if request[9]:
+    if request.payload:
         mime = _header(asked.get("headers", ()), "content-type")
-        entry["request"]["postData"] = {"mimeType": mime, **_content(request[9])}
+        entry["request"]["postData"] = {"mimeType": mime, **_content(request.payload)}
     if exchange.error is not None:
         entry["_error"] = exchange.error
     return entry
@@ -134,7 +158,7 @@ def _entry(exchange: _Open) -> dict[str, Any]:
 def _response(exchange: _Open, answered: dict[str, Any]) -> dict[str, Any]:
     body = b"".join(exchange.pieces)
     headers = answered.get("headers", ())
-    status = exchange.response[7] if exchange.response is not None else 0
+    status = exchange.response.status if exchange.response is not None else 0
     content = {"size": len(body), "mimeType": _header(headers, "content-type")}
     return {
         "status": status or 0,

@@ -18,7 +18,7 @@ from mcplens.protocol.frames import RequestId
 from mcplens.store.any_json import from_json
 from mcplens.store.blocks import unpack
 from mcplens.store.decoding import Stored, decode_row
-from mcplens.store.exchanges import gather
+from mcplens.store.exchanges import Found, gather
 from mcplens.store.filters import Filter as Filter
 from mcplens.store.filters import Sieve
 from mcplens.store.rows import Row
@@ -78,6 +78,12 @@ class Entry(msgspec.Struct, frozen=True):
     size_bytes: int
     head: bytes
     detail: dict[str, Any]
+    exchange_id: int | None = None
+    request_seq: int | None = None
+    caused_by_seq: int | None = None
+    is_inferred: bool = False
+    call_id: str | None = None
+    purpose: str | None = None
 
     @property
     def is_masked(self) -> bool:
@@ -90,23 +96,60 @@ class Entry(msgspec.Struct, frozen=True):
 
 
 def _entry(run_id: str, row: Row) -> Entry:
-    payload = row[9] or b""
-    return Entry(run_id, *row[:8], len(payload), payload[:HEAD_BYTES], row[8] or {})
+    payload = row.payload or b""
+    return Entry(
+        run_id=run_id,
+        seq=row.seq,
+        wall=row.wall,
+        mono=row.mono,
+        server_id=row.server_id,
+        kind=row.kind,
+        method=row.method,
+        request_id=row.request_id,
+        status=row.status,
+        size_bytes=len(payload),
+        head=payload[:HEAD_BYTES],
+        detail=row.detail or {},
+        exchange_id=row.exchange_id,
+        request_seq=row.request_seq,
+        caused_by_seq=row.caused_by_seq,
+        is_inferred=row.is_inferred,
+        call_id=row.call_id,
+        purpose=row.purpose,
+    )
 
 
 class Exchange(msgspec.Struct, frozen=True):
     """A request with all that belongs to it, in order: its reply, its progress, its HTTP side.
 
-    `caused` are the questions that the server asked because of it.
+    `caused` are the requests that were made because of it: questions of the server's, in the main.
+    What a link leads to may not be recorded: then it is not here. `is_cut`: the run goes on for
+    long after it, and not all of that was looked at.
     """
 
+    request_seq: int
     server_id: str
-    request_id: RequestId
+    request_id: RequestId | None
     method: str | None
     is_ours: bool
     entries: list[Entry]
     http: list[Entry]
     caused: list[Exchange]
+    is_cut: bool = False
+
+
+def _exchange(run_id: str, found: Found) -> Exchange:
+    return Exchange(
+        request_seq=found.request_seq,
+        server_id=found.server_id,
+        request_id=found.request_id,
+        method=found.method,
+        is_ours=found.is_ours,
+        entries=[_entry(run_id, row) for row in found.rows],
+        http=[_entry(run_id, row) for row in found.http],
+        caused=[_exchange(run_id, caused) for caused in found.caused],
+        is_cut=found.is_cut,
+    )
 
 
 class History:
@@ -166,20 +209,9 @@ class History:
         return _summary(found[0]) if len(found) == 1 and run_id else None
 
     def exchange(self, run_id: str, seq: int) -> Exchange | None:
-        """The exchange that an event belongs to, with those that it caused."""
+        """The request that an event is or belongs to, whole; None if it belongs to none."""
         found = gather(self.scan, run_id, seq)
-        if found is None:
-            return None
-        caused = [self.exchange(run_id, question) for question in found.questions]
-        return Exchange(
-            found.server_id,
-            found.request_id,
-            found.method,
-            found.is_ours,
-            [_entry(run_id, row) for row in found.rows],
-            [_entry(run_id, row) for row in found.http],
-            [exchange for exchange in caused if exchange is not None],
-        )
+        return None if found is None else _exchange(run_id, found)
 
     # -- events --------------------------------------------------------------------------------
 
@@ -203,7 +235,7 @@ class History:
     def event(self, run_id: str, seq: int) -> Stored | None:
         """One event, whole, as it was published."""
         for _, row in self.scan(Filter(run_id=run_id), after=(run_id, seq - 1)):
-            return decode_row(run_id, row) if row[0] == seq else None
+            return decode_row(run_id, row) if row.seq == seq else None
         return None
 
     def scan(
@@ -223,9 +255,9 @@ class History:
         if bounds is None:
             return
         first, last = bounds
-        times, values = sieve.times()
+        bounded, values = sieve.bounds()
         found = self._query(
-            f"SELECT place, data FROM blocks WHERE place BETWEEN ? AND ? {times} "
+            f"SELECT place, data FROM blocks WHERE place BETWEEN ? AND ? {bounded} "
             f"ORDER BY place {'DESC' if newest_first else ''}",
             (self._block_of(first), last, *values),
         )
@@ -236,7 +268,7 @@ class History:
                 continue
             rows = unpack(data)
             for row in reversed(rows) if newest_first else rows:
-                if first <= (run_no << SEQ_BITS | row[0]) <= last and sieve.lets_through(row):
+                if first <= (run_no << SEQ_BITS | row.seq) <= last and sieve.lets_through(row):
                     yield run_id, row
 
     def _block_of(self, place: int) -> int:

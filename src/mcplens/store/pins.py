@@ -70,7 +70,7 @@ def pin(path: str | os.PathLike[str], run_id: str, row: Row, label: str, wall: f
         connection.execute(
             "INSERT INTO pins VALUES (?, ?, ?, ?, ?) "
             "ON CONFLICT (run_id, seq) DO UPDATE SET label = excluded.label",
-            (run_id, row[0], label_now, wall, block.data),
+            (run_id, row.seq, label_now, wall, block.data),
         )
         ((count,),) = connection.execute("SELECT count(*) FROM pins")
         if count > MOST_PINS:

@@ -17,9 +17,9 @@ from collections.abc import Callable, Iterable, Iterator
 from types import TracebackType
 from typing import TYPE_CHECKING, Final, Self
 
-from mcplens.bus import Bus, Published
+from mcplens.bus import Bus
 from mcplens.clock import Clock, SystemClock
-from mcplens.events import EventsMissed
+from mcplens.events import Event, EventsMissed
 from mcplens.store.database import Database, Run
 from mcplens.store.retention import Retention
 from mcplens.store.rows import Row, RowEncoder
@@ -181,51 +181,57 @@ class Recorder:
 
     def _end(self) -> None:
         """Write down the rest, and that the run is over."""
-        events = [event for event in self._bus.since(self._last_seq) if event[2] <= self._end_seq]
+        events = [event for event in self._bus.since(self._last_seq) if event.seq <= self._end_seq]
         ended = self._clock.wall()
         self._take(events, is_due=True)
-        self._miss_until(self._end_seq, ended, events[-1][4] if events else 0.0)
+        self._miss_until(self._end_seq, ended, events[-1].mono if events else 0.0)
         self._commit(ended)
         self._each(self._sweep)
         self._each(lambda destination: destination.close())
 
-    def _take(self, events: list[Published], *, is_due: bool) -> None:
+    def _take(self, events: list[Event], *, is_due: bool) -> None:
         """Hand events on; what does not fill a block may stay where it is until the next commit."""
         if not events:
             return
         # They follow one another: only what came before the first can be missing.
-        self._miss_until(events[0][2] - 1, *events[0][3:5])
+        first = events[0]
+        self._miss_until(first.seq - 1, first.wall, first.mono)
         end = len(events) if is_due else len(events) // _SLICE_EVENTS * _SLICE_EVENTS
         for at in range(0, end, _SLICE_EVENTS):
-            for part, size_bytes in _cut(events[at : at + _SLICE_EVENTS]):
-                self._add(part, size_bytes)
+            for rows, size_bytes in _cut(self._rows_of(events[at : at + _SLICE_EVENTS])):
+                self._add(rows, size_bytes)
 
-    def _add(self, part: list[Published], size_bytes: int) -> None:
-        rows = self._rows_of(part)
+    def _add(self, rows: list[Row], size_bytes: int) -> None:
         self._each(lambda destination: destination.add(rows))
-        self._last_seq = part[-1][2]
-        self._batch_events += len(part)
+        self._last_seq = rows[-1].seq
+        self._batch_events += len(rows)
         self._batch_bytes += size_bytes
         if self._batch_events >= _BATCH_EVENTS or self._batch_bytes >= _BATCH_BYTES:
             self._commit()
 
-    def _rows_of(self, part: list[Published]) -> list[Row]:
+    def _rows_of(self, events: list[Event]) -> list[Row]:
         try:
-            return self._encoder.encode(part)
+            return self._encoder.encode(events)
         except Exception:  # ours: found below, and all the others are recorded
-            return [self._row_of(published) for published in part]
+            return [self._row_of(event) for event in events]
 
-    def _row_of(self, published: Published) -> Row:
+    def _row_of(self, event: Event) -> Row:
         """The row of one event; one that cannot be made says that the event is missing."""
-        kind, _, seq, wall, mono, _, _ = published
         try:
-            (row,) = self._encoder.encode([published])
+            (row,) = self._encoder.encode([event])
         except Exception as problem:
             self.missed_count += 1
             if self.problem is None:
                 reason = type(problem).__name__  # its text may hold what must not be told
-                self._tell(f"event {seq} ({kind.__name__}) is not recorded: {reason}")
-            (row,) = self._encoder.encode([(EventsMissed, "", seq, wall, mono, (seq, seq), 0)])
+                kind = type(event).__name__
+                self._tell(f"event {event.seq} ({kind}) is not recorded: {reason}")
+            row = self._missed(event.seq, event.seq, event.wall, event.mono)
+        return row
+
+    def _missed(self, first: int, last: int, wall: float, mono: float) -> Row:
+        """The row that stands for events that are not recorded."""
+        event = EventsMissed(seq=last, wall=wall, mono=mono, first_seq=first, last_seq=last)
+        (row,) = self._encoder.encode([event])
         return row
 
     def _commit(self, ended: float | None = None) -> None:
@@ -242,7 +248,7 @@ class Recorder:
         first = self._last_seq + 1
         if seq >= first:
             self.missed_count += seq - first + 1
-            self._add([(EventsMissed, "", seq, wall, mono, (first, seq), 0)], 0)
+            self._add([self._missed(first, seq, wall, mono)], 0)
 
     def _each(self, work: Callable[[Destination], object]) -> None:
         """Do it for every destination; one that fails is given up, and that is told."""
@@ -268,19 +274,19 @@ class Recorder:
             self._warn(text)
 
 
-def _cut(events: list[Published]) -> Iterator[tuple[list[Published], int]]:
-    """The events, with what they weigh; in pieces where that is more than it should be."""
-    size = sum([published[6] for published in events])
+def _cut(rows: list[Row]) -> Iterator[tuple[list[Row], int]]:
+    """The rows, with what they weigh; in pieces where that is more than it should be."""
+    size = sum([len(row.payload) for row in rows if row.payload is not None])
     start = 0
     if size > _SLICE_BYTES:
         size = 0
-        for at, published in enumerate(events, start=1):
-            size += published[6]
+        for at, row in enumerate(rows, start=1):
+            size += len(row.payload or b"")
             if size > _SLICE_BYTES:
-                yield events[start:at], size
+                yield rows[start:at], size
                 start, size = at, 0
-    if start < len(events):
-        yield events[start:], size
+    if start < len(rows):
+        yield rows[start:], size
 
 
 def _pause_s(count: int, in_s: float) -> float:

@@ -19,9 +19,9 @@ def scan_masked(
     """The events that are wanted, with the values of these keys masked."""
     maskers: dict[tuple[str, str], KeyMasker | None] = {}
     for run_id, row in history.scan(wanted):
-        place = (run_id, row[3])
+        place = (run_id, row.server_id)
         if place not in maskers:
-            keys = tuple(keys_of(row[3])) if keys_of is not None else ()
+            keys = tuple(keys_of(row.server_id)) if keys_of is not None else ()
             maskers[place] = KeyMasker(keys) if keys else None
         masker = maskers[place]
         yield run_id, row if masker is None else mask_row(row, masker)

@@ -7,13 +7,14 @@ flushes, inside a transaction of its own.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
 from mcplens.events import EventsMissed
 from mcplens.store.blocks import pack
-from mcplens.store.schema import SEQ_BITS, SEQ_MASK
+from mcplens.store.rows import RowEncoder
+from mcplens.store.schema import SEQ_BITS, SEQ_MASK, insert_blocks
 
 if TYPE_CHECKING:
     import sqlite3
@@ -135,19 +136,16 @@ class Sweeper:
 
 def tell_gap(connection: sqlite3.Connection, run_no: int, seq: int, wall: float) -> None:
     """In place of what was deleted of a run that goes on, say what it was."""
-    about = {"first_seq": 1, "last_seq": seq}
-    row = (seq, wall, 0.0, "", EventsMissed.__name__, None, None, None, about, None)
-    for block in pack([row]):
-        connection.execute(
-            "INSERT INTO blocks VALUES (?, ?, ?, ?, ?)",
-            (run_no << SEQ_BITS | seq, *block[1:5]),
-        )
+    missed = EventsMissed(seq=seq, wall=wall, first_seq=1, last_seq=seq)
+    insert_blocks(connection, run_no, pack(RowEncoder().encode([missed])))
 
 
-def _enough(blocks: list[tuple[int, int, float, int]], excess: int) -> list[Any]:
+def _enough(
+    blocks: list[tuple[int, int, float, int]], excess: int
+) -> list[tuple[int, int, float, int]]:
     """The first blocks, as many as make up for what is too much."""
-    for count, block in enumerate(blocks, start=1):
-        excess -= block[3]
+    for count, (_, _, _, size_bytes) in enumerate(blocks, start=1):
+        excess -= size_bytes
         if excess <= 0:
             return blocks[:count]
     return blocks

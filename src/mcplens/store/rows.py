@@ -13,12 +13,12 @@ from typing import Any, Final, get_args
 import msgspec
 from msgspec import NODEFAULT
 
-from mcplens.bus import Published
 from mcplens.events import (
     AnyEvent,
     Event,
     FrameReceived,
     FrameSent,
+    HttpExchangeEnded,
     HttpRequestSent,
     HttpResponseReceived,
     ProcessStarted,
@@ -38,19 +38,64 @@ from mcplens.store.masks import (
 )
 from mcplens.store.names import MOST_CHARACTERS, short_id, short_method
 
-# seq, wall, mono, server_id, kind, method, request_id, status, detail, payload. A plain tuple:
-# four of them are made for every call.
-Row = tuple[
-    int, float, float, str, str, str | None, RequestId | None, str | int | None,
-    dict[str, Any] | None, bytes | None,
-]  # fmt: skip
+FRAME_KINDS: Final = frozenset({"FrameSent", "FrameReceived"})
 
-# Requests whose method a reply may still want to know: at least these, at most twice as many.
-_REMEMBERED: Final = 2048
+
+class Row(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """One event as it is stored.
+
+    The order of the fields is the format on the disk: new ones are added at the end, with a
+    default. The first ten are all that a row of format 2 has; such a row has no links.
+    """
+
+    seq: int
+    wall: float
+    mono: float
+    server_id: str
+    kind: str
+    method: str | None = None
+    request_id: RequestId | None = None
+    status: str | int | None = None
+    detail: dict[str, Any] | None = None
+    payload: bytes | None = None
+    exchange_id: int | None = None
+    request_seq: int | None = None
+    caused_by_seq: int | None = None
+    is_inferred: bool = False
+    call_id: str | None = None
+    purpose: str | None = None
+
+    @property
+    def of_request(self) -> int | None:
+        """The seq of the request that the event is, or belongs to."""
+        if self.request_seq is not None:
+            return self.request_seq
+        is_request = self.kind in FRAME_KINDS and self.status in ("request", "batch")
+        return self.seq if is_request else None
+
+    @property
+    def http_id(self) -> int | None:
+        """The exchange of an HTTP event; in a row of format 2 it counts per HTTP client."""
+        if self.exchange_id is None and self.detail is not None:
+            return self.detail.get("exchange_id")
+        return self.exchange_id
+
+
+# Columns that hold a field of the same name.
+COLUMNS: Final = (
+    "method", "request_id", "status", "exchange_id", "request_seq", "caused_by_seq", "is_inferred",
+    "call_id", "purpose",
+)  # fmt: skip
+# What a link is that was not recorded, or not known.
+NO_LINKS: Final[dict[str, Any]] = {
+    "exchange_id": None, "request_seq": None, "caused_by_seq": None, "is_inferred": False,
+    "call_id": None, "purpose": None, "frame_seq": None, "question_seq": None, "opened_seq": None,
+    "request_seqs": [],
+}  # fmt: skip
+
 # Members of an enum, which cost a lookup of their own in Python each time.
 _REQUEST, _RESULT = Kind.REQUEST, Kind.RESULT
 
-_COLUMNS: Final = ("method", "request_id", "status")
 _PAYLOADS: Final = ("message", "body", "data")
 _PAYLOAD_KINDS: Final = frozenset(
     {
@@ -63,7 +108,7 @@ KINDS: Final[dict[str, type[Event]]] = {kind.__name__: kind for kind in get_args
 
 
 class Plan:
-    """Where the fields of one kind of event go."""
+    """Where the fields of one kind of event go: into columns, the payload, or the detail."""
 
     __slots__ = ("columns", "kind", "name", "names", "payload", "rest")
 
@@ -71,19 +116,18 @@ class Plan:
         self.kind = kind
         self.name = kind.__name__
         # Not msgspec.structs.fields, which also works out every field's type.
-        self.names = kind.__struct_fields__[len(Event.__struct_fields__) :]
-        defaults = (NODEFAULT,) * len(self.names) + kind.__struct_defaults__
-        defaults = defaults[len(defaults) - len(self.names) :]
-        self.payload = -1
+        shared = len(Event.__struct_fields__)
+        self.names = kind.__struct_fields__[shared:]
+        given = kind.__struct_defaults__[-len(self.names) :]
+        defaults = (NODEFAULT,) * (len(self.names) - len(given)) + given
+        self.payload: str | None = None
         if self.name in _PAYLOAD_KINDS:
-            self.payload = next(n for n, name in enumerate(self.names) if name in _PAYLOADS)
-        self.columns = [
-            self.names.index(column) if column in self.names else -1 for column in _COLUMNS
-        ]
+            self.payload = next(name for name in self.names if name in _PAYLOADS)
+        self.columns = tuple(name for name in self.names if name in COLUMNS)
         self.rest = [
-            (n, name, default)
-            for n, (name, default) in enumerate(zip(self.names, defaults, strict=True))
-            if n != self.payload and n not in self.columns
+            (name, NO_LINKS.get(name, default))
+            for name, default in zip(self.names, defaults, strict=True)
+            if name != self.payload and name not in self.columns
         ]
 
     def __repr__(self) -> str:
@@ -101,172 +145,156 @@ def plan_of(kind: type[Event]) -> Plan:
     return plan
 
 
-class _Asked:
-    """The methods of the last requests, by server and id.
-
-    Two dictionaries that take turns: to drop the oldest entry of one means to step over all that
-    were dropped before.
-    """
-
-    __slots__ = ("older", "recent")
-
-    def __init__(self) -> None:
-        self.recent: dict[tuple[str, RequestId | None], str] = {}
-        self.older = self.recent
-
-    def remember(self, server_id: str, identity: RequestId | None, method: str) -> None:
-        recent = self.recent
-        recent[server_id, identity] = method
-        if len(recent) >= _REMEMBERED:
-            self.older, self.recent = recent, {}
-
-    def method(self, server_id: str, identity: RequestId | None) -> str | None:
-        asked = server_id, identity
-        method = self.recent.get(asked)
-        return self.older.get(asked) if method is None else method
-
-
 class RowEncoder:
-    """Makes the rows of one run, in order; replies get the method of their request."""
+    """Makes rows of events, without what is secret."""
 
-    def __init__(
-        self,
-        secret_keys: Iterable[str] = (),
-        *,
-        keys_of: KeysOf | None = None,
-        is_masked: bool = False,
-    ) -> None:
+    def __init__(self, secret_keys: Iterable[str] = (), *, keys_of: KeysOf | None = None) -> None:
         keys = tuple(secret_keys)
         has_keys = keys_of is not None or keys
         self._maskers = Maskers(keys_of or (lambda server_id: keys)) if has_keys else None
-        self._is_masked = is_masked  # the events come from a recording: nothing is left to hide
-        self._ours = _Asked()
-        self._theirs = _Asked()
-        # Those that make up most of a recording have makers of their own.
-        self._makers: dict[type[Event], Callable[[Published], Row]] = {
-            FrameSent: self._sent,
-            FrameReceived: self._received,
-            RequestStarted: _started,
-            RequestEnded: self._ended,
-        }
 
     def __repr__(self) -> str:
-        return f"<RowEncoder, {len(self._ours.recent)} requests remembered, {self._maskers}>"
+        return f"<RowEncoder {self._maskers}>"
 
-    def encode(self, batch: Iterable[Published]) -> list[Row]:
+    def encode(self, batch: Iterable[Event]) -> list[Row]:
         """The rows of these events."""
-        makers, other = self._makers, self._other
-        rows = [makers.get(published[0], other)(published) for published in batch]
+        rows = [_MAKERS.get(type(event), _other)(event) for event in batch]
         return rows if self._maskers is None else mask_rows(rows, self._maskers)
 
-    def _sent(self, published: Published) -> Row:
-        _, server_id, seq, wall, mono, fields, _ = published
-        message = fields[0]
-        if type(message) is Frame and message.kind is _REQUEST and len(fields) > 2:
-            identity, method = message.id, message.method
-            if fields[2] == identity and type(identity) is int and len(method) <= MOST_CHARACTERS:
-                self._ours.remember(server_id, identity, method)
-                return (
-                    seq, wall, mono, server_id, "FrameSent", method, identity, "request", None,
-                    message.raw,
-                )  # fmt: skip
-        return self._frame(published, "FrameSent", self._ours, self._theirs)
 
-    def _received(self, published: Published) -> Row:
-        _, server_id, seq, wall, mono, fields, _ = published
-        message = fields[0]
-        if (
-            type(message) is Frame
-            and message.kind is _RESULT
-            and len(fields) > 2
-            and type(message.id) is int
-        ):
-            identity, channel = message.id, fields[2]
-            method = self._ours.method(server_id, identity)
-            detail = None if channel is None else {"channel": channel}
-            return (
-                seq, wall, mono, server_id, "FrameReceived", method, identity, "result", detail,
-                message.raw,
+def _sent(event: FrameSent) -> Row:
+    message = event.message
+    if type(message) is Frame and message.kind is _REQUEST and event.inbound_seq is None:
+        identity, method = message.id, message.method
+        if type(identity) is int and len(method) <= MOST_CHARACTERS:
+            return Row(
+                event.seq, event.wall, event.mono, event.server_id, "FrameSent", method, identity,
+                "request", None, message.raw, event.exchange_id, event.request_seq,
+                event.caused_by_seq, event.is_inferred, event.call_id, event.purpose,
             )  # fmt: skip
-        return self._frame(published, "FrameReceived", self._theirs, self._ours)
-
-    def _frame(self, published: Published, name: str, asked: _Asked, answered: _Asked) -> Row:
-        """A frame of any sort; `channel` is written where it is not the usual one."""
-        _, server_id, seq, wall, mono, fields, _ = published
-        message = fields[0]
-        whole_id, status, detail = _about(message)
-        identity = short_id(whole_id)
-        method: str | None = None
-        usual = None
-        if status in ("result", "error"):
-            method = answered.method(server_id, identity)
-        elif type(message) is Frame:
-            method = short_method(message.method)
-            if status == "request":
-                asked.remember(server_id, identity, method or "")
-                usual = whole_id if name == "FrameSent" else None
-        channel = fields[2] if len(fields) > 2 else None
-        if channel != usual:
-            detail["channel"] = channel
-        return (
-            seq, wall, mono, server_id, name, method, identity, status, detail or None, message.raw,
-        )  # fmt: skip
-
-    def _ended(self, published: Published) -> Row:
-        if published[5][-1] is not None:
-            return self._other(published)
-        _, server_id, seq, wall, mono, (identity, method, status, elapsed_s, _), _ = published
-        detail = {"elapsed_s": elapsed_s}
-        if type(identity) is not int or len(method) > MOST_CHARACTERS:
-            identity, method = short_id(identity), short_method(method)
-        return (seq, wall, mono, server_id, "RequestEnded", method, identity, status, detail, None)
-
-    def _other(self, published: Published) -> Row:
-        kind, server_id, seq, wall, mono, fields, _ = published
-        plan = plan_of(kind)
-        count = len(fields)
-        detail = {
-            name: fields[n] for n, name, default in plan.rest if n < count and fields[n] != default
-        }
-        n_method, n_id, n_status = plan.columns
-        method = fields[n_method] if -1 < n_method < count else None
-        identity = fields[n_id] if -1 < n_id < count else None
-        status = fields[n_status] if -1 < n_status < count else None
-        payload = None
-        if -1 < plan.payload < count:
-            payload = fields[plan.payload]
-            if type(payload) is not bytes:
-                found, status, about = _about(payload)
-                identity = found if identity is None else identity
-                detail |= about
-                payload = payload.raw
-        if self._is_masked:
-            pass
-        elif kind is HttpRequestSent or kind is HttpResponseReceived:
-            marks = masked_texts("headers", detail["headers"])
-            if "url" in detail:
-                marks += masked_texts("url", [("", detail["url"])])
-            if marks:
-                detail["masked"] = [msgspec.to_builtins(mark) for mark in marks]
-        elif kind is ProcessStarted or "error" in detail:
-            detail = _without_secrets(detail)
-        return (
-            seq, wall, mono, server_id, plan.name, short_method(method), short_id(identity), status,
-            detail or None, payload or None,
-        )  # fmt: skip
+    return _frame(event)
 
 
-def _started(published: Published) -> Row:
-    _, server_id, seq, wall, mono, (identity, method), _ = published
+def _received(event: FrameReceived) -> Row:
+    message = event.message
+    if type(message) is Frame and message.kind is _RESULT:
+        identity, method = message.id, event.method
+        if type(identity) is int and (method is None or len(method) <= MOST_CHARACTERS):
+            return Row(
+                event.seq, event.wall, event.mono, event.server_id, "FrameReceived", method,
+                identity, "result", None, message.raw, event.exchange_id, event.request_seq,
+                event.caused_by_seq, event.is_inferred, event.call_id, event.purpose,
+            )  # fmt: skip
+    return _frame(event)
+
+
+def _frame(event: FrameSent | FrameReceived) -> Row:
+    """A frame of any sort."""
+    message = event.message
+    identity, status, detail = _about(message)
+    is_own = type(message) is Frame and status in ("request", "notification")
+    method = message.method if type(message) is Frame and is_own else event.method
+    if type(event) is FrameSent and event.inbound_seq is not None:
+        detail["inbound_seq"] = event.inbound_seq
+    return Row(
+        event.seq, event.wall, event.mono, event.server_id, type(event).__name__,
+        short_method(method), short_id(identity), status, detail or None, message.raw,
+        event.exchange_id, event.request_seq, event.caused_by_seq, event.is_inferred,
+        event.call_id, event.purpose,
+    )  # fmt: skip
+
+
+def _started(event: RequestStarted) -> Row:
+    identity, method = event.request_id, event.method
     if type(identity) is not int or len(method) > MOST_CHARACTERS:
-        identity, method = short_id(identity), short_method(method)
-    return (seq, wall, mono, server_id, "RequestStarted", method, identity, None, None, None)
+        return _other(event)
+    return Row(
+        event.seq, event.wall, event.mono, event.server_id, "RequestStarted", method, identity,
+        None, None, None, None, event.request_seq,
+    )  # fmt: skip
 
 
-def published(event: Event) -> Published:
-    """An event as the bus publishes it."""
-    fields = msgspec.structs.astuple(event)[len(Event.__struct_fields__) :]
-    return (type(event), event.server_id, event.seq, event.wall, event.mono, fields, 0)
+def _ended(event: RequestEnded) -> Row:
+    identity, method = event.request_id, event.method
+    if event.error is not None or type(identity) is not int or len(method) > MOST_CHARACTERS:
+        return _other(event)
+    detail = {"elapsed_s": event.elapsed_s}
+    return Row(
+        event.seq, event.wall, event.mono, event.server_id, "RequestEnded", method, identity,
+        event.status, detail, None, None, event.request_seq,
+    )  # fmt: skip
+
+
+def _http_request(event: HttpRequestSent) -> Row:
+    detail: dict[str, Any] = {"url": event.url, "headers": event.headers}
+    marks = masked_texts("headers", event.headers) + masked_texts("url", [("", event.url)])
+    if marks:
+        detail["masked"] = [msgspec.to_builtins(mark) for mark in marks]
+    return Row(
+        event.seq, event.wall, event.mono, event.server_id, "HttpRequestSent",
+        short_method(event.method), None, None, detail, event.body or None, event.exchange_id,
+    )  # fmt: skip
+
+
+def _http_response(event: HttpResponseReceived) -> Row:
+    detail: dict[str, Any] = {
+        "reason": event.reason, "headers": event.headers, "elapsed_s": event.elapsed_s,
+    }  # fmt: skip
+    if marks := masked_texts("headers", event.headers):
+        detail["masked"] = [msgspec.to_builtins(mark) for mark in marks]
+    return Row(
+        event.seq, event.wall, event.mono, event.server_id, "HttpResponseReceived", None, None,
+        event.status, detail, None, event.exchange_id,
+    )  # fmt: skip
+
+
+def _http_end(event: HttpExchangeEnded) -> Row:
+    detail: dict[str, Any] = {"elapsed_s": event.elapsed_s}
+    if event.error is not None:
+        detail["error"] = event.error
+    return Row(
+        event.seq, event.wall, event.mono, event.server_id, "HttpExchangeEnded", None, None, None,
+        detail, event.body or None, event.exchange_id,
+    )  # fmt: skip
+
+
+def _other(event: Event) -> Row:
+    """An event of any kind, by the names of its fields."""
+    plan = plan_of(type(event))
+    detail = {}
+    for name, default in plan.rest:
+        value = getattr(event, name)
+        if value != default:
+            detail[name] = value
+    columns = {name: getattr(event, name) for name in plan.columns}
+    payload = None if plan.payload is None else getattr(event, plan.payload)
+    if payload is not None and type(payload) is not bytes:
+        identity, columns["status"], about = _about(payload)
+        if columns.get("request_id") is None:
+            columns["request_id"] = identity
+        detail |= about
+        payload = payload.raw
+    columns["method"] = short_method(columns.get("method"))
+    columns["request_id"] = short_id(columns.get("request_id"))
+    if type(event) is ProcessStarted or "error" in detail:
+        detail = _without_secrets(detail)
+    return Row(
+        event.seq, event.wall, event.mono, event.server_id, plan.name, detail=detail or None,
+        payload=payload or None, **columns,
+    )  # fmt: skip
+
+
+# Those that make up most of a recording have makers of their own; each takes its kind of event. A
+# row of sixteen columns is made five times faster by position than by name.
+_MAKERS: Final[dict[type[Event], Callable[[Any], Row]]] = {
+    FrameSent: _sent,
+    FrameReceived: _received,
+    RequestStarted: _started,
+    RequestEnded: _ended,
+    HttpRequestSent: _http_request,
+    HttpResponseReceived: _http_response,
+    HttpExchangeEnded: _http_end,
+}
 
 
 def _about(message: Message) -> tuple[RequestId | None, str, dict[str, Any]]:
@@ -286,18 +314,18 @@ def _about(message: Message) -> tuple[RequestId | None, str, dict[str, Any]]:
 def mask_rows(rows: list[Row], maskers: Maskers) -> list[Row]:
     """The rows without what is secret for their servers."""
     # Asked once for all rows of a server: there may be a flood of them.
-    found = {server_id: maskers.of(server_id) for server_id in {row[3] for row in rows}}
+    found = {server_id: maskers.of(server_id) for server_id in {row.server_id for row in rows}}
     if not any(found.values()):
         return rows
-    return [row if (one := found[row[3]]) is None else mask_row(row, one) for row in rows]
+    return [row if (one := found[row.server_id]) is None else mask_row(row, one) for row in rows]
 
 
 def mask_row(row: Row, masker: KeyMasker) -> Row:
     """The row with the values of secret keys starred out; what was masked before stays so."""
-    server_id, name, detail, payload = row[3], row[4], row[8], row[9]
+    name, detail, payload = row.kind, row.detail, row.payload
     marks: list[Mask] = []
     known: list[Any] = []
-    stream = None if detail is None else (server_id, detail.get("exchange_id"))
+    stream = (row.server_id, row.http_id)
     if detail is not None:
         detail = {**_without_secrets(detail, masker.names)}
         known = list(detail.pop("masked", ()))
@@ -318,7 +346,7 @@ def mask_row(row: Row, masker: KeyMasker) -> Row:
     known += [mark for mark in map(msgspec.to_builtins, marks) if mark not in known]
     if known:
         detail = {**(detail or {}), "masked": known}
-    return (*row[:8], detail, payload)
+    return msgspec.structs.replace(row, detail=detail, payload=payload)
 
 
 def _without_secrets(detail: dict[str, Any], names: frozenset[str] = frozenset()) -> dict[str, Any]:
@@ -340,5 +368,4 @@ def _without_secrets(detail: dict[str, Any], names: frozenset[str] = frozenset()
 def payload_field(kind: str) -> str:
     """The field of a kind of event that is its payload; empty where it has none."""
     known = KINDS.get(kind)
-    plan = plan_of(known) if known is not None else None
-    return plan.names[plan.payload] if plan is not None and plan.payload >= 0 else ""
+    return (plan_of(known).payload or "") if known is not None else ""

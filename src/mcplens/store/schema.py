@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Final
 
 from mcplens.store.transactions import transaction
 
 if TYPE_CHECKING:
     import sqlite3
+
+    from mcplens.store.blocks import Block
 
 # "MCPL": tells our file from any other SQLite file.
 APPLICATION_ID: Final = 0x4D43504C
@@ -67,10 +69,14 @@ _VERSION_2: Final = (
          PRIMARY KEY (run_id, seq))""",
 )
 
+# From here on rows have columns for links, and an older mcplens cannot read them. What it wrote
+# before, and what it adds while it still runs, stays as it is: rows with fewer columns.
+_VERSION_3: Final = ()
+
 Migration = tuple[str, ...] | Callable[["sqlite3.Connection"], None]
 
 # What brings a file from each version to the next; PRAGMA user_version counts them.
-MIGRATIONS: Final[list[Migration]] = [_VERSION_1, _VERSION_2]
+MIGRATIONS: Final[list[Migration]] = [_VERSION_1, _VERSION_2, _VERSION_3]
 
 
 class Unusable(Exception):
@@ -143,6 +149,23 @@ def open_to_read(path: str) -> sqlite3.Connection:
             raise
     assert problem is not None
     raise explain(problem, path)
+
+
+def insert_blocks(connection: sqlite3.Connection, run_no: int, blocks: Iterable[Block]) -> None:
+    """Add blocks of a run; inside a transaction."""
+    connection.executemany(
+        "INSERT INTO blocks (place, last_seq, first_wall, last_wall, data) VALUES (?, ?, ?, ?, ?)",
+        [
+            (
+                run_no << SEQ_BITS | block.first_seq,
+                block.last_seq,
+                block.first_wall,
+                block.last_wall,
+                block.data,
+            )
+            for block in blocks
+        ],
+    )
 
 
 def explain(problem: sqlite3.Error, path: str) -> Unusable | Locked:

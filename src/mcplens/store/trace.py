@@ -1,7 +1,7 @@
 """Trace files: a recording as text, one JSON object per line, with nothing lost.
 
-Owns the format (docs/reference/trace-format.md): rows to lines, lines to events, and a file that
-is written while things happen. Called by recorder.py (`--trace`) and transfer.py.
+Owns the format (docs/reference/trace-format.md): rows to lines, lines to rows, and a file that is
+written while things happen. Called by recorder.py (`--trace`) and transfer.py.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import base64
 import math
 import os
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, BinaryIO, Final
+from typing import Any, BinaryIO, Final, NamedTuple
 
 import msgspec
 
@@ -18,13 +18,16 @@ from mcplens.errors import ConfigurationError
 from mcplens.events import Event
 from mcplens.store.any_json import from_json, to_json
 from mcplens.store.database import Run
-from mcplens.store.decoding import Stored, decode_row
+from mcplens.store.decoding import decode_row
 from mcplens.store.location import open_private
-from mcplens.store.rows import KINDS, Row, payload_field, plan_of
+from mcplens.store.names import short_id, short_method
+from mcplens.store.rows import COLUMNS, FRAME_KINDS, KINDS, NO_LINKS, Row, plan_of
 from mcplens.store.schema import SEQ_MASK
 
 FORMAT: Final = "mcplens-trace"
-VERSION: Final = 1
+# Version 1 has no links.
+VERSION: Final = 2
+READABLE: Final = (1, 2)
 RUN_TYPE: Final = "Run"
 # A field whose bytes are no UTF-8 has this behind its name, and base64 as its value.
 BASE64_SUFFIX: Final = "_base64"
@@ -36,6 +39,13 @@ _MOST_REASON: Final = 200
 
 _SHARED: Final = Event.__struct_fields__
 _MALFORMED: Final = ("reason", "ids", "is_reply_like")
+# What kinds of message have no method of their own.
+_WITHOUT_METHOD: Final = ("result", "error", "malformed", "batch")
+# Fields that lead to other events, and what may stand there.
+_LINKS: Final = {
+    "exchange_id": int, "request_seq": int, "caused_by_seq": int, "is_inferred": bool,
+    "call_id": str, "purpose": str,
+}  # fmt: skip
 
 
 class BrokenLine(msgspec.Struct, frozen=True):
@@ -44,6 +54,13 @@ class BrokenLine(msgspec.Struct, frozen=True):
     line: int
     reason: str
     is_cut: bool = False
+
+
+class TraceRow(NamedTuple):
+    """One event of a trace."""
+
+    run_id: str
+    row: Row
 
 
 # -- writing ----------------------------------------------------------------------------------
@@ -61,36 +78,46 @@ def run_line(run: Run) -> bytes:
 
 def event_line(run_id: str, row: Row) -> bytes:
     """One event."""
-    seq, wall, mono, server_id, name, method, identity, status, about, payload = row
-    detail = dict(about or {})
+    detail = dict(row.detail or {})
     masked = detail.pop("masked", None)
     line: dict[str, Any] = {
-        "type": name, "run_id": run_id, "seq": seq, "wall": wall, "mono": mono,
-        "server_id": server_id,
+        "type": row.kind, "run_id": run_id, "seq": row.seq, "wall": row.wall, "mono": row.mono,
+        "server_id": row.server_id,
     }  # fmt: skip
-    columns = {"method": method, "request_id": identity, "status": status}
-    kind = KINDS.get(name)
+    kind = KINDS.get(row.kind)
     for field in () if kind is None else plan_of(kind).names:
-        if field == payload_field(name):
+        if kind is not None and field == plan_of(kind).payload:
             if field == "message":
-                message = {"kind": status, "id": identity, "method": method}
-                if status in ("result", "error", "malformed", "batch"):
-                    del message["method"]  # a reply has none; the row has its request's
-                if status in ("notification", "batch"):
-                    del message["id"]
-                line[field] = message | _text("raw", payload or b"") | detail.pop("malformed", {})
-            elif payload:
-                line |= _text(field, payload)
-        elif field in columns:
-            line[field] = columns[field]
+                line[field] = _message(row) | detail.pop("malformed", {})
+            elif row.payload:
+                line |= _text(field, row.payload)
         elif field == "size_bytes":
-            line[field] = len(payload or b"")
+            line[field] = len(row.payload or b"")
         elif field in detail:
             line[field] = detail.pop(field)
+        elif field in COLUMNS and _is_told(row, field):
+            line[field] = getattr(row, field)
     line |= detail
     if masked:
         line["masked"] = masked
     return to_json(line) + b"\n"
+
+
+def _message(row: Row) -> dict[str, Any]:
+    message = {"kind": row.status, "id": row.request_id, "method": row.method}
+    if row.status in _WITHOUT_METHOD:
+        del message["method"]  # that of its request stands beside the message
+    if row.status in ("notification", "batch"):
+        del message["id"]
+    return message | _text("raw", row.payload or b"")
+
+
+def _is_told(row: Row, field: str) -> bool:
+    """Whether a column is worth a field: not where it is left to its default, or told already."""
+    value = getattr(row, field)
+    if row.kind in FRAME_KINDS and field == "method":
+        return value is not None and row.status in _WITHOUT_METHOD
+    return field not in NO_LINKS or value != NO_LINKS[field]
 
 
 def _text(field: str, data: bytes) -> dict[str, str]:
@@ -143,8 +170,8 @@ def read_trace(
     path: str | os.PathLike[str],
     on_broken: Callable[[BrokenLine], None],
     name: str | None = None,
-) -> Iterator[Run | Stored]:
-    """The runs and events of a trace file, in order; what cannot be read is told and left out.
+) -> Iterator[Run | TraceRow]:
+    """The runs and rows of a trace file, in order; what cannot be read is told and left out.
 
     Errors call the file by `name`, or by its path.
 
@@ -203,11 +230,12 @@ def _check_header(name: str, data: bytes) -> None:
     if not isinstance(header, dict) or header.get("format") != FORMAT:
         raise _unreadable(name, f'its first line is not {{"format":"{FORMAT}",…}}')
     version = header.get("version")
-    if version != VERSION:
-        raise _unreadable(name, f"its version is {version!r}; this mcplens reads {VERSION}")
+    if version not in READABLE:
+        known = " and ".join(str(one) for one in READABLE)
+        raise _unreadable(name, f"its version is {version!r}; this mcplens reads {known}")
 
 
-def _read_line(name: str, data: bytes) -> Run | Stored | None:
+def _read_line(name: str, data: bytes) -> Run | TraceRow | None:
     line = from_json(data)
     if not isinstance(line, dict):
         raise ValueError("no JSON object")
@@ -219,38 +247,48 @@ def _read_line(name: str, data: bytes) -> Run | Stored | None:
         return msgspec.convert(line, Run)
     if kind not in KINDS:
         raise ValueError(f"the type {kind!r} is not known")
-    shared = [line.pop(field) for field in _SHARED]
-    run_id, seq, wall, mono, _ = shared
+    run_id, seq, wall, mono, server_id = (line.pop(field) for field in _SHARED)
     if not isinstance(run_id, str) or type(seq) is not int or seq < 1:
         raise ValueError("run_id must be text, and seq a number from 1 on")
     if seq > SEQ_MASK:  # its place would be in another run
         raise ValueError(f"seq must be {SEQ_MASK} at most")
     if not (math.isfinite(wall) and math.isfinite(mono)):
         raise ValueError("wall and mono must be numbers")
-    return _stored(kind, shared, line)
+    row = Row(seq, float(wall), float(mono), str(server_id), kind, **_columns(kind, line))
+    if type(decode_row(run_id, row).event).__name__ != kind:
+        raise ValueError(f"fields of {kind} are missing")
+    return TraceRow(run_id, row)
 
 
-def _stored(kind: str, shared: list[Any], line: dict[str, Any]) -> Stored:
-    run_id, seq, wall, mono, server_id = shared
-    field = payload_field(kind)
-    method, identity, status = (line.pop(name, None) for name in ("method", "request_id", "status"))
-    payload = None
-    if field == "message":
+def _columns(kind: str, line: dict[str, Any]) -> dict[str, Any]:
+    """The fields of an event as those of its row; what has no column stays in the detail."""
+    plan = plan_of(KINDS[kind])
+    columns = {name: line.pop(name) for name in plan.columns if name in line}
+    for name, needed in _LINKS.items():
+        if columns.get(name) is None:
+            columns.pop(name, None)
+        elif type(columns[name]) is not needed:
+            raise ValueError(f"{name} must be {_JSON_NAMES[needed]}")
+    if plan.payload == "message":
         message = line.pop("message")
-        payload = _bytes("raw", message)
-        status, method = message["kind"], message.get("method", method)
-        identity = message.get("id", identity)
+        columns["payload"] = _bytes("raw", message)
+        columns["status"] = message["kind"]
+        columns["method"] = message.get("method", columns.get("method"))
+        columns["request_id"] = message.get("id", columns.get("request_id"))
         if "reason" in message:
             line["malformed"] = {name: message[name] for name in _MALFORMED if name in message}
-    elif field:
-        payload = _bytes(field, line)
-    line["masked"] = line.get("masked") or ()
-    row = (seq, float(wall), float(mono), str(server_id), kind, method, identity, status, line,
-           payload)  # fmt: skip
-    stored = decode_row(run_id, row)
-    if type(stored.event).__name__ != kind:
-        raise ValueError(f"fields of {kind} are missing")
-    return stored
+        if "size_bytes" in plan.names:
+            line.pop("size_bytes", None)
+    elif plan.payload is not None:
+        columns["payload"] = _bytes(plan.payload, line) or None
+    columns["method"] = short_method(columns.get("method"))
+    columns["request_id"] = short_id(columns.get("request_id"))
+    if not line.get("masked"):
+        line.pop("masked", None)
+    return columns | {"detail": line or None}
+
+
+_JSON_NAMES: Final = {int: "a number", bool: "true or false", str: "text"}
 
 
 def _bytes(field: str, fields: dict[str, Any]) -> bytes:

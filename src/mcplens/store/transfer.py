@@ -6,19 +6,17 @@ What is exported, imported and exported again is the same, byte for byte. Called
 from __future__ import annotations
 
 import os
-from collections import OrderedDict
 from typing import BinaryIO, Final
 
 import msgspec
 
 from mcplens.errors import ConfigurationError
 from mcplens.store.database import Database, Run
-from mcplens.store.decoding import Stored
 from mcplens.store.filters import Filter
 from mcplens.store.history import History, IsStopped, check, go_on, unreadable
 from mcplens.store.masks import KeysOf
 from mcplens.store.redaction import scan_masked
-from mcplens.store.rows import Row, RowEncoder, published
+from mcplens.store.rows import Row
 from mcplens.store.schema import Locked, Unusable
 from mcplens.store.trace import BrokenLine, event_line, header_line, read_trace, run_line
 
@@ -29,9 +27,6 @@ _BATCH_BYTES: Final = 8 * 1024 * 1024
 
 # Each is a row of the store and a line of a list; no recording holds so many.
 MOST_RUNS: Final = 100_000
-# Runs of one trace that lie mixed, each with the requests that its replies are found by.
-_MOST_MIXED: Final = 64
-
 # Broken lines that are told one by one; a file of nothing else has millions.
 _MOST_BROKEN: Final = 100
 
@@ -96,7 +91,7 @@ def import_trace(
             if isinstance(found, Run):
                 importer.begin(found)
             else:
-                importer.add(found)
+                importer.add(found.run_id, found.row)
         importer.end()
     except (Unusable, Locked) as problem:
         raise unreadable(problem) from None
@@ -121,7 +116,6 @@ class _Importer:
         self.broken: list[BrokenLine] = []
         self.broken_count = 0
         self._path = path
-        self._encoders: OrderedDict[str, RowEncoder] = OrderedDict()
         self._database: Database | None = None
         self._run_id: str | None = None
         self._rows: list[Row] = []
@@ -139,29 +133,17 @@ class _Importer:
             message = f"the trace has more than {MOST_RUNS:,} runs; these are imported"
             raise ConfigurationError("CONFIGURATION_INVALID", message)
         self._run_id = run.run_id
-        encoder = self._encoders.pop(run.run_id, None) or RowEncoder(is_masked=True)
-        self._encoders[run.run_id] = encoder
-        if len(self._encoders) > _MOST_MIXED:
-            self._encoders.popitem(last=False)
         if self._database is None:
             self._database = Database(self._path, run)
             self._database.open()
         else:
             self._database.turn_to(run)
 
-    def add(self, stored: Stored) -> None:
-        event = stored.event
-        if event.run_id != self._run_id:
-            self.begin(self.runs.get(event.run_id, Run(event.run_id, event.wall)))
-        (row,) = self._encoders[event.run_id].encode([published(event)])
-        if stored.masked:
-            row = (
-                *row[:8],
-                {**(row[8] or {}), "masked": msgspec.to_builtins(stored.masked)},
-                row[9],
-            )
+    def add(self, run_id: str, row: Row) -> None:
+        if run_id != self._run_id:
+            self.begin(self.runs.get(run_id, Run(run_id, row.wall)))
         self._rows.append(row)
-        self._bytes += len(row[9] or b"")
+        self._bytes += len(row.payload or b"")
         if len(self._rows) >= _BATCH_EVENTS or self._bytes > _BATCH_BYTES:
             self._flush()
 
@@ -180,7 +162,7 @@ class _Importer:
         assert self._database is not None
         rows, self._rows, self._bytes = self._rows, [], 0
         self._database.add(rows)
-        ended = rows[-1][1] if is_over and rows else None
+        ended = rows[-1].wall if is_over and rows else None
         new_count = self._database.commit(ended)
         self.new_count += new_count
         self.known_count += len(rows) - new_count

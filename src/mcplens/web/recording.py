@@ -12,10 +12,8 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Final, TypeVar
 
-from mcplens.bus import Published
 from mcplens.errors import ConfigurationError, InspectorError
-from mcplens.events import Event, FrameReceived, FrameSent
-from mcplens.protocol.frames import Frame, Kind
+from mcplens.events import Event
 from mcplens.store.decoding import Stored, decode_row
 from mcplens.store.filters import Filter, Sieve
 from mcplens.store.history import History, IsStopped, Place, check
@@ -36,11 +34,6 @@ MOST_EVENTS: Final = 5_000
 MOST_RUNS: Final = 1_000
 # As many as a page keeps rows.
 MOST_MATCHES: Final = 100_000
-# An answer goes the other way than its request.
-_OTHER_WAY: Final[dict[type[Event], type[Event]]] = {
-    FrameSent: FrameReceived,
-    FrameReceived: FrameSent,
-}
 
 
 async def beside(work: Callable[[], T]) -> T:
@@ -126,17 +119,17 @@ def matches(
         raise InspectorError("INVALID_REQUEST", "name the run to search")
     is_live = run_id == workspace.bus.run_id
     kept = workspace.bus.since(after_seq) if is_live else []
-    is_whole = bool(kept) and kept[0][2] == after_seq + 1
+    is_whole = bool(kept) and kept[0].seq == after_seq + 1
     is_done = is_live and (is_whole or not workspace.bus.last_seq > after_seq)
 
     seqs: list[int] = []
     last_seq = after_seq
     if not is_done:
-        before = (run_id, kept[0][2]) if kept else None
+        before = (run_id, kept[0].seq) if kept else None
         try:
             with History(workspace.recording_path, is_stopped) as history:
                 rows = history.scan(wanted, after=(run_id, after_seq), before=before)
-                seqs += deque((row[0] for _, row in rows), MOST_MATCHES + 1)
+                seqs += deque((row.seq for _, row in rows), MOST_MATCHES + 1)
                 run = history.run(run_id)
                 last_seq = after_seq if run is None else run.last_seq
         except ConfigurationError:
@@ -144,18 +137,16 @@ def matches(
                 raise
     if kept:
         seqs += _matches_in_memory(kept, wanted, is_stopped)
-        last_seq = kept[-1][2]
+        last_seq = kept[-1].seq
     return MatchesView(seqs[-MOST_MATCHES:], last_seq, len(seqs) > MOST_MATCHES)
 
 
-def _matches_in_memory(
-    kept: list[Published], wanted: Filter, is_stopped: IsStopped
-) -> Iterator[int]:
+def _matches_in_memory(kept: list[Event], wanted: Filter, is_stopped: IsStopped) -> Iterator[int]:
     sieve = Sieve(wanted)
     for row in RowEncoder().encode(kept):
         check(is_stopped)
         if sieve.lets_through(row):
-            yield row[0]
+            yield row.seq
 
 
 async def row_of(workspace: Workspace, run_id: str, seq: int) -> Row:
@@ -165,17 +156,16 @@ async def row_of(workspace: Workspace, run_id: str, seq: int) -> Row:
         InspectorError: it is not there, or no longer.
     """
     if run_id == workspace.bus.run_id:
-        for published in workspace.bus.since(seq - 1)[:1]:
-            if published[2] == seq:
-                # Beside its request, so that an answer has its method.
-                *_, row = RowEncoder().encode([*_request_of(workspace, published), published])
+        for event in workspace.bus.since(seq - 1)[:1]:
+            if event.seq == seq:
+                (row,) = RowEncoder().encode([event])
                 return row
 
     def find() -> Row | None:
         path = workspace.recording_path
         with History(path) as history:
             for _, row in history.scan(Filter(run_id=run_id), after=(run_id, seq - 1)):
-                if row[0] == seq:
+                if row.seq == seq:
                     return row
                 break
         pinned = find_pin(path, run_id, seq)
@@ -187,21 +177,6 @@ async def row_of(workspace: Workspace, run_id: str, seq: int) -> Row:
     return found
 
 
-def _request_of(workspace: Workspace, published: Published) -> list[Published]:
-    """The request that this is the answer to, if it is one; at most one."""
-    kind, server_id, seq, _, _, fields, _ = published
-    message = fields[0] if kind in _OTHER_WAY else None
-    if type(message) is not Frame or message.kind not in (Kind.RESULT, Kind.ERROR):
-        return []
-    for one in reversed(workspace.bus.since(0)):
-        if one[2] > seq or one[0] is not _OTHER_WAY[kind] or one[1] != server_id:
-            continue
-        asked = one[5][0]
-        if type(asked) is Frame and asked.kind is Kind.REQUEST and asked.id == message.id:
-            return [one]
-    return []
-
-
 async def event(workspace: Workspace, run_id: str, seq: int) -> tuple[EventView, Stored, bytes]:
     """One event: with all its fields, as it was published, and its bytes.
 
@@ -209,7 +184,7 @@ async def event(workspace: Workspace, run_id: str, seq: int) -> tuple[EventView,
         InspectorError: it is not there, or no longer.
     """
     row = await row_of(workspace, run_id, seq)
-    return event_view(run_id, row, is_whole=True), decode_row(run_id, row), row[9] or b""
+    return event_view(run_id, row, is_whole=True), decode_row(run_id, row), row.payload or b""
 
 
 async def recorded_request(workspace: Workspace, run_id: str, seq: int) -> Stored:

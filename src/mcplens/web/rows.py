@@ -56,32 +56,31 @@ def encoded(view: EventView) -> bytes:
 
 def event_view(run_id: str, row: Row, *, is_whole: bool = False) -> EventView:
     """One event as a row shows it, or with all its fields."""
-    seq, wall, mono, server_id, kind, method, request_id, status, about, payload = row
-    detail = dict(about or {})
+    kind, detail = row.kind, dict(row.detail or {})
     malformed = detail.get("malformed")
     most = LOG_BYTES if kind == "LogReceived" else DETAIL_BYTES
     detail, is_cut = shortened(detail, WHOLE_BYTES if is_whole else most)
-    data = payload or b""
+    data = row.payload or b""
     head = _head(data, LOG_BYTES if kind == "StderrLine" else HEAD_CHARACTERS)
     reason = malformed["reason"] if isinstance(malformed, dict) else None
     if reason is None and kind in _FRAMES:
         reason = _no_text(data)
     return EventView(
         run_id,
-        seq,
-        wall,
-        mono,
-        server_id,
+        row.seq,
+        row.wall,
+        row.mono,
+        row.server_id,
         kind,
-        short_method(method),  # recordings of older versions have them whole
-        short_id(request_id),
-        status,
+        short_method(row.method),  # recordings of older versions have them whole
+        short_id(row.request_id),
+        row.status,
         len(data),
         head,
         reason,
         detail,
         is_cut or (kind == "StderrLine" and len(head) == LOG_BYTES < len(data)),
-        status == "result" and _says_error(data),
+        row.status == "result" and _says_error(data),
     )
 
 
