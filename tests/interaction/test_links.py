@@ -7,7 +7,6 @@ import json
 from collections import Counter
 from io import BytesIO
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -19,7 +18,6 @@ from mcplens.events import (
     HttpBytesReceived,
     HttpExchangeEnded,
     HttpRequestSent,
-    LogReceived,
     ProgressReceived,
     RequestEnded,
     RequestStarted,
@@ -28,6 +26,8 @@ from mcplens.protocol.frames import Frame
 from mcplens.store.filters import Filter
 from mcplens.store.har import export_har
 from mcplens.store.history import History
+from mcplens.store.spans import Spans
+from mcplens.store.transfer import export_trace
 
 from .scenario import over, text_of
 from .targets import Door, Target
@@ -66,9 +66,7 @@ async def make_calls(client: mcplens.Client) -> None:
 @over(where=is_ours)
 async def test_with_hundreds_in_flight_every_link_is_right(door: Door, tmp_path: Path) -> None:
     recording = tmp_path / "recording.db"
-    trace = tmp_path / "trace.jsonl"
-    options: dict[str, Any] = {"concurrency": IN_FLIGHT, "record": str(recording)}
-    async with door.connect(**options, trace=str(trace)) as client:
+    async with door.connect(concurrency=IN_FLIGHT, record=str(recording)) as client:
         await make_calls(client)
         # What carried the last of them may end after its answer.
         await client.ping()
@@ -76,7 +74,7 @@ async def test_with_hundreds_in_flight_every_link_is_right(door: Door, tmp_path:
     assert events[0].seq == 1, "the ring holds everything"
     check_requests(events)
     check_exchanges(events, door.target)
-    check_trace(events, trace)
+    check_trace(events, recording)
     if door.target.transport.startswith("http") or door.target.transport == "sse":
         check_har(events, recording)
 
@@ -145,8 +143,11 @@ def check_exchanges(events: list[Event], target: Target) -> None:
 
 
 def check_trace(events: list[Event], path: Path) -> None:
-    """The trace has the same links."""
-    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    """The recording, exported as a trace, has the same links."""
+    file = BytesIO()
+    with History(path) as history:
+        export_trace(history, file)
+    lines = [json.loads(line) for line in file.getvalue().splitlines()]
     assert lines[0]["version"] == 2
     by_seq = {line["seq"]: line for line in lines[1:] if "seq" in line}
     fields = ("exchange_id", "request_seq", "caused_by_seq", "call_id", "purpose")
@@ -163,7 +164,7 @@ def check_har(events: list[Event], path: Path) -> None:
     with History(path) as history:
         (run,) = history.runs()
         for event in chosen:
-            seqs = type_of_spans([event.seq])
+            seqs = Spans([event.seq, event.seq])
             file = BytesIO()
             assert export_har(history, file, Filter(run_id=run.run_id, seqs=seqs)) == 1
             (entry,) = json.loads(file.getvalue())["log"]["entries"]

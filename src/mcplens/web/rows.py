@@ -81,6 +81,12 @@ def event_view(run_id: str, row: Row, *, is_whole: bool = False) -> EventView:
         detail,
         is_cut or (kind == "StderrLine" and len(head) == LOG_BYTES < len(data)),
         row.status == "result" and _says_error(data),
+        row.exchange_id,
+        row.request_seq,
+        row.caused_by_seq,
+        row.is_inferred,
+        row.call_id,
+        row.purpose,
     )
 
 

@@ -123,6 +123,7 @@ export interface CallView {
   timeout_s: number | null;
   request_id: number | string | null;
   request_ids: (number | string)[];
+  request_seqs: number[];
   status: CallStatus;
   started: number;
   elapsed_s: number | null;
@@ -290,6 +291,10 @@ export interface EventPage {
  * `kind` is the event's type (docs/reference/events.md). `head` is how the bytes of its message
  * or body begin, `detail` its other fields. `is_cut` says that `detail`, or the line of stderr,
  * lacks what was too large. `is_error` is said by a result: a tool that ran and failed.
+ *
+ * The links are those of the event: the HTTP exchange that carried it, the frame of the request
+ * that it belongs to, that of the request which caused it, the call and its purpose. They are null
+ * where the event has none, and in recordings of versions that did not write them.
  */
 export interface EventView {
   run_id: string;
@@ -307,6 +312,12 @@ export interface EventView {
   detail: Record<string, unknown>;
   is_cut: boolean;
   is_error: boolean;
+  exchange_id: number | null;
+  request_seq: number | null;
+  caused_by_seq: number | null;
+  is_inferred: boolean;
+  call_id: string | null;
+  purpose: string | null;
 }
 
 /**
@@ -714,7 +725,9 @@ export interface QuestionView {
   mode: string | null;
   params: unknown;
   request_id: number | string | null;
-  caused_by: number | string | null;
+  request_seq: number | null;
+  caused_by_seq: number | null;
+  is_inferred: boolean;
   call_id: string | null;
   number: number;
   count: number;
@@ -1130,9 +1143,10 @@ export interface SubscriptionView {
 /**
  * A task: one that the server runs for us (`client`), or one that we hold (`receiver`).
  *
- * `expires` is when it is forgotten (null: never), `request_id` what became this task, and
- * `question_id` what it waits for. `is_gone` says that it is no longer followed. `created` is by
- * the clock of the side that runs it, `started` by that of this machine, if it saw the beginning.
+ * `expires` is when it is forgotten (null: never), `request_seq` the frame of the request that
+ * became this task, and `question_id` what it waits for. `is_gone` says that it is no longer
+ * followed. `created` is by the clock of the side that runs it, `started` by that of this machine,
+ * if it saw the beginning.
  */
 export interface TaskView {
   task_id: string;
@@ -1146,7 +1160,7 @@ export interface TaskView {
   updated: number;
   expires: number | null;
   poll_interval_s: number | null;
-  request_id: number | string | null;
+  request_seq: number | null;
   call_id: string | null;
   question_id: string | null;
   task: Record<string, unknown>;

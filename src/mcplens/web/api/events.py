@@ -15,6 +15,10 @@ class EventView(msgspec.Struct, frozen=True):
     `kind` is the event's type (docs/reference/events.md). `head` is how the bytes of its message
     or body begin, `detail` its other fields. `is_cut` says that `detail`, or the line of stderr,
     lacks what was too large. `is_error` is said by a result: a tool that ran and failed.
+
+    The links are those of the event: the HTTP exchange that carried it, the frame of the request
+    that it belongs to, that of the request which caused it, the call and its purpose. They are null
+    where the event has none, and in recordings of versions that did not write them.
     """
 
     run_id: str
@@ -32,6 +36,12 @@ class EventView(msgspec.Struct, frozen=True):
     detail: dict[str, Any]
     is_cut: bool
     is_error: bool
+    exchange_id: int | None
+    request_seq: int | None
+    caused_by_seq: int | None
+    is_inferred: bool
+    call_id: str | None
+    purpose: str | None
 
 
 class EventPage(msgspec.Struct, frozen=True):
