@@ -30,7 +30,7 @@ from mcplens.protocol.frames import (
 from mcplens.store.blocks import pack, unpack
 from mcplens.store.decoding import decode_row
 from mcplens.store.names import short_id, short_method
-from mcplens.store.rows import Row, RowEncoder
+from mcplens.store.rows import NO_LINKS, Row, RowEncoder
 from mcplens.web.rows import encoded, event_view
 from tests.store.samples import KINDS, REPLY, REQUEST, received, sample, sent
 
@@ -67,20 +67,12 @@ def test_an_event_comes_back_as_it_was(kind: type[Event]) -> None:
 def test_fields_that_were_left_to_their_defaults_come_back_as_these(kind: type[Event]) -> None:
     required = [f.name for f in msgspec.structs.fields(kind)[5:] if f.required]
     given = {name: getattr(sample(kind), name) for name in required}
-    given |= {name: None for name in NULLABLE if name in given and not name_is_own(kind, name)}
-    if "method" in kind.__struct_fields__ and kind in (FrameSent, FrameReceived):
-        given["method"] = "tools/call"  # the message has it
+    if not kind.__name__.startswith("Http"):  # an exchange is what those are about, not a link
+        given |= {name: NO_LINKS[name] for name in required if name in NO_LINKS}
+    if kind in (FrameSent, FrameReceived):
+        given["method"] = "tools/call"  # as the message, or the request that it answers
     event = at(kind(**given))
     assert through_the_store(event) == [event]
-
-
-NULLABLE = ("exchange_id", "request_seq", "caused_by_seq", "call_id", "frame_seq", "question_seq",
-            "opened_seq")  # fmt: skip
-
-
-def name_is_own(kind: type[Event], name: str) -> bool:
-    """The id of an HTTP exchange is no link of its events, but what they are about."""
-    return name == "exchange_id" and kind.__name__.startswith("Http")
 
 
 @pytest.mark.parametrize(

@@ -50,7 +50,7 @@ async def test_a_call_becomes_a_task_and_shows_it(tmp_path: Path, version: str) 
         call_id = await start(page, "task-report", arguments=work, as_task=True)
         task = await task_of(page, call_id)
         assert (task["role"], task["method"]) == ("client", "tools/call")
-        assert task["request_id"] in page.things["calls", call_id]["request_ids"]
+        assert task["request_seq"] in page.things["calls", call_id]["request_seqs"]
         if version == HANDSHAKE:
             assert page.things["calls", call_id]["request"]["task"] == {"ttl": 60_000}
         assert 0 < task["expires"] - task["updated"] <= 60
@@ -125,7 +125,7 @@ async def test_a_task_that_we_hold_is_answered_and_cancelled(tmp_path: Path) -> 
         )
         assert (held["method"], held["call_id"]) == ("elicitation/create", call_id)
         assert held["status"] == "input_required"
-        assert held["request_id"] == question["request_id"]
+        assert held["request_seq"] == question["request_seq"]
         waits = await page.ask(
             "GetTaskResult", server_id=SERVER, task_id=held["task_id"], role="receiver"
         )

@@ -8,6 +8,7 @@ request starts. Everything here runs in callbacks on the loop; nothing blocks an
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import Any, Final
 
 from msgspec.structs import replace
@@ -283,7 +284,9 @@ class Session:
         if entry.method != "initialize" and not is_task and not stateless_http:
             link = NOWHERE if entry.sent is None else link_to(entry.sent)
             params = {"requestId": entry.id, "reason": reason}
-            self.notify("notifications/cancelled", params, link)
+            # An id that was sent raw may be one that cannot be written again.
+            with suppress(InspectorError):
+                self.notify("notifications/cancelled", params, link)
         self.transport.abandon(entry.id)
 
     def call_off(self, entry: QueueEntry, reason: str) -> None:
