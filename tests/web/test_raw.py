@@ -75,7 +75,7 @@ async def test_an_id_of_a_batch_that_is_in_flight_is_refused_and_none_is_used_ag
     await page.connected("demo")
     waiting = await page.ask("CallTool", server_id="demo", name="wait", arguments={"seconds": 60})
     key = ("calls", waiting["call_id"])
-    await page.until(lambda: page.things[key]["request_ids"])
+    await page.until(lambda: page.things.get(key, waiting)["request_ids"])
     (taken,) = page.things[key]["request_ids"]
     with pytest.raises(Refusal, match="in flight"):
         await page.ask("SendRaw", server_id="demo", text=f"[{request(taken, 'ping')}]")
