@@ -1,6 +1,6 @@
 """mcplens: see, drive and serve MCP servers. `async with mcplens.connect(target) as client:`
 
-Names are loaded when they are used, so that `import mcplens` costs next to nothing.
+Names are loaded on first use, so that `import mcplens` is fast.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Tasks that go on beside whoever began them, held so that none is lost or left behind.
+"""Background tasks, kept by their owner so that none is lost or left running.
 
-Each owner has its own: a transport, a connection, the workspace, a page's socket.
+Each owner has its own set: a transport, a connection, the workspace, a page's socket.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ T = TypeVar("T")
 
 
 class Background:
-    """The tasks of one owner; `end` calls them all off and waits for them."""
+    """The tasks of one owner; `end` cancels all of them and waits."""
 
     def __init__(self) -> None:
         self._tasks: set[asyncio.Task[Any]] = set()
@@ -25,7 +25,7 @@ class Background:
         return len(self._tasks)
 
     def start(self, work: Coroutine[Any, Any, T], name: str) -> asyncio.Task[T]:
-        """Run work; it must take care of its own errors, or its caller must."""
+        """Start a task; it or its caller must handle its errors."""
         task = asyncio.get_running_loop().create_task(work, name=name)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
@@ -44,6 +44,6 @@ class Background:
         await self.ended()
 
     def _others(self) -> list[asyncio.Task[Any]]:
-        """All but the one that asks: it cannot wait for itself."""
+        """All but the calling task, which cannot wait for itself."""
         caller = asyncio.current_task()
         return [task for task in self._tasks if task is not caller]

@@ -15,13 +15,13 @@ from typing import Any, Protocol
 
 
 class Timer(Protocol):
-    """A scheduled call that can be called off."""
+    """A scheduled call that can be cancelled."""
 
     def cancel(self) -> None: ...
 
 
 class Clock(Protocol):
-    """What the engine needs to know of time, in seconds."""
+    """What the engine needs from a clock; times are in seconds."""
 
     def wall(self) -> float: ...
     def monotonic(self) -> float: ...
@@ -67,7 +67,7 @@ class ManualClock:
 
     @property
     def timer_count(self) -> int:
-        """How many timers wait; cancelled ones do not count."""
+        """The number of active timers; cancelled ones do not count."""
         return sum(not timer.is_cancelled for _, _, timer in self._timers)
 
     def wall(self) -> float:
@@ -95,7 +95,7 @@ class ManualClock:
             timer.cancel()
 
     async def advance(self, seconds: float) -> None:
-        """Move time on, run what falls due in order, and let the tasks that it woke run."""
+        """Advance time, run due timers in order, and let the tasks they woke run."""
         target = self._now + seconds
         while self._timers and self._timers[0][0] <= target:
             when, _, timer = heapq.heappop(self._timers)
@@ -108,13 +108,13 @@ class ManualClock:
 
     @staticmethod
     async def settle(rounds: int = 20) -> None:
-        """Give tasks that are ready a few turns of the loop."""
+        """Let ready tasks run for a few iterations of the loop."""
         for _ in range(rounds):
             await asyncio.sleep(0)
 
 
 async def within(clock: Clock, timeout_s: float | None, work: Coroutine[Any, Any, None]) -> None:
-    """Run work for at most so long, by the injected clock. Raises TimeoutError."""
+    """Run a coroutine with a timeout by the injected clock. Raises TimeoutError."""
     task = asyncio.get_running_loop().create_task(work)
     timed_out = False
 

@@ -1,16 +1,16 @@
 """The one error tree, and the one place that turns any exception into it.
 
     InspectorError            code, category, retryable, details, help_url
-    ├── ConfigurationError    what we were given can never work (command, URL, placeholder)
+    ├── ConfigurationError    the input can never work (command, URL, placeholder)
     ├── ConnectError          the connection was not established
     ├── TransportError        the connection was lost, or one exchange on it broke
-    │   └── HttpError         an HTTP answer that is no MCP answer: status, headers, body
+    │   └── HttpError         an HTTP response without an MCP message: status, headers, body
     ├── TimeoutExpired        a connection or a request took too long
-    ├── ProtocolError         what came is no valid MCP: raw bytes, decoded value, findings
+    ├── ProtocolError         not valid MCP: raw bytes, decoded value, findings
     ├── ServerError           the server answered with a JSON-RPC error: rpc_code, data
-    └── CancelledRequest      a person or the system called it off
+    └── CancelledRequest      a person or the system cancelled it
 
-Every error can be shown to a person as it is. Each code has a help page, docs/errors/<slug>.md.
+Every error can be shown to a person unchanged. Each code has a help page, docs/errors/<slug>.md.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ CODES: Final[dict[str, tuple[Category, bool]]] = {
     "INTERNAL_ERROR": ("protocol", False),
 }
 
-# Help URLs that are promised elsewhere and differ from their codes.
+# Published help URLs that differ from their codes.
 _SLUGS: Final = {
     "PROTOCOL_VERSION_MISMATCH": "protocol-version",
     "AUTHENTICATION_FAILED": "authentication",
@@ -65,7 +65,7 @@ _SLUGS: Final = {
 
 
 def help_slug(code: str) -> str:
-    """The name of a code's help page: the code in kebab case, but for two."""
+    """The name of a code's help page: the code in kebab case, with two exceptions."""
     return _SLUGS.get(code, code.lower().replace("_", "-"))
 
 
@@ -105,13 +105,13 @@ class InspectorError(Exception):
         }
 
     def with_details(self, **details: Any) -> InspectorError:
-        """Add what the raiser could not know (server, method, elapsed time); replaces nothing."""
+        """Add context that the raiser lacked (server, method, elapsed time); replaces nothing."""
         for key, value in details.items():
             self.details.setdefault(key, value)
         return self
 
     def copy(self) -> Self:
-        """The same error for another request, with details of its own."""
+        """A copy for another request, with its own details."""
         twin = type(self).__new__(type(self), *self.args)
         twin.__dict__.update(self.__dict__)
         twin.details = dict(self.details)
@@ -119,11 +119,11 @@ class InspectorError(Exception):
 
     @property
     def size_bytes(self) -> int:
-        """About what it keeps in memory, beside the message."""
+        """Approximate size in memory, without the message."""
         return size_of(list(self.__dict__.values()))
 
     def shortened(self) -> InspectorError:
-        """The same for whoever keeps many: without the rest of what is large."""
+        """A copy with large details shortened, for callers that keep many."""
         if self.size_bytes <= MOST_SHOWN_BYTES:
             return self
         twin = self.copy()
@@ -141,7 +141,7 @@ class InspectorError(Exception):
 
 
 class ConfigurationError(InspectorError):
-    """What we were given can never work, so it is not tried again."""
+    """The input can never work, so it is not retried."""
 
 
 class ConnectError(InspectorError):
@@ -153,7 +153,7 @@ class TransportError(InspectorError):
 
 
 class HttpError(TransportError):
-    """An HTTP answer that is no MCP answer, with all that came of it."""
+    """An HTTP response without an MCP message, with everything received of it."""
 
     def __init__(
         self,
@@ -179,11 +179,11 @@ class HttpError(TransportError):
 
 
 class TimeoutExpired(InspectorError):
-    """A connection or a request took longer than it may."""
+    """A connection or a request timed out."""
 
 
 class ProtocolError(InspectorError):
-    """What came breaks the protocol; `raw` has the bytes, `value` what could be decoded of them."""
+    """The data violates the protocol; `raw` has the bytes, `value` what could be decoded."""
 
     def __init__(
         self,
@@ -223,7 +223,7 @@ class ServerError(InspectorError):
 
 
 class CancelledRequest(InspectorError):
-    """A person or the system called the request off."""
+    """A person or the system cancelled the request."""
 
     def __init__(self, message: str, *, details: Mapping[str, Any] | None = None) -> None:
         super().__init__("CANCELLED", message, details=details)
@@ -231,14 +231,14 @@ class CancelledRequest(InspectorError):
 
 # -- errors that are large ---------------------------------------------------------------------
 
-# Of one error where many are kept or shown, and of one of its details.
+# Size limits of one error where many are kept or shown, and of one of its details.
 MOST_SHOWN_BYTES: Final = 64 * 1024
 MOST_FIELD_BYTES: Final = 16 * 1024
 MOST_MESSAGE: Final = 4 * 1024
 
 
 def size_of(value: Any) -> int:
-    """About how many bytes a value weighs, however deep it is."""
+    """Approximate size of a value in bytes, however deeply nested."""
     total, rest = 0, [value]
     while rest:
         one = rest.pop()
@@ -253,17 +253,17 @@ def size_of(value: Any) -> int:
 
 
 def short_text(text: str) -> str:
-    """A message of an error, cut where it is too long."""
+    """An error message, truncated if it is too long."""
     return text if len(text) <= MOST_MESSAGE else f"{text[:MOST_MESSAGE]}…"
 
 
 def short_details(details: Mapping[str, Any]) -> dict[str, Any]:
-    """The details without the rest of what is large; `left_out` says so."""
+    """The details with large values shortened; `left_out` says so."""
     if size_of(details) <= MOST_SHOWN_BYTES:
         return dict(details)
     shown = {key: _beginning(value) for key, value in details.items()}
     count = size_of(details) - size_of(shown)
-    return {**shown, "left_out": f"about {count:,} bytes; Traffic has all that came"}
+    return {**shown, "left_out": f"about {count:,} bytes; Traffic shows all of it"}
 
 
 def _beginning(value: Any) -> Any:
@@ -297,7 +297,7 @@ _CLASS_OF_CATEGORY: Final[dict[Category, type[InspectorError]]] = {
 
 
 def classify(exception: BaseException, doing: str = "", **details: Any) -> InspectorError:
-    """Turn any exception into an InspectorError; `doing` says what we were at."""
+    """Turn any exception into an InspectorError; `doing` says what was being done."""
     if isinstance(exception, InspectorError):
         return exception.with_details(**details)
     code, system_name = _code_of(exception)
@@ -313,7 +313,7 @@ def classify(exception: BaseException, doing: str = "", **details: Any) -> Inspe
 
 
 def _code_of(exception: BaseException) -> tuple[str, str | None]:
-    """Our code and the system's name of it (ECONNREFUSED, ENOTFOUND)."""
+    """Our error code and the system's (ECONNREFUSED, ENOTFOUND)."""
     cause = getattr(exception, "os_error", None)  # aiohttp wraps what the socket raised
     if isinstance(cause, OSError) and cause is not exception:
         return _code_of(cause)
@@ -336,7 +336,7 @@ def _code_of(exception: BaseException) -> tuple[str, str | None]:
     return "INTERNAL_ERROR", None
 
 
-# The system's names of what may pass.
+# System errors that may be temporary.
 DEFAULT_RETRYABLE_ERRORS: Final = ("ECONNREFUSED", "ECONNRESET", "ETIMEDOUT", "ENOTFOUND")
 
 
@@ -347,7 +347,7 @@ def is_retryable(error: InspectorError, codes: tuple[str, ...] = DEFAULT_RETRYAB
     )
 
 
-# What a server nests deeper than this is told as such: each level costs frames of our stack.
+# Values nested deeper than this are reported as such: each level uses stack frames.
 _DEEPEST: Final = 100
 
 

@@ -1,4 +1,4 @@
-"""The help pages of errors, `docs/errors/*.md`, which are shipped with the package."""
+"""The help pages of errors, `docs/errors/*.md`, shipped with the package."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Which transport a target means: a command, a script, a URL, or a transport that is given.
+"""Chooses the transport for a target: a command, a script, a URL, or a given transport.
 
-Also the short names by which targets are known. Called by app.py; the command line and the
-workspace take the names.
+Also makes short display names for targets. Called by app.py; the command line and the workspace use
+the names.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _NETWORK_OPTIONS: Final = _SHARED_OPTIONS | {
 }  # fmt: skip
 _HTTP_OPTIONS: Final = _NETWORK_OPTIONS | {"sse_fallback"}
 
-# The names that a transport may be asked for by, and what it is then.
+# Accepted transport names, and the kind each one means.
 _KINDS: Final = {
     "stdio": "stdio",
     "http": "http",
@@ -58,10 +58,10 @@ _OPTIONS_OF: Final = {
 def transport_for(
     target: Target | Transport | MakeTransport, kind: str | None = None, **options: Any
 ) -> tuple[MakeTransport, str]:
-    """How to reach a target, and a name for it.
+    """A transport factory for a target, and a display name.
 
     Raises:
-        ConfigurationError: the target is none, or an option has no meaning for it.
+        ConfigurationError: the target is invalid, or an option does not apply to it.
     """
     options = {name: value for name, value in options.items() if value is not None}
     if isinstance(target, Transport) or callable(target):
@@ -84,7 +84,7 @@ def transport_for(
     return make_stdio, command_name(command)
 
 
-# Programs that run another one, which is what a command should be called by.
+# Programs that run another one, which then gives the command its name.
 _RUNNERS: Final = frozenset(
     (
         "python", "pypy", "node", "npx", "uvx", "uv", "bun", "bunx", "deno", "docker", "sh", "bash",
@@ -94,7 +94,7 @@ _RUNNERS: Final = frozenset(
 
 
 def command_name(command: Sequence[str]) -> str:
-    """A short name for a command: the program, or what its runner runs; never an argument of it."""
+    """A short name for a command: the program, or what its runner runs; never an argument."""
     program = os.path.basename(command[0])
     if os.path.splitext(program)[0].rstrip("0123456789.") not in _RUNNERS:
         return program
@@ -107,7 +107,7 @@ def command_name(command: Sequence[str]) -> str:
 
 
 def host_of(url: str) -> str:
-    """Host and port of a URL: a name for it that holds no secret."""
+    """Host and port of a URL: a name for it without secrets."""
     rest = url.partition("://")[2]
     end = min((at for at in map(rest.find, "/?#") if at >= 0), default=len(rest))
     return rest[:end].rpartition("@")[2] or "server"
@@ -120,7 +120,7 @@ _LOOPBACK: Final = re.compile(r"(localhost|127\.[\d.]+|\[::1\])([:/?]|$)")
 
 
 def url_of_host(text: str) -> str | None:
-    """The URL that a host means, with port and path if it has them; None if it can be none."""
+    """The URL for a host, with port and path if given; None if it is not a host."""
     if not _HOST.fullmatch(text):
         return None
     return f"{'http' if _LOOPBACK.match(text) else 'https'}://{text}"
@@ -132,7 +132,7 @@ def _remote(url: str, kind: str | None, options: dict[str, Any]) -> tuple[MakeTr
     if chosen is None and kind is not None:
         raise invalid(f"there is no transport called {kind!r}: use {', '.join(_KINDS)}")
     if chosen is None:
-        raise invalid(f"{scheme}:// cannot be connected to: use http, https, ws or wss")
+        raise invalid(f"{scheme}:// is not supported: use http, https, ws or wss")
     if chosen == "stdio":
         raise invalid(f"stdio needs a command; {url} is a URL")
     _check_options(f"a URL over {chosen}", options, _OPTIONS_OF[chosen])
@@ -157,11 +157,11 @@ def _check_options(what: str, options: Mapping[str, Any], known: frozenset[str])
     unknown = sorted(options.keys() - known)
     if unknown:
         has = ", ".join(sorted(known)) or "none"
-        raise invalid(f"{', '.join(unknown)}: no meaning for {what}, whose options are: {has}")
+        raise invalid(f"{', '.join(unknown)}: not supported for {what}; its options are: {has}")
 
 
 def command_of(target: Target) -> list[str]:
-    """The command that a target means: itself, a script's interpreter, a line in words.
+    """The command for a target: the list itself, an interpreter with a script, or a split string.
 
     Raises:
         ConfigurationError: it is empty, or cannot be split.
@@ -187,12 +187,12 @@ def _split(text: str) -> list[str]:
 
 
 def invalid(message: str) -> ConfigurationError:
-    """What is raised for a target that cannot be used."""
+    """The error for a target that cannot be used."""
     return ConfigurationError("CONFIGURATION_INVALID", message)
 
 
 def maker_of(transport: Transport | MakeTransport | None) -> MakeTransport:
-    """What makes a transport for each attempt to connect; one that is given can be used once."""
+    """Makes a transport for each connection attempt; a given one can be used only once."""
     if transport is None:
         return _no_transport
     if not isinstance(transport, Transport):
@@ -202,7 +202,7 @@ def maker_of(transport: Transport | MakeTransport | None) -> MakeTransport:
     def once() -> Transport:
         if not unused:
             raise invalid(
-                "this transport was used before: give a function that makes one, to reconnect"
+                "a transport can be used only once: pass a function that creates one, to reconnect"
             )
         return unused.pop()
 
@@ -210,4 +210,4 @@ def maker_of(transport: Transport | MakeTransport | None) -> MakeTransport:
 
 
 def _no_transport() -> Transport:
-    raise invalid("the client has no transport: give one to connect_client")
+    raise invalid("the client has no transport: pass one to connect_client")

@@ -1,6 +1,6 @@
-"""The user's own folders of mcplens: configuration and state.
+"""The user's folders for mcplens: configuration and state.
 
-Called by config/, which gives a machine that may be made up, and by whoever records.
+Called by config/, which passes an Environment that may be simulated, and by the recorder.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _APP: Final = "mcplens"
 
 
 def config_folder(environ: Mapping[str, str], platform: str, home: str) -> str:
-    """Where the user's own `mcp.json` is."""
+    """The folder of the user's `mcp.json`."""
     if platform in ("win32", "darwin"):
         import platformdirs
 
@@ -26,7 +26,7 @@ def config_folder(environ: Mapping[str, str], platform: str, home: str) -> str:
 
 
 def state_folder(environ: Mapping[str, str], platform: str, home: str) -> str:
-    """Where mcplens records and remembers: MCPLENS_STATE_DIR, or what the platform says."""
+    """The folder for recordings and state: MCPLENS_STATE_DIR, or the platform's default."""
     chosen = environ.get(STATE_DIR_VARIABLE)
     if chosen:
         return chosen
@@ -43,5 +43,5 @@ def current_state_folder() -> str:
 
 
 def _xdg_folder(base: str | None, home: str, default: str) -> str:
-    # What platformdirs answers here, without the 15 ms that loading it takes; a test compares them.
+    # The same as platformdirs, without the 15 ms to import it; a test compares them.
     return posixpath.join((base or "").strip() or posixpath.join(home, default), _APP)

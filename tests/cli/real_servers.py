@@ -127,7 +127,7 @@ def everything(folder: Path) -> RealServer:
             use(
                 "trigger-sampling-request",
                 "prompt=Hello",
-                shows="nobody is here to give a completion",
+                shows="nobody is available to provide a completion",
                 code=exit_codes.REFUSED,
             ),
             use(

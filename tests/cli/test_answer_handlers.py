@@ -52,7 +52,10 @@ SAID = {
     "tool-use": (exit_codes.DONE, "mcplens-tool-use says after 2 rounds: What is 2 + 2?"),
     "tool-use-each": (exit_codes.DONE, "mcplens-tool-use says after 2 rounds: What is 2 + 2?"),
     "refuse": (exit_codes.REFUSED, "the client refused: the user rejected the request (-1)"),
-    "manual": (exit_codes.REFUSED, "the client refused: nobody is here to give a completion (-1)"),
+    "manual": (
+        exit_codes.REFUSED,
+        "the client refused: nobody is available to provide a completion (-1)",
+    ),
 }
 
 
@@ -197,11 +200,11 @@ def test_a_file_that_does_not_fit_the_form_is_not_sent_and_said(shell: Shell) ->
 @pytest.mark.parametrize(
     ("how", "said"),
     [
-        ("perhaps", "'perhaps': say ask, accept, decline, cancel or @file"),
-        ("", "'': say ask, accept, decline, cancel or @file"),
+        ("perhaps", "'perhaps': use ask, accept, decline, cancel or @file"),
+        ("", "'': use ask, accept, decline, cancel or @file"),
         ("@missing.json", "--elicit: missing.json cannot be read"),
         ("@list.json", "--elicit must be a JSON object, not list"),
-        ("@broken.json", "--elicit is no JSON"),
+        ("@broken.json", "--elicit is not valid JSON"),
     ],
 )
 def test_a_wrong_way_to_answer_is_refused_before_anything_is_started(
@@ -237,9 +240,9 @@ def test_there_are_no_roots_unless_they_are_named(shell: Shell, era: str) -> Non
 @pytest.mark.parametrize(
     ("root", "said"),
     [
-        ("missing", "'missing' is no folder"),
-        ("file", "'file' is no folder"),
-        ("https://example.com/", "'https://example.com/' is no folder"),
+        ("missing", "'missing' is not a folder"),
+        ("file", "'file' is not a folder"),
+        ("https://example.com/", "'https://example.com/' is not a folder"),
         ("file://elsewhere", "file://elsewhere"),
     ],
 )

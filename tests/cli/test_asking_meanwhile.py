@@ -126,7 +126,7 @@ def test_a_server_that_dies_while_somebody_types_ends_the_question(
         assert screen.end() == exit_codes.NOT_CONNECTED
         assert screen.echoes()
     at = screen.lines.index("name*> A")
-    assert screen.lines[at + 1] == "  (this answer is no longer wanted)"
+    assert screen.lines[at + 1] == "  (the server no longer waits for this answer)"
     assert re.search("server exited|exit code 3", "\n".join(screen.lines[at:]))
 
 
@@ -140,7 +140,7 @@ def test_a_question_that_the_server_withdraws_ends_and_the_next_one_starts_clean
         screen.type("half a li")
         screen.until("name*> half a li")
         fifo.write_text("now")
-        screen.until_line("(this answer is no longer wanted)")
+        screen.until_line("(the server no longer waits for this answer)")
         screen.answer("name*> ", "Ada")
         assert screen.end() == exit_codes.DONE
     assert result_of(screen) == {"2": {"action": "accept", "content": {"name": "Ada"}}}

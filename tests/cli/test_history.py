@@ -117,7 +117,7 @@ def test_before_the_first_run_it_is_said_that_nothing_was_recorded(
 ) -> None:
     ran = shell.run("history", *words)
     assert (ran.code, ran.text) == (exit_codes.USAGE, "")
-    assert ran.err.startswith("Error: nothing was recorded yet")
+    assert ran.err.startswith("Error: nothing has been recorded yet")
 
 
 def test_a_secret_header_is_never_on_disk(shell: Shell, url: str, tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from tests.cli.scripted_server import LEGACY, NAME, form, result_of, scripted
 from tests.cli.shell import Shell
 from tests.cli.terminal import terminal
 
-INSIST = "Send it all the same? [y/N] "
+INSIST = "Send it anyway? [y/N] "
 
 
 # -- a completion ------------------------------------------------------------------------------
@@ -57,8 +57,8 @@ def test_a_tool_is_called_by_hand_and_its_result_shown(
 @pytest.mark.parametrize(
     ("typed", "told"),
     [
-        ("/call add {", "the arguments are no JSON"),
-        ("/call add [1]", "the arguments have to be a JSON object"),
+        ("/call add {", "the arguments are not valid JSON"),
+        ("/call add [1]", "the arguments must be a JSON object"),
         ("/call", "/call needs the name of a tool"),
     ],
 )
@@ -89,7 +89,7 @@ def test_a_form_is_asked_field_by_field(shell: Shell, protocol: tuple[str, str])
     with terminal(shell, "call", "demo", "elicit-form", *protocol) as screen:
         shown = screen.answer("Your name*> ", "")
         assert "? The server asks for input (elicitation/create)" in shown
-        assert screen.answer("Your name*> ", "Ada") == ["  This is required."]
+        assert screen.answer("Your name*> ", "Ada") == ["  This field is required."]
         assert screen.answer("nick [demo]> ", "") == ["  Already filled in."]
         screen.answer("email> ", "nobody")
         told = screen.answer("email> ", "ada@example.com")
@@ -197,10 +197,10 @@ def test_a_url_is_shown_with_its_host_and_what_is_odd_about_it(shell: Shell) -> 
     with terminal(
         shell, *scripted({"ask": [1, "elicitation/create", params]}, {"wait": 1})
     ) as screen:
-        shown = screen.answer("You opened it (a), decline (d), cancel (c)? [c] ", "d")
+        shown = screen.answer("Opened it (a), decline (d), cancel (c)? [c] ", "d")
         assert screen.end() == exit_codes.DONE
     assert f"  {url}" in shown
-    assert "  It leads to evil.example." in shown
+    assert "  It opens evil.example." in shown
     assert any(line.startswith("  Careful: it is http") for line in shown)
     assert result_of(screen) == {"1": {"action": "decline"}}
 
@@ -212,10 +212,10 @@ def test_a_page_that_the_server_says_was_visited_needs_no_answer_any_more(
     done = {"say": ["notifications/elicitation/complete", {"elicitationId": "e"}]}
     ask = {"ask": [1, "elicitation/create", params]}
     with terminal(shell, *scripted(ask, {"hold": str(fifo)}, done, {"wait": 1})) as screen:
-        screen.until("You opened it (a), decline (d), cancel (c)? [c] ")
+        screen.until("Opened it (a), decline (d), cancel (c)? [c] ")
         fifo.write_text("now")
         assert screen.end() == exit_codes.DONE
-    assert "  (this answer is no longer wanted)" in screen.lines
+    assert "  (the server no longer waits for this answer)" in screen.lines
     assert result_of(screen) == {"1": {"action": "accept"}}
 
 

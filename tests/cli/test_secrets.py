@@ -109,7 +109,7 @@ def test_nothing_is_recorded_where_it_cannot_be_known_what_is_secret(
     trace = tmp_path / "trace.jsonl"
     ran = shell.run("call", "echo", "text=hi", "--trace", str(trace), "--", *DEMO)
     assert (ran.code, ran.text) == (exit_codes.DONE, "hi\n")
-    assert "not recorded, since it cannot be known what is secret" in ran.err
+    assert "this run is not recorded, since the secret keys cannot be read" in ran.err
     assert str(shell.config) in ran.err
     assert not trace.exists()
     assert shell.run("history", "list").code == exit_codes.USAGE
@@ -176,7 +176,7 @@ def test_a_replay_without_the_value_of_a_key_says_which_one(shell: Shell) -> Non
     assert ran.code == exit_codes.USAGE
     message = json.loads(ran.err)["error"]["message"]
     assert "the value of text was masked" in message
-    assert "calc has none in its secretKeys" in message
+    assert "calc has no value for it in secretKeys" in message
 
 
 def test_a_command_is_replayed_as_it_was_started_once_that_is_confirmed(shell: Shell) -> None:
@@ -237,4 +237,4 @@ def test_what_is_no_request_cannot_be_replayed(shell: Shell) -> None:
     run_id, _ = request_of(shell)
     ran = shell.run("history", "replay", run_id, "1")
     assert ran.code == exit_codes.USAGE
-    assert "no request that was sent" in ran.err
+    assert "not a request that was sent" in ran.err

@@ -53,10 +53,10 @@ def test_a_name_is_not_taken_twice_and_a_replaced_file_is_kept(shell: Shell) -> 
     before = shell.config.read_text()
     refused = shell.run("servers", "add", "one", "https://example.com/b")
     assert refused.code == exit_codes.USAGE
-    assert "has a server 'one' already" in refused.err
+    assert "already has a server 'one'" in refused.err
     assert shell.config.read_text() == before
     replaced = shell.run("servers", "add", "one", "https://example.com/b", "--replace")
-    assert f"as it was before: {shell.config}.bak\n" in replaced.text
+    assert f"backup of the previous version: {shell.config}.bak\n" in replaced.text
     assert (shell.config.parent / "mcp.json.bak").read_text() == before
 
 
@@ -230,11 +230,11 @@ def test_what_a_project_does_is_told_in_its_own_words_with_nothing_resolved(
     started = shell.run("tools", "run")
     assert started.code == exit_codes.USAGE
     assert started.err.endswith(
-        f"""{file} starts run as:
+        f"""{file} starts run with this command:
   python 'a b.py' '--key=${{API_KEY}}'
-  with its own MODE=x\\x1b[2K
-  and gives it your API_KEY
-Say --yes to start it.
+  with MODE=x\\x1b[2K
+  and passes it your API_KEY
+Use --yes to start it.
 """
     )
     connected = shell.run("tools", "web")
@@ -242,8 +242,8 @@ Say --yes to start it.
     assert connected.err.endswith(
         f"""{file} connects web to:
   {url}?key=${{API_KEY}}
-  and gives it your API_KEY, TOKEN
-Say --yes to connect to it.
+  and passes it your API_KEY, TOKEN
+Use --yes to connect to it.
 """
     )
     assert "s3cr3t" not in started.err + connected.err

@@ -188,7 +188,7 @@ def test_a_server_that_we_started_takes_its_tasks_with_it(shell: Shell) -> None:
         done = shell.run("call", "demo", "task-report", *SLOW, "--detach", *revision)
         assert done.code == exit_codes.DONE
         assert " working: " in done.text
-        assert "the server ends with this command, and the task with it" in done.err
+        assert "the server stops when this command ends, and the task with it" in done.err
 
 
 def test_a_tool_that_is_no_task_cannot_be_left_running(shell: Shell) -> None:
@@ -262,12 +262,12 @@ def test_2026_07_28_has_no_list_and_says_what_to_do(shell: Shell, url: str) -> N
     ("words", "said"),
     [
         (["tasks"], "name a server"),
-        (["tasks", "demo", "stop"], "'stop': say list, get, result or cancel"),
+        (["tasks", "demo", "stop"], "'stop': use list, get, result or cancel"),
         (["tasks", "demo", "get"], "get takes one task id"),
         (["tasks", "demo", "get", "a", "b"], "get takes one task id"),
         (["tasks", "demo", "list", "a"], "list takes no id"),
-        (["call", "demo", "task-report", "--ttl", "soon"], "'soon' is no time in seconds"),
-        (["call", "demo", "task-report", "--ttl", "-1"], "'-1' is no time in seconds"),
+        (["call", "demo", "task-report", "--ttl", "soon"], "'soon' is not a number of seconds"),
+        (["call", "demo", "task-report", "--ttl", "-1"], "'-1' is not a number of seconds"),
     ],
 )
 def test_a_wrong_command_line_is_refused(shell: Shell, words: list[str], said: str) -> None:

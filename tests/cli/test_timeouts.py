@@ -58,4 +58,4 @@ def test_retries_of_the_configuration_count_unless_others_are_given() -> None:
 def test_what_is_no_time_is_refused(shell: Shell, option: str, value: str) -> None:
     ran = shell.run("tools", "demo", option, value)
     assert ran.code == exit_codes.USAGE
-    assert f"{value!r} is no time in seconds" in ran.err
+    assert f"{value!r} is not a number of seconds" in ran.err

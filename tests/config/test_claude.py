@@ -76,7 +76,7 @@ class TestClaude:
         assert (api.transport, api.url) == ("http", "https://api.example.com/mcp")
         assert api.headers == {"Authorization": "Bearer k", "X": "$KEY {KEY} ${env:KEY}"}
         assert (api.request_timeout_s, api.auth) == (5.0, {"clientId": "me"})
-        assert api.remarks == ("not known to mcplens: headersHelper",)
+        assert api.remarks == ("unknown keys: headersHelper",)
         project = str(machine.project)
         assert (found["here"].command, found["here"].args) == (f"{project}/s", (project,))
         assert "'NOT_SET' is not set" in str(found["unset"].problem)

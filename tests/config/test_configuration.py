@@ -75,7 +75,7 @@ class TestFiles:
         both = configuration.find("both")
         assert both is not None
         assert (both.command, both.source.path) == ("theirs", str(project))
-        assert both.remarks == (f"also in {user}; this one counts",)
+        assert both.remarks == (f"also defined in {user}; this one is used",)
         assert [source.scope for source in configuration.sources] == ["project", "user"]
 
     def test_a_file_that_is_named_replaces_both(self, machine: Machine) -> None:
@@ -156,14 +156,14 @@ class TestContent:
         path = machine.write_project('{\n  "mcpServers": {\n    "a": {"command" "x"}\n  }\n}')
         error = refusal(machine)
         assert error.message == (
-            f"{path}, line 3, column 21: a colon after 'command' is expected, not '\"'"
+            f"{path}, line 3, column 21: expected a colon after 'command', not '\"'"
         )
         assert error.details == {"file": str(path), "line": 3, "column": 21}
 
     def test_bytes_that_are_no_text_are_named_by_their_place(self, machine: Machine) -> None:
         (machine.project / "mcp.json").write_bytes(b'{\n "a\xff": 1}')
         error = refusal(machine)
-        assert "line 2, column 4: this is no UTF-8 text" in error.message
+        assert "line 2, column 4: this is not UTF-8 text" in error.message
 
     @pytest.mark.parametrize("text", ["[]", '"x"', "null", "3"])
     def test_a_file_that_is_no_object_is_refused(self, machine: Machine, text: str) -> None:
@@ -183,13 +183,13 @@ class TestContent:
         configuration = load(machine)
         assert [entry.command for entry in configuration.servers] == ["last"]
         assert configuration.remarks == (
-            f"{path}, line 3, column 3: mcpServers.a is there twice, in line 2 and in line 3; "
-            "the last one counts",
+            f"{path}, line 3, column 3: mcpServers.a occurs twice, in line 2 and in line 3; "
+            "the last one is used",
         )
 
     def test_unknown_keys_at_the_top_are_told(self, machine: Machine) -> None:
         path = machine.write_project({"$schema": "x", "mcpServer": {}, "theme": 1})
-        assert load(machine).remarks == (f"{path}: not known to mcplens: mcpServer, theme",)
+        assert load(machine).remarks == (f"{path}: unknown keys: mcpServer, theme",)
 
     def test_one_bad_entry_disables_only_itself_and_names_file_server_and_key(
         self, machine: Machine

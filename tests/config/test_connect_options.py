@@ -104,7 +104,7 @@ def test_meta_and_retries_reach_the_connection(machine: Machine) -> None:
 
 
 def test_an_entry_with_a_problem_is_refused_with_it(machine: Machine) -> None:
-    with pytest.raises(InspectorError, match="needs a command or a url"):
+    with pytest.raises(InspectorError, match="a command or a url is required"):
         options(machine, {})
 
 

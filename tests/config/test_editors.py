@@ -90,10 +90,10 @@ class TestEditors:
         by_id = {one.id: one for one in github.inputs}
         assert (by_id["api-key"].variable, by_id["api-key"].is_secret) == ("API_KEY", True)
         assert (by_id["region"].choices, by_id["region"].default) == (("eu", "us"), "eu")
-        assert "no placeholder that we know" in str(found["odd"].problem)
+        assert "not a known placeholder" in str(found["odd"].problem)
         assert [one.variable for one in found["undeclared"].inputs] == ["WHO"]
         assert found["local"].args == (f"{machine.project}/s.js",)
-        assert found["local"].remarks == ("not known to mcplens: dev",)
+        assert found["local"].remarks == ("unknown keys: dev",)
 
     def test_vs_codes_inputs_come_from_values_or_from_the_environment(
         self, machine: Machine
@@ -133,5 +133,5 @@ class TestEditors:
         remote = found["remote"]
         assert (remote.transport, remote.url) == ("http", "https://h/k/mcp")
         assert (remote.enabled, remote.problem) == (False, None)
-        assert remote.remarks == ("not known to mcplens: disabledTools",)
+        assert remote.remarks == ("unknown keys: disabledTools",)
         assert found["local"].is_usable

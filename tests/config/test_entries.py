@@ -56,14 +56,14 @@ class TestTransport:
     @pytest.mark.parametrize(
         ("raw", "expected"),
         [
-            ({}, "command: an entry needs a command or a url"),
-            ({"args": ["x"]}, "command: an entry needs a command or a url"),
+            ({}, "command: a command or a url is required"),
+            ({"args": ["x"]}, "command: a command or a url is required"),
             ("npx server", "must be an object with a command or a url"),
-            ({"transport": "stdio", "url": "https://h"}, "command: is missing; stdio needs it"),
-            ({"transport": "http", "command": "x"}, "url: is missing; http needs it"),
+            ({"transport": "stdio", "url": "https://h"}, "command: is missing; stdio requires it"),
+            ({"transport": "http", "command": "x"}, "url: is missing; http requires it"),
             (
                 {"transport": "carrier-pigeon", "command": "x"},
-                "transport: 'carrier-pigeon' is no transport: use stdio, http, sse or websocket",
+                "transport: 'carrier-pigeon' is not a transport: use stdio, http, sse or websocket",
             ),
             ({"url": "localhost:3000/mcp"}, "url: must begin with http:// or https:// for http"),
             ({"url": "ftp://h"}, "url: must begin with http:// or https:// for http"),
@@ -80,10 +80,10 @@ class TestTransport:
 
     def test_keys_without_meaning_for_the_transport_are_told_and_left_out(self) -> None:
         command = entry({"command": "x", "headers": {"A": "b"}, "url": "https://h"})
-        assert command.remarks == ("no meaning for a command: url, headers",)
+        assert command.remarks == ("ignored for a command: url, headers",)
         assert (command.url, command.headers) == (None, {})
         remote = entry({"url": "https://h", "args": ["x"], "env": {"A": "b"}, "cwd": "."})
-        assert remote.remarks == ("no meaning for a URL: args, env, cwd",)
+        assert remote.remarks == ("ignored for a URL: args, env, cwd",)
         assert (remote.args, remote.env, remote.cwd) == ((), {}, None)
 
 
@@ -177,9 +177,9 @@ class TestKeys:
         found = entry({"command": "x", "autoApprove": ["${UNSET}"], "auth": None})
         assert found.is_usable
         assert found.unknown == {"autoApprove": ["${UNSET}"]}
-        assert found.remarks == ("not known to mcplens: autoApprove",)
+        assert found.remarks == ("unknown keys: autoApprove",)
         oauth = entry({"url": "https://h", "auth": {"clientID": "x"}})
-        assert oauth.remarks == ("auth: not known to mcplens: clientID",)
+        assert oauth.remarks == ("auth: unknown keys: clientID",)
 
     def test_another_tools_word_for_switched_off_is_understood(self) -> None:
         assert not entry({"command": "x", "disabled": True}).enabled
@@ -202,8 +202,8 @@ class TestKeys:
             ("enabled", "yes", "enabled: must be true or false, not a string"),
             ("requestTimeout", -1, "requestTimeout: must not be negative"),
             ("requestTimeout", True, "requestTimeout: must be a number, not true or false"),
-            ("requestTimeout", "1e999", "requestTimeout: must be a number that has an end"),
-            ("requestTimeout", 10**400, "requestTimeout: must be a number that has an end"),
+            ("requestTimeout", "1e999", "requestTimeout: must be a finite number"),
+            ("requestTimeout", 10**400, "requestTimeout: must be a finite number"),
             ("maxRetries", 1.5, "maxRetries: must be a whole number"),
             ("maxConcurrency", 0, "maxConcurrency: must be 1 or more"),
             ("retryBackoff", [1, None], "retryBackoff[1]: must be a number, not null"),
@@ -266,5 +266,5 @@ class TestEnvFile:
     def test_a_pipe_or_a_terminal_is_refused_and_holds_up_nobody(self, tmp_path: Path) -> None:
         os.mkfifo(tmp_path / "pipe")
         for path in (tmp_path / "pipe", Path("/dev/tty")):
-            reason = f"envFile: {path} cannot be read: it is no file, but a pipe or a device"
+            reason = f"envFile: {path} cannot be read: it is a pipe or a device, not a file"
             assert told({"command": "x", "envFile": str(path)}) == reason

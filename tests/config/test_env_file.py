@@ -28,5 +28,5 @@ def test_lines_become_variables(text: str, expected: dict[str, str]) -> None:
 
 @pytest.mark.parametrize("text", ["A=1\nnonsense\n", "A=1\n1B=2\n", "A=1\n=x"])
 def test_a_line_that_assigns_nothing_is_named(text: str) -> None:
-    with pytest.raises(ConfigurationError, match=r"\.env, line 2: this is no NAME=value"):
+    with pytest.raises(ConfigurationError, match=r"\.env, line 2: expected NAME=value"):
         parse(text, ".env")

@@ -72,10 +72,10 @@ def test_mcp_servers(here: Machine) -> None:
         }
     }
     assert export.remarks == (
-        "local: mcpServers has nothing for requestTimeout, sessionMode",
-        "socket: left out, since mcpServers has no websocket",
-        "off: is switched off, which mcpServers has no word for",
-        "broken: left out, since it leads nowhere",
+        "local: mcpServers has no equivalent of requestTimeout, sessionMode",
+        "socket: left out: mcpServers does not support websocket",
+        "off: is disabled, which mcpServers cannot express",
+        "broken: left out: it has neither command nor url",
     )
 
 
@@ -114,8 +114,8 @@ def test_codex_has_keys_for_what_comes_from_the_environment(here: Machine) -> No
     assert servers["off"] == {"command": "x", "enabled": False}
     assert "events" not in servers
     assert export.remarks[1:3] == (
-        "local: Codex cannot put PKG into a text; write its value there",
-        "local: OTHER left out: Codex cannot put MODE into a text",
+        "local: Codex cannot insert PKG into text; write its value there",
+        "local: OTHER left out: Codex cannot insert MODE into text",
     )
 
 

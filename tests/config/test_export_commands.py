@@ -61,6 +61,6 @@ def test_what_no_command_can_say_is_told(machine: Machine) -> None:
     assert lines == ["mcplens servers add slow -- x"]
     assert remarks == (
         "slow: servers add has no option for requestTimeout",
-        "-odd: left out, since no command can add it",
-        "broken: left out, since no command can add it",
+        "-odd: left out: `servers add` cannot add it",
+        "broken: left out: `servers add` cannot add it",
     )

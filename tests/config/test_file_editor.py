@@ -204,7 +204,7 @@ class TestFiles:
         self, machine: Machine
     ) -> None:
         path = machine.write_project(COMMENTED)
-        with pytest.raises(ConfigurationError, match="has a server 'a' already"):
+        with pytest.raises(ConfigurationError, match="already has a server 'a'"):
             add_servers(str(path), {"new": {"command": "z"}, "a": {"command": "z"}})
         assert path.read_text() == COMMENTED
         assert not Path(f"{path}.bak").exists()
@@ -248,7 +248,7 @@ class TestFiles:
             ("config.toml", ""),
         ):
             path = machine.write(machine.project / name, text)
-            with pytest.raises(ConfigurationError, match="is a file of"):
+            with pytest.raises(ConfigurationError, match="belongs to"):
                 add_server(str(path), "a", {})
             assert path.read_text() == text
 

@@ -79,12 +79,12 @@ def test_codex_takes_secrets_from_the_environment_by_keys_of_its_own(machine: Ma
     assert docs.args == ("-y", "docs", "${HOME}", "{x}")
     assert docs.env == {"MODE": "$${x}", "KEY": "k", "OTHER": ""}
     assert (docs.cwd, docs.connection_timeout_s, docs.request_timeout_s) == ("/srv", 12.5, 90.0)
-    assert docs.remarks == ("not known to mcplens: enabled_tools",)
+    assert docs.remarks == ("unknown keys: enabled_tools",)
     assert (figma.transport, figma.enabled) == ("http", False)
     assert figma.headers == {"X-Region": "eu", "X-Key": "k", "Authorization": "Bearer k"}
     assert figma.auth == {"scopes": ("read",), "clientId": "me"}
     assert "'NOT_SET' is not set" in str(found["unset"].problem)
-    assert "needs a command or a url" in str(found["nothing"].problem)
+    assert "a command or a url is required" in str(found["nothing"].problem)
 
 
 GOOSE = """

@@ -114,11 +114,11 @@ class TestFinding:
         here = machine.here()
         assert find_server("cursor:w", here).command == "project"
         assert [entry.name for entry in read_tool("cursor", here)] == ["w", "u"]
-        with pytest.raises(ConfigurationError, match="Cursor has no server 'x'; it has: w, u"):
+        with pytest.raises(ConfigurationError, match="Cursor has no server 'x'; its servers: w, u"):
             find_server("cursor:x", here)
-        with pytest.raises(ConfigurationError, match="no servers of it were found"):
+        with pytest.raises(ConfigurationError, match="it has no servers on this machine"):
             find_server("codex:x", here)
-        with pytest.raises(ConfigurationError, match="'emacs' is no tool that we know"):
+        with pytest.raises(ConfigurationError, match="'emacs' is not a known tool"):
             find_server("emacs:x", here)
 
     def test_a_name_of_a_server_may_hold_a_colon(self, machine: Machine) -> None:
@@ -152,7 +152,7 @@ class TestFinding:
             again = ", ".join([f"*a{at - 1}"] * 10)
             lines.append(f"a{at}: &a{at} [{again}]")
         for name, text, reason in (
-            ("bomb.yaml", "\n".join(lines), "line 2, column 10: the alias \\*a0 is not read"),
+            ("bomb.yaml", "\n".join(lines), "line 2, column 10: the alias \\*a0 is not supported"),
             ("deep.yaml", "[" * 100_000, "nested too deeply"),
         ):
             path = machine.write(name, text)
@@ -161,5 +161,5 @@ class TestFinding:
 
     def test_a_file_of_something_else_is_refused(self, machine: Machine) -> None:
         path = machine.write("list.yaml", "- 1\n")
-        with pytest.raises(ConfigurationError, match="this is no file of Goose"):
+        with pytest.raises(ConfigurationError, match="this is not a Goose file"):
             read_file(str(path), here=machine.here())

@@ -63,14 +63,16 @@ def test_a_variable_that_is_not_set_is_named(text: str) -> None:
 
 
 def test_braces_that_were_meant_literally_come_with_advice() -> None:
-    with pytest.raises(PlaceholderProblem, match=re.escape("if {name} is no placeholder, write ")):
+    with pytest.raises(
+        PlaceholderProblem, match=re.escape("if {name} is not a placeholder, write ")
+    ):
         resolve("{name}", ENVIRON.get)
     assert resolve("${{}name}", ENVIRON.get) == "{name}"
 
 
 @pytest.mark.parametrize("text", ["${command:x}", "${a b}", "${", "${input:key}", "${A:-${B}}"])
 def test_a_placeholder_that_we_do_not_know_is_refused_and_not_sent(text: str) -> None:
-    with pytest.raises(PlaceholderProblem, match="no placeholder that we know"):
+    with pytest.raises(PlaceholderProblem, match="not a known placeholder"):
         resolve(text, ENVIRON.get)
 
 

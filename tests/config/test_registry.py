@@ -142,9 +142,9 @@ def test_a_way_is_chosen_by_its_label_and_the_others_are_told(machine: Machine) 
     assert server(machine, content).command == "npx"
     entry = server(machine, content, choice="remote-2")
     assert entry.transport == "sse"
-    assert entry.remarks == ("remote-2 of server.json; also there: npm, oci, remote",)
+    assert entry.remarks == ("uses remote-2 of server.json; also available: npm, oci, remote",)
     wrong = server(machine, content, choice="brew").problem
-    assert "has no way 'brew'; it has: npm, oci, remote, remote-2" in str(wrong)
+    assert "has no package or remote 'brew'; available: npm, oci, remote, remote-2" in str(wrong)
 
 
 def test_a_way_that_we_cannot_go_is_passed_over_or_says_why(machine: Machine) -> None:

@@ -76,7 +76,7 @@ async def test_the_port_can_be_chosen_and_one_that_is_taken_is_said() -> None:
         port = taken.getsockname()[1]
         code, _, err = await run("--http", str(port))
         assert code == 1
-        assert f"port {port} of 127.0.0.1 is in use".encode() in err
+        assert f"port {port} on 127.0.0.1 is already in use".encode() in err
         assert b"Traceback" not in err
     async with running("--http", str(port)) as (_, (url,)):
         assert url == f"http://127.0.0.1:{port}/mcp"

@@ -38,7 +38,7 @@ def test_the_five_dialects_are_on_the_page_and_no_other_is_accepted() -> None:
 
 ROWS = re.findall(
     r"^\| `(.+)` \| (.+) \| (at once|after 1 s|not a reply) \|$",
-    sections(MALFORMED)["Bytes that are no message"],
+    sections(MALFORMED)["Bytes that are not a message"],
     re.MULTILINE,
 )
 

@@ -350,7 +350,7 @@ def test_a_list_that_changed_says_when_it_was_fetched_again_and_what_changed(
     expect(new).to_have_count(0)
     window.switch("/s/demo/tools/change-reset")
     run(page)
-    expect(page.get_by_label("Call of change-reset")).to_contain_text("1 entries were taken out")
+    expect(page.get_by_label("Call of change-reset")).to_contain_text("1 entries were removed")
     page.get_by_label("Search tools").fill("added-1")
     expect(page.get_by_text("Nothing matches “added-1”")).to_be_visible()
     page.get_by_role("button", name=told).click()

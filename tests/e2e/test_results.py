@@ -296,7 +296,7 @@ def test_the_picture_and_the_sound_of_a_question_are_shown(opened: Watched) -> N
 
 def test_what_a_tool_says_of_itself_is_shown(opened: Watched, given: str) -> None:
     page = opened.goto(f"/s/{given}/tools/notes-clear")
-    head = page.locator("header", has=page.get_by_role("heading", name="Throw all notes away"))
+    head = page.locator("header", has=page.get_by_role("heading", name="Delete all notes"))
     for hint in ("destructive", "idempotent"):
         expect(head.get_by_text(hint, exact=True)).to_be_visible()
         row = page.get_by_role("option").filter(has_text="notes-clear")

@@ -76,7 +76,7 @@ async def test_other_machines_are_let_in_only_with_a_token() -> None:
 async def test_a_port_that_is_taken_is_a_clear_error() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        with pytest.raises(ConnectError, match=f"port {port} of 127.0.0.1 is in use"):
+        with pytest.raises(ConnectError, match=f"port {port} on 127.0.0.1 is already in use"):
             async with serve(AsgiApp({}), port=port):
                 pass
 

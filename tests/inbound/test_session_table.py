@@ -81,7 +81,7 @@ async def test_a_full_table_gives_up_the_session_that_is_idle_longest() -> None:
     busy, idle = Fake(sessions), Fake(sessions)
     sessions.begin(busy)
     sessions.make_room()
-    assert (busy.closed, idle.closed) == ("", "given up for another session")
+    assert (busy.closed, idle.closed) == ("", "closed to make room for another session")
 
 
 def test_a_full_table_of_busy_sessions_is_503() -> None:

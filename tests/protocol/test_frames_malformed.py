@@ -53,10 +53,10 @@ def malformed(data: bytes) -> Malformed:
         (b"[]", "empty array", ()),
         (b"[1,", "array", ()),
         (b'[[{"jsonrpc":"2.0","id":1,"result":{}}]]', "array inside a batch", (1,)),
-        (b"{}", "no JSON-RPC message", ()),
-        (b'{"level":"info","msg":"started"}', "no JSON-RPC message", ()),
+        (b"{}", "not a JSON-RPC message", ()),
+        (b'{"level":"info","msg":"started"}', "not a JSON-RPC message", ()),
         (b"null", "`object`", ()),
-        (b"Listening on port 3000", "no JSON object", ()),
+        (b"Listening on port 3000", "not a JSON object", ()),
     ],
 )
 def test_each_fault_is_named_and_the_id_is_found(

@@ -32,12 +32,12 @@ def test_a_schema_without_properties_mirrors_nothing(odd: Any) -> None:
 @pytest.mark.parametrize(
     ("broken", "reason"),
     [
-        (schema(a={"type": "string", "x-mcp-header": ""}), "no header name"),
-        (schema(a={"type": "string", "x-mcp-header": "A B"}), "no header name"),
-        (schema(a={"type": "string", "x-mcp-header": "A:"}), "no header name"),
-        (schema(a={"type": "string", "x-mcp-header": "Ä"}), "no header name"),
-        (schema(a={"type": "string", "x-mcp-header": "A\n"}), "no header name"),
-        (schema(a={"type": "string", "x-mcp-header": 7}), "no header name"),
+        (schema(a={"type": "string", "x-mcp-header": ""}), "not a valid header name"),
+        (schema(a={"type": "string", "x-mcp-header": "A B"}), "not a valid header name"),
+        (schema(a={"type": "string", "x-mcp-header": "A:"}), "not a valid header name"),
+        (schema(a={"type": "string", "x-mcp-header": "Ä"}), "not a valid header name"),
+        (schema(a={"type": "string", "x-mcp-header": "A\n"}), "not a valid header name"),
+        (schema(a={"type": "string", "x-mcp-header": 7}), "not a valid header name"),
         (schema(a={"type": "number", "x-mcp-header": "A"}), "'number'"),
         (schema(a={"type": "object", "x-mcp-header": "A"}), "'object'"),
         (schema(a={"type": "array", "x-mcp-header": "A"}), "'array'"),
@@ -48,7 +48,7 @@ def test_a_schema_without_properties_mirrors_nothing(odd: Any) -> None:
                 a={"type": "string", "x-mcp-header": "Same"},
                 b={"type": "string", "x-mcp-header": "sAME"},
             ),
-            "claimed twice",
+            "used twice",
         ),
         ({"type": "string", "x-mcp-header": "A"}, "not on a plain property"),
         (

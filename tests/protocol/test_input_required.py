@@ -49,10 +49,10 @@ def test_null_is_as_good_as_nothing() -> None:
 @pytest.mark.parametrize(
     ("body", "problem"),
     [
-        (b"[]", "the result is no object"),
-        (b'"\\ud800"', "the result is no object"),
-        (b'{"inputRequests":"x"}', "inputRequests is no object"),
-        (b'{"inputRequests":{"a":null}}', r"\['a'\] is no object but NoneType"),
+        (b"[]", "the result is not an object"),
+        (b'"\\ud800"', "the result is not an object"),
+        (b'{"inputRequests":"x"}', "inputRequests is not an object"),
+        (b'{"inputRequests":{"a":null}}', r"\['a'\] must be an object, not NoneType"),
         (b'{"inputRequests":{"a":{"method":7}}}', "asks for 7"),
         (b'{"inputRequests":{"a":{"method":["x"]}}}', "asks for"),
     ],

@@ -221,8 +221,8 @@ def test_ids_are_made_unique_in_the_conversation() -> None:
         (reply("hi"), "choices"),
         (reply({"tool_calls": [7]}), "no function name"),
         (reply({"tool_calls": [{"function": {}}]}), "no function name"),
-        (reply({"tool_calls": [call(arguments="{")]}), "the arguments of add are no JSON"),
-        (reply({"tool_calls": [call(arguments="[1]")]}), "the arguments of add are no object"),
+        (reply({"tool_calls": [call(arguments="{")]}), "the arguments of add are not valid JSON"),
+        (reply({"tool_calls": [call(arguments="[1]")]}), "the arguments of add are not an object"),
     ],
 )
 def test_what_is_no_answer_is_told(given: Any, words: str) -> None:

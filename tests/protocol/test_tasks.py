@@ -166,7 +166,7 @@ def test_a_time_beyond_all_measure_is_cut_to_one_that_can_be_reckoned_with() -> 
         (None, "a task must be an object, not None"),
         ([{"taskId": "t"}], "a task must be an object"),
         ("t", "a task must be an object, not 't'"),
-        ({}, "taskId must be a string with something in it, not None"),
+        ({}, "taskId must be a non-empty string, not None"),
         ({"taskId": 7}, "taskId .* not 7"),
         ({"taskId": ""}, "taskId .* not ''"),
         ({"taskId": "t"}, "status must be one of working, .* not None"),

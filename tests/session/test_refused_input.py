@@ -113,11 +113,11 @@ async def test_a_connection_that_ends_while_a_person_answers_ends_the_call(end: 
     [
         (asks(), "neither inputRequests nor requestState"),
         (asks() | {"inputRequests": {}}, "neither inputRequests nor requestState"),
-        (asks() | {"inputRequests": []}, "inputRequests is no object"),
-        (asks(a="b"), r"inputRequests\['a'\] is no object but str"),
+        (asks() | {"inputRequests": []}, "inputRequests is not an object"),
+        (asks(a="b"), r"inputRequests\['a'\] must be an object, not str"),
         (asks(a={"params": {}}), "asks for None"),
         (asks(a={"method": "tools/call"}), "asks for 'tools/call'"),
-        (asks(a={"method": ROOTS, "params": [1]}), "params that are no object but list"),
+        (asks(a={"method": ROOTS, "params": [1]}), "must be an object, not list"),
     ],
 )
 async def test_input_that_cannot_be_asked_for_is_an_invalid_response(

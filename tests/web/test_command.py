@@ -93,7 +93,7 @@ def test_the_next_free_port_is_taken_and_a_port_that_is_named_is_not_replaced(
         port = one.rsplit(":", 1)[1].strip("/")
         refused = shell.run("web", "--no-open", "--port", port)
         assert refused.code == 4
-        assert f"port {port} of 127.0.0.1 is in use" in refused.err
+        assert f"port {port} on 127.0.0.1 is already in use" in refused.err
         assert "choose another with --port" in refused.err
         assert "URL" not in refused.err
 
@@ -130,7 +130,7 @@ def test_a_server_that_is_not_there_is_told_in_the_terminal_once(shell: Shell) -
 def test_options_that_would_be_ignored_are_refused(shell: Shell) -> None:
     forms = shell.run("web", "demo", "--no-open", "--elicit", "accept")
     assert forms.code == 2
-    assert "--elicit is not for the web UI" in forms.err
+    assert "--elicit does not work with the web UI" in forms.err
     nobody = shell.run("web", "--no-open", "--timeout", "5")
     assert nobody.code == 2
     assert "name it too" in nobody.err

@@ -219,6 +219,6 @@ async def test_a_path_that_is_a_pipe_is_refused_and_the_page_goes_on(tmp_path: P
     os.mkfifo(tmp_path / "pipe")
     write_config(tmp_path, piped={"command": "x", "envFile": str(tmp_path / "pipe")})
     async with site(tmp_path) as web, web.page() as page:
-        assert "it is no file" in page.things["servers", "piped"]["problem"]["message"]
-        with pytest.raises(Refusal, match="it is no file"):
+        assert "it is a pipe or a device" in page.things["servers", "piped"]["problem"]["message"]
+        with pytest.raises(Refusal, match="it is a pipe or a device"):
             await page.ask("ServerRead", path=str(tmp_path / "pipe"))

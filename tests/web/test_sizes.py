@@ -69,7 +69,7 @@ async def test_of_errors_and_introductions_a_part_is_shown_and_the_rest_is_named
     assert size_of(server) < 400_000
     for call in calls:
         assert size_of(call) < 100_000
-        assert "Traffic has all that came" in call["error"]["details"]["left_out"]
+        assert "Traffic shows all of it" in call["error"]["details"]["left_out"]
     assert "xxx" in calls[0]["error"]["details"]["raw"]
     assert "xxx" in calls[1]["error"]["details"]["data"]
     assert size_of(hello) < 700_000

@@ -71,7 +71,7 @@ async def test_of_a_large_error_the_beginning_is_kept() -> None:
     assert isinstance(call.error, ProtocolError)
     assert call.error.size_bytes < 64 * 1024
     assert call.error.details["raw"].startswith(b"xxx")
-    assert "Traffic has all that came" in call.error.details["left_out"]
+    assert "Traffic shows all of it" in call.error.details["left_out"]
 
 
 async def test_a_call_tells_its_progress_and_is_called_off() -> None:

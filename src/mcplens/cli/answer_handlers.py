@@ -68,7 +68,7 @@ def _elicitation(flags: CommandOptions, profile: str | None) -> Profile:
         like = {"content": parse_object(like, "--elicit")}
     elif like not in ACTIONS:
         raise click.BadParameter(
-            f"{like!r}: say ask, accept, decline, cancel or @file", param_hint="'--elicit'"
+            f"{like!r}: use ask, accept, decline, cancel or @file", param_hint="'--elicit'"
         )
     return TestingProfile(f"--elicit {flags.elicit}", by_hand, elicit_like(like))
 
@@ -138,4 +138,4 @@ class _Refusing:
         if request.method not in self._told:  # once, however often the server asks
             self._told.add(request.method)
             output.note(f"mcplens: the server asked for {what}; use {flag}", fg="yellow")
-        raise ServerError(REJECTED, f"nobody is here to give {what}")
+        raise ServerError(REJECTED, f"nobody is available to provide {what}")

@@ -30,7 +30,8 @@ def parse_json(text: str, what: str) -> Any:
         return json.loads(text)
     except json.JSONDecodeError as problem:
         raise click.UsageError(
-            f"{what} is no JSON: {problem.msg} at line {problem.lineno} column {problem.colno}"
+            f"{what} is not valid JSON: {problem.msg} at line {problem.lineno}, "
+            f"column {problem.colno}"
         ) from None
 
 
@@ -84,7 +85,9 @@ def collect(
 def _parse_word(word: str, properties: Mapping[str, Any]) -> tuple[str, Any]:
     positions = [(word.find(mark), mark) for mark in (":=", "=", "@") if word.find(mark) > 0]
     if not positions:
-        raise click.UsageError(f"{word!r} is no argument: write key=text, key:=json or key@file")
+        raise click.UsageError(
+            f"{word!r} is not a valid argument: write key=text, key:=json or key@file"
+        )
     at, mark = min(positions, key=lambda pair: (pair[0], -len(pair[1])))
     key, text = word[:at], word[at + len(mark) :]
     if mark == ":=":
@@ -108,7 +111,7 @@ def coerce(text: str, schema: Any, key: str) -> Any:
         if value is not None or (kind == "null" and text in ("", "null")):
             return value
     wanted = " or ".join(kinds)
-    raise click.UsageError(f"{key}: {text!r} is no {wanted}; send it as it is with {key}:=JSON")
+    raise click.UsageError(f"{key}: {text!r} is not of type {wanted}; {key}:=JSON sends any value")
 
 
 def _as_kind(text: str, kind: str) -> Any:
@@ -173,7 +176,7 @@ def _check_names(
         return
     lines = [f"unknown argument {key}{_nearest(key, properties)}" for key in unknown]
     lines += [f"missing argument {_describe(key, properties.get(key))}" for key in missing]
-    lines.append("--force sends it all the same")
+    lines.append("--force sends it anyway")
     raise click.UsageError("\n".join(lines))
 
 

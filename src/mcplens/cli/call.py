@@ -29,10 +29,10 @@ from mcplens.session.client import Client
 @click.option("--args", "whole", metavar="JSON", help="All arguments: JSON, @file, or - for stdin.")
 @click.option("--params", "params", metavar="JSON", help="The same as --args.")
 @click.option("--tool-arg", "pairs", multiple=True, metavar="KEY=VALUE", help="One argument.")
-@click.option("--meta", metavar="JSON", help="Sent as _meta with the call.")
-@click.option("--task", "is_task", is_flag=True, help="Run it as a task, in the background.")
-@click.option("--ttl", type=Seconds(), metavar="S", help="Have the task kept for so long (60 s).")
-@click.option("--detach", is_flag=True, help="Start the task, print it, and leave it running.")
+@click.option("--meta", metavar="JSON", help="The _meta of the call.")
+@click.option("--task", "is_task", is_flag=True, help="Run it as a background task.")
+@click.option("--ttl", type=Seconds(), metavar="S", help="Time to keep the task's result (60 s).")
+@click.option("--detach", is_flag=True, help="Start the task, print it, and return at once.")
 @shared_options
 def command(
     flags: CommandOptions,
@@ -45,7 +45,7 @@ def command(
     ttl: float | None,
     detach: bool,
 ) -> None:
-    """Call a tool. Its own failure ends with code 5.
+    """Call a tool. If the tool reports an error, the exit code is 5.
 
     \b
     mcplens call demo add a=2 b:=3
@@ -89,7 +89,7 @@ def _show_started(flags: CommandOptions, client: Client, task: Task) -> None:
 
     show_task(flags, task)
     if client.describe().get("transport") == "stdio":
-        text = "mcplens: the server ends with this command, and the task with it"
+        text = "mcplens: the server stops when this command ends, and the task with it"
         output.note(text, fg="yellow")
 
 

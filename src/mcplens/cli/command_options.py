@@ -62,7 +62,7 @@ class Seconds(click.ParamType[float]):
         except ValueError:
             seconds = -1.0
         if not 0 <= seconds < float("inf"):
-            self.fail(f"{value!r} is no time in seconds, from 0 on", param, ctx)
+            self.fail(f"{value!r} is not a number of seconds (0 or more)", param, ctx)
         return seconds
 
 
@@ -72,7 +72,7 @@ def _folders(
     """Folders that exist; a file:// URI is taken at its word."""
     for value in values:
         if not value.startswith("file:") and not os.path.isdir(value):
-            raise click.BadParameter(f"{value!r} is no folder")
+            raise click.BadParameter(f"{value!r} is not a folder")
     return values
 
 
@@ -93,37 +93,39 @@ def _ways(ctx: click.Context, parameter: click.Parameter, start: str) -> list[Co
 
 
 _SHARED = [
-    click.option("--config", metavar="FILE", help="Use this configuration file and no other."),
+    click.option("--config", metavar="FILE", help="Use only this configuration file."),
     click.option("--transport", metavar="KIND", help="stdio, http, sse or ws."),
     click.option("-H", "--header", "headers", multiple=True, metavar="'NAME: VALUE'",
                  callback=pairs(":", "'Name: value'"), help="Send this header; may be repeated."),
     click.option("-e", "--env", "env", multiple=True, metavar="NAME=VALUE",
-                 callback=pairs("=", "NAME=value"), help="Set this for the server's command."),
+                 callback=pairs("=", "NAME=value"),
+                 help="An environment variable for the server's command."),
     click.option("--cwd", metavar="FOLDER", help="Start the server's command in this folder."),
     click.option("--timeout", type=Seconds(), metavar="S",
-                 help="Longest wait for one answer (60 s); 0 for no limit."),
+                 help="Timeout of a request (60 s); 0 for no limit."),
     click.option("--connect-timeout", type=Seconds(), metavar="S",
-                 help="Longest wait for the connection (30 s); 0 for no limit."),
+                 help="Timeout of a connection attempt (30 s); 0 for no limit."),
     click.option("--retries", type=int, metavar="N",
-                 help="Try again to connect, this often (0)."),
+                 help="How often to retry connecting (0)."),
     click.option("--protocol", default=None, metavar="VERSION",
                  help="Pin the protocol revision, or auto."),
     click.option("--ca-file", metavar="FILE", help="Trust the CAs in this file."),
     click.option("--insecure", is_flag=True, help="Do not check TLS certificates."),
     click.option("--sampling", metavar="PROFILE", shell_complete=_profiles,
-                 help="How to answer for a model: ask, echo, fixed, tool-use, refuse, or one of "
-                      "the configuration."),
+                 help="Who answers sampling requests: ask, echo, fixed, tool-use, refuse, or a "
+                      "profile of the configuration."),
     click.option("--elicit", metavar="HOW", shell_complete=_ways,
-                 help="How to answer forms: ask, accept, decline, cancel or @file."),
+                 help="How to answer elicitation: ask, accept, decline, cancel or @file."),
     click.option("--root", "roots", multiple=True, metavar="PATH", callback=_folders,
-                 help="Tell the server of this folder; may be repeated."),
-    click.option("--force", is_flag=True, help="Send what the server did not declare."),
+                 help="Offer this folder as a root; may be repeated."),
+    click.option("--force", is_flag=True, help="Send requests whose capability the server lacks."),
     click.option("--json", "is_json", is_flag=True, help="Print what the server sent, as JSON."),
-    click.option("-q", "--quiet", "is_quiet", is_flag=True, help="Nothing but the result."),
+    click.option("-q", "--quiet", "is_quiet", is_flag=True, help="Print only the result."),
     click.option("-v", "--verbose", "is_verbose", is_flag=True, help="Show every frame on stderr."),
-    click.option("--yes", "is_trusted", is_flag=True, help="Start a project's server unasked."),
-    click.option("--no-record", is_flag=True, help="Keep no record of this run."),
-    click.option("--trace", metavar="FILE", help="Write everything that happens to this file."),
+    click.option("--yes", "is_trusted", is_flag=True,
+                 help="Start a project's server without asking."),
+    click.option("--no-record", is_flag=True, help="Do not record this run."),
+    click.option("--trace", metavar="FILE", help="Write all events to this trace file."),
 ]  # fmt: skip
 
 

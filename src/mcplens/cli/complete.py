@@ -23,7 +23,7 @@ from mcplens.session.client import Client
 )
 @shared_options
 def command(flags: CommandOptions, words: tuple[str, ...]) -> None:
-    """Ask for suggestions; what stands before the last argument is given as context.
+    """Get suggestions for the last argument; the ones before it are sent as context.
 
     \b
     mcplens complete demo translate \\

@@ -20,7 +20,9 @@ _CALLS: tuple[tuple[str, dict[str, object]], ...] = (
 
 
 @click.command("demo")
-@click.option("--list", "is_list", is_flag=True, help="List and call its tools here instead.")
+@click.option(
+    "--list", "is_list", is_flag=True, help="List and call its tools in the terminal instead."
+)
 @web_options
 @shared_options
 def command(

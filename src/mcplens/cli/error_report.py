@@ -106,7 +106,7 @@ def _step_of(error: InspectorError, evidence: Evidence) -> Step:
     if error.code == "CONNECTION_TIMEOUT" and evidence.strays and not evidence.is_remote:
         return STEPS["STRAY_OUTPUT"]
     if error.code == "CONNECTION_TIMEOUT" and error.details.get("step") == "opening the transport":
-        return Step("TCP connection", "a connection in time", "check host and port of the URL")
+        return Step("TCP connection", "a connection in time", "check the host and port of the URL")
     if error.code == "CONNECTION_FAILED" and error.details.get("step") == "listening":
         return STEPS["LISTENING"]
     if error.code == "TLS_FAILED" and "WRONG_VERSION_NUMBER" in str(
@@ -114,7 +114,9 @@ def _step_of(error: InspectorError, evidence: Evidence) -> Step:
     ):
         return Step(step.name, "a server that speaks TLS", "use http:// in place of https://")
     if error.code == "SERVER_EXITED" and evidence.is_connected:
-        return Step(f"the answer to {method}" if method else "", "a server that stays", step.hint)
+        return Step(
+            f"the answer to {method}" if method else "", "a server that keeps running", step.hint
+        )
     if evidence.is_remote and not evidence.is_connected:
         return _http_step(error, step)
     return step
@@ -128,7 +130,7 @@ def _http_step(error: InspectorError, step: Step) -> Step:
         # An MCP server that knows neither server/discover nor initialize is most often none.
         return Step("handshake", "an MCP server at this URL", HTTP_HINTS[404])
     wait_s = error.details.get("retry_after_s")
-    hint = f"wait {wait_s:g} s, as the server asks" if isinstance(wait_s, int | float) else ""
+    hint = f"wait {wait_s:g} s, as the server requests" if isinstance(wait_s, int | float) else ""
     hint = hint or HTTP_HINTS.get(status, step.hint)
     return Step(step.name if status == 200 else f"HTTP status {status}", step.expected, hint)
 

@@ -24,16 +24,18 @@ STEPS: Final = {
         "a program of that name on PATH",
         "install it, give its full path, or set PATH with -e PATH=…",
     ),
-    "CONFIGURATION_INVALID": Step("reading the configuration", "", "correct what is named above"),
+    "CONFIGURATION_INVALID": Step(
+        "reading the configuration", "", "fix the configuration as described above"
+    ),
     "SERVER_EXITED": Step(
         "handshake",
-        "a server that stays and answers on stdout",
-        "run the command by hand and see what it says",
+        "a server that keeps running and answers on stdout",
+        "run the command by hand and read its output",
     ),
     "CONNECTION_TIMEOUT": Step(
         "first byte",
         "an answer to server/discover or initialize",
-        "check that this starts an MCP server; --connect-timeout gives it longer",
+        "check that this starts an MCP server; allow more time with --connect-timeout",
     ),
     "STRAY_OUTPUT": Step(
         "framing",
@@ -43,58 +45,58 @@ STEPS: Final = {
     "HOST_NOT_FOUND": Step("DNS", "an address for the host", "check the host name in the URL"),
     "CONNECTION_REFUSED": Step(
         "TCP connection",
-        "a server that listens there",
-        "start the server, or check host and port of the URL",
+        "a server listening there",
+        "start the server, or check the host and port of the URL",
     ),
     "CONNECTION_FAILED": Step(
-        "opening the connection", "a server that can be reached", "check the URL"
+        "opening the connection", "a reachable server", "check the URL"
     ),
     "LISTENING": Step(
-        "serving the page", "a port that is free", "choose another with --port, or check --host"
+        "serving the page", "a free port", "choose another with --port, or check --host"
     ),
     "CONNECTION_RESET": Step(
-        "HTTP exchange", "a whole answer", "see the server's own log: it closed the connection"
+        "HTTP exchange", "a complete answer", "see the server's log: it closed the connection"
     ),
     "TLS_FAILED": Step(
         "TLS",
         "a certificate that can be trusted",
-        "--ca-file for a CA of your own, --insecure to go on without a check",
+        "use --ca-file for your own CA, or --insecure to skip the check",
     ),
     "AUTHENTICATION_FAILED": Step(
         "sign-in",
-        "a server that lets us in",
+        "a server that accepts our credentials",
         "send a credential: -H 'Authorization: Bearer …'",
     ),
-    "RATE_LIMITED": Step("HTTP status", "a server that has time for us", "try again later"),
-    "HTTP_ERROR": Step("HTTP status", "200 with an MCP answer", "see the server's own log"),
+    "RATE_LIMITED": Step("HTTP status", "a server below its rate limit", "try again later"),
+    "HTTP_ERROR": Step("HTTP status", "200 with an MCP answer", "see the server's log"),
     "PROTOCOL_VERSION_MISMATCH": Step(
         "handshake",
         "a protocol revision that both sides speak",
         "pin one that the server speaks with --protocol",
     ),
     "INVALID_RESPONSE": Step(
-        "reading the answer", "a valid MCP answer", "see every byte with -v"
+        "reading the answer", "a valid MCP answer", "show every byte with -v"
     ),
-    "NO_RESPONSE": Step("the answer", "a message before the end", "see the exchange with -v"),
+    "NO_RESPONSE": Step("the answer", "a message before the end", "show the exchange with -v"),
     "MESSAGE_TOO_LARGE": Step("reading the answer", "a message within the limit", ""),
     "REDIRECT_REFUSED": Step(
         "following the redirect",
         "an address of the same origin",
-        "use the address that it points to, if you trust it",
+        "if you trust it, use the redirect's address directly",
     ),
     "ENDPOINT_REFUSED": Step(
         "SSE endpoint", "an endpoint of the same origin", "do not trust this server"
     ),
-    "REQUEST_TIMEOUT": Step("the answer", "an answer in time", "--timeout gives it longer"),
+    "REQUEST_TIMEOUT": Step("the answer", "an answer in time", "allow more time with --timeout"),
     "CAPABILITY_NOT_SUPPORTED": Step(
         "sending the request",
         "a server that declares this capability",
-        "--force sends it all the same",
+        "--force sends it anyway",
     ),
     "CONNECTION_LOST": Step(
-        "the connection", "a connection that stays", "try again; see the server's own log"
+        "the connection", "a lasting connection", "try again; see the server's log"
     ),
-    "SESSION_EXPIRED": Step("the session", "a session that is known", "try again"),
+    "SESSION_EXPIRED": Step("the session", "a session that the server knows", "try again"),
 }  # fmt: skip
 
 _PATH_HINT = "check the path of the URL; MCP servers are often at /mcp or /sse"
@@ -106,7 +108,7 @@ HTTP_HINTS: Final = {
     404: _PATH_HINT,
     405: _PATH_HINT,
     406: _PATH_HINT,
-    500: "see the server's own log",
+    500: "see the server's log",
     502: "start the server behind the proxy",
     503: "try again later: the server is not ready",
     504: "see why the server behind the proxy does not answer",

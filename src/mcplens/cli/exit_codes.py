@@ -21,8 +21,8 @@ TIMED_OUT: Final = 7
 INTERRUPTED: Final = 130
 
 MEANINGS: Final = {
-    DONE: "done",
-    FAILED: "ran and found failures, or anything else",
+    DONE: "success",
+    FAILED: "the command ran and found failures, or any other error",
     USAGE: "the command line or the configuration is wrong",
     SIGN_IN: "sign-in needed or failed",
     NOT_CONNECTED: "could not connect, or the connection was lost",

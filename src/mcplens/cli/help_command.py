@@ -20,7 +20,7 @@ def _complete(
 @click.argument("topic", required=False, shell_complete=_complete)
 @click.pass_context
 def command(ctx: click.Context, topic: str | None) -> None:
-    """What an error means and what to do about it, or how a command is used.
+    """Explain an error and what to do about it, or show the help of a command.
 
     \b
     mcplens help connection-refused
@@ -47,5 +47,5 @@ def _say_page(ctx: click.Context, topic: str) -> None:
 
         close = get_close_matches(topic.lower().replace("_", "-"), help_pages.names(), n=1)
         hint = f" Did you mean {close[0]}?" if close else ""
-        raise click.UsageError(f"There is no command and no error {topic!r}.{hint}", ctx)
+        raise click.UsageError(f"There is no command or error called {topic!r}.{hint}", ctx)
     output.say(page.rstrip("\n"))

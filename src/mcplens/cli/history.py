@@ -71,7 +71,7 @@ def show(
     only_frames: bool,
     is_json: bool,
 ) -> None:
-    """Show the events of a run (the newest one), or one event whole.
+    """Show the events of a run (by default the newest), or one event in full.
 
     \b
     mcplens history show
@@ -91,10 +91,10 @@ def show(
 
 @command.command("search")
 @click.argument("text")
-@click.option("-i", "--ignore-case", is_flag=True, help="Upper and lower case alike.")
-@click.option("--server", help="Only of this server.")
-@click.option("--method", help="Only of this method.")
-@click.option("--run", "run_id", help="Only in this run.")
+@click.option("-i", "--ignore-case", is_flag=True, help="Ignore case.")
+@click.option("--server", help="Only this server.")
+@click.option("--method", help="Only this method.")
+@click.option("--run", "run_id", help="Only this run.")
 @click.option("-n", "--limit", default=50, show_default=True, help="How many events.")
 @click.option("--json", "is_json", is_flag=True, help="JSON Lines.")
 @click.pass_obj
@@ -144,7 +144,7 @@ def opened(flags: CommandOptions, *, is_json: bool) -> Iterator[History]:
     with reporting(flags, "the recording"), as_command_error():
         path = default_path()
         if not os.path.exists(path):
-            raise CommandError(f"nothing was recorded yet: there is no {path}")
+            raise CommandError(f"nothing has been recorded yet: {path} does not exist")
         with History(path) as history:
             yield history
 
@@ -155,10 +155,10 @@ def run_of(history: History, run_id: str | None) -> RunSummary:
         runs = history.runs(1)
         if runs:
             return runs[0]
-        raise click.UsageError("nothing was recorded yet")
+        raise click.UsageError("nothing has been recorded yet")
     summary = history.run(run_id)
     if summary is None:
-        raise click.UsageError(f"no run, or more than one, begins with {run_id!r}")
+        raise click.UsageError(f"no run, or more than one, has an id that starts with {run_id!r}")
     return summary
 
 

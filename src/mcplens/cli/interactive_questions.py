@@ -72,7 +72,7 @@ class InteractiveAnswers:
                 return await self._visit(request.params)
             return await self._fill(request.params)
         except asyncio.CancelledError:
-            _tell("(this answer is no longer wanted)", dim=True)
+            _tell("(the server no longer waits for this answer)", dim=True)
             raise
 
     # -- a completion --------------------------------------------------------------------------
@@ -110,10 +110,10 @@ class InteractiveAnswers:
         _head("The server asks you to open a page", "elicitation/create")
         _tell(_text(params.get("message")))
         output.note(f"  {_in_one_line(_brief(url))}", bold=True)  # in one piece, to be copied
-        _tell(f"It leads to {elicitation.host_of(url) or 'no host'}.")
+        _tell(f"It opens {elicitation.host_of(url) or 'no host'}.")
         for warning in elicitation.url_warnings(url):
             _tell(f"Careful: {warning}.", fg="red")
-        return await self._decide("You opened it (a), decline (d), cancel (c)? [c] ")
+        return await self._decide("Opened it (a), decline (d), cancel (c)? [c] ")
 
     async def _decide(self, prompt: str) -> Any:
         while True:
@@ -137,8 +137,8 @@ class InteractiveAnswers:
             decided = await self._decide("Accept (a), decline (d), cancel (c)? [c] ")
             return decided | ({"content": {}} if decided["action"] == "accept" else {})
         _tell(
-            "(* is required; an empty line takes the default, or leaves it out; /decline says no, "
-            "/cancel neither yes nor no)",
+            "(* is required; an empty line uses the default or skips the field; /decline refuses, "
+            "/cancel dismisses the form)",
             dim=True,
         )
         try:
@@ -166,7 +166,7 @@ class InteractiveAnswers:
             if not text:
                 if field.has_default or not field.is_required:
                     return
-                _tell("This is required.", fg="red")
+                _tell("This field is required.", fg="red")
                 continue
             try:
                 value = from_text(field, text)
@@ -186,7 +186,7 @@ class InteractiveAnswers:
         for finding in findings:
             _tell(finding, fg="red")
         try:
-            word = await self._read("Send it all the same? [y/N] ")
+            word = await self._read("Send it anyway? [y/N] ")
         except _Dismissed:
             return False
         return word.lower() in ("y", "yes")
@@ -213,9 +213,9 @@ def _completion(params: dict[str, Any], text: str) -> Any:
     try:
         arguments = msgspec.json.decode(given or "{}", type=dict[str, Any])
     except msgspec.ValidationError:
-        raise ValueError('the arguments have to be a JSON object, such as {"a": 1}') from None
+        raise ValueError('the arguments must be a JSON object, such as {"a": 1}') from None
     except msgspec.DecodeError as problem:
-        raise ValueError(f"the arguments are no JSON: {problem}") from None
+        raise ValueError(f"the arguments are not valid JSON: {problem}") from None
     ids = sampling.fresh_ids(params)
     return sampling.tool_use_answer([(name, arguments)], model=_MODEL, ids=ids)
 

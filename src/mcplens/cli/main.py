@@ -20,9 +20,9 @@ from mcplens.version import VERSION
 
 # name -> (module, attribute, one line for the list of commands)
 COMMANDS = {
-    "web": ("web", "command", "Open the web UI; so does no command at all."),
-    "info": ("info", "command", "What a server is and offers."),
-    "ping": ("ping", "command", "Whether a server answers, and how fast."),
+    "web": ("web", "command", "Open the web UI (the default command)."),
+    "info": ("info", "command", "Show what a server is and offers."),
+    "ping": ("ping", "command", "Check whether a server answers, and how fast."),
     "tools": ("list_commands", "tools", "List tools."),
     "call": ("call", "command", "Call a tool."),
     "resources": ("list_commands", "resources", "List resources."),
@@ -31,15 +31,15 @@ COMMANDS = {
     "subscribe": ("watch", "subscribe", "Follow a resource."),
     "prompts": ("list_commands", "prompts", "List prompts."),
     "prompt": ("prompt", "command", "Get a prompt."),
-    "complete": ("complete", "command", "Suggestions for an argument."),
+    "complete": ("complete", "command", "Get suggestions for an argument."),
     "request": ("request", "command", "Send any request."),
-    "raw": ("raw", "command", "Send bytes as they are."),
-    "tasks": ("tasks", "command", "What a server works on in the background."),
-    "watch": ("watch", "command", "Show what happens, as it happens."),
-    "history": ("history", "command", "What earlier runs sent and received."),
+    "raw": ("raw", "command", "Send raw bytes."),
+    "tasks": ("tasks", "command", "Show and control a server's background tasks."),
+    "watch": ("watch", "command", "Show events as they happen."),
+    "history": ("history", "command", "Look at what earlier runs sent and received."),
     "servers": ("servers", "command", "List, add, remove, import, export configured servers."),
     "demo": ("demo", "command", "Open the web UI on the bundled demo server."),
-    "help": ("help_command", "command", "What an error means, or how a command is used."),
+    "help": ("help_command", "command", "Explain an error or a command."),
 }
 
 
@@ -88,7 +88,7 @@ class _LazyGroup(click.Group):
             formatter.write_dl([(name, text) for name, (_, _, text) in COMMANDS.items()])
 
 
-_EPILOG = """Completion with the Tab key, in this shell or in its start file:
+_EPILOG = """To complete with the Tab key, run this or add it to your shell's startup file:
 
 \b
 eval "$(mcplens --completion bash)"
@@ -123,10 +123,10 @@ def _print_completion(ctx: click.Context, parameter: click.Parameter, shell: str
     is_eager=True,
     expose_value=False,
     callback=_print_completion,
-    help="Print what a shell needs for completion.",
+    help="Print the completion script of a shell.",
 )
 def group() -> None:
-    """See, drive and serve MCP servers. Without a command: open the web UI, on the server named.
+    """See, drive and serve MCP servers. Without a command, opens the web UI on TARGET.
 
     \b
     mcplens
@@ -157,7 +157,7 @@ def main(argv: list[str] | None = None) -> None:
         _refuse(problem, is_json="--json" in words)
         code = problem.exit_code
     except click.Abort:
-        output.note("mcplens: called off")
+        output.note("mcplens: cancelled")
         code = exit_codes.FAILED
     except BrokenPipeError:
         output.end_quietly()

@@ -24,7 +24,7 @@ from mcplens.session.client import Client
 @click.option("--args", "whole", metavar="JSON", help="All arguments: JSON, @file, or - for stdin.")
 @shared_options
 def command(flags: CommandOptions, words: tuple[str, ...], whole: str | None) -> None:
-    """Get a prompt; its messages are printed with their roles.
+    """Get a prompt and print its messages with their roles.
 
     \b
     mcplens prompt demo conversation \\

@@ -25,10 +25,10 @@ from mcplens.session.client import Client
     shell_complete=complete_first,
 )
 @click.option("--wait", "wait_s", default=1.0, show_default=True, metavar="S",
-              help="How long to show what comes when no answer can be told.")  # fmt: skip
+              help="How long to listen when no reply can be identified.")  # fmt: skip
 @shared_options
 def command(flags: CommandOptions, words: tuple[str, ...], wait_s: float) -> None:
-    """Send bytes as they are, right or wrong, and print what comes back.
+    """Send bytes exactly as given, valid or not, and print the replies.
 
     \b
     mcplens raw demo @message.json

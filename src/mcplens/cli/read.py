@@ -23,7 +23,7 @@ from mcplens.session.client import Client
 )
 @shared_options
 def command(flags: CommandOptions, words: tuple[str, ...]) -> None:
-    """Read a resource; binary parts go to a pipe as bytes.
+    """Read a resource; binary parts are written to a pipe as bytes.
 
     \b
     mcplens read demo demo://greeting/Ada
@@ -54,5 +54,5 @@ def _print(part: ResourceContents) -> None:
     try:
         output.write_bytes(base64.b64decode(data, validate=True))
     except binascii.Error as problem:
-        output.note(f"{part.uri}: the blob is no base64 ({problem}); as it came:")
+        output.note(f"{part.uri}: the blob is not valid base64 ({problem}); shown as received:")
         output.say(data)

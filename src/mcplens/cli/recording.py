@@ -24,7 +24,7 @@ def recording(flags: CommandOptions, bus: Bus, target: Target) -> Iterator[None]
     try:
         secret_keys = _secret_keys(flags, target)
     except InspectorError as problem:
-        _warn(f"not recorded, since it cannot be known what is secret: {problem.message}")
+        _warn(f"this run is not recorded, since the secret keys cannot be read: {problem.message}")
         yield
         return
     from mcplens.store.location import default_path

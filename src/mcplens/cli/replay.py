@@ -51,7 +51,7 @@ class Recorded(msgspec.Struct, frozen=True):
 def command(flags: CommandOptions, run_id: str, seq: int, target: str | None) -> None:
     """Send a recorded request again, to its server or to another one.
 
-    What was masked is taken from the configuration as it is now.
+    Masked values are filled in from the current configuration.
 
     \b
     mcplens history replay 3f2a 17
@@ -85,7 +85,7 @@ def _find(history: Any, run_id: str, seq: int) -> Recorded:
     run_id = run_of(history, run_id).run_id
     stored = history.event(run_id, seq)
     if not is_request(stored):
-        raise click.UsageError(f"event {seq} of that run is no request that was sent")
+        raise click.UsageError(f"event {seq} of that run is not a request that was sent")
     server_id = stored.event.server_id
     ways = {}
     for kind in ("ProcessStarted", "HttpRequestSent"):
@@ -110,7 +110,7 @@ def _its_server(flags: CommandOptions, recorded: Recorded) -> Target:
         return _its_url(flags, recorded.server_id, event)
     raise click.UsageError(
         f"{recorded.server_id} is not configured, and the recording does not say how it was "
-        "reached; name a server after the number"
+        "reached; name a server after the event number"
     )
 
 
@@ -118,16 +118,16 @@ def _its_command(flags: CommandOptions, name: str, event: ProcessStarted) -> Tar
     hidden = [word for word in event.argv if is_masked(word)]
     if hidden:
         raise _cannot(
-            f"the command {shlex.join(event.argv)!r} has masked parts", "give it after --"
+            f"the command {shlex.join(event.argv)!r} has masked parts", "give the command after --"
         )
     missing = [variable for variable in event.env_names if variable not in flags.env]
     if missing:
         raise _cannot(
-            f"the value of the variable {missing[0]} is not recorded", f"say -e {missing[0]}=VALUE"
+            f"the value of the variable {missing[0]} is not recorded", f"add -e {missing[0]}=VALUE"
         )
     if not flags.is_trusted:
         # It may have come with a trace of somebody else's.
-        question = f"the recording starts {name} as:\n  {shlex.join(event.argv)}"
+        question = f"the recording starts {name} with this command:\n  {shlex.join(event.argv)}"
         confirm(question, "start it")
     options = {} if event.cwd is None else {"cwd": event.cwd}
     return Target(name, list(event.argv), with_options(flags, options))
@@ -150,7 +150,7 @@ def _its_url(flags: CommandOptions, name: str, event: HttpRequestSent) -> Target
             raise _cannot(
                 f"the value of the header {header} was masked, and no configured server has this "
                 "URL",
-                f"say -H '{header}: VALUE'",
+                f"add -H '{header}: VALUE'",
             )
         headers[header] = value
     return Target(name, event.url, with_options(flags, {"headers": headers}))
@@ -176,7 +176,7 @@ def _unmasked(recorded: Recorded, target: Target) -> Replay:
     if replay.missing:
         key = replay.missing[0]
         raise _cannot(
-            f"the value of {key} was masked, and {target.name} has none in its secretKeys",
+            f"the value of {key} was masked, and {target.name} has no value for it in secretKeys",
             f'write {{"secretKeys": {{"{key}": "${{VARIABLE}}"}}}} there',
         )
     return replay

@@ -24,7 +24,7 @@ from mcplens.session.client import Client
 @click.option("--params", metavar="JSON", help="The params: JSON, @file, or - for stdin.")
 @shared_options
 def command(flags: CommandOptions, words: tuple[str, ...], params: str | None) -> None:
-    """Send any request and print its result, with what is wrong about it on stderr.
+    """Send any request and print its result; findings go to stderr.
 
     \b
     mcplens request demo tools/list

@@ -23,11 +23,9 @@ if TYPE_CHECKING:
     from mcplens.config.files import Written
     from mcplens.config.model import Configuration, ServerEntry
 
-_config_option = click.option(
-    "--config", metavar="FILE", help="This configuration file and no other."
-)
+_config_option = click.option("--config", metavar="FILE", help="Use only this configuration file.")
 _json_option = click.option("--json", "is_json", is_flag=True, help="Print it as JSON.")
-_replace_option = click.option("--replace", is_flag=True, help="Replace what is already there.")
+_replace_option = click.option("--replace", is_flag=True, help="Replace what already exists.")
 
 
 @click.group("servers", invoke_without_command=True)
@@ -52,7 +50,7 @@ def command(ctx: click.Context) -> None:
 @_config_option
 @_json_option
 def list_servers(config: str | None = None, is_json: bool = False) -> None:
-    """List the configured servers, and what is wrong with them.
+    """List the configured servers and their problems.
 
     \b
     mcplens servers list
@@ -153,10 +151,10 @@ def _as_json(configuration: Configuration, others: tuple[Any, ...]) -> dict[str,
     multiple=True,
     metavar="NAME=VALUE",
     callback=pairs("=", "NAME=value"),
-    help="A variable for the command.",
+    help="An environment variable for the command.",
 )
-@click.option("--cwd", metavar="FOLDER", help="The folder to start the command in.")
-@click.option("--transport", metavar="KIND", help="stdio, http, sse or ws, if it must be said.")
+@click.option("--cwd", metavar="FOLDER", help="The command's working folder.")
+@click.option("--transport", metavar="KIND", help="stdio, http, sse or ws; detected if left out.")
 @click.option("--project", is_flag=True, help="Add to mcp.json in this folder.")
 @_replace_option
 @_config_option
@@ -173,7 +171,7 @@ def add(
     replace: bool,
     config: str | None,
 ) -> None:
-    """Add a server, by its command after -- or by its URL. Values may hold ${VARIABLES}.
+    """Add a server by its URL or by its command after --. Values may contain ${VARIABLES}.
 
     \b
     mcplens servers add db -- node db.js
@@ -184,7 +182,7 @@ def add(
     raw: dict[str, Any] = {} if transport is None else {"transport": transport}
     raw |= _reached(url, ctx.ensure_object(CommandOptions).server_command)
     if (headers and url is None) or ((env or cwd) and url is not None):
-        raise click.UsageError("-H belongs to a URL, -e and --cwd to a command")
+        raise click.UsageError("-H is for URLs; -e and --cwd are for commands")
     given = {"headers": headers, "env": env, "cwd": cwd}
     raw |= {key: value for key, value in given.items() if value}
     with as_command_error():
@@ -198,10 +196,10 @@ def add(
 def _reached(url: str | None, server_command: list[str] | None) -> dict[str, Any]:
     """How a server is reached, as an entry says it."""
     if (url is None) is (server_command is None):
-        raise click.UsageError("give a URL, or a command after --, and not both")
+        raise click.UsageError("give either a URL or a command after --, not both")
     if url is not None:
         if "://" not in url:
-            raise click.UsageError(f"{url!r} is no URL; a command goes after --")
+            raise click.UsageError(f"{url!r} is not a URL; put a command after --")
         return {"url": url}
     if not server_command:
         raise click.UsageError("a command must follow --")
@@ -212,7 +210,7 @@ def _reached(url: str | None, server_command: list[str] | None) -> dict[str, Any
 @click.argument("name", shell_complete=complete_target)
 @_config_option
 def remove(name: str, config: str | None) -> None:
-    """Remove a server from the file that it is in.
+    """Remove a server from its configuration file.
 
     \b
     mcplens servers remove weather
@@ -228,7 +226,7 @@ def remove(name: str, config: str | None) -> None:
             raise CommandError(f"no server {name!r} is configured; there are: {known}")
         if entry.source.kind != KIND:
             raise CommandError(
-                f"{name} is in {entry.source.path}, a file of another tool; edit it there"
+                f"{name} is in {entry.source.path}, which belongs to another tool; edit it there"
             )
         written = remove_server(entry.source.path, name)
     _tell(f"{name} is no longer in {written.path}", written)
@@ -245,7 +243,7 @@ def _own_file(config: str | None) -> str:
 def _tell(what: str, written: Written) -> None:
     output.say(what)
     if written.backup is not None:
-        output.say(f"as it was before: {written.backup}")
+        output.say(f"backup of the previous version: {written.backup}")
 
 
 # -- import, export ----------------------------------------------------------------------------
@@ -255,7 +253,7 @@ def _tell(what: str, written: Written) -> None:
 @click.argument("source", metavar="TOOL:NAME|TOOL|FILE")
 @click.argument("names", nargs=-1, metavar="[NAME]...")
 @click.option(
-    "--choose", metavar="WAY", help="Of a registry's server.json: this package or remote."
+    "--choose", metavar="WAY", help="Which package or remote of a registry's server.json."
 )
 @click.option(
     "--value",
@@ -263,7 +261,7 @@ def _tell(what: str, written: Written) -> None:
     multiple=True,
     metavar="NAME=VALUE",
     callback=pairs("=", "NAME=value"),
-    help="Fill in what the file asks for.",
+    help="A value for an input of the file.",
 )
 @click.option("--yes", "is_sure", is_flag=True, help="Do not ask.")
 @_replace_option
@@ -277,7 +275,7 @@ def import_command(
     replace: bool,
     config: str | None,
 ) -> None:
-    """Copy servers of another tool, or of a file, into our configuration.
+    """Copy servers from another tool or a file into mcplens's configuration.
 
     \b
     mcplens servers import cursor:weather
@@ -332,7 +330,7 @@ def _entries_of(source: str, choice: str | None, values: dict[str, str]) -> list
     type=click.Choice(["mcpServers", "vscode", "codex"]),
     default="mcpServers",
     show_default=True,
-    help="The shape of the file.",
+    help="The file format.",
 )
 @click.option("-o", "--output", "path", metavar="FILE", help="Write to this file.")
 @_replace_option
@@ -340,7 +338,7 @@ def _entries_of(source: str, choice: str | None, values: dict[str, str]) -> list
 def export(
     names: tuple[str, ...], shape: str, path: str | None, replace: bool, config: str | None
 ) -> None:
-    """Print servers in the shape of another tool's file; placeholders stay placeholders.
+    """Print servers in another tool's file format; placeholders are kept.
 
     \b
     mcplens servers export --to vscode
@@ -368,6 +366,6 @@ def export(
             output.write_bytes(exported.text.encode())
             return
         if os.path.exists(path) and not replace:
-            raise CommandError(f"{path} is there already; --replace writes over it")
+            raise CommandError(f"{path} already exists; --replace overwrites it")
         written = write_text(path, exported.text, is_private=True)  # secrets may be in it
     _tell(f"{len(entries)} servers are in {written.path}", written)

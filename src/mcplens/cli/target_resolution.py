@@ -59,7 +59,7 @@ def resolve(flags: CommandOptions, text: str | None) -> Target:
     """
     if flags.server_command is not None:
         if text is not None:
-            raise click.UsageError(f"two servers are named: {text}, and the command after --")
+            raise click.UsageError(f"two servers are given: {text}, and the command after --")
         command = flags.server_command
         if not command:
             raise click.UsageError("a command must follow --")
@@ -80,7 +80,9 @@ def _named(flags: CommandOptions, text: str) -> Target:
     if text == DEMO:
         return Target(DEMO, [sys.executable, "-m", "mcplens.demo"], with_options(flags, {}))
     if text.endswith(_SCRIPTS):  # before a host of that name
-        raise click.UsageError(f"there is no script {text!r} in this folder, and no such server")
+        raise click.UsageError(
+            f"there is no script {text!r} in this folder, and no server of that name"
+        )
     if url := url_of_host(text):
         return Target(host_of(url), url, with_options(flags, {}))
     raise click.UsageError(_not_understood(text, configuration))
@@ -101,7 +103,7 @@ def is_understood(text: str) -> bool:
 def _not_understood(text: str, configuration: Configuration | None) -> str:
     names = [entry.name for entry in configuration.servers] if configuration is not None else []
     known = list(dict.fromkeys([*names, DEMO]))
-    return f"{text!r} is no server.{_near(text, known)}\n{_can_be(known)}"
+    return f"{text!r} is not a known server.{_near(text, known)}\n{_can_be(known)}"
 
 
 def neither(text: str, commands: Iterable[str]) -> str:
@@ -111,7 +113,7 @@ def neither(text: str, commands: Iterable[str]) -> str:
     names = [entry.name for entry in load_configuration(is_tolerant=True).servers]
     known = list(dict.fromkeys([*names, DEMO]))
     near = _near(text, [*commands, *names])
-    return f"{text!r} is no command and no server.{near}\n{_can_be(known)}"
+    return f"{text!r} is neither a command nor a known server.{near}\n{_can_be(known)}"
 
 
 def _near(text: str, names: Sequence[str]) -> str:
@@ -184,7 +186,7 @@ def _confirm(flags: CommandOptions, entry: ServerEntry) -> None:
 def confirm(question: str, act: str) -> None:
     """Ask on a terminal; elsewhere only --yes will do."""
     if not sys.stdin.isatty():
-        raise click.UsageError(f"{question}\nSay --yes to {act}.")
+        raise click.UsageError(f"{question}\nUse --yes to {act}.")
     click.confirm(f"{question}\n{act.capitalize()}?", abort=True, err=True)
 
 
@@ -195,18 +197,18 @@ def _question(entry: ServerEntry) -> tuple[str, str]:
     path, raw = entry.source.path, entry.raw
     if entry.url is None:
         command = [str(raw.get("command")), *map(str, raw.get("args") or ())]
-        lines = [f"{path} starts {entry.name} as:", f"  {shlex.join(command)}"]
+        lines = [f"{path} starts {entry.name} with this command:", f"  {shlex.join(command)}"]
         act = "start it"
         # NODE_OPTIONS or LD_PRELOAD make another program of a harmless command.
         for name, value in given_values(entry.env, raw.get("env")).items():
             shown = mask(value) if is_secret_name(name) else value
-            lines.append(f"  with its own {name}={shown}")
+            lines.append(f"  with {name}={shown}")
     else:
         url = next(raw[key] for key in ("url", "serverUrl", "httpUrl") if raw.get(key))
         lines = [f"{path} connects {entry.name} to:", f"  {url}"]
         act = "connect to it"
     if variables := asked_variables(entry):
-        lines.append(f"  and gives it your {', '.join(variables)}")
+        lines.append(f"  and passes it your {', '.join(variables)}")
     return "\n".join(output.visible(line, kept="") for line in lines), act
 
 
@@ -255,7 +257,7 @@ def split_tool(flags: CommandOptions, words: Sequence[str]) -> tuple[str | None,
         if tool and (server == DEMO or _configured(flags, server)[0] is not None):
             return server, tool, list(words[1:])
     if len(words) < 2:
-        raise click.UsageError(f"{first!r}: name the server and then what to ask of it")
+        raise click.UsageError(f"{first!r}: name the server, then what to request from it")
     return first, words[1], list(words[2:])
 
 

@@ -25,9 +25,9 @@ _ACTIONS: Final = ("list", "get", "result", "cancel")
 )
 @shared_options
 def command(flags: CommandOptions, words: tuple[str, ...]) -> None:
-    """List a server's tasks; or show, wait for, or cancel one of them.
+    """List a server's tasks, or show, wait for, or cancel one.
 
-    `mcplens call --task` runs a tool as a task, and with `--detach` leaves it running.
+    `mcplens call --task` runs a tool as a task; with `--detach` it returns at once.
 
     \b
     mcplens tasks weather
@@ -38,7 +38,7 @@ def command(flags: CommandOptions, words: tuple[str, ...]) -> None:
     target = rest.pop(0) if flags.server_command is None and rest else None
     action = rest.pop(0) if rest else "list"
     if action not in _ACTIONS:
-        raise click.UsageError(f"{action!r}: say list, get, result or cancel")
+        raise click.UsageError(f"{action!r}: use list, get, result or cancel")
     if len(rest) != (action != "list"):
         raise click.UsageError(f"{action} takes {'no id' if action == 'list' else 'one task id'}")
 

@@ -15,16 +15,20 @@ from mcplens.cli.exit_codes import as_command_error
 
 @click.command("export")
 @click.argument("run_id", required=False)
-@click.option("-o", "--output", "path", metavar="FILE", help="Write here instead of to stdout.")
-@click.option("--har", "is_har", is_flag=True, help="The HTTP side as HAR, for browser tools.")
-@click.option("--all", "is_all", is_flag=True, help="Every run, not only the newest.")
+@click.option(
+    "-o", "--output", "path", metavar="FILE", help="Write to this file instead of stdout."
+)
+@click.option(
+    "--har", "is_har", is_flag=True, help="Export HTTP exchanges as HAR, for browser tools."
+)
+@click.option("--all", "is_all", is_flag=True, help="All runs, not only the newest.")
 @click.pass_obj
 def export(
     flags: CommandOptions, run_id: str | None, path: str | None, is_har: bool, is_all: bool
 ) -> None:
-    """Write a run (the newest one) as a trace file: one JSON object per line.
+    """Write a run (by default the newest) as a trace file: one JSON object per line.
 
-    What is in secretKeys of the configuration by now is masked, too.
+    Values of the secretKeys in the current configuration are masked as well.
 
     \b
     mcplens history export -o run.jsonl
@@ -62,7 +66,7 @@ def import_(flags: CommandOptions, file: str) -> None:
 
     with reporting(flags, file), as_command_error():
         found = import_trace(file, default_path())
-    known = f", {found.known_count} were there before" if found.known_count else ""
+    known = f", {found.known_count} were already recorded" if found.known_count else ""
     runs = "1 run" if len(found.run_ids) == 1 else f"{len(found.run_ids)} runs"
     output.say(f"{runs} with {found.event_count} new events imported{known}")
     for broken in found.broken:

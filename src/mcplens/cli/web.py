@@ -37,11 +37,11 @@ def web_options(function: F) -> F:
         click.option("--no-open", is_flag=True, help="Do not open a browser."),
         click.option(
             "--port", type=click.IntRange(0, 65535), metavar="N",
-            help="Serve on this port; else on 6280 or the next that is free.",
+            help="Port to serve on; by default 6280 or the next free one.",
         ),
         click.option(
             "--host", default="127.0.0.1", metavar="ADDRESS",
-            help="Serve on this address; others than 127.0.0.1 let other machines in.",
+            help="Address to serve on; any but 127.0.0.1 is reachable from other machines.",
         ),
     ):  # fmt: skip
         function = option(function)
@@ -55,7 +55,7 @@ def web_options(function: F) -> F:
 def command(
     flags: CommandOptions, target: str | None, host: str, port: int | None, no_open: bool
 ) -> None:
-    """Open the web UI: all configured servers, and the one that is named.
+    """Open the web UI with all configured servers and TARGET.
 
     \b
     mcplens web
@@ -72,8 +72,8 @@ def show(
     """Serve the web UI until somebody presses Ctrl-C."""
     if flags.elicit not in (None, "ask"):
         raise click.UsageError(
-            "--elicit is not for the web UI, where forms wait on the page; a profile with "
-            "`elicitation` answers them by itself: name it with --sampling"
+            "--elicit does not work with the web UI, where forms wait on the page; a profile with "
+            "`elicitation` answers them: name it with --sampling"
         )
     with reporting(flags, target or "the web UI"), contextlib.suppress(KeyboardInterrupt):
         asyncio.run(_serve(flags, target, host, port, no_open))
@@ -104,8 +104,8 @@ async def _serve(
         async with open_web(workspace, host=host, port=port, first_server_id=server_id) as opened:
             if not is_loopback(host):
                 output.note(
-                    f"mcplens: {host} can be reached by other machines; whoever has the address "
-                    "below can start programs on this one, and it travels unencrypted",
+                    f"mcplens: {host} can be reached from other machines; anyone who has the "
+                    "address below can start programs on this one, and traffic is not encrypted",
                     fg="yellow",
                 )
             beside = Background()
@@ -128,7 +128,7 @@ def _calm_collector() -> None:
 def _tell(opened: Opened, *, no_open: bool) -> None:
     output.say(opened.url_with_token)
     output.flush()
-    output.note("mcplens: open this address; Ctrl-C closes everything")
+    output.note("mcplens: open this address; Ctrl-C stops everything")
     if not no_open and _has_browser():
         import threading
         import webbrowser
@@ -153,7 +153,7 @@ def _prepare(flags: CommandOptions, workspace: Workspace, target: str | None) ->
     overrides = overrides_of(flags)
     if target is None and flags.server_command is None:
         if overrides or flags.roots or flags.sampling is not None:
-            raise click.UsageError("these options are for one server: name it too")
+            raise click.UsageError("these options apply to one server: name it")
         return None
     if target is not None and target in workspace.servers:
         server = workspace.servers[target]

@@ -1,7 +1,7 @@
 """Reader of Codex's `config.toml`: tables `[mcp_servers.name]`.
 
-Nothing in its strings is replaced; what comes from the environment has keys of its own. Pure;
-called by other_tools.py.
+Its strings have no placeholders; values from the environment have separate keys. Pure; called by
+other_tools.py.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def _from_environment(value: Any) -> dict[str, str]:
     if isinstance(value, dict):
         return {name: placeholder(str(variable)) for name, variable in value.items()}
     names = [str(mapping(one).get("name", one)) for one in sequence(value)]
-    # What is not set is not passed on; empty is as near as a placeholder comes.
+    # Unset variables are not passed on; an empty default comes closest to that.
     return {name: placeholder(name, "") for name in names}
 
 

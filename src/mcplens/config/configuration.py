@@ -1,7 +1,7 @@
-"""Our own configuration: what its files say, and what they amount to together.
+"""Loads our own configuration files and merges them.
 
-The project's file wins over the user's by name (paths.py says which they are). Called by every
-surface; writes nothing.
+The project's file overrides the user's by name (paths.py finds the files). Called by every surface;
+writes nothing.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from mcplens.errors import ConfigurationError, InspectorError
 
 _TOP_NAMES: Final = frozenset(key.name for key in TOP_KEYS) | {"mcpServers", "$schema"}
 _MERGED: Final = ("views", "settings")
-# Of these every file has its say.
+# Settings that are combined from all files.
 _TOGETHER: Final = (*_MERGED, "profiles", "secret_keys")
 
 
 class _File(msgspec.Struct, frozen=True):
-    """What one file says."""
+    """The content of one file."""
 
     source: Source
     servers: tuple[ServerEntry, ...] = ()
@@ -47,7 +47,7 @@ def load_configuration(
     """Read the configuration.
 
     Raises:
-        ConfigurationError: a file cannot be read; if `is_tolerant` it is among the problems.
+        ConfigurationError: a file cannot be read; if `is_tolerant`, it is reported in `problems`.
     """
     here = here or current_environment()
     files: list[_File] = []
@@ -68,7 +68,7 @@ def read_file(
     values: Mapping[str, str] | None = None,
     choice: str | None = None,
 ) -> tuple[ServerEntry, ...]:
-    """The servers of one file, in our shape or in that of any tool that we know.
+    """The servers of one file, in our format or that of any known tool.
 
     `values` and `choice` are as for `sources.read_servers`.
 
@@ -103,10 +103,10 @@ def _read(
 
 
 def _read_document(document: Document, source: Source, here: Environment) -> _File:
-    """What a file in our own shape says; an empty one says nothing.
+    """The content of a file in our own format, which may be empty.
 
     Raises:
-        ConfigurationError: it is no object, or `mcpServers` is none.
+        ConfigurationError: it is not an object, or `mcpServers` is not.
     """
     if document.root is None:
         return _File(source)
@@ -148,12 +148,12 @@ def _locator(document: Document, name: str) -> Locate:
 
 def _remarks(document: Document, top: dict[str, Any], source: Source) -> list[str]:
     unknown = [key for key in top if key not in _TOP_NAMES]
-    remarks = [f"{source.path}: not known to mcplens: {', '.join(unknown)}"] if unknown else []
+    remarks = [f"{source.path}: unknown keys: {', '.join(unknown)}"] if unknown else []
     for duplicate in document.duplicates:
         (first, _), (last, column) = map(document.position, (duplicate.first, duplicate.last))
-        what = f"{'.'.join(duplicate.path)} is there twice, in line {first} and in line {last}"
+        what = f"{'.'.join(duplicate.path)} occurs twice, in line {first} and in line {last}"
         where = f"{source.path}, line {last}, column {column}"
-        remarks.append(f"{where}: {what}; the last one counts")
+        remarks.append(f"{where}: {what}; the last one is used")
     return remarks
 
 
@@ -187,7 +187,7 @@ def _top_fields(
 
 
 def _merge(files: list[_File]) -> Configuration:
-    """The first file that names a server, a setting, a profile or a view decides."""
+    """The first file that defines a server, a setting, a profile or a view wins."""
     servers: dict[str, ServerEntry] = {}
     top: dict[str, Any] = {}
     origins: dict[str, tuple[SettingOrigin, ...]] = {}
@@ -197,7 +197,7 @@ def _merge(files: list[_File]) -> Configuration:
                 servers[entry.name] = entry
             else:
                 winner = servers[entry.name]
-                remark = f"also in {entry.source.path}; this one counts"
+                remark = f"also defined in {entry.source.path}; this one is used"
                 servers[entry.name] = msgspec.structs.replace(
                     winner, remarks=(*winner.remarks, remark)
                 )
@@ -208,7 +208,7 @@ def _merge(files: list[_File]) -> Configuration:
                 top[field] = {**value, **top.get(field, {})}
             elif field == "profiles":
                 top[field] = top[field].over(value) if field in top else value
-            elif field == "secret_keys":  # what one file calls secret, no other can make public
+            elif field == "secret_keys":  # a key that one file declares secret stays secret
                 top[field] = tuple(dict.fromkeys((*top.get(field, ()), *value)))
             else:
                 top.setdefault(field, value)

@@ -1,6 +1,6 @@
-"""From a ServerEntry to what `mcplens.connect` takes.
+"""Converts a ServerEntry to the arguments of `mcplens.connect`.
 
-Called by the surfaces, which put their own options (flags, handlers, bus) over these.
+Called by the surfaces, which add their own options (flags, handlers, bus) on top.
 """
 
 from __future__ import annotations
@@ -18,9 +18,8 @@ def to_connect_options(
 ) -> tuple[Target, dict[str, Any]]:
     """Target and keyword options of `mcplens.connect` for a server.
 
-    A server's own keys win over the settings of the file, which count where they are given. How
-    often to retry is the server's `maxRetries`; `connectionRetryCount` is for the surfaces that
-    stay open.
+    A server's own keys override the settings of the file. Retries come from the server's
+    `maxRetries`; `connectionRetryCount` is for the surfaces that stay open.
 
     Raises:
         InspectorError: the entry's problem.
@@ -65,7 +64,7 @@ def _for_network(entry: ServerEntry) -> dict[str, Any]:
 
 
 def put_over(options: dict[str, Any], overrides: dict[str, Any]) -> dict[str, Any]:
-    """What was said on top wins; headers and variables stand beside those of the entry."""
+    """Overrides win; headers and variables are merged with those of the entry."""
     both: dict[str, Any] = {
         name: {**(options.get(name) or {}), **overrides[name]}
         for name in ("headers", "env")
@@ -75,7 +74,7 @@ def put_over(options: dict[str, Any], overrides: dict[str, Any]) -> dict[str, An
 
 
 def _times(entry: ServerEntry, settings: Settings | None) -> dict[str, Any]:
-    """The fields of ConnectionConfig that somebody set; a timeout of 0 is none."""
+    """The fields of ConnectionConfig that are set; a timeout of 0 means none."""
     settings = settings or Settings()
     connection_s = entry.connection_timeout_s
     request_s = entry.request_timeout_s

@@ -1,7 +1,7 @@
-"""From what a file says of one server to a ServerEntry: resolved, checked, made complete.
+"""Builds a ServerEntry from a server of a file: resolved, validated, with defaults.
 
-One bad entry disables only itself, with an error that names file, server and key. Nothing is
-connected and nothing is started here; the one file that is read is a server's `envFile`. Called by
+An invalid entry disables only itself, with an error that names file, server and key. Nothing is
+connected or started here; the only file that is read is a server's `envFile`. Called by
 configuration.py for our files and by other_tools.py for those of other tools.
 """
 
@@ -18,7 +18,7 @@ from mcplens.config.model import Input, ServerEntry, Source
 from mcplens.config.placeholders import PlaceholderProblem, resolve_all
 from mcplens.errors import ConfigurationError
 
-# Line and column of a server's key, where the reader of the file knows them.
+# Line and column of a server's key, if the file's parser knows them.
 Locate = Callable[[str], tuple[int, int] | None]
 
 _NAMES: Final = frozenset(key.name for key in SERVER_KEYS)
@@ -43,9 +43,9 @@ def build_entry(
     problem: str | None = None,
     locate: Locate = lambda key: None,
 ) -> ServerEntry:
-    """One server of a file; `folder` is what its relative paths start from.
+    """One server of a file; relative paths start from `folder`.
 
-    What a project's file starts runs in that folder; else in the folder that mcplens runs in.
+    Servers of a project's file run in that folder; others in the current folder.
     """
     builder = _Builder(name, source, here, folder or here.rules.dirname(source.path))
     builder.remarks += remarks
@@ -71,7 +71,7 @@ def build_entry(
 
 
 class _Builder:
-    """One entry in the making."""
+    """Builds one entry."""
 
     def __init__(self, name: str, source: Source, here: Environment, folder: str) -> None:
         self.name = name
@@ -87,7 +87,7 @@ class _Builder:
         return f"<_Builder {self.name!r} {len(self.problems)} problems>"
 
     def spell(self, raw: dict[str, Any]) -> dict[str, Any]:
-        """The keys that we know, by our names; null is as good as not there."""
+        """The known keys by our names; null counts as absent."""
         given: dict[str, Any] = {}
         for key, value in raw.items():
             if value is None:
@@ -101,11 +101,11 @@ class _Builder:
             else:
                 self.unknown.append(key)
         if self.unknown:
-            self.remarks.append(f"not known to mcplens: {', '.join(self.unknown)}")
+            self.remarks.append(f"unknown keys: {', '.join(self.unknown)}")
         return given
 
     def read(self, given: dict[str, Any]) -> dict[str, Any]:
-        """The fields of the entry; what is wrong is noted and left at its default."""
+        """The fields of the entry; invalid ones become problems and keep their default."""
         fields: dict[str, Any] = {}
         for key in SERVER_KEYS:
             if key.name not in given:
@@ -133,18 +133,18 @@ class _Builder:
     def complete(self, fields: dict[str, Any], given: dict[str, Any]) -> None:
         unknown_auth = fields.get("auth", {}).keys() - set(AUTH_KEYS)
         if unknown_auth:
-            self.remarks.append(f"auth: not known to mcplens: {', '.join(sorted(unknown_auth))}")
+            self.remarks.append(f"auth: unknown keys: {', '.join(sorted(unknown_auth))}")
         wrong = {problem.key.partition(".")[0].partition("[")[0] for problem in self.problems}
         kind = fields.get("transport") or _infer(given, fields.get("url"))
         if "transport" in wrong:
             return
         if kind is None:
-            self.problems.append(InvalidValue("command", "an entry needs a command or a url"))
+            self.problems.append(InvalidValue("command", "a command or a url is required"))
             return
         fields["transport"] = kind
         needed = "command" if kind == "stdio" else "url"
         if needed not in given:
-            self.problems.append(InvalidValue(needed, f"is missing; {kind} needs it"))
+            self.problems.append(InvalidValue(needed, f"is missing; {kind} requires it"))
         elif kind != "stdio" and "url" in fields:
             self.check_url(fields["url"], kind)
         self.drop_meaningless(fields, given, kind)
@@ -158,18 +158,18 @@ class _Builder:
             self.problems.append(InvalidValue("url", f"must begin with {wanted} for {kind}"))
 
     def drop_meaningless(self, fields: dict[str, Any], given: dict[str, Any], kind: str) -> None:
-        """What a command cannot use of a URL's keys, and the other way round, is left out."""
+        """Drops a URL's keys for a command, and the other way round."""
         others = _FOR_URL if kind == "stdio" else _FOR_COMMAND
         left_out = [key for key in others if key in given]
         if left_out:
             what = "a command" if kind == "stdio" else "a URL"
-            self.remarks.append(f"no meaning for {what}: {', '.join(left_out)}")
+            self.remarks.append(f"ignored for {what}: {', '.join(left_out)}")
         for key in SERVER_KEYS:
             if key.name in left_out:
                 fields.pop(key.field, None)
 
     def place(self, fields: dict[str, Any]) -> None:
-        """Paths become absolute; the variables of `envFile` go beneath those of `env`."""
+        """Makes paths absolute; `env` overrides the variables of `envFile`."""
         for field in ("cwd", "ca_file", "env_file"):
             if field in fields:
                 fields[field] = self.here.absolute(fields[field], self.folder)
@@ -229,7 +229,7 @@ def _told(problem: InvalidValue) -> str:
 def resolved_members(
     value: dict[str, Any], key: str, here: Environment
 ) -> tuple[dict[str, Any], list[InvalidValue]]:
-    """The members of a top-level object, each resolved by itself, without those that cannot be."""
+    """The resolved members of a top-level object, and the problems of the others."""
     found: dict[str, Any] = {}
     wrongs: list[InvalidValue] = []
     for name, member in value.items():

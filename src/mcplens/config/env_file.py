@@ -1,4 +1,4 @@
-"""Files of `NAME=value` lines (`.env`), which a server's `envFile` names.
+"""Parses files of `NAME=value` lines (`.env`), for a server's `envFile`.
 
 Values are text: nothing in them is resolved. Called by entries.py.
 """
@@ -11,7 +11,7 @@ from typing import Final
 from mcplens.config.files import invalid, read_text
 
 _NOTHING: Final = re.compile(r"[ \t]*(?:#[^\n]*)?(?:\n|\Z)")
-# A quoted value may go over several lines; a comment after a bare one begins with space.
+# A quoted value may span lines; a comment after an unquoted one starts with a space.
 _ENTRY: Final = re.compile(
     r"""[ \t]*(?:export[ \t]+)?(?P<name>[A-Za-z_][\w.-]*)[ \t]*=[ \t]*
     (?:"(?P<double>(?:[^"\\]|\\.)*)"|'(?P<single>[^']*)'|(?P<bare>[^\n]*?))
@@ -25,7 +25,7 @@ def read(path: str) -> dict[str, str]:
     """The variables of a file.
 
     Raises:
-        ConfigurationError: it cannot be read, naming the line if one is no assignment.
+        ConfigurationError: it cannot be read, or a line is not an assignment.
     """
     return parse(read_text(path), path)
 
@@ -42,7 +42,7 @@ def parse(text: str, path: str) -> dict[str, str]:
         entry = _ENTRY.match(text, at)
         if entry is None:
             line = text.count("\n", 0, at) + 1
-            raise invalid(f"{path}, line {line}: this is no NAME=value", file=path, line=line)
+            raise invalid(f"{path}, line {line}: expected NAME=value", file=path, line=line)
         found[entry["name"]] = _value(entry)
         at = entry.end()
     return found

@@ -1,7 +1,7 @@
-"""Where we are: folder, home, environment and platform, and what follows from them.
+"""The machine as the configuration sees it: folder, home, environment variables and platform.
 
-Everything that depends on the machine comes through an Environment, so that paths of Windows and
-macOS are worked out (and tested) anywhere. Used by all of config/.
+Everything that depends on the machine comes from an Environment, so that Windows and macOS paths
+can be computed (and tested) anywhere. Used by all of config/.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from mcplens.user_folders import config_folder, state_folder
 
 
 class Environment(msgspec.Struct, frozen=True, kw_only=True):
-    """The facts of one machine and one moment; `environ` may hold secrets, so it is not shown."""
+    """A snapshot of one machine; `environ` may contain secrets, so the repr omits it."""
 
     cwd: str
     home: str
@@ -57,18 +57,18 @@ class Environment(msgspec.Struct, frozen=True, kw_only=True):
 def current_environment(
     cwd: str | None = None, environ: Mapping[str, str] | None = None
 ) -> Environment:
-    """This machine, now."""
+    """The environment of this process."""
     environ = os.environ if environ is None else environ
     try:
         folder = os.path.abspath(cwd or ".")
-    except FileNotFoundError:  # our own folder was deleted
+    except FileNotFoundError:  # the current folder was deleted
         folder = os.sep
     home = environ.get("HOME") if sys.platform != "win32" else None
     return Environment(cwd=folder, home=home or os.path.expanduser("~"), environ=environ)
 
 
 def walk_upward(here: Environment, exists: Callable[[str], bool] = os.path.exists) -> Iterator[str]:
-    """This folder and those above, up to the repository's root; without one, to home or the top."""
+    """This folder and its parents, up to the repository's root, or else to home or the root."""
     folder = here.cwd
     while True:
         yield folder
@@ -79,10 +79,10 @@ def walk_upward(here: Environment, exists: Callable[[str], bool] = os.path.exist
 
 
 def user_config_folder(here: Environment) -> str:
-    """Where the user's own `mcp.json` is."""
+    """The folder of the user's `mcp.json`."""
     return config_folder(here.environ, here.platform, here.home)
 
 
 def user_state_folder(here: Environment) -> str:
-    """Where mcplens remembers things."""
+    """The folder for mcplens's state."""
     return state_folder(here.environ, here.platform, here.home)

@@ -1,7 +1,7 @@
-"""Servers in the shapes of other tools, as text: `mcpServers`, VS Code's `servers`, Codex's TOML.
+"""Exports servers as text: `mcpServers`, VS Code's `servers`, Codex's TOML, or mcplens commands.
 
-Nothing is resolved: a placeholder becomes what that tool writes for it. What a shape cannot say is
-left out and told in the remarks. Pure; called by `servers export` and the web UI, which decide
+Nothing is resolved: placeholders are rewritten in that tool's syntax. What a format cannot express
+is left out and listed in the remarks. Pure; called by `servers export` and the web UI, which decide
 where the text goes.
 """
 
@@ -22,18 +22,18 @@ from mcplens.config.placeholders import Piece, pieces
 Shape = Literal["mcpServers", "vscode", "codex"]
 _SAID: Final = ("command", "args", "env", "cwd", "url", "headers", "transport", "name")
 _COMMAND_KEYS: Final = ("command", "args", "env", "cwd", "url", "headers", "transport")
-_NOT_SAID: Final = ("enabled", "disabled")  # told in a remark of its own
+_NOT_SAID: Final = ("enabled", "disabled")  # covered by a separate remark
 
 
 class Export(msgspec.Struct, frozen=True):
-    """A text in another tool's shape, and what it does not say."""
+    """A text in another tool's format, and remarks on what it lacks."""
 
     text: str
     remarks: tuple[str, ...]
 
 
 def export_servers(entries: Iterable[ServerEntry], shape: Shape) -> Export:
-    """Servers in another tool's shape."""
+    """Servers in another tool's format."""
     writers: dict[Shape, Callable[[], _Writer]] = {
         "mcpServers": _McpServers,
         "vscode": _VsCode,
@@ -46,12 +46,12 @@ def export_servers(entries: Iterable[ServerEntry], shape: Shape) -> Export:
 
 
 def _spelled(entry: ServerEntry) -> dict[str, Any]:
-    """What the file says, with our names for the keys."""
+    """The entry with our names for the keys."""
     return {ALIASES.get(key, key): value for key, value in entry.raw.items() if value is not None}
 
 
 class _Writer(ABC):
-    """One export in the making."""
+    """Writes one export."""
 
     transports: tuple[str, ...] = ()
     also_said: tuple[str, ...] = ()
@@ -72,14 +72,16 @@ class _Writer(ABC):
         self.entry = entry.name
         raw = _spelled(entry)
         if entry.transport not in self.transports:
-            reason = f"{self.title} has no {entry.transport}"
-            self.remark(f"left out, since {reason if entry.transport else 'it leads nowhere'}")
+            reason = f"{self.title} does not support {entry.transport}"
+            self.remark(
+                f"left out: {reason if entry.transport else 'it has neither command nor url'}"
+            )
             return
         unsaid = [key for key in raw if key not in (*_SAID, *_NOT_SAID, *self.also_said)]
         if unsaid:
-            self.remark(f"{self.title} has nothing for {', '.join(unsaid)}")
+            self.remark(f"{self.title} has no equivalent of {', '.join(unsaid)}")
         if not entry.enabled and "enabled" not in self.also_said:
-            self.remark(f"is switched off, which {self.title} has no word for")
+            self.remark(f"is disabled, which {self.title} cannot express")
         self.servers[entry.name] = self.server(raw, entry)
 
     @abstractmethod
@@ -88,14 +90,14 @@ class _Writer(ABC):
 
     @abstractmethod
     def piece(self, piece: Piece) -> str:
-        """A part of a string in this tool's grammar."""
+        """A part of a string in this tool's syntax."""
 
     @abstractmethod
     def text(self) -> str:
         """The whole file."""
 
     def change(self, value: Any) -> Any:
-        """Every string of a value in this tool's grammar; numbers as text."""
+        """Every string of a value in this tool's syntax; numbers as text."""
         if isinstance(value, dict):
             return {key: self.change(item) for key, item in value.items() if item is not None}
         if isinstance(value, list):
@@ -108,7 +110,7 @@ class _Writer(ABC):
 
     def literal(self, text: str) -> str:
         if "${" in text:
-            self.remark(f"{self.title} may take a literal ${{ for a placeholder")
+            self.remark(f"{self.title} may treat a literal ${{ as a placeholder")
         return text
 
 
@@ -152,7 +154,7 @@ class _VsCode(_Writer):
             return self.literal(piece.text)
         if piece.default is None:
             return f"${{env:{piece.variable}}}"
-        # The editor has no default for a variable, but one for what it asks.
+        # VS Code has no default for a variable, but for an input.
         self.inputs[piece.variable] = {
             "type": "promptString",
             "id": piece.variable,
@@ -191,7 +193,7 @@ class _Codex(_Writer):
         return found
 
     def split(self, values: Any, literal: str, variable: str) -> dict[str, Any]:
-        """Codex replaces nothing in strings, but has keys for what comes from the environment."""
+        """Codex has no placeholders, but separate keys for values from the environment."""
         literals: dict[str, str] = {}
         variables: dict[str, str] = {}
         found: dict[str, Any] = {}
@@ -205,7 +207,7 @@ class _Codex(_Writer):
             elif name.lower() == "authorization" and _is_bearer(parts):
                 found["bearer_token_env_var"] = named[0]
             else:
-                self.remark(f"{name} left out: Codex cannot put {named[0]} into a text")
+                self.remark(f"{name} left out: Codex cannot insert {named[0]} into text")
         found |= {literal: literals} if literals else {}
         if variables:
             found[variable] = list(variables) if variable == "env_vars" else variables
@@ -215,9 +217,9 @@ class _Codex(_Writer):
         if piece.variable is None:
             return piece.text
         if piece.default is not None:
-            self.remark(f"Codex cannot put {piece.variable} into a text; its default is there")
+            self.remark(f"Codex cannot insert {piece.variable} into text; its default is used")
             return piece.default
-        self.remark(f"Codex cannot put {piece.variable} into a text; write its value there")
+        self.remark(f"Codex cannot insert {piece.variable} into text; write its value there")
         return f"${{{piece.variable}}}"
 
     def text(self) -> str:
@@ -255,7 +257,7 @@ def _toml_key(key: str) -> str:
 def _toml_value(value: Any) -> str:
     if isinstance(value, list):
         return f"[{', '.join(map(_toml_value, value))}]"
-    # JSON's escapes are TOML's; only DEL must be escaped on top.
+    # JSON's escapes are valid TOML; only DEL must be escaped as well.
     return msgspec.json.encode(value).decode().replace("\x7f", "\\u007f")
 
 
@@ -269,7 +271,7 @@ def export_commands(entries: Iterable[ServerEntry]) -> Export:
     for entry in entries:
         raw = {ALIASES.get(key, key): one for key, one in entry.raw.items() if one is not None}
         if entry.transport is None or entry.name.startswith("-"):
-            remarks.append(f"{entry.name}: left out, since no command can add it")
+            remarks.append(f"{entry.name}: left out: `servers add` cannot add it")
             continue
         lines.append(shlex.join(["mcplens", "servers", "add", *_command_words(entry, raw)]))
         unsaid = [key for key in raw if key not in _COMMAND_KEYS]

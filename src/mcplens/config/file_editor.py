@@ -1,8 +1,8 @@
-"""Writing servers into our own file: in place, so that comments and everything else stay.
+"""Edits our own file in place, so that comments and everything else stay.
 
-Only the text of the server that was asked for is touched. The result is read back before it is
-written, the write is all or nothing, and the former content stays beside it. Values go in as they
-are given: placeholders stay placeholders. Called by `servers add|remove|import` and the web UI.
+Only the text of the given server changes. The result is parsed before it is written, the write is
+atomic, and the previous content is kept as a backup. Values are written as given: placeholders are
+not resolved. Called by `servers add|remove|import` and the web UI.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def add_server(
     replaces: bool = False,
     is_private: bool = False,
 ) -> Written:
-    """Put one server into a file, which is made if it is not there.
+    """Add one server to a file, which is created if it does not exist.
 
     Raises:
         ConfigurationError: the name is taken and `replaces` is False, or the file cannot be read
@@ -50,16 +50,16 @@ def add_servers(
     replaces: bool = False,
     is_private: bool = False,
 ) -> Written:
-    """Put several servers into a file, all or none; raises as `add_server`."""
+    """Add several servers to a file, all or none; raises as `add_server`."""
     text = _existing_text(path)
     taken = servers_in(path, text)
     kind = kind_of(path, _value(path, text))
     if kind in TOOLS:
-        message = f"{path} is a file of {TOOLS[kind].title}; mcplens adds to files of its own"
+        message = f"{path} belongs to {TOOLS[kind].title}; mcplens writes only to its own files"
         raise invalid(message, file=path)
     for name, raw in servers.items():
         if name in taken and not replaces:
-            raise invalid(f"{path} has a server {name!r} already", file=path, server=name)
+            raise invalid(f"{path} already has a server {name!r}", file=path, server=name)
         text = _with_server(path, text, name, dict(raw))
     return write_text(path, text, is_private=is_private)
 
@@ -71,13 +71,13 @@ def import_servers(
     replaces: bool = False,
     is_private: bool = False,
 ) -> Written:
-    """Put servers of another file into ours, with nothing resolved; raises as `add_server`."""
+    """Add servers of another file to ours, with placeholders kept; raises as `add_server`."""
     servers = {entry.name: _moved(entry, path) for entry in entries}
     return add_servers(path, servers, replaces=replaces, is_private=is_private)
 
 
 def _moved(entry: ServerEntry, path: str) -> dict[str, Any]:
-    """An entry for another file: what was relative to its own file no longer is."""
+    """An entry for another file, with paths made absolute."""
     raw = dict(entry.raw)
     if not raw:
         raise entry.problem or invalid(f"{entry.source.path}: server {entry.name!r} is empty")
@@ -90,10 +90,10 @@ def _moved(entry: ServerEntry, path: str) -> dict[str, Any]:
 
 
 def remove_server(path: str, name: str) -> Written:
-    """Take a server out of a file.
+    """Remove a server from a file.
 
     Raises:
-        ConfigurationError: it is not there, or the file cannot be read or written.
+        ConfigurationError: it does not exist, or the file cannot be read or written.
     """
     text = _existing_text(path)
     if name not in servers_in(path, text):
@@ -101,14 +101,14 @@ def remove_server(path: str, name: str) -> Written:
     expected = _value(path, text)
     servers = expected[_SERVERS].items()
     expected[_SERVERS] = {key: value for key, value in servers if key != name}
-    while name in servers_in(path, text):  # it may stand there twice
+    while name in servers_in(path, text):  # it may be a duplicate key
         text = _without_server(path, text, name)
     _confirm(path, expected, _value(path, text))
     return write_text(path, text)
 
 
 def set_top(path: str, key: str, value: Any, *, is_private: bool = False) -> Written:
-    """Put a value at the top of a file; None takes it out. Raises as `add_server`."""
+    """Set a top-level key of a file; None removes it. Raises as `add_server`."""
     text = _existing_text(path)
     before = _value(path, text)
     document = parse_json(path, text)
@@ -127,7 +127,7 @@ def set_top(path: str, key: str, value: Any, *, is_private: bool = False) -> Wri
 
 
 def servers_in(path: str, text: str) -> dict[str, Any]:
-    """The servers that a text of our shape names."""
+    """The servers in a text of our format."""
     servers = _value(path, text).get(_SERVERS)
     if servers is None:
         return {}
@@ -189,7 +189,7 @@ def _with_value(text: str, member: Member, value: Any, unit: str, end: str) -> s
 
 
 def _with_member(text: str, parent: Node, key: str, value: Any, unit: str, end: str) -> str:
-    """A member at the end of an object, indented as the one before it."""
+    """Append a member to an object, indented as the one before it."""
     if not parent.members:
         return _with_first_member(text, parent, key, value, unit, end)
     last = parent.members[-1]
@@ -200,7 +200,7 @@ def _with_member(text: str, parent: Node, key: str, value: Any, unit: str, end: 
         return f"{text[:at]}, {shown}{text[at:]}"
     indent = _indent(text, last.start)
     shown = f"{_json(key)}: {_shown(value, unit, indent, end)}"
-    # The comma stands at the value, the new member below the comment that may follow it.
+    # The comma goes after the value, the new member below a comment that may follow it.
     at = last.node.end if last.comma is None else last.comma + 1
     below = _end_of_line(text, at)
     comma, trailing = (",", "") if last.comma is None else ("", ",")
@@ -231,7 +231,7 @@ def _without_server(path: str, text: str, name: str) -> str:
     if member.comma is not None:
         end = member.comma + 1
     elif at > 0 and (comma := members[at - 1].comma) is not None:
-        # The last one: the comma before it goes too, and nothing between the two.
+        # The last one: remove the comma before it too, but nothing in between.
         text = text[:comma] + text[comma + 1 :]
         start, end = start - 1, end - 1
     line_start = text.rfind("\n", 0, start) + 1
@@ -252,9 +252,9 @@ def _end_of_line(text: str, offset: int) -> int:
 
 
 def _confirm(path: str, expected: dict[str, Any], found: dict[str, Any]) -> None:
-    """An edit that changed anything else is not written."""
+    """Refuses an edit that changed anything else."""
     if expected != found:
-        raise invalid(f"{path} is written in a way that we cannot edit; edit it by hand", file=path)
+        raise invalid(f"{path} cannot be edited automatically; edit it by hand", file=path)
 
 
 def _json(value: Any) -> str:
@@ -262,7 +262,7 @@ def _json(value: Any) -> str:
 
 
 def _shown(value: Any, unit: str, indent: str, end: str) -> str:
-    """A value over several lines, as a person would write it."""
+    """A value as indented JSON."""
     width = 2 if unit == "\t" else len(unit)
     lines = msgspec.json.format(msgspec.json.encode(value), indent=width).decode().split("\n")
     shown = []

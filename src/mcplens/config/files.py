@@ -1,7 +1,7 @@
-"""Configuration files on disk: read with a reason for every failure, written all or nothing.
+"""Configuration files on disk: precise errors when reading, atomic writes with a backup.
 
-Owns encoding, backup and replacement; knows nothing of what a file means. Called by
-whoever reads or edits a file of ours or of another tool.
+Owns encoding, backup and replacement, not the meaning of a file. Called by all code that reads or
+edits our files or another tool's.
 """
 
 from __future__ import annotations
@@ -18,26 +18,26 @@ import msgspec
 from mcplens.config.jsonc import Document, JsonProblem, parse, position
 from mcplens.errors import ConfigurationError
 
-# Beside the file, overwritten each time: what stood there before the last write.
+# The previous content, beside the file; overwritten by each write.
 BACKUP_SUFFIX: Final = ".bak"
 
 # Far above any configuration; a wrong path (a video, a device) is not read to its end.
 _MAX_BYTES: Final = 64 * 1024 * 1024
-# Where the system has these.
+# Flags that not every system has.
 _NEVER_WAIT: Final = (
     getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0) | getattr(os, "O_BINARY", 0)
 )
 
 
 class Written(msgspec.Struct, frozen=True):
-    """What was written, and where the former content is (None if there was none)."""
+    """The written path, and the backup of the previous content (None if there was none)."""
 
     path: str
     backup: str | None
 
 
 def invalid(message: str, **details: Any) -> ConfigurationError:
-    """An error of the configuration; details that are None are left out."""
+    """A configuration error; details that are None are left out."""
     known = {key: value for key, value in details.items() if value is not None}
     return ConfigurationError("CONFIGURATION_INVALID", message, details=known)
 
@@ -46,7 +46,7 @@ def read_text(path: str) -> str:
     """The text of a file, without its byte order mark.
 
     Raises:
-        ConfigurationError: it cannot be read, or is no text.
+        ConfigurationError: it cannot be read, or is not text.
     """
     try:
         with _open(path) as file:
@@ -55,7 +55,7 @@ def read_text(path: str) -> str:
         reason = problem.strerror or str(problem)
         raise invalid(f"{path} cannot be read: {reason}", file=path) from None
     if len(data) > _MAX_BYTES:
-        raise invalid(f"{path} is larger than a configuration can be", file=path)
+        raise invalid(f"{path} is too large for a configuration file", file=path)
     # Windows PowerShell writes UTF-16 when output is redirected to a file.
     encoding = "utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8"
     try:
@@ -63,19 +63,19 @@ def read_text(path: str) -> str:
     except UnicodeDecodeError as problem:
         before = data[: problem.start].decode(encoding, "replace").removeprefix("\ufeff")
         line, column = position(before, len(before))
-        raise _syntax(path, f"this is no {encoding.upper()} text", line, column) from None
+        raise _syntax(path, f"this is not {encoding.upper()} text", line, column) from None
 
 
 def _open(path: str) -> BinaryIO:
-    """Open a file to be read; a pipe or a terminal, which may have to be waited for, is refused.
+    """Open a file for reading; pipes and terminals, which could block, are refused.
 
     Raises:
-        OSError: it cannot be read, or is no file.
+        OSError: it cannot be read, or is not a regular file.
     """
     _check_is_file(os.stat(path), path)
     descriptor = os.open(path, os.O_RDONLY | _NEVER_WAIT)
     try:
-        _check_is_file(os.fstat(descriptor), path)  # it may be another by now
+        _check_is_file(os.fstat(descriptor), path)  # it may have been replaced meanwhile
         return open(descriptor, "rb")
     except BaseException:
         os.close(descriptor)
@@ -86,14 +86,14 @@ def _check_is_file(found: os.stat_result, path: str) -> None:
     if stat.S_ISDIR(found.st_mode):
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
     if not stat.S_ISREG(found.st_mode) and path != os.devnull:
-        raise OSError(errno.EINVAL, "it is no file, but a pipe or a device")
+        raise OSError(errno.EINVAL, "it is a pipe or a device, not a file")
 
 
 def read_json(path: str) -> Document:
     """A file as JSON with comments.
 
     Raises:
-        ConfigurationError: it cannot be read; naming line and column if it is no JSON.
+        ConfigurationError: it cannot be read, or is not valid JSON at a line and column.
     """
     return parse_json(path, read_text(path))
 
@@ -126,10 +126,10 @@ def read_yaml(path: str) -> Any:
 
     class Loader(yaml.SafeLoader):  # type: ignore[misc]  # as yaml has no types
         def compose_node(self, parent: Any, index: Any) -> Any:
-            # A few lines of them can stand for more than there is memory.
+            # A few lines of aliases can expand to more than the memory holds.
             if self.check_event(yaml.AliasEvent):
                 event = self.peek_event()
-                reason = f"the alias *{event.anchor} is not read; write out what it stands for"
+                reason = f"the alias *{event.anchor} is not supported; write out its value"
                 raise yaml.composer.ComposerError(None, None, reason, event.start_mark)
             return super().compose_node(parent, index)
 
@@ -151,10 +151,10 @@ def _syntax(path: str, text: str, line: int, column: int) -> ConfigurationError:
 
 
 def write_text(path: str, text: str, *, is_private: bool = False) -> Written:
-    """Put a text in a file's place in one step, with the former content beside it.
+    """Replace a file's content atomically, and keep the previous content as a backup.
 
-    A link is followed, so that it stays one; mode and byte order mark of the former file are
-    kept. If `is_private`, it and its backup can be read by their owner alone from now on.
+    Symbolic links are followed; mode and byte order mark of the previous file are kept. If
+    `is_private`, only the owner can read the file and its backup.
 
     Raises:
         ConfigurationError: nothing was written.
@@ -189,10 +189,10 @@ def _former(path: str) -> tuple[bytes | None, int | None]:
 
 
 def _replace(path: str, data: bytes, mode: int | None) -> None:
-    """Write beside the file, to the disk, and only then take its place."""
+    """Write a temporary file, flush it to the disk, then rename it."""
     beside = f"{path}.{os.getpid()}.tmp"
     try:
-        # Nobody else reads it before it has its final mode.
+        # It must not be readable by others before it has its final mode.
         descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode or 0o666)
         with open(descriptor, "wb") as file:
             file.write(data)

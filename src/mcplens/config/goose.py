@@ -1,6 +1,6 @@
 """Reader of Goose's `config.yaml`: `extensions`, of which some are servers.
 
-Those that are part of Goose itself cannot be reached from outside and are left out. Pure; called
+Extensions that are built into Goose cannot be reached from outside and are left out. Pure; called
 by other_tools.py.
 """
 
@@ -15,7 +15,7 @@ from mcplens.config.placeholders import placeholder, rewrite_all
 from mcplens.config.tool_reader import ImportedServer, Reading, mapping, sequence
 
 _TRANSPORTS: Final = {"stdio": "stdio", "sse": "sse", "streamable_http": "http"}
-# Told about a server, of no use to us.
+# Descriptive keys that we do not use.
 _ABOUT: Final = ("type", "name", "display_name", "description", "bundled")
 
 
@@ -39,10 +39,10 @@ def _server(name: str, extension: dict[str, Any]) -> ImportedServer:
             raw[ours] = rewrite_all(extension.pop(key), plain)
     if "headers" in extension:
         raw["headers"] = rewrite_all(extension.pop("headers"), bare_shell)
-    # Kept in Goose's own store of secrets, which is not ours to open.
+    # Kept in Goose's own secret store, which we do not open.
     keys = [str(key) for key in sequence(extension.pop("env_keys", None))]
     env = rewrite_all(mapping(extension.pop("envs", None)), plain)
-    env = {str(name): value for name, value in env.items()}  # YAML has names that are no text
+    env = {str(name): value for name, value in env.items()}  # YAML keys need not be strings
     env |= {key: placeholder(key) for key in keys if key not in env}
     if raw["transport"] == "stdio":
         raw["env"] = env
@@ -57,7 +57,7 @@ def _server(name: str, extension: dict[str, Any]) -> ImportedServer:
 
 
 def _with_values(headers: Any, values: dict[str, Any]) -> Any:
-    """Headers in which variables that the file itself sets have their value."""
+    """Headers with the variables replaced that the file itself sets."""
 
     def change(text: str) -> str:
         for name, value in values.items():

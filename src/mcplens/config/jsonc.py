@@ -1,8 +1,8 @@
-"""JSON as people write it: comments, trailing commas, a byte order mark; with every position.
+"""Parses JSON with comments, trailing commas and a byte order mark, and keeps every position.
 
-`parse` gives values for reading and spans for editing in place, and names line and column of what
-is wrong. A key that stands twice in an object is reported; the last one counts, as in other
-parsers. Pure; called by whoever reads or edits a configuration file.
+`parse` returns values for reading and spans for editing in place; its errors name line and column.
+Duplicate keys are reported; the last one is used, as in other parsers. Pure; called by the code
+that reads or edits configuration files.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any, Final, NoReturn
 
 import msgspec
 
-# Deeper than any configuration; Python's own stack ends soon after.
+# Deeper than any real configuration, and below Python's recursion limit.
 _MAX_DEPTH: Final = 200
 
 _GAP: Final = re.compile(r"(?:[ \t\r\n\f\v]+|//[^\r\n]*|/\*(?:[^*]|\*(?!/))*+\*/)*+")
@@ -28,7 +28,7 @@ _TYPOGRAPHIC: Final = "“”„«»\u2018’"
 
 
 class JsonProblem(Exception):
-    """What is wrong with a text, and where, both counted from 1."""
+    """A syntax error, with line and column counted from 1."""
 
     def __init__(self, text: str, line: int, column: int) -> None:
         super().__init__(f"line {line}, column {column}: {text}")
@@ -38,7 +38,7 @@ class JsonProblem(Exception):
 
 
 class Node(msgspec.Struct, frozen=True):
-    """A value with its place in the text; `members` for an object, `items` for an array."""
+    """A value with its position in the text; `members` for an object, `items` for an array."""
 
     start: int
     end: int
@@ -47,12 +47,12 @@ class Node(msgspec.Struct, frozen=True):
     items: tuple[Node, ...] = ()
 
     def member(self, key: str) -> Member | None:
-        """The member that counts: the last of that name."""
+        """The effective member: the last of that name."""
         return next((one for one in reversed(self.members) if one.key == key), None)
 
 
 class Member(msgspec.Struct, frozen=True):
-    """One `"key": value` of an object; `comma` is the place of the comma behind it."""
+    """One `"key": value` of an object; `comma` is the position of the comma after it."""
 
     key: str
     start: int
@@ -61,7 +61,7 @@ class Member(msgspec.Struct, frozen=True):
 
 
 class Duplicate(msgspec.Struct, frozen=True):
-    """A key that stands twice in the object at `path`."""
+    """A duplicate key in the object at `path`."""
 
     path: tuple[str, ...]
     first: int
@@ -69,7 +69,7 @@ class Duplicate(msgspec.Struct, frozen=True):
 
 
 class Document(msgspec.Struct, frozen=True):
-    """A text that was read: `root` is None if it holds nothing but space and comments."""
+    """A parsed text: `root` is None if it contains only white space and comments."""
 
     text: str
     root: Node | None
@@ -92,7 +92,7 @@ def parse(text: str) -> Document:
     """Read a text.
 
     Raises:
-        JsonProblem: it is no JSON, not even a tolerant reader's.
+        JsonProblem: it is not valid JSON, even with these extensions.
     """
     reader = _Reader(text)
     at = reader.skip(0)
@@ -101,7 +101,9 @@ def parse(text: str) -> Document:
     root = reader.value(at, (), 0)
     rest = reader.skip(root.end)
     if rest != len(text):
-        reader.fail(rest, "something follows the end of the value; is a bracket too many above it?")
+        reader.fail(
+            rest, "unexpected text after the end of the value; is there an extra bracket above it?"
+        )
     return Document(text, root, tuple(reader.duplicates))
 
 
@@ -128,7 +130,7 @@ class _Reader:
         gap = _GAP.match(self.text, offset)
         at = gap.end() if gap else offset
         if self.text.startswith("/*", at):
-            self.fail(at, "this comment has no end; close it with */")
+            self.fail(at, "this comment is not closed; end it with */")
         return at
 
     def value(self, at: int, path: tuple[str, ...], depth: int) -> Node:
@@ -159,7 +161,7 @@ class _Reader:
     def string(self, at: int) -> tuple[str, int]:
         match = _STRING.match(self.text, at)
         if match is None:
-            self.fail(at, "this string has no end on its line; close it with a double quote")
+            self.fail(at, "this string is not closed on its line; end it with a double quote")
         text = match[1]
         if "\\" in text:
             text = self.unescape(text, at + 1)
@@ -171,12 +173,12 @@ class _Reader:
             if code[0] == "u" and len(code) == 5:
                 return chr(int(code[1:], 16))
             if code not in _ESCAPED:
-                advice = "; a backslash itself is written \\\\, also in paths of Windows"
-                self.fail(start + match.start(), f"there is no escape \\{code}{advice}")
+                advice = "; write a backslash as \\\\, in Windows paths too"
+                self.fail(start + match.start(), f"\\{code} is not a valid escape{advice}")
             return _ESCAPED[code]
 
         plain = _ESCAPE.sub(replacement, text)
-        # Two escapes may be one character beyond U+FFFF; half of one is none.
+        # Two escapes may form one character beyond U+FFFF; half of a pair is invalid.
         return plain.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
     def object(self, start: int, path: tuple[str, ...], depth: int) -> Node:
@@ -206,7 +208,7 @@ class _Reader:
         at = self.skip(start + 1)
         while not self.text.startswith("]", at):
             if at == len(self.text):
-                self.fail(start, "this array has no end; a closing ] is missing")
+                self.fail(start, "this array is not closed; a ] is missing")
             node = self.value(at, (*path, str(len(items))), depth)
             items.append(node)
             comma = self.separator(node.end, "]", start)
@@ -222,7 +224,7 @@ class _Reader:
             return None
         if at == len(self.text):
             kind = "object" if closing == "}" else "array"
-            self.fail(start, f"this {kind} has no end; a closing {closing} is missing")
+            self.fail(start, f"this {kind} is not closed; a {closing} is missing")
         if self.text[at] in '"{[' or self.text[at].isalnum():
             self.fail(at, "a comma is missing before this")
         self.fail(at, _unexpected(self.text, at, f"a comma or {closing}"))
@@ -230,25 +232,25 @@ class _Reader:
     def key_problem(self, start: int, at: int) -> str:
         if at == len(self.text):
             line, column = position(self.text, start)
-            return f"the object that begins in line {line}, column {column} has no closing }}"
+            return f"the object that starts in line {line}, column {column} lacks its closing }}"
         return _unexpected(self.text, at, "a key in double quotes or }")
 
 
 def _unexpected(text: str, at: int, expected: str) -> str:
-    """What stands there instead of what should, with advice where the slip is a common one."""
+    """What was found instead, with advice on common mistakes."""
     if at == len(text):
-        return f"{expected} is expected, but the text ends here"
+        return f"expected {expected}, but the text ends here"
     character = text[at]
     if character in _TYPOGRAPHIC or character == "'":
-        return f"strings stand in straight double quotes, not in {character}"
+        return f"strings need straight double quotes, not {character}"
     word = _WORD.match(text, at)
     if word is None:
         import unicodedata
 
         named = unicodedata.name(character, "")
         shown = repr(character) if character.isprintable() and character.isascii() else named
-        return f"{expected} is expected, not {shown or f'U+{ord(character):04X}'}"
+        return f"expected {expected}, not {shown or f'U+{ord(character):04X}'}"
     for known in _WORDS:
         if word.group().lower() == known:
             return f"write {known} in lower case"
-    return f"{expected} is expected, not {word.group()[:40]}"
+    return f"expected {expected}, not {word.group()[:40]}"

@@ -1,6 +1,6 @@
-"""Every key of our file: its name, the field it becomes, and what may stand there.
+"""The keys of our configuration file: name, field, and allowed values.
 
-Owns the spelling; `docs/reference/config-file.md` is checked against it. Called by entries.py for a
+Owns the names; `docs/reference/config-file.md` is checked against them. Called by entries.py for a
 server's keys and by configuration.py for those at the top.
 """
 
@@ -13,7 +13,7 @@ import msgspec
 
 
 class InvalidValue(Exception):
-    """A value that cannot stand at a key; `key` is its path, as a person would write it."""
+    """An invalid value of a key; `key` is its path, such as `args[1]`."""
 
     def __init__(self, key: str, text: str) -> None:
         super().__init__(f"{key}: {text}")
@@ -22,10 +22,10 @@ class InvalidValue(Exception):
 
 
 class Key(msgspec.Struct, frozen=True):
-    """One key: `read(value, key)` gives the field's value or raises InvalidValue.
+    """One key: `read(value, key)` returns the field's value or raises InvalidValue.
 
-    `meaning` is a line for a person; the keys of a server have theirs in the reference only.
-    A key that is not used is read and kept, for a version to come.
+    `meaning` is a line of help; the keys of a server are described only in the reference.
+    A key that is not used yet is validated and kept for a later version.
     """
 
     name: str
@@ -53,7 +53,7 @@ def _wanted(key: str, wanted: str, value: Any) -> InvalidValue:
 
 
 def text(value: Any, key: str) -> str:
-    """A string; a number or true is taken as people mean it."""
+    """A string; numbers and booleans are converted."""
     if isinstance(value, str):
         return value
     if isinstance(value, bool):
@@ -73,7 +73,7 @@ def filled(value: Any, key: str) -> str:
 def flag(value: Any, key: str) -> bool:
     if isinstance(value, bool):
         return value
-    if value in ("true", "false"):  # what a placeholder was resolved to
+    if value in ("true", "false"):  # the value of a placeholder
         return bool(value == "true")
     raise _wanted(key, "true or false", value)
 
@@ -88,10 +88,10 @@ def number(value: Any, key: str) -> float:
         raise _wanted(key, "a number", value)
     try:
         found = float(value)
-    except OverflowError:  # a whole number of hundreds of digits
+    except OverflowError:  # an integer of hundreds of digits
         found = float("inf")
     if not abs(found) < float("inf"):
-        raise InvalidValue(key, "must be a number that has an end")
+        raise InvalidValue(key, "must be a finite number")
     return found
 
 
@@ -119,12 +119,12 @@ def seconds(value: Any, key: str) -> float:
     return found
 
 
-# Asking a server for its lists more often than this is a burden, not a refresh.
+# Refreshing lists more often than this is a burden for a server.
 _LEAST_INTERVAL_S: Final = 30.0
 
 
 def interval_s(value: Any, key: str) -> float:
-    """0 and below switch it off."""
+    """0 and negative values disable it."""
     found = number(value, key)
     return max(_LEAST_INTERVAL_S, found) if found > 0 else 0.0
 
@@ -155,12 +155,12 @@ def mapping(value: Any, key: str) -> dict[str, Any]:
 
 
 def text_mapping(value: Any, key: str) -> dict[str, str]:
-    """Strings by name; null is as good as not there."""
+    """Strings by name; null counts as absent."""
     found = mapping(value, key).items()
     return {name: text(item, f"{key}.{name}") for name, item in found if item is not None}
 
 
-# Spelled as the MCP specification and other tools do, with - and _ alike.
+# Names used by the MCP specification and other tools; - and _ are equivalent.
 _TRANSPORTS: Final = {
     "stdio": "stdio",
     "local": "stdio",
@@ -176,7 +176,7 @@ _TRANSPORTS: Final = {
 def transport(value: Any, key: str) -> str:
     found = text(value, key).lower().replace("_", "-")
     if found not in _TRANSPORTS:
-        raise InvalidValue(key, f"{found!r} is no transport: use stdio, http, sse or websocket")
+        raise InvalidValue(key, f"{found!r} is not a transport: use stdio, http, sse or websocket")
     return _TRANSPORTS[found]
 
 
@@ -203,7 +203,7 @@ def names(value: Any, key: str) -> tuple[str, ...]:
 
 
 def secrets(value: Any, key: str) -> dict[str, Any]:
-    """Names, or an object that has the value of each for when it is needed again."""
+    """Names, or an object with the values, for when they are needed again."""
     if isinstance(value, list):
         return dict.fromkeys(names(value, key))
     if not isinstance(value, dict):
@@ -226,7 +226,7 @@ AUTH_KEYS: Final = tuple(_AUTH_KEYS)
 
 
 def auth(value: Any, key: str) -> dict[str, Any]:
-    """Checked, with the names of the file; what we do not know is kept."""
+    """Validated, with the names of the file; unknown keys are kept."""
     found = dict(mapping(value, key))
     for name, read in _AUTH_KEYS.items():
         if name in found:
@@ -267,7 +267,7 @@ SERVER_KEYS: Final = (
     Key("retryBackoff", "retry_backoff_s", delays),
 )
 
-# Other tools' words for ours, since entries are copied from file to file.
+# Other tools' names for our keys, since entries are copied between files.
 ALIASES: Final = {
     "type": "transport",
     "serverUrl": "url",
@@ -277,11 +277,11 @@ ALIASES: Final = {
 TOP_KEYS: Final = (
     Key(
         "requestTimeoutSeconds", "request_timeout_s", seconds,
-        "How long a request may take; a server's requestTimeout wins. 0 for no limit.",
+        "Timeout of a request; a server's requestTimeout overrides it. 0: no limit.",
     ),
     Key(
         "capabilitiesTimeoutSeconds", "capabilities_timeout_s", seconds,
-        "How long an attempt to connect may take; a server's connectionTimeout wins. 0: no limit.",
+        "Timeout of a connection attempt; a server's connectionTimeout overrides it. 0: no limit.",
     ),
     Key(
         "authorizationTimeoutSeconds", "authorization_timeout_s", seconds,
@@ -289,15 +289,15 @@ TOP_KEYS: Final = (
     ),
     Key(
         "connectionRetryCount", "connection_retry_count", at_least(0),
-        "How many attempts to connect follow one that failed; a server's maxRetries wins.",
+        "How often a failed connection is retried; a server's maxRetries overrides it.",
     ),
     Key(
         "capabilitiesRefreshIntervalSeconds", "capabilities_refresh_interval_s", interval_s,
-        "How often the gateway asks for lists again: 0 for never, at least 30.", is_used=False,
+        "How often the gateway refreshes lists: 0 for never, otherwise at least 30.", is_used=False,
     ),
     Key(
         "cacheTtlMs", "cache_ttl_s", milliseconds,
-        "For how many milliseconds lists are good.", is_used=False,
+        "How many milliseconds lists are cached.", is_used=False,
     ),
     Key(
         "taskTtlSeconds", "task_ttl_s", at_least(1),
@@ -313,7 +313,7 @@ TOP_KEYS: Final = (
     ),
     Key(
         "profiles", "profiles", mapping,
-        "Who answers servers' questions in place of a person, by name.",
+        "Profiles that answer servers' questions automatically, by name.",
     ),
     Key("views", "views", mapping, "What the gateway publishes, by name.", is_used=False),
     Key("settings", "settings", mapping, "Settings of the user interface.", is_used=False),

@@ -1,7 +1,7 @@
-"""Readers of files that say `mcpServers`: Claude Desktop, Claude Code, Cursor, Windsurf, Gemini.
+"""Readers of files with `mcpServers`: Claude Desktop, Claude Code, Cursor, Windsurf, Gemini.
 
-They look alike and differ in the words for a URL, in their placeholders and in what is around the
-servers. Pure; called by other_tools.py.
+They are similar, but differ in the key of a URL, in placeholders and in the surrounding structure.
+Pure; called by other_tools.py.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from mcplens.config.placeholder_dialects import Change, bare_shell, claude_code,
 from mcplens.config.placeholders import rewrite_all
 from mcplens.config.tool_reader import ImportedServer, Reading, mapping, renamed, sequence
 
-# Where a tool replaces placeholders.
+# Keys in which a tool replaces placeholders.
 _REPLACED: Final = ("command", "args", "env", "envFile", "cwd", "url", "httpUrl", "headers", "auth")
 # Milliseconds, as ours.
 _COMMON_NAMES: Final = {"timeout": "requestTimeout", "oauth": "auth"}
@@ -33,7 +33,7 @@ def read_claude_code(document: dict[str, Any], reading: Reading) -> Iterator[Imp
 
 
 def _project(projects: dict[str, Any], reading: Reading) -> dict[str, Any]:
-    """What is said of the project that we are in: the longest folder at or above ours."""
+    """The settings of the current project: the longest folder at or above ours."""
     platform = reading.here.platform
     inside = _comparable(reading.folder, platform) + "/"
     paths = {_comparable(path, platform): mapping(projects[path]) for path in projects}
@@ -48,7 +48,7 @@ def _comparable(path: str, platform: str) -> str:
 
 
 def read_cursor(document: dict[str, Any], reading: Reading) -> Iterator[ImportedServer]:
-    """`.cursor/mcp.json`: an editor's placeholders, `envFile`, words of its own in `auth`."""
+    """`.cursor/mcp.json`: an editor's placeholders, `envFile`, different keys in `auth`."""
     for server in _servers(document, editor(reading)):
         raw = server.raw
         if isinstance(raw, dict) and "auth" in raw:
@@ -63,7 +63,7 @@ def read_windsurf(document: dict[str, Any], reading: Reading) -> Iterable[Import
 
 
 def read_gemini(document: dict[str, Any], reading: Reading) -> Iterator[ImportedServer]:
-    """`settings.json`: `httpUrl` is streamable HTTP, `url` alone is SSE; lists of who may run."""
+    """`settings.json`: `httpUrl` is streamable HTTP, `url` alone is SSE; has an allow list."""
     rules = mapping(document.get("mcp"))
     for server in _servers(document, bare_shell):
         raw = server.raw

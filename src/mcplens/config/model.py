@@ -1,4 +1,4 @@
-"""What a configuration amounts to: servers, settings, and what is wrong with them.
+"""The loaded configuration: servers, settings, and their problems.
 
 Values only. Made by configuration.py (our files) and other_tools.py (those of other tools), used by
 every surface and by the gateway. Times are in seconds here, in milliseconds in a server's JSON.
@@ -16,12 +16,12 @@ from mcplens.errors import InspectorError
 TransportName = Literal["stdio", "http", "sse", "websocket"]
 SessionMode = Literal["persistent", "per-call"]
 
-# given: named by the user; local: the user's own, for one project; project: came with a project.
+# given: named by the user; local: the user's, for one project; project: part of a project.
 Scope = Literal["given", "local", "project", "user"]
 
 
 class Source(msgspec.Struct, frozen=True):
-    """A file that names servers: whose it is, where it is, and how far it reaches."""
+    """A file with servers: the tool it belongs to, its path and its scope."""
 
     kind: str
     path: str
@@ -32,7 +32,7 @@ class Source(msgspec.Struct, frozen=True):
 
 
 class Input(msgspec.Struct, frozen=True, kw_only=True):
-    """A value that a person must supply: by the environment variable, or where it is asked for."""
+    """A value that a person must supply: as an environment variable, or when asked."""
 
     id: str
     variable: str
@@ -44,10 +44,10 @@ class Input(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ServerEntry(msgspec.Struct, frozen=True, kw_only=True):
-    """One server, resolved and checked; `problem` says why it cannot be used.
+    """One server, resolved and validated; `problem` says why it cannot be used.
 
-    `raw` is what a file says of it in our own spelling, with no placeholder resolved: what is
-    written, exported and confirmed. None means "not said"; a time of 0 means "no limit".
+    `raw` is the entry with our keys and unresolved placeholders: what is written, exported and
+    confirmed. None means "not set"; a time of 0 means "no limit".
     """
 
     name: str
@@ -118,25 +118,25 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SettingOrigin(msgspec.Struct, frozen=True):
-    """Where a setting was said: the file, and the variables that fill it in."""
+    """Where a setting was defined: the file, and the variables it uses."""
 
     path: str
     variables: tuple[str, ...] = ()
 
 
 class Configuration(msgspec.Struct, frozen=True, kw_only=True):
-    """All that was read: servers in order, the project's before the user's."""
+    """Everything that was loaded: servers in order, the project's before the user's."""
 
     servers: tuple[ServerEntry, ...] = ()
     settings: Settings = msgspec.field(default_factory=Settings)
-    # By the field of Settings; several where what files say is put together.
+    # By field of Settings; several where files are combined.
     origins: dict[str, tuple[SettingOrigin, ...]] = msgspec.field(default_factory=dict)
     sources: tuple[Source, ...] = ()
     problems: tuple[InspectorError, ...] = ()
     remarks: tuple[str, ...] = ()
 
     def find(self, name: str) -> ServerEntry | None:
-        """A server by its name; by its title if that is unmistakable."""
+        """A server by its name, or by its title if that is unique."""
         for entry in self.servers:
             if entry.name == name:
                 return entry

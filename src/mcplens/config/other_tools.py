@@ -1,9 +1,8 @@
-"""Other tools' files: which there are, where they are, and their servers by `tool:name`.
+"""Finds and reads other tools' configuration files; their servers are named `tool:name`.
 
-Each tool has a reader that says its servers in our spelling, with nothing resolved; reader and
-parser are loaded when a file of that tool is read. Where a tool keeps its files is pure and takes
-the platform as an argument. Reads only. Called by the surfaces, and by configuration.py for a
-file in another shape.
+Each tool has a reader that returns its servers with our keys, unresolved; reader and parser are
+loaded on demand. The locations of files are computed purely, with the platform as an argument.
+Read-only. Called by the surfaces, and by configuration.py for a file in another format.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ class SourceTool(msgspec.Struct, frozen=True):
     title: str
     module: str
     function: str
-    # Within a project, with forward slashes; "" if it has no such file.
+    # Relative to the project, with forward slashes; "" if the tool has no project file.
     project_file: str = ""
 
     def reader(self) -> Read:
@@ -52,17 +51,17 @@ TOOLS: Final = {
 
 OTHER_ENDINGS: Final = (".toml", ".yaml", ".yml")
 
-# The first that names a server decides.
+# The scope with the lowest rank wins.
 _RANK: Final[dict[Scope, int]] = {"given": 0, "local": 1, "project": 2, "user": 3}
 
 
 def user_files(kind: str, here: Environment) -> list[str]:
-    """Where a tool keeps the user's own servers, on any platform."""
+    """The user's files of a tool, on any platform."""
     home, join = here.home, here.join
     app_data = _app_data(here)
     if kind == "claude-desktop":
         files = [join(app_data, "Claude", "claude_desktop_config.json")]
-        if here.platform == "win32":  # as the Microsoft Store installs it
+        if here.platform == "win32":  # if installed from the Microsoft Store
             local = here.variable("LOCALAPPDATA") or join(home, "AppData", "Local")
             package = join(local, "Packages", "Claude_pzs8sxrjxfjjc", "LocalCache", "Roaming")
             files.append(join(package, "Claude", "claude_desktop_config.json"))
@@ -89,7 +88,7 @@ def user_files(kind: str, here: Environment) -> list[str]:
 
 
 def _app_data(here: Environment) -> str:
-    """Where programs with a window keep a user's settings."""
+    """The folder in which desktop programs keep a user's settings."""
     if here.platform == "win32":
         return here.variable("APPDATA") or here.join(here.home, "AppData", "Roaming")
     if here.platform == "darwin":
@@ -98,7 +97,7 @@ def _app_data(here: Environment) -> str:
 
 
 def find_sources(here: Environment | None = None) -> tuple[Source, ...]:
-    """The files of other tools that are on this machine, by tool."""
+    """The files of other tools that exist on this machine, by tool."""
     here = here or current_environment()
     return tuple(source for kind in TOOLS for source in _files_of(kind, here))
 
@@ -117,7 +116,7 @@ def _files_of(kind: str, here: Environment) -> Iterator[Source]:
 
 
 def _may_name_servers(path: str) -> bool:
-    """The settings of the whole editor are of interest only where servers are among them."""
+    """The editor's general settings matter only if they contain servers."""
     if not path.endswith("settings.json"):
         return True
     try:
@@ -136,8 +135,8 @@ def read_servers(
 ) -> tuple[ServerEntry, ...]:
     """The servers of another tool's file.
 
-    `values` are what a person supplied for its inputs, `choice` which package of a registry's file
-    is meant. A JSON file that was read before is given as `document`.
+    `values` are supplied for its inputs, `choice` selects a package of a registry's file. A JSON
+    file that was parsed before is passed as `document`.
 
     Raises:
         ConfigurationError: the file cannot be read.
@@ -148,7 +147,7 @@ def read_servers(
     reading = Reading(here=here, folder=folder, values=values or {}, choice=choice)
     content = _content(source.path, document)
     if not isinstance(content, dict | None):
-        raise invalid(f"{source.path}: this is no file of {tool.title}", file=source.path)
+        raise invalid(f"{source.path}: this is not a {tool.title} file", file=source.path)
     entries = []
     for server in tool.reader()(content or {}, reading):
         place = Source(source.kind, source.path, server.scope or source.scope)
@@ -173,7 +172,7 @@ def _content(path: str, document: Document | None) -> Any:
         if path.lower().endswith((".yaml", ".yml")):
             return read_yaml(path)
         text = read_text(path)
-        try:  # ~/.claude.json has megabytes; strictly written they are read 40 times as fast
+        try:  # ~/.claude.json can be megabytes; strict JSON is parsed 40 times as fast
             return msgspec.json.decode(text)
         except msgspec.DecodeError:
             document = parse_json(path, text)
@@ -181,7 +180,7 @@ def _content(path: str, document: Document | None) -> Any:
 
 
 def _project_folder(source: Source, here: Environment) -> str:
-    """The project that a file belongs to; for a user's file, where we are."""
+    """The project that a file belongs to; for a user's file, the current folder."""
     parts = TOOLS[source.kind].project_file.split("/")
     if source.path.replace("\\", "/").endswith("/" + "/".join(parts)) and source.scope != "user":
         folder = source.path
@@ -192,14 +191,14 @@ def _project_folder(source: Source, here: Environment) -> str:
 
 
 def read_tool(kind: str, here: Environment | None = None) -> tuple[ServerEntry, ...]:
-    """All servers of a tool on this machine; of two with one name the nearer one stands.
+    """All servers of a tool on this machine; of two with the same name, the nearer one wins.
 
     Raises:
-        ConfigurationError: there is no such tool, or one of its files cannot be read.
+        ConfigurationError: the tool is unknown, or one of its files cannot be read.
     """
     here = here or current_environment()
     if kind not in TOOLS:
-        raise invalid(f"{kind!r} is no tool that we know: use {', '.join(TOOLS)}", tool=kind)
+        raise invalid(f"{kind!r} is not a known tool: use {', '.join(TOOLS)}", tool=kind)
     found = [entry for source in _files_of(kind, here) for entry in read_servers(source, here)]
     found.sort(key=lambda entry: _RANK[entry.source.scope])
     by_name: dict[str, ServerEntry] = {}
@@ -209,7 +208,7 @@ def read_tool(kind: str, here: Environment | None = None) -> tuple[ServerEntry, 
 
 
 def is_qualified(name: str) -> bool:
-    """Whether a name is `tool:server` of a tool that we know."""
+    """Whether a name is `tool:server` of a known tool."""
     return name.partition(":")[0] in TOOLS and ":" in name
 
 
@@ -217,7 +216,7 @@ def find_server(name: str, here: Environment | None = None) -> ServerEntry:
     """A server by `tool:name`.
 
     Raises:
-        ConfigurationError: there is none, naming those that there are.
+        ConfigurationError: it does not exist; the message lists the others.
     """
     kind, _, server = name.partition(":")
     entries = read_tool(kind, here)
@@ -226,12 +225,12 @@ def find_server(name: str, here: Environment | None = None) -> ServerEntry:
             return entry
     title = TOOLS[kind].title
     names = ", ".join(entry.name for entry in entries)
-    known = f"it has: {names}" if entries else "no servers of it were found on this machine"
+    known = f"its servers: {names}" if entries else "it has no servers on this machine"
     raise invalid(f"{title} has no server {server!r}; {known}", server=server, tool=kind)
 
 
 def kind_of(path: str, value: Any) -> str:
-    """Whose shape a file has, by its name or by what is in it; `mcplens` if in doubt."""
+    """The tool whose format a file has, by its name or content; `mcplens` if in doubt."""
     where = path.replace("\\", "/").lower()
     for ending, kind in _NAMES.items():
         if where.endswith(ending):

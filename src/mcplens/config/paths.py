@@ -1,8 +1,8 @@
-"""Which files our own configuration is in.
+"""Finds our own configuration files.
 
-`mcp.json` of the project (the nearest one upward), then the user's. A file that is named explicitly
-replaces both. Reads none of them, and loads nothing that reading takes. Called by configuration.py,
-and by surfaces that need to know whether there is anything to read.
+`mcp.json` of the project (the nearest one upward), then the user's. An explicitly named file
+replaces both. Does not read them, and imports no parser. Called by configuration.py, and by
+surfaces that need to know whether there is a configuration.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ KIND: Final = "mcplens"
 
 
 def user_file(here: Environment | None = None) -> str:
-    """The user's `mcp.json`, whether it is there or not."""
+    """The path of the user's `mcp.json`, whether it exists or not."""
     here = here or current_environment()
     return here.join(user_config_folder(here), FILE_NAME)
 
 
 def find_files(path: str | None = None, here: Environment | None = None) -> tuple[Source, ...]:
-    """The files that make up the configuration, the one that wins first.
+    """The files of the configuration, in order of precedence.
 
-    A file that is named, by `path` or by MCPLENS_CONFIG, need not be there; others are.
+    A file named by `path` or by MCPLENS_CONFIG need not exist; others do.
     """
     here = here or current_environment()
     named = path or here.environ.get(VARIABLE)

@@ -1,7 +1,7 @@
-"""How other tools write what stands for a value, in our own grammar.
+"""Rewrites other tools' placeholders in our own syntax.
 
-What a tool takes for a placeholder becomes one of ours, what it takes for plain text is escaped, so
-that an imported entry means the same. Pure; called by the readers.
+A tool's placeholders become ours, and its plain text is escaped, so that an imported entry means
+the same. Pure; called by the readers.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _EDITOR: Final = re.compile(r"\$\{(?:(?P<prefix>\w+):)?(?P<name>[^{}]*)\}")
 
 
 def plain(text: str) -> str:
-    """A tool that replaces nothing."""
+    """For a tool without placeholders."""
     return escape(text)
 
 
@@ -55,8 +55,8 @@ def claude_code(reading: Reading) -> Change:
 def editor(reading: Reading, ask: Callable[[str], str] | None = None) -> Change:
     """Cursor, VS Code and Windsurf: `${env:VAR}`, `${workspaceFolder}`, `${userHome}` and the like.
 
-    `ask(id)` says what `${input:id}` becomes. What only the editor can know stays as it is, and is
-    refused when it is resolved.
+    `ask(id)` returns the replacement of `${input:id}`. Placeholders that only the editor can
+    resolve are kept, and refused when the entry is resolved.
     """
     here = reading.here
     home = placeholder("USERPROFILE" if here.platform == "win32" else "HOME", here.home)
@@ -74,7 +74,7 @@ def editor(reading: Reading, ask: Callable[[str], str] | None = None) -> Change:
         prefix, name = match["prefix"], match["name"]
         if prefix == "input" and ask is not None:
             return ask(name)
-        if prefix == "workspaceFolder":  # of several folders the one by that name
+        if prefix == "workspaceFolder":  # one of several workspace folders, by name
             return known[prefix]
         return match.group() if prefix else known.get(name, match.group())
 

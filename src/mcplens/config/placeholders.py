@@ -1,10 +1,10 @@
-"""What stands for a value in a configuration: `${VAR}`, `${VAR:-default}`, `${env:VAR}`, `{VAR}`.
+"""Placeholders in a configuration: `${VAR}`, `${VAR:-default}`, `${env:VAR}`, `{VAR}`.
 
-`$${` stands for a literal `${`, and `${{}` for a literal `{`. A value is resolved once: what a
-variable holds is text, whatever it looks like. The stdio transport knows the same grammar without
-`{VAR}` (transports/launch.py), so what is resolved here goes there through `escape_dollar`. Pure;
-called for our own files, and by the readers of other tools' files, which rewrite their own grammar
-into this one.
+`$${` stands for a literal `${`, and `${{}` for a literal `{`. A value is resolved once: the value
+of a variable is plain text, whatever it looks like. The stdio transport has the same syntax without
+`{VAR}` (transports/launch.py), so resolved values are passed there through `escape_dollar`. Pure;
+used for our own files, and by the readers of other tools' files, which rewrite their syntax into
+this one.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ _PLACEHOLDER: Final = re.compile(
     r"(?P<dollar>\$\$\{)"  # an escaped ${
     r"|(?P<brace>\$\{\{\})"  # an escaped {
     rf"|\$\{{(?:env:)?(?P<name>{_NAME})(?::-(?P<default>(?:(?!\$\{{)[^}}])*))?\}}"
-    r"|(?P<unknown>\$\{(?:[^}]{,40}\})?)"  # shown to the user, so not the rest of a secret
+    r"|(?P<unknown>\$\{(?:[^}]{,40}\})?)"  # shown to the user, so limited in case a secret follows
     # Only a plain identifier in single braces: {"json": 1} and {{template}} stay as they are.
     rf"|(?<!\{{)\{{(?P<plain>{_NAME})\}}(?!\}})"
 )
 _SINGLE: Final = re.compile(rf"(?<!\{{)\{{(?={_NAME}\}}(?!\}}))")
 
-# A dollar sign that may stand before a placeholder.
+# A dollar sign that can precede a placeholder.
 _DOLLAR: Final = "${DOLLAR:-$}"
 
 
 class PlaceholderProblem(Exception):
-    """A placeholder without a value: `variable` is not set, or `placeholder` is none of ours."""
+    """A placeholder without a value: `variable` is not set, or `placeholder` is unknown."""
 
     def __init__(self, text: str, variable: str | None, placeholder: str) -> None:
         super().__init__(text)
@@ -43,7 +43,7 @@ class PlaceholderProblem(Exception):
 
 
 def resolve(text: str, lookup: Lookup) -> str:
-    """A text with every placeholder replaced; as in a shell, a default also stands for empty.
+    """A text with every placeholder replaced; as in a shell, a default also replaces "".
 
     Raises:
         PlaceholderProblem: a variable without default is not set, or a placeholder is unknown.
@@ -72,14 +72,14 @@ def resolve(text: str, lookup: Lookup) -> str:
 def _unset(name: str, match: re.Match[str]) -> PlaceholderProblem:
     advice = f"set it, or give a default: ${{{name}:-default}}"
     if match["plain"]:
-        advice += f"; if {match.group()} is no placeholder, write ${{{{}}{name}}}"
+        advice += f"; if {match.group()} is not a placeholder, write ${{{{}}{name}}}"
     text = f"the environment variable {name!r} is not set; {advice}"
     return PlaceholderProblem(text, name, match.group())
 
 
 def _unknown(placeholder: str) -> PlaceholderProblem:
     return PlaceholderProblem(
-        f"{placeholder!r} is no placeholder that we know; write ${{VAR}}, ${{VAR:-default}} or "
+        f"{placeholder!r} is not a known placeholder; write ${{VAR}}, ${{VAR:-default}} or "
         "${env:VAR}, or $${ for a literal ${",
         None,
         placeholder,
@@ -106,7 +106,7 @@ class Piece(msgspec.Struct, frozen=True):
 
 
 def pieces(text: str) -> list[Piece]:
-    """A text as plain parts, escapes undone, and placeholders, for writing them in another way."""
+    """A text split into unescaped plain parts and placeholders, to write it in another syntax."""
     found: list[Piece] = []
     plain, at = "", 0
     for match in _PLACEHOLDER.finditer(text):
@@ -125,7 +125,7 @@ def pieces(text: str) -> list[Piece]:
 
 
 def variables_of(value: Any) -> Iterator[str]:
-    """The variables that a value asks for."""
+    """The variables that a value uses."""
     if isinstance(value, str):
         yield from (piece.variable for piece in pieces(value) if piece.variable is not None)
     elif isinstance(value, dict):
@@ -144,17 +144,17 @@ def escape(text: str) -> str:
 
 
 def escape_dollar(text: str) -> str:
-    """A text that the stdio transport leaves as it is; there only `${` has a meaning."""
+    """A text that the stdio transport does not change; only `${` is special there."""
     return text.replace("${", "$${")
 
 
 def rewrite(text: str, known: re.Pattern[str], replace: Callable[[re.Match[str]], str]) -> str:
-    """Another grammar in ours: what `known` finds is replaced, all else is escaped."""
+    """Rewrites another syntax in ours: matches of `known` are replaced, all else is escaped."""
     parts, at = [], 0
     for match in known.finditer(text):
         before, replaced = escape(text[at : match.start()]), replace(match)
         if before.endswith("$") and replaced.startswith("${"):
-            before = before[:-1] + _DOLLAR  # together they would be the escape of ${
+            before = before[:-1] + _DOLLAR  # together they would read as an escaped ${
         parts += [before, replaced]
         at = match.end()
     return "".join((*parts, escape(text[at:])))
@@ -172,13 +172,13 @@ def rewrite_all(value: Any, change: Callable[[str], str]) -> Any:
 
 
 def placeholder(variable: str, default: str | None = None) -> str:
-    """The placeholder of a variable; one with a default that cannot stand in it is left without."""
+    """The placeholder of a variable; a default that cannot be written in it is dropped."""
     if default is None or "}" in default or "${" in default:
         return f"${{{variable}}}"
     return f"${{{variable}:-{default}}}"
 
 
 def variable_name(text: str) -> str:
-    """The environment variable for what another tool asks a person: `api-key` is API_KEY."""
+    """The environment variable for another tool's input: `api-key` is API_KEY."""
     name = re.sub(r"[^A-Za-z0-9]+", "_", text).strip("_").upper()
     return f"_{name}" if not name or name[0].isdigit() else name

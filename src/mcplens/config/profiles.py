@@ -1,8 +1,8 @@
-"""The profiles of our files, filled with the environment when one is used, and not before.
+"""The profiles of our files, whose placeholders are resolved only when a profile is used.
 
-Others may ask for variables that are not set, and keys that nobody needs are not looked up. What
-came with a project gets nothing of our environment: a profile may send it to a URL. Made by
-configuration.py; read, name by name, by session/profiles.py.
+Unused profiles may need variables that are not set. A project's profile gets nothing of our
+environment: it could send it to a URL. Made by configuration.py; read, name by name, by
+session/profiles.py.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ class ProfileValues(Mapping[str, Any]):
     """Profiles by name.
 
     Raises:
-        ConfigurationError: a value of the one that is asked for cannot be filled in.
+        ConfigurationError: a placeholder of the requested profile cannot be resolved.
     """
 
     def __init__(self, members: Mapping[str, tuple[Any, Source]], lookup: Lookup) -> None:
@@ -33,7 +33,7 @@ class ProfileValues(Mapping[str, Any]):
         raw, source = self._members[name]
         return self._filled(raw, f"profiles.{name}", source)
 
-    def __contains__(self, name: object) -> bool:  # without filling it in
+    def __contains__(self, name: object) -> bool:  # without resolving it
         return name in self._members
 
     def __iter__(self) -> Iterator[str]:
@@ -44,19 +44,19 @@ class ProfileValues(Mapping[str, Any]):
 
     @property
     def of_project(self) -> frozenset[str]:
-        """Those that came with a project."""
+        """The names of profiles from a project's file."""
         members = self._members.items()
         return frozenset(name for name, (_, source) in members if source.scope == "project")
 
     def raw(self) -> dict[str, Any]:
-        """As the files have them, with nothing filled in: for whoever shows them."""
+        """As written in the files, unresolved: for display."""
         return {name: member for name, (member, _) in self._members.items()}
 
     def over(self, other: ProfileValues) -> ProfileValues:
-        """These, and what another file has besides.
+        """These profiles merged with another file's.
 
-        A project's never takes the place of the user's: it could have questions of the user's own
-        servers sent to a URL.
+        A project's profile never replaces the user's: it could send questions of the user's own
+        servers to a URL.
         """
         mine = {
             name: member
@@ -76,9 +76,7 @@ class ProfileValues(Mapping[str, Any]):
             return value
         variable = next(variables_of(value), None)
         if variable is not None and source.scope == "project":
-            text = (
-                "a project's profile is given no environment variables; have it in a file of yours"
-            )
+            text = "a project's profile may not use environment variables; move it to your own file"
             raise invalid(f"{source.path}: {key}: {text}", file=source.path, key=key)
         try:
             return resolve(value, self._lookup)

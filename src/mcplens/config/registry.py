@@ -1,8 +1,8 @@
-"""Reader of the MCP registry's `server.json`: how one server can be installed or reached.
+"""Reader of the MCP registry's `server.json`: the packages and remotes of one server.
 
-Each package and each remote is a way; one is chosen by its label (`choices` lists them), else the
-first that we can start or reach. What a person must fill in is an Input: a value that was supplied,
-or an environment variable. Pure; called by other_tools.py.
+One package or remote is chosen by its label (`choices` lists them), else the first that can be
+started or reached. Values that a person must fill in are Inputs: supplied, or from an environment
+variable. Pure; called by other_tools.py.
 """
 
 from __future__ import annotations
@@ -20,32 +20,40 @@ _VARIABLE: Final = re.compile(r"\{([A-Za-z_][\w.-]*)\}")
 
 
 def choices(document: Any) -> list[str]:
-    """The labels of the ways to this server: `npm`, `oci`, `remote`, `remote-2`."""
+    """The labels of its packages and remotes: `npm`, `oci`, `remote`, `remote-2`."""
     return list(_ways(_camel(mapping(document))))
 
 
 def first_choice(document: Any) -> str | None:
-    """The way that is taken where none is chosen."""
+    """The package or remote that is used if none is chosen."""
     return _first(_ways(_camel(mapping(document))))
 
 
 def read_registry(document: dict[str, Any], reading: Reading) -> Iterator[ImportedServer]:
-    """The one server of a `server.json`, by the way that was chosen."""
+    """The server of a `server.json`, by the chosen package or remote."""
     document = _camel(document)
     name = str(document.get("name", "")).rpartition("/")[2] or "server"
     ways = _ways(document)
     label = reading.choice or _first(ways)
     if label not in ways:
         known = ", ".join(ways) or "none"
-        problem = "names neither packages nor remotes" if not ways else f"has no way {label!r}"
-        yield ImportedServer(name=name, raw={}, problem=f"server.json {problem}; it has: {known}")
+        problem = (
+            "lists neither packages nor remotes"
+            if not ways
+            else f"has no package or remote {label!r}"
+        )
+        yield ImportedServer(
+            name=name, raw={}, problem=f"server.json {problem}; available: {known}"
+        )
         return
     server = _Way(ways[label], reading)
     raw = server.command() if "registryType" in server.way else server.remote()
     if title := document.get("title"):
         raw["name"] = escape(str(title))
     others = [other for other in ways if other != label]
-    remarks = (f"{label} of server.json; also there: {', '.join(others)}",) if others else ()
+    remarks = (
+        (f"uses {label} of server.json; also available: {', '.join(others)}",) if others else ()
+    )
     yield ImportedServer(
         name=name,
         raw=raw,
@@ -78,21 +86,21 @@ def _list(document: dict[str, Any], key: str) -> list[Any]:
 
 
 def _obstacle(way: dict[str, Any]) -> str | None:
-    """Why we cannot go this way; None if we can."""
+    """Why this package or remote cannot be used; None if it can."""
     kind = way.get("registryType")
     if kind is None:
         return None
     if kind not in _RUNNERS and not way.get("runtimeHint"):
-        return f"a package of {kind!r} must be installed by hand; add its command then"
+        return f"a {kind!r} package must be installed by hand; then add its command"
     transport = mapping(way.get("transport"))
     if transport.get("type", "stdio") != "stdio":
         url = transport.get("url", "its URL")
-        return f"this package is started as a server of its own; start it, then connect to {url}"
+        return f"this package runs as a network server; start it, then connect to {url}"
     return None
 
 
 class _Way:
-    """One package or remote, and what must be filled in on the way."""
+    """One package or remote, and the inputs it needs."""
 
     def __init__(self, way: dict[str, Any], reading: Reading) -> None:
         self.way = way
@@ -154,13 +162,13 @@ class _Way:
         return found
 
     def value(self, name: str, item: dict[str, Any]) -> str | None:
-        """What an input comes to: fixed, supplied, asked for; None if it may be left out."""
+        """The value of an input: fixed, supplied, or a placeholder; None if it may be left out."""
         if item.get("value"):
             return self.text(str(item["value"]), mapping(item.get("variables")))
         return self.ask(name, item)
 
     def text(self, template: str, variables: dict[str, Any]) -> str:
-        """Names in braces are replaced where they are declared."""
+        """Replaces names in braces that are declared as variables."""
 
         def replace(match: re.Match[str]) -> str:
             if match[1] not in variables:
@@ -190,12 +198,12 @@ class _Way:
 
 
 def _camel(value: Any) -> Any:
-    """Keys as today's schema spells them; early files had `registry_type`."""
+    """Keys in camel case, as in the current schema; early files had `registry_type`."""
     if isinstance(value, list):
         return [_camel(item) for item in value]
     if not isinstance(value, dict):
         return value
-    # Names under `variables` are the author's own.
+    # Names under `variables` are chosen by the author.
     return {
         (key if key == "_meta" else re.sub(r"_([a-z])", lambda match: match[1].upper(), key)): (
             {name: _camel(item) for name, item in item.items()}

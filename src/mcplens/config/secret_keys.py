@@ -1,7 +1,7 @@
-"""Which keys the whole configuration calls secret; a server may have more of its own.
+"""The secret keys of the whole configuration; a server may have more of its own.
 
-Whoever records or exports asks here. Where it cannot be known, that is an error and no empty list,
-so that nothing secret is written by mistake.
+Used by everything that records or exports. If they cannot be read, that is an error, not an empty
+list, so that nothing secret is written by mistake.
 """
 
 from __future__ import annotations
@@ -22,13 +22,15 @@ def find_secret_keys(path: str | None = None, here: Environment | None = None) -
     """
     if not find_files(path, here):
         return ()
-    from mcplens.config.configuration import load_configuration  # 4 ms, for most runs in vain
+    from mcplens.config.configuration import (
+        load_configuration,
+    )  # costs 4 ms, and most runs do not need it
 
     return secret_keys_of(load_configuration(path, here=here))
 
 
 def secret_keys_of(configuration: Configuration) -> tuple[str, ...]:
-    """As `find_secret_keys`, of a configuration that was read."""
+    """As `find_secret_keys`, for a loaded configuration."""
     for problem in configuration.problems:
         if str(problem.details.get("key")).startswith("secretKeys"):
             raise problem
@@ -36,10 +38,10 @@ def secret_keys_of(configuration: Configuration) -> tuple[str, ...]:
 
 
 def problem_of_keys(configuration: Configuration) -> InspectorError | None:
-    """Why it cannot be known what is secret: a file is broken, or its `secretKeys` are."""
+    """Why the secret keys are unknown: a file is broken, or its `secretKeys` are."""
     for problem in configuration.problems:
         key = problem.details.get("key")
-        # Without a key, or of all servers: nothing was read of that file.
+        # Without a key, or for all servers: nothing of that file was loaded.
         if key is None or key == "mcpServers" or str(key).startswith("secretKeys"):
             return problem
     return None
@@ -48,7 +50,7 @@ def problem_of_keys(configuration: Configuration) -> InspectorError | None:
 def find_keys_by_server(
     path: str | None = None, here: Environment | None = None
 ) -> Callable[[str], tuple[str, ...]]:
-    """The secret keys of each server by its name, those of the configuration among them.
+    """The secret keys of each server by name, including those of the whole configuration.
 
     Raises:
         InspectorError: as `find_secret_keys`.

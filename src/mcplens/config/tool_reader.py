@@ -1,6 +1,6 @@
-"""What a reader of another tool's file is given, and what it gives: servers in our spelling.
+"""The interface of readers of other tools' files: their input, and servers with our keys as output.
 
-Between other_tools.py, which knows where files are, and the readers, which know what is in them.
+Between other_tools.py, which knows where files are, and the readers, which know their format.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from mcplens.config.model import Input, Scope
 
 
 class Reading(msgspec.Struct, frozen=True, kw_only=True):
-    """What a reader may know: the machine, the project's folder, what a person supplied."""
+    """The input of a reader: environment, project folder, values that a person supplied."""
 
     here: Environment
     folder: str
@@ -27,7 +27,7 @@ class Reading(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ImportedServer(msgspec.Struct, frozen=True, kw_only=True):
-    """A server of another tool's file: `raw` in our spelling, nothing resolved."""
+    """A server of another tool's file: `raw` with our keys, nothing resolved."""
 
     name: str
     raw: Any
@@ -36,7 +36,7 @@ class ImportedServer(msgspec.Struct, frozen=True, kw_only=True):
     remarks: tuple[str, ...] = ()
     problem: str | None = None
 
-    def __repr__(self) -> str:  # what stands in the file may be secret
+    def __repr__(self) -> str:  # the file may contain secrets
         return f"<ImportedServer {self.name!r}>"
 
 
@@ -44,17 +44,17 @@ Read = Callable[[Any, Reading], Iterable[ImportedServer]]
 
 
 def mapping(value: Any) -> dict[str, Any]:
-    """An object, or an empty one in place of anything else."""
+    """The object, or an empty one for any other value."""
     return value if isinstance(value, dict) else {}
 
 
 def sequence(value: Any) -> list[Any]:
-    """An array, or an empty one in place of anything else."""
+    """The array, or an empty one for any other value."""
     return value if isinstance(value, list) else []
 
 
 def renamed(raw: Any, names: Mapping[str, str]) -> Any:
-    """An object's keys by our names; one that is there by both stays."""
+    """An object with keys renamed to ours, unless our name is already present."""
     if not isinstance(raw, dict):
         return raw
     return {

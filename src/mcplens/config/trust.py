@@ -1,8 +1,8 @@
-"""What came with a project is confirmed once before it may act: by the content of its entry.
+"""Servers of a project must be confirmed once, by the content of their entry, before they are used.
 
-A cloned repository must not run commands by itself, nor have our environment sent to a place of
-its choosing. Owns the fingerprint of an entry and the file of those that were confirmed; asking is
-the surface's. Called by the command line and the web UI.
+A cloned repository must not run commands by itself, nor send our environment to a place of its
+choosing. Owns the fingerprint of an entry and the file of confirmed entries; the surfaces ask.
+Called by the command line and the web UI.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from mcplens.config.model import ServerEntry
 from mcplens.config.placeholders import variables_of
 
 _FILE_NAME: Final = "trusted.json"
-# What decides which program runs, or what of ours is sent where.
+# The keys that decide which program runs, or what is sent where.
 _DECISIVE: Final = (
     "transport", "type", "command", "args", "env", "envFile", "inheritEnv", "cwd",
     "url", "serverUrl", "httpUrl", "headers", "auth", "caFile", "insecure",
@@ -29,8 +29,8 @@ _DECISIVE: Final = (
 def needs_trust(entry: ServerEntry) -> bool:
     """Whether an entry must be confirmed before it is used.
 
-    That is what a project's file starts as a command, fills with values of our environment, or
-    has answered by a profile of the user's.
+    True for a project's entry that starts a command, uses our environment variables, or is answered
+    by one of the user's profiles.
     """
     if entry.source.scope != "project":
         return False
@@ -38,38 +38,38 @@ def needs_trust(entry: ServerEntry) -> bool:
     return (
         entry.transport in ("stdio", None)
         or "envFile" in decisive
-        or "profile" in decisive  # the user's own model may be what answers
+        or "profile" in decisive  # the user's own model may answer
         or next(variables_of(decisive), None) is not None
     )
 
 
 def asked_variables(entry: ServerEntry) -> tuple[str, ...]:
-    """The variables of our environment that an entry has, as far as it says."""
+    """The environment variables that an entry uses."""
     decisive = {key: entry.raw[key] for key in _DECISIVE if key in entry.raw}
     return tuple(sorted(set(variables_of(decisive))))
 
 
 def given_values(resolved: dict[str, str], written: Any) -> dict[str, str]:
-    """Variables or headers as the file has them: a placeholder stands for a value of the user's.
+    """Variables or headers as written in the file, with placeholders unresolved.
 
-    Those of an `envFile` are only among the resolved ones.
+    Those of an `envFile` are only in `resolved`.
     """
     values: dict[str, Any] = resolved | (written if isinstance(written, dict) else {})
     return {name: str(value) for name, value in sorted(values.items())}
 
 
 def fingerprint(entry: ServerEntry) -> str:
-    """The content of an entry in 64 characters; other content, or another project, has another."""
-    import hashlib  # 4 ms, and most servers are the user's own
+    """A hash of an entry's content and project, 64 characters long."""
+    import hashlib  # costs 4 ms, and most servers are the user's own
 
     decisive: dict[str, Any] = {key: entry.raw[key] for key in _DECISIVE if key in entry.raw}
-    # A relative command is another program in another folder.
+    # A relative command means another program in another folder.
     content = [os.path.realpath(entry.source.path), entry.name, decisive]
     return hashlib.sha256(msgspec.json.encode(content, order="deterministic")).hexdigest()
 
 
 def _as_confirmed(entry: ServerEntry) -> str:
-    """The fingerprint with the variables of its `envFile`, which may change by themselves."""
+    """The fingerprint including the variables of its `envFile`, which can change separately."""
     if entry.env_file is None:
         return fingerprint(entry)
     import hashlib
@@ -82,7 +82,7 @@ def _as_confirmed(entry: ServerEntry) -> str:
 
 
 class TrustStore:
-    """The entries that were confirmed, in a file of the user's state folder."""
+    """The confirmed entries, in a file in the user's state folder."""
 
     def __init__(self, path: str | None = None, *, here: Environment | None = None) -> None:
         here = here or current_environment()
@@ -92,14 +92,14 @@ class TrustStore:
         return f"<TrustStore {self._path!r} {len(self._read())} entries>"
 
     def is_trusted(self, entry: ServerEntry) -> bool:
-        """Whether an entry may be used: it needs no confirmation, or has it."""
+        """Whether an entry may be used: it needs no confirmation, or was confirmed."""
         return not needs_trust(entry) or _as_confirmed(entry) in self._read()
 
     def trust(self, entry: ServerEntry) -> None:
         """Remember that an entry was confirmed.
 
         Raises:
-            ConfigurationError: it could not be written; the entry may still be used this once.
+            ConfigurationError: it could not be saved; the entry may still be used this time.
         """
         known = self._read()
         known[_as_confirmed(entry)] = {"file": entry.source.path, "server": entry.name}
@@ -107,7 +107,7 @@ class TrustStore:
         write_text(self._path, content.decode() + "\n", is_private=True)
 
     def _read(self) -> dict[str, Any]:
-        """What cannot be read was never confirmed."""
+        """An unreadable file counts as empty."""
         try:
             with open(self._path, "rb") as file:
                 content = msgspec.json.decode(file.read())

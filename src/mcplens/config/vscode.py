@@ -1,4 +1,4 @@
-"""Reader of VS Code's files: `servers`, and `inputs` that the editor asks a person for.
+"""Reader of VS Code's files: `servers`, and `inputs` that the editor prompts for.
 
 `${input:id}` becomes a value that was supplied, or the environment variable of that name. Pure;
 called by other_tools.py.
@@ -18,7 +18,7 @@ _REPLACED: Final = ("command", "args", "env", "envFile", "cwd", "url", "headers"
 
 
 def read_vscode(document: dict[str, Any], reading: Reading) -> Iterator[ImportedServer]:
-    """`mcp.json`, or `mcp.servers` in a `settings.json` of older days."""
+    """`mcp.json`, or `mcp.servers` in an older `settings.json`."""
     if "servers" not in document:
         document = mapping(document.get("mcp"))
     known = {one.id: one for one in map(_input, sequence(document.get("inputs"))) if one}

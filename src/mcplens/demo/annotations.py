@@ -36,7 +36,7 @@ async def write(context: RequestContext) -> Json:
 @tool(
     "notes-clear",
     "Marked as destructive and idempotent: a careful client asks before it calls this.",
-    title="Throw all notes away",
+    title="Delete all notes",
     annotations={"destructiveHint": True, "idempotentHint": True},
 )
 async def clear(context: RequestContext) -> Json:
@@ -46,10 +46,12 @@ async def clear(context: RequestContext) -> Json:
 
 @tool(
     "search-web",
-    "Marked as open-world: it would reach out to things unknown. (It does not.)",
+    "Marked as open-world: it could contact external systems. (It does not.)",
     {"query": {"type": "string"}},
     required=("query",),
     annotations={"readOnlyHint": True, "openWorldHint": True},
 )
 async def search(context: RequestContext) -> Json:
-    return text(f"nothing was searched for {context.arguments['query']!r}: the demo stays at home")
+    return text(
+        f"nothing was searched for {context.arguments['query']!r}: the demo contacts nobody"
+    )

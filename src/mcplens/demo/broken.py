@@ -20,7 +20,7 @@ async def output(context: RequestContext) -> Json:
     return text("seven", structuredContent={"sum": "seven"})
 
 
-@tool("broken-result", "A result whose content is no list, though the protocol wants one.")
+@tool("broken-result", "A result whose content is not a list, as the protocol requires.")
 async def result(context: RequestContext) -> Json:
     return {"content": "just a string"}
 
@@ -30,13 +30,13 @@ async def content(context: RequestContext) -> Json:
     return {"content": [{"type": "hologram", "depth": 3}, {"type": "image"}]}
 
 
-@tool("broken-silent", "Never answers: your timeout is all that ends this call.")
+@tool("broken-silent", "Never answers: only your timeout ends this call.")
 async def silent(context: RequestContext) -> Json:
     await asyncio.get_running_loop().create_future()
     raise Answered
 
 
-@tool("broken-progress", "Progress that goes backwards, and for a token that nobody gave.")
+@tool("broken-progress", "Progress that goes backwards, and progress for an unknown token.")
 async def progress(context: RequestContext) -> Json:
     for value in (3, 1, 2):
         context.progress(value, 2, f"{value} of 2")
@@ -62,8 +62,8 @@ async def flood(context: RequestContext) -> Json:
 
 @tool(
     "broken-question",
-    "Asks the client something that no revision knows, without waiting for the answer. 2026-07-28 "
-    "forbids a server to ask at all.",
+    "Sends the client a request that no revision defines, without waiting for the answer. "
+    "2026-07-28 does not allow requests from servers at all.",
 )
 async def question(context: RequestContext) -> Json:
     context.client.peer.send(
@@ -79,7 +79,7 @@ async def hang_up(context: RequestContext) -> Json:
     raise Answered
 
 
-@tool("broken-crash", "Writes a last word to stderr and ends the server's process with code 3.")
+@tool("broken-crash", "Writes a last line to stderr and ends the server's process with code 3.")
 async def crash(context: RequestContext) -> Json:
     print("Traceback (most recent call last):\n  demo: crashing, as asked", file=sys.stderr)
     sys.stderr.flush()

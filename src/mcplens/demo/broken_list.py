@@ -14,7 +14,7 @@ BROKEN_TOOLS: Final[list[Any]] = [
     {"name": "broken-no-schema", "description": "Has no input schema."},
     {
         "name": "broken-schema",
-        "description": "Has an input schema that is none.",
+        "description": "Has an invalid input schema.",
         "inputSchema": {"type": "objekt", "properties": "many"},
     },
     {"description": "Has no name.", "inputSchema": _OBJECT},
@@ -33,8 +33,8 @@ BROKEN_TOOLS: Final[list[Any]] = [
 
 @tool(
     "broken-list",
-    "Puts broken definitions into the list of tools, or takes them out again; a good client shows "
-    "what is wrong with each, and all the others as before.",
+    "Adds broken definitions to the list of tools, or removes them; a good client shows "
+    "what is wrong with each, and all other tools as before.",
     {"on": {"type": "boolean", "default": True}},
 )
 async def broken_list(context: RequestContext) -> Json:

@@ -19,7 +19,7 @@ def _answer(context: RequestContext, data: bytes) -> Json:
     raise Answered
 
 
-@tool("broken-json", "Answers with something that is no JSON at all.")
+@tool("broken-json", "Answers with something that is not JSON at all.")
 async def no_json(context: RequestContext) -> Json:
     return _answer(context, b"Internal error: see the log")
 
@@ -67,7 +67,10 @@ async def null(context: RequestContext) -> Json:
     return _answer(context, encode_result(context.id, None))
 
 
-@tool("broken-print", "Prints a line among the messages before it answers: the classic of stdio.")
+@tool(
+    "broken-print",
+    "Prints a line between the messages before it answers: the classic stdio mistake.",
+)
 async def stray_line(context: RequestContext) -> Json:
     context.client.peer.send(b"Loading model... done.", during=context.id)
     return text("did you see the stray line?")

@@ -10,7 +10,7 @@ from mcplens.demo.request_context import RequestContext
 
 @tool(
     "wait",
-    "Waits, and stops at once when the call is cancelled; then cancelled-calls knows of it.",
+    "Waits, and stops at once when the call is cancelled; cancelled-calls then lists it.",
     {"seconds": {"type": "number", "minimum": 0, "maximum": 3600, "default": 10}},
 )
 async def wait(context: RequestContext) -> Json:

@@ -18,8 +18,8 @@ async def add(context: RequestContext) -> Json:
     added = context.demo.catalog.added[kind]
     name = f"added-{len(added) + 1}"
     if len(added) >= 100:
-        return text("a hundred entries were added; that will do", isError=True)
-    described = {"name": name, "description": "Was added while the server runs."}
+        return text("100 entries were added, which is the limit", isError=True)
+    described = {"name": name, "description": "Was added at run time."}
     match kind:
         case "tools":
             added.append({**described, "inputSchema": {"type": "object"}})
@@ -33,7 +33,7 @@ async def add(context: RequestContext) -> Json:
 
 @tool(
     "change-reset",
-    "Takes all added entries out of a list again, and announces it.",
+    "Removes all added entries from a list, and announces it.",
     {"list": _LIST},
 )
 async def reset(context: RequestContext) -> Json:
@@ -42,7 +42,7 @@ async def reset(context: RequestContext) -> Json:
     count = len(added)
     added.clear()
     context.demo.subscribers.list_changed(kind)
-    return text(f"{count} entries were taken out")
+    return text(f"{count} entries were removed")
 
 
 @tool(

@@ -137,7 +137,7 @@ def _answers(context: RequestContext) -> dict[str, Json]:
     """The answers of earlier rounds and of this one."""
     given = context.params.get("inputResponses", {})
     if not isinstance(given, dict):
-        raise Fault(INVALID_PARAMS, "inputResponses is no object")
+        raise Fault(INVALID_PARAMS, "inputResponses is not an object")
     state = context.params.get("requestState")
     earlier = {} if state is None else _unseal(context, state)
     return {**earlier, **given}
@@ -155,7 +155,7 @@ def _unseal(context: RequestContext, state: Any) -> dict[str, Json]:
         data = b""
     signature, body = data[:32], data[32:]
     if not hmac.compare_digest(signature, _signature(context, body)):
-        raise Fault(INVALID_PARAMS, "requestState is not what was given out for this request")
+        raise Fault(INVALID_PARAMS, "requestState was not issued for this request")
     answers: dict[str, Json] = msgspec.json.decode(body)
     return answers
 

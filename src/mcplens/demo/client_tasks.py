@@ -46,7 +46,7 @@ async def _as_task(
     context: RequestContext, feature: str, verb: str, method: str, params: Json
 ) -> Json:
     if context.is_stateless:
-        raise ToolFailure("2026-07-28 has no requests to clients, and so no tasks of theirs")
+        raise ToolFailure("2026-07-28 has no requests to clients, so they cannot run tasks")
     if not context.declares("tasks", "requests", feature, verb):
         raise ToolFailure(
             f"this needs a client with the capability tasks.requests.{feature}.{verb}"

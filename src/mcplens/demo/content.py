@@ -7,7 +7,7 @@ from mcplens.demo.registry import Json, text, tool
 from mcplens.demo.request_context import RequestContext
 
 
-@tool("content-text", "A text in several lines, with characters from far away.")
+@tool("content-text", "A text of several lines, with non-Latin characters.")
 async def words(context: RequestContext) -> Json:
     return text('Grüße from the demo 👋\n世界 · мир · عالم\n\ttabs, "quotes" and \\backslashes\\')
 
@@ -40,7 +40,7 @@ async def embedded(context: RequestContext) -> Json:
     }
 
 
-@tool("content-link", "Links to resources, which the client may read; one of them is in no list.")
+@tool("content-link", "Links to resources, which the client may read; one of them is not listed.")
 async def link(context: RequestContext) -> Json:
     listed = {"uri": "demo://markdown", "name": "markdown", "mimeType": "text/markdown"}
     unlisted = {"uri": "demo://greeting/Ada", "name": "greeting", "description": "By a template."}

@@ -53,7 +53,7 @@ async def _ask_until_visited(context: RequestContext) -> Json:
         answer = await ask(context, f"page-{number}", "elicitation/create", _question(page))
         if answer.get("action") != "accept":
             raise ToolFailure(f"the page was not opened: {answer.get('action')}")
-    raise ToolFailure("the page was promised ten times and never visited")
+    raise ToolFailure("the page was accepted ten times but never visited")
 
 
 @tool(

@@ -64,7 +64,7 @@ def page(key: str, items: list[Any], context: RequestContext, size: int = PAGE_S
     """One page of a list, with a cursor to the next if there is one."""
     start = _start(key, context.params.get("cursor"))
     if start > len(items):
-        raise Fault(INVALID_PARAMS, "this cursor leads nowhere")
+        raise Fault(INVALID_PARAMS, "this cursor is past the end of the list")
     result: Json = {key: items[start : start + size]}
     if start + size < len(items):
         result["nextCursor"] = base64.b64encode(f"{key}:{start + size}".encode()).decode()
@@ -80,7 +80,7 @@ def _start(key: str, cursor: Any) -> int:
             return int(number)
     except ValueError:
         pass
-    raise Fault(INVALID_PARAMS, f"{cursor!r} is no cursor of this list")
+    raise Fault(INVALID_PARAMS, f"{cursor!r} is not a cursor of this list")
 
 
 def added_tool(context: RequestContext) -> Json:

@@ -38,6 +38,6 @@ async def message(context: RequestContext) -> Json:
 async def set_level(context: RequestContext) -> Json:
     level = context.params.get("level")
     if level not in LEVELS:
-        raise Fault(INVALID_PARAMS, f"{level!r} is no level: use {', '.join(LEVELS)}")
+        raise Fault(INVALID_PARAMS, f"{level!r} is not a level: use {', '.join(LEVELS)}")
     context.client.log_level = level
     return {}

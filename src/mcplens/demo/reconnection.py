@@ -8,8 +8,8 @@ from mcplens.demo.request_context import RequestContext
 
 @tool(
     "reconnect",
-    "Hangs up while the call is under way: the client comes back after the time that it was told "
-    "(retry) with Last-Event-ID, and finds the answer. Other transports cannot, and just answer.",
+    "Closes the stream during the call: the client reconnects after the time it was given "
+    "(retry) with Last-Event-ID, and gets the answer. Other transports just answer.",
     {"retryMs": {"type": "integer", "minimum": 0, "maximum": 60_000, "default": 200}},
 )
 async def reconnect(context: RequestContext) -> Json:

@@ -123,7 +123,12 @@ def _folder(context: RequestContext) -> Contents:
     ]
 
 
-@resource(TICKER, "ticker", "text/plain", "Subscribe to it: it changes every second, and tells.")
+@resource(
+    TICKER,
+    "ticker",
+    "text/plain",
+    "Subscribe to it: it changes every second, and notifies subscribers.",
+)
 def _ticker(context: RequestContext) -> Contents:
     return {"text": f"tick {context.demo.subscribers.ticks}"}
 

@@ -154,8 +154,8 @@ def _honoured(context: RequestContext, filters: dict[str, Any]) -> Json:
 
 @tool(
     "touch-note",
-    "Changes the resource demo://note and tells its subscribers (notifications/resources/updated). "
-    "demo://ticker does so by itself, every second.",
+    "Changes the resource demo://note and notifies its subscribers "
+    "(notifications/resources/updated). demo://ticker does so by itself, every second.",
     {"times": {"type": "integer", "minimum": 1, "maximum": 100, "default": 1}},
 )
 async def touch(context: RequestContext) -> Json:

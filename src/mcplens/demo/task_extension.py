@@ -34,7 +34,7 @@ async def update_task(context: RequestContext) -> Json:
     task = context.demo.tasks.get(context)
     answers = context.params.get("inputResponses")
     if not isinstance(answers, dict):
-        raise Fault(INVALID_PARAMS, "inputResponses is no object")
+        raise Fault(INVALID_PARAMS, "inputResponses is not an object")
     for key in answers.keys() & task.questions.keys():
         check_answer(key, task.questions[key], answers[key])
         task.answer(key, answers[key])

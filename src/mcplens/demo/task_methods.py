@@ -18,7 +18,7 @@ def created(task: DemoTask) -> Json:
     """What a call that became a task is answered with."""
     return {
         "task": task.summary(),
-        "_meta": {_MODEL_RESPONSE: "The work goes on in the background; ask for it later."},
+        "_meta": {_MODEL_RESPONSE: "The work continues in the background; check on it later."},
     }
 
 

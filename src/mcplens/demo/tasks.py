@@ -146,7 +146,7 @@ class DemoTask:
         waiting = {key: loop.create_future() for key in questions}
         self._answers.update(waiting)
         self.questions.update(questions)
-        self.move("input_required", "The work waits for an answer of the client's.")
+        self.move("input_required", "Waiting for an answer from the client.")
         self.asked.set()
         return {key: await answer for key, answer in waiting.items()}
 
@@ -158,7 +158,7 @@ class DemoTask:
         self._answers.pop(key).set_result(answer)
         if not self.questions:
             self.asked.clear()
-            self.move("working", "The answer came; the work goes on.")
+            self.move("working", "The answer arrived; work continues.")
 
     def refuse(self, key: str, problem: Exception) -> None:
         """The client refuses to answer."""
@@ -191,7 +191,7 @@ class TaskTable:
     def create(self, context: RequestContext, ttl_ms: Any = None) -> DemoTask:
         """A new task for a call; the caller starts it."""
         if len(self.known) >= _MOST_TASKS:
-            raise Fault(INTERNAL_ERROR, f"{_MOST_TASKS} tasks exist; no more are taken")
+            raise Fault(INTERNAL_ERROR, f"{_MOST_TASKS} tasks exist, which is the limit")
         wanted = ttl_ms if isinstance(ttl_ms, int | float) else DEFAULT_TTL_MS
         task = context.task = DemoTask(context, int(min(max(wanted, 1_000), _MOST_TTL_MS)))
         self.known[task.id] = task

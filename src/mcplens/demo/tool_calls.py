@@ -23,7 +23,7 @@ async def call_tool(context: RequestContext) -> Json:
             return added_tool(context)
         raise Fault(INVALID_PARAMS, f"there is no tool called {name!r}")
     if not isinstance(context.params.get("arguments"), dict | None):
-        raise Fault(INVALID_PARAMS, "arguments is no object")
+        raise Fault(INVALID_PARAMS, "arguments is not an object")
     problems = () if tool.checks_itself else _validator(str(name)).findings(context.arguments)
     if problems:
         # The specification wants this in the result, where a model can read it and try again.

@@ -49,10 +49,10 @@ class AccessControl:
         """
         host = headers.get("host", "")
         if not self._is_ours(_host_name(host)):
-            raise Refusal(421, HTTP_REFUSAL, f"this server is not called {host!r}")
+            raise Refusal(421, HTTP_REFUSAL, f"the Host header {host!r} is not allowed")
         origin = headers.get("origin")
         if origin is not None and not self._is_known_origin(origin):
-            raise Refusal(403, HTTP_REFUSAL, f"pages from {origin} may not call this server")
+            raise Refusal(403, HTTP_REFUSAL, f"the Origin {origin} is not allowed")
         if self._token is None:
             return ""
         scheme, _, given = headers.get("authorization", "").partition(" ")
@@ -61,7 +61,7 @@ class AccessControl:
             raise Refusal(
                 401,
                 HTTP_REFUSAL,
-                "this server wants its bearer token",
+                "a valid bearer token is required",
                 headers={"WWW-Authenticate": "Bearer"},
             )
         return self._caller

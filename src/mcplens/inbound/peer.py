@@ -187,7 +187,7 @@ class Peer(ABC):
             text = f"the id {request_id!r} belongs to a request that has no answer yet"
             raise Refusal(400, INVALID_REQUEST, text, request_id=request_id)
         if len(self._waiting) >= self.limits.max_requests:
-            text = f"{len(self._waiting)} requests wait for an answer; no more are taken"
+            text = f"{len(self._waiting)} requests wait for an answer, which is the limit"
             raise Refusal(429, HTTP_REFUSAL, text, request_id=request_id)
 
     def withdraw(self, request_ids: Iterable[RequestId]) -> None:

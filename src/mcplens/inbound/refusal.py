@@ -34,7 +34,7 @@ def status_of(code: int | None) -> int:
 
 def full(what: str) -> Refusal:
     """There is no room for more."""
-    text = f"{what}; no more are taken"
+    text = f"{what}, which is the limit"
     return Refusal(503, HTTP_REFUSAL, text, headers={"Retry-After": "30"})
 
 

@@ -68,17 +68,17 @@ def check_envelope(frame: Frame, headers: Headers | None, parameters: HeaderPara
     meta = meta if isinstance(meta, dict) else {}
     missing = [key for key in (VERSION_KEY, CAPABILITIES_KEY) if key not in meta]
     if missing:
-        raise _refuse(frame, INVALID_PARAMS, f"params._meta lacks {', '.join(missing)}")
+        raise _refuse(frame, INVALID_PARAMS, f"params._meta has no {', '.join(missing)}")
     version = meta[VERSION_KEY]
     # First, so that a client at odds with itself hears that, not that its version is unknown.
     if headers is not None:
         _check_headers(frame, params, version, headers, parameters)
     if not isinstance(version, str):
-        raise _refuse(frame, INVALID_PARAMS, f"{VERSION_KEY} is no string")
+        raise _refuse(frame, INVALID_PARAMS, f"{VERSION_KEY} is not a string")
     if version not in STATELESS_VERSIONS:
         raise unsupported(version, frame)
     if not isinstance(meta[CAPABILITIES_KEY], dict):
-        raise _refuse(frame, INVALID_PARAMS, f"{CAPABILITIES_KEY} is no object")
+        raise _refuse(frame, INVALID_PARAMS, f"{CAPABILITIES_KEY} is not an object")
 
 
 def unsupported(version: str, frame: Frame | None = None) -> Refusal:
@@ -110,7 +110,7 @@ def malformed(message: Malformed) -> Refusal:
         code = INVALID_REQUEST
     except ValueError:
         code = PARSE_ERROR
-    return Refusal(400, code, f"not understood: {message.reason}")
+    return Refusal(400, code, f"not a valid message: {message.reason}")
 
 
 class _Head(msgspec.Struct, gc=False):

@@ -43,7 +43,7 @@ async def serve(
         ConnectError: the port cannot be had.
     """
     if not is_loopback(host) and not app.access.has_token:
-        text = f"{host} can be reached by other machines: serve on {LOOPBACK}, or set a token"
+        text = f"{host} can be reached from other machines: serve on {LOOPBACK}, or set a token"
         raise ConfigurationError("CONFIGURATION_INVALID", text)
     most = (limits or Limits()).max_message_bytes
     listener = listen(host, port)
@@ -100,6 +100,6 @@ def listen(host: str, port: int) -> socket.socket:
         error = classify(problem, f"listening on {host}:{port}", step="listening")
         message = error.message
         if problem.errno == errno.EADDRINUSE:
-            message = f"port {port} of {host} is in use"
+            message = f"port {port} on {host} is already in use"
         raise ConnectError("CONNECTION_FAILED", message, details=error.details) from None
     return listener

@@ -61,7 +61,7 @@ class SessionTable(Generic[S]):
         oldest = next(iter(self._idle_since), None)
         if oldest is None:
             raise full(f"{len(self._sessions)} sessions are open")
-        self._sessions[oldest].close("given up for another session")
+        self._sessions[oldest].close("closed to make room for another session")
 
     def add(self, session: S) -> None:
         self._sessions[session.id] = session
@@ -80,11 +80,13 @@ class SessionTable(Generic[S]):
             Refusal: 400 without an id, 404 where the caller has no session with this one.
         """
         if session_id is None:
-            raise Refusal(400, HTTP_REFUSAL, "no session: send initialize first, or its session id")
+            raise Refusal(
+                400, HTTP_REFUSAL, "no session: send initialize first, or send the session id"
+            )
         session = self._sessions.get(session_id)
         # Another caller's session does not exist for this one.
         if session is None or session.caller != caller:
-            raise Refusal(404, HTTP_REFUSAL, "there is no such session (any more)")
+            raise Refusal(404, HTTP_REFUSAL, "there is no such session, or it has ended")
         return session
 
     def begin(self, session: S) -> None:

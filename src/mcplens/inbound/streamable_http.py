@@ -126,7 +126,7 @@ class StreamableHttp:
                 text = "2026-07-28 has no responses from clients"
                 raise Refusal(400, INVALID_REQUEST, text)
             peer.hand_over(Incoming(frame, Era.STATELESS, exchange.headers))
-            peer.close("a notification stands alone")
+            peer.close("a notification must be sent on its own")
             await exchange.respond(202)
             return
         if len(self._requests) >= self._limits.max_stateless_requests:
@@ -189,7 +189,7 @@ class StreamableHttp:
         finally:
             self.sessions.end(session)
             if session.id not in self.sessions:  # refused, or left before it was told its id
-                session.close("no session came of initialize")
+                session.close("initialize did not create a session")
 
     async def _take(
         self, exchange: AsgiExchange, session: HttpSessionPeer, message: Message, *, is_first: bool
@@ -291,7 +291,7 @@ class StreamableHttp:
         name, _, number = last_event_id.partition("-")
         stream = session.streams.get(name)
         if stream is None or not number.isdecimal() or int(number) > stream.last:
-            text = f"there is no event {last_event_id!r} to resume from (any more)"
+            text = f"there is no event {last_event_id!r} to resume from, or it is no longer kept"
             raise Refusal(400, HTTP_REFUSAL, text)
         if int(number) < stream.forgotten and stream is not standalone:
             text = f"what came after event {last_event_id!r} is no longer kept"

@@ -1,4 +1,4 @@
-"""Which request an answer belongs to. Ids are never used twice, and late answers are known as such.
+"""Correlates answers with requests. Ids are never reused, and late answers are recognised.
 
 Owned by one connection for its whole life, across reconnects. Called by the session.
 """
@@ -11,7 +11,7 @@ from mcplens.protocol.frames import RequestId
 
 T = TypeVar("T")
 
-# Requests that were given up and may still be answered; older ones count as unknown.
+# Abandoned requests that may still be answered; older ones count as unknown.
 LATE_LIMIT: Final = 1_000
 
 
@@ -37,7 +37,7 @@ class Correlation(Generic[T]):
         return self._last_id
 
     def reserve(self, identity: RequestId) -> None:
-        """Never hand out an id that a raw frame used."""
+        """Reserve an id that a raw frame used."""
         if isinstance(identity, int) and identity > self._last_id:
             self._taken.add(identity)
 
@@ -45,11 +45,11 @@ class Correlation(Generic[T]):
         self.waiting[identity] = request
 
     def close(self, identity: RequestId) -> T | None:
-        """The request that this id answers; it waits no longer."""
+        """The request that this id answers; it is no longer pending."""
         return self.waiting.pop(identity, None)
 
     def give_up(self, identity: RequestId) -> T | None:
-        """Stop waiting, but know a late answer when it comes."""
+        """Stop waiting, but recognise a late answer."""
         request = self.waiting.pop(identity, None)
         if request is not None:
             self._late[identity] = request
@@ -58,7 +58,7 @@ class Correlation(Generic[T]):
         return request
 
     def late(self, identity: RequestId) -> T | None:
-        """The request that was given up under this id, once."""
+        """The abandoned request with this id, once."""
         return self._late.pop(identity, None)
 
     def given_up(self, identity: RequestId) -> T | None:
@@ -66,7 +66,7 @@ class Correlation(Generic[T]):
         return self._late.get(identity)
 
     def near_miss(self, identity: RequestId) -> RequestId | None:
-        """A waiting id that this one was probably meant to be: 7 for "7", or "7" for 7."""
+        """The pending id that this one was probably meant to be: 7 for "7", or "7" for 7."""
         other: RequestId | None = None
         if isinstance(identity, int):
             other = str(identity)

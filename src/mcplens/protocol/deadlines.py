@@ -1,6 +1,6 @@
 """How long one request may take: its timeout, restarted by progress, under an absolute maximum.
 
-Pure: the session passes the time in and asks when to look again.
+Pure: the session passes the time in and asks when to check again.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ NEVER: Final = inf
 
 
 class Deadline:
-    """The two clocks of a request; both stand still while a person answers the server."""
+    """The timeout and the maximum of a request; both pause while a person answers the server."""
 
     __slots__ = ("_max_end", "_paused_at", "_pauses", "_resets", "_timeout_end", "_timeout_s")
 
@@ -40,17 +40,17 @@ class Deadline:
         return self._pauses > 0
 
     def due(self) -> float:
-        """When the request expires, as things stand; NEVER while paused or without limit."""
+        """When the request expires; NEVER while paused or without a limit."""
         return NEVER if self._pauses else min(self._timeout_end, self._max_end)
 
     def progress(self, now: float) -> None:
         """Progress restarts the request's timeout, never the maximum."""
         if self._resets:
-            # While paused it is the time of the pause: resuming adds all that stood still.
+            # While paused, use the time of the pause: resuming adds the paused time.
             self._timeout_end = (self._paused_at if self._pauses else now) + self._timeout_s
 
     def restart(self, now: float, timeout_s: float | None, max_total_s: float | None) -> None:
-        """From now on these limits hold, as for a request that was sent now."""
+        """Apply new limits, as if the request were sent now."""
         start = self._paused_at if self._pauses else now
         self._timeout_s = NEVER if timeout_s is None else timeout_s
         self._timeout_end = start + self._timeout_s

@@ -1,4 +1,4 @@
-"""Elicitation as values: whether an answer fits the form or URL that a server asks with.
+"""Elicitation as values: validates answers against the form or URL that a server asks with.
 
 Validates and builds answers; the session decides who answers and when. Findings are advice, as
 sentences: an invalid answer can still be sent on purpose. Fields are read in `form_fields.py`, URLs
@@ -35,9 +35,9 @@ __all__ = [
 ]
 
 ACTIONS: Final = ("accept", "decline", "cancel")
-# More problems than this help nobody.
+# Listing more problems than this does not help.
 _MOST_FINDINGS: Final = 20
-# Optional fields that an example fills: each is judged with the whole form.
+# Optional fields that an example fills: each is validated with the whole form.
 _MOST_OPTIONAL: Final = 100
 _FORMATS: Final = ("email", "uri", "date", "date-time")
 # Keywords that make a schema more than a flat list of fields.
@@ -55,7 +55,7 @@ _DATE_TIME: Final = re.compile(
 
 
 def mode_of(params: Any) -> str:
-    """`form` or `url`, or whatever else the server wrote; an absent mode is a form."""
+    """`form`, `url`, or any other mode the server wrote; an absent mode means a form."""
     mode = _dict(params).get("mode")
     if mode is None:
         return "form"
@@ -94,7 +94,7 @@ def example_content(schema: Any) -> dict[str, Any]:
 
 
 def _choices_made(fields: list[Field], content: dict[str, Any]) -> Iterator[tuple[str, list[Any]]]:
-    """Nobody ticks the same box twice, whether or not the schema forbids it."""
+    """Choices without duplicates, even where the schema allows them."""
     for field in fields:
         chosen = _list(content.get(field.name)) if field.kind == "choices" else []
         if not field.has_default and 1 < len(chosen) <= len(field.options):
@@ -102,25 +102,25 @@ def _choices_made(fields: list[Field], content: dict[str, Any]) -> Iterator[tupl
 
 
 def schema_findings(schema: Any) -> tuple[str, ...]:
-    """What in the schema breaks the rules for forms: a flat object of simple fields."""
+    """What in the schema violates the rules for forms: a flat object of simple fields."""
     if not isinstance(schema, dict):
         return ("the schema must be an object",)
     return tuple(islice(_form_findings(schema), _MOST_FINDINGS))
 
 
 def answer_findings(params: Any, result: Any) -> tuple[str, ...]:
-    """What is wrong with an answer; a schema that cannot judge it (see `unjudged`) is no fault."""
+    """What is wrong with an answer; nothing if the schema cannot be used (see `unjudged`)."""
     if not isinstance(result, dict):
         return ("the answer must be an object with an action",)
     action, mode = result.get("action"), mode_of(params)
     if action not in ACTIONS:
         return (f"action: must be {', '.join(ACTIONS[:-1])} or {ACTIONS[-1]}",)
     if action != "accept":
-        return (f"content: {action} carries none",) if "content" in result else ()
+        return (f"content: must be left out with {action}",) if "content" in result else ()
     if mode == "url":
-        return ("content: an answer to a URL carries none",) if "content" in result else ()
+        return ("content: must be left out of an answer to a URL",) if "content" in result else ()
     if mode != "form":
-        return ()  # nobody knows what a mode of the future wants
+        return ()  # the rules of an unknown mode are not known
     content = result.get("content")
     if not isinstance(content, dict):
         return ("content: must be an object when a form is accepted",)
@@ -128,7 +128,7 @@ def answer_findings(params: Any, result: Any) -> tuple[str, ...]:
 
 
 def unjudged(params: Any) -> str | None:
-    """Why answers to this form cannot be judged; None if they can be, or if it is no form."""
+    """Why answers to this form cannot be validated; None if they can, or if it is not a form."""
     if mode_of(params) != "form":
         return None
     try:
@@ -152,7 +152,7 @@ def _form_findings(schema: dict[str, Any]) -> Iterator[str]:
         yield 'type: must be "object"'
     for keyword in _NOT_FLAT:
         if keyword in schema:
-            yield f"{keyword}: a form is a flat list of fields, without it"
+            yield f"{keyword}: not allowed: a form is a flat list of fields"
     properties = schema.get("properties")
     if not isinstance(properties, dict):
         yield "properties: must be an object"
@@ -163,7 +163,7 @@ def _form_findings(schema: dict[str, Any]) -> Iterator[str]:
         if not isinstance(name, str):
             yield "required: must be a list of names"
         elif name not in _dict(properties):
-            yield f"required: {name!r} is no field"
+            yield f"required: {name!r} is not a field"
     for field in fields_of(schema):
         part = schema["properties"][field.name]
         if not isinstance(part, dict):
@@ -178,7 +178,7 @@ def _form_findings(schema: dict[str, Any]) -> Iterator[str]:
 
 def _part_findings(field: Field, part: dict[str, Any]) -> Iterator[str]:
     if "$ref" in part:
-        yield "a form has no references; the field must be written out"
+        yield "a form cannot use references; write the field out"
     if isinstance(part.get("type"), list):
         yield "a field has one type, not a list of them"
     if "enum" in part and not _list(part["enum"]):
@@ -196,7 +196,7 @@ def _part_findings(field: Field, part: dict[str, Any]) -> Iterator[str]:
         yield f"format: must be {', '.join(_FORMATS[:-1])} or {_FORMATS[-1]}"
     for low, high in ((field.min, field.max), (field.min_items, field.max_items)):
         if low is not None and high is not None and low > high:
-            yield "no value can keep its limits: the least is above the most"
+            yield "no value can satisfy its limits: the minimum is above the maximum"
     if field.has_default:
         yield from (f"default: {finding}" for finding in value_findings(field, field.default))
 
@@ -232,14 +232,16 @@ def _judge(schema: Any) -> Any:
     def judge(value: Any) -> tuple[str, ...]:
         try:
             return validator.findings(value)
-        except Exception as problem:  # too deep, or no JSON: the library raises many kinds
-            return (f"the value: cannot be judged: {(str(problem) or 'no JSON')[:200]}",)
+        except (
+            Exception
+        ) as problem:  # too deep, or not JSON: the library raises several kinds of errors
+            return (f"the value: cannot be validated: {(str(problem) or 'not JSON')[:200]}",)
 
     return judge
 
 
 def _format_findings(field: Field, value: Any) -> Iterator[str]:
-    """JSON Schema takes formats for remarks; the server that asked will not."""
+    """JSON Schema does not enforce formats; the server that asked will."""
     if field.kind != "string" or not isinstance(value, str):
         return
     match field.format:
@@ -266,7 +268,7 @@ def _is_date_time(text: str) -> bool:
     if match is None:
         return False
     try:
-        # A leap second is legal, and Python knows none.
+        # A leap second is legal, but Python does not support it.
         datetime.fromisoformat(f"{match[1]}T{match[2].removesuffix(':60')}{match[4].upper()}")
     except ValueError:
         return False

@@ -58,7 +58,7 @@ _NEEDS: Final[dict[str, tuple[str, ...]]] = {
     "tasks/result": ("tasks",),
 }
 
-# Methods that one era has and the other has not, with what to use instead.
+# Methods that exist in only one era, with what to use instead.
 _HANDSHAKE_ONLY: Final = {
     "initialize": "server/discover",
     "ping": "server/discover",
@@ -119,7 +119,7 @@ def envelope_meta(
 LOG_LEVEL: Final = _META + "logLevel"
 
 
-# Which parameter names the thing that a request is about, for the Mcp-Name header.
+# The parameter that names the subject of a request, for the Mcp-Name header.
 _NAMED_BY: Final = {
     "tools/call": "name",
     "prompts/get": "name",
@@ -144,7 +144,7 @@ _SENTINEL: Final = re.compile(r"=\?base64\?.*\?=", re.ASCII | re.DOTALL)
 
 
 def header_value(text: str) -> str:
-    """A value as it may stand in a header: plain ASCII as it is, anything else as base64."""
+    """A value as a header can hold it: plain ASCII unchanged, anything else as base64."""
     if _PLAIN_VALUE.fullmatch(text) and not _SENTINEL.fullmatch(text):
         return text
     encoded = base64.b64encode(text.encode("utf-8", "surrogatepass")).decode()
@@ -158,7 +158,7 @@ HeaderPath = tuple[str, ...]
 
 
 class InvalidHeaderAnnotation(ValueError):
-    """An `x-mcp-header` annotation that breaks the rules, so the tool must not be offered."""
+    """An invalid `x-mcp-header` annotation; the tool must not be offered."""
 
 
 def header_parameters(input_schema: object) -> dict[str, HeaderPath]:
@@ -171,7 +171,7 @@ def header_parameters(input_schema: object) -> dict[str, HeaderPath]:
     _collect_headers(input_schema, (), found, is_reachable=True)
     names = [name.lower() for name in found]
     if len(set(names)) != len(names):
-        raise InvalidHeaderAnnotation("two parameters claim the same header")
+        raise InvalidHeaderAnnotation("two parameters use the same header")
     return found
 
 
@@ -200,13 +200,15 @@ def _add_header(
     name, kind = schema["x-mcp-header"], schema.get("type")
     where = ".".join(path) or "the schema itself"
     if not isinstance(name, str) or not _TOKEN.fullmatch(name):
-        raise InvalidHeaderAnnotation(f"x-mcp-header of {where} is no header name: {name!r}")
+        raise InvalidHeaderAnnotation(
+            f"x-mcp-header of {where} is not a valid header name: {name!r}"
+        )
     if not is_reachable or not path:
         raise InvalidHeaderAnnotation(f"x-mcp-header of {where} is not on a plain property")
     if kind not in ("string", "integer", "boolean"):
         raise InvalidHeaderAnnotation(f"x-mcp-header of {where} is on type {kind!r}")
     if any(name.lower() == other.lower() for other in found):
-        raise InvalidHeaderAnnotation(f"the header {name} is claimed twice")
+        raise InvalidHeaderAnnotation(f"the header {name} is used twice")
     found[name] = path
 
 

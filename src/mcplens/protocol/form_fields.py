@@ -1,7 +1,7 @@
-"""The fields of a form, read from its schema, and what a person typed turned into their values.
+"""Parses the fields of a form from its schema, and converts typed text into their values.
 
-Knows every way in which servers write a choice. Whether a value keeps its limits is judged in
-`elicitation.py`, which hands these names on.
+Knows every way in which servers write a choice. Limits are checked in `elicitation.py`, which
+re-exports these names.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from mcplens.protocol.schema_references import resolve
 
 Kind: TypeAlias = Literal["string", "number", "integer", "boolean", "choice", "choices", "other"]
 
-# A form's reference leads to another a few times at most.
+# References to references are followed at most this often.
 _MOST_STEPS: Final = 8
-# Whole numbers beyond it are not the same in every JSON library.
+# Larger integers are not exact in every JSON library.
 _LARGEST: Final = 2**63 - 1
-# Nobody types more digits by intention.
+# Nobody types more digits on purpose.
 _LONGEST_NUMBER: Final = 400
 _YES: Final = ("yes", "y", "true", "t", "on", "1")
 _NO: Final = ("no", "n", "false", "f", "off", "0")
@@ -36,7 +36,7 @@ class Field(msgspec.Struct, frozen=True, kw_only=True):
     description: str | None = None
     kind: Kind
     is_required: bool = False
-    default: Any = None  # null says that there is none: an answer cannot carry it
+    default: Any = None  # null means no default: an answer cannot contain it
     has_default: bool = False
     options: list[tuple[Any, str]] = []
     min: int | float | None = None
@@ -55,17 +55,17 @@ class Field(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def fields_of(schema: Any) -> list[Field]:
-    """The fields of a form in their order; a schema that is none has none."""
+    """The fields of a form in order; an invalid schema has none."""
     required = {name for name in _list(_dict(schema).get("required")) if isinstance(name, str)}
     properties = _dict(_dict(schema).get("properties"))
     return [_field(schema, name, part, name in required) for name, part in properties.items()]
 
 
 def from_text(field: Field, text: str) -> Any:
-    """What a person typed, as the field's value; limits are for `value_findings` to judge.
+    """Typed text as the field's value; `value_findings` checks the limits.
 
     Raises:
-        ValueError: the text means no such value; the message says what to type.
+        ValueError: not a valid value; the message says what to type.
     """
     match field.kind:
         case "string":
@@ -242,7 +242,7 @@ def _option_at(field: Field, text: str) -> int | None:
 def _ask_for_option(field: Field, text: str) -> str:
     titles = [title for _, title in field.options[:10]]
     more = ", …" if len(field.options) > len(titles) else ""
-    return f"{text[:80]!r} is none of: {', '.join(titles)}{more} (or 1 to {len(field.options)})"
+    return f"{text[:80]!r} is not one of: {', '.join(titles)}{more} (or 1 to {len(field.options)})"
 
 
 def _shown(value: Any) -> str:

@@ -1,4 +1,4 @@
-"""JSON-RPC frames: parse bytes into values, write values as bytes; Malformed is a value too.
+"""JSON-RPC frames: parse bytes into values, serialise values as bytes; Malformed is a value too.
 
 A frame keeps its bytes as they came; only the envelope is decoded, params and results stay raw.
 Owns no ids and no state. Called by the transports (in) and the session (out).
@@ -65,21 +65,21 @@ class Frame(msgspec.Struct, frozen=True):
     error: RpcError | None = None
 
     def value(self) -> Any:
-        """The body decoded; None where there is none. Raises ValueError where it is no JSON."""
+        """The body decoded; None if absent. Raises ValueError if it is not valid JSON."""
         return None if self.body is ABSENT else decode_value(self.body)[0]
 
 
 class Malformed(msgspec.Struct, frozen=True):
-    """Bytes that are no JSON-RPC message, with the reason and the request ids legible in them."""
+    """Bytes that are not a JSON-RPC message, with the reason and any readable request ids."""
 
     raw: bytes
     reason: str
     ids: tuple[RequestId, ...] = ()
-    is_reply_like: bool = False  # it may be the answer to a request; a stray log line is not
+    is_reply_like: bool = False  # it may be the answer to a request, unlike a stray log line
 
 
 class Batch(msgspec.Struct, frozen=True):
-    """A JSON array of messages, legal in 2025-03-26 alone."""
+    """A JSON array of messages, legal only in 2025-03-26."""
 
     raw: bytes
     members: tuple[Frame | Malformed, ...]
@@ -104,12 +104,12 @@ _encode = msgspec.json.Encoder().encode
 
 _RESULT: Final = Kind.RESULT  # looking a member up costs a third of decoding a small frame
 
-# Everything that msgspec raises for bytes that it does not take.
+# Everything that msgspec raises for bytes that it cannot decode.
 _UNDECODABLE: Final = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 
 
 def parse(data: bytes) -> Message:
-    """Read one message; whatever it is, it comes back as a value."""
+    """Parse one message; malformed input is returned as a value too."""
     try:
         envelope = _decode_envelope(data)
     except _UNDECODABLE as problem:
@@ -129,7 +129,7 @@ def parse(data: bytes) -> Message:
 
 
 def _judge(data: bytes, envelope: _Envelope) -> Message:
-    """An envelope that is no request, notification or result: an error reply, or malformed."""
+    """An envelope that is not a request, notification or result: an error reply, or malformed."""
     identity = None if envelope.id is UNSET else envelope.id
     has_result, has_error = envelope.result is not ABSENT, envelope.error is not ABSENT
     is_reply = envelope.method is UNSET
@@ -140,7 +140,7 @@ def _judge(data: bytes, envelope: _Envelope) -> Message:
 
     if envelope.jsonrpc != "2.0":
         if not (has_result or has_error or ids or not is_reply):
-            return Malformed(data, "a JSON object that is no JSON-RPC message")
+            return Malformed(data, "a JSON object that is not a JSON-RPC message")
         shown = f'"{envelope.jsonrpc}"' if envelope.jsonrpc else "missing"
         return malformed(f'"jsonrpc" is {shown} instead of "2.0"')
     if not is_reply:
@@ -156,12 +156,12 @@ def _judge(data: bytes, envelope: _Envelope) -> Message:
     try:
         error = _decode_error(envelope.error)
     except _UNDECODABLE as problem:
-        return malformed(f'"error" is no error object: {_shorten(problem)}')
+        return malformed(f'"error" is not an error object: {_shorten(problem)}')
     return Frame(data, Kind.ERROR, identity, "", ABSENT, error)
 
 
 def _diagnose(data: bytes, problem: Exception) -> Message:
-    """Say what is wrong with bytes that do not decode, and save what can be read of them."""
+    """Diagnose bytes that do not decode, and recover what can be read of them."""
     text = data.strip(b" \t\r\n")
     if not text:
         return Malformed(data, "an empty message")
@@ -174,7 +174,7 @@ def _diagnose(data: bytes, problem: Exception) -> Message:
         reason = f"wrong type in the envelope: {_shorten(problem)}"
         return Malformed(data, reason, ids, _looks_like_reply(data))
     if text[:1] != b"{" and not text.startswith((b"\xef\xbb\xbf", b"\0")):
-        return Malformed(data, "no JSON object", ids, is_reply_like=False)
+        return Malformed(data, "not a JSON object", ids, is_reply_like=False)
     tolerant = _with_lone_surrogates(data)
     if tolerant is not None:
         return tolerant
@@ -185,7 +185,7 @@ def _diagnose_array(data: bytes, problem: Exception) -> Message:
     try:
         members = _decode_members(data)
     except _UNDECODABLE:
-        reason = f"an array that is no valid JSON: {_shorten(problem)}"
+        reason = f"an array that is not valid JSON: {_shorten(problem)}"
         return Malformed(data, reason, readable_ids(data), _looks_like_reply(data))
     if not members:
         return Malformed(data, "an empty array")
@@ -224,13 +224,13 @@ def _with_lone_surrogates(data: bytes) -> Frame | None:
 
 
 def _refuse(constant: str) -> Any:
-    """NaN and Infinity, which Python alone takes for JSON."""
-    raise ValueError(f"{constant} is no JSON")
+    """NaN and Infinity, which Python accepts but JSON does not allow."""
+    raise ValueError(f"{constant} is not valid JSON")
 
 
 def _reason(text: bytes, problem: Exception) -> str:
     if text.startswith(b"\xef\xbb\xbf"):
-        return "a byte order mark stands before the JSON"
+        return "a byte order mark before the JSON"
     if b"\0" in text:
         return f"a NUL byte in the JSON: {_shorten(problem)}"
     if isinstance(problem, UnicodeDecodeError):
@@ -239,7 +239,7 @@ def _reason(text: bytes, problem: Exception) -> str:
 
 
 def _looks_like_reply(data: bytes) -> bool:
-    """Broken, but by its keys an answer: a broken notification must fail nobody's request."""
+    """Broken, but its keys say it is a reply: a broken notification must not fail any request."""
     head = data[:4096]
     if b'"method"' in head and "method" in top_level_spans(head):
         return False
@@ -257,10 +257,10 @@ def too_long(head: bytes, limit_bytes: int) -> Malformed:
 
 
 def decode_value(raw: Raw | bytes) -> tuple[Any, tuple[str, ...]]:
-    """Decode a JSON value as well as it goes; the second item says what is wrong with it.
+    """Decode a JSON value leniently; the second item says what is wrong with it.
 
     Raises:
-        ValueError: it is no JSON, or nested too deeply to be a value.
+        ValueError: it is not valid JSON, or nested too deeply.
     """
     try:
         return msgspec.json.decode(raw), ()
@@ -313,12 +313,12 @@ def encode_notification(method: str, params: Any = None) -> bytes:
 
 
 def encode_result(identity: RequestId, result: Any) -> bytes:
-    """An answer to a request of the server's."""
+    """A result for a request of the server."""
     return _encode({"jsonrpc": "2.0", "id": identity, "result": result})
 
 
 def encode_error(identity: RequestId | None, code: int, message: str, data: Any = None) -> bytes:
-    """A refusal of a request of the server's."""
+    """An error reply to a request of the server."""
     error: dict[str, Any] = {"code": code, "message": message}
     if data is not None:
         error["data"] = data

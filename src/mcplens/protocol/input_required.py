@@ -1,7 +1,7 @@
-"""What a server wants to know before it answers: results of 2026-07-28 that are `input_required`.
+"""Results of 2026-07-28 that are `input_required`: the server asks before it answers.
 
-Reads the questions and keeps the state as the bytes that it came in. Who answers them, and when the
-request is sent again, is session/input_rounds.py's; a task's questions are read here too.
+Parses the questions and keeps the state as raw bytes. session/input_rounds.py decides who answers
+and when the request is sent again; a task's questions are parsed here too.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from mcplens.protocol.json_recovery import top_level_spans
 # The methods that may be answered like this, and those that a server may ask for.
 MAY_ASK: Final = frozenset({"tools/call", "prompts/get", "resources/read"})
 ASKABLE: Final = ("elicitation/create", "sampling/createMessage", "roots/list")
-# More questions at once are nobody's to answer.
+# Nobody can answer more questions at once.
 MOST_QUESTIONS: Final = 1_000
 
 _NULL: Final = b"null"
@@ -63,13 +63,15 @@ def read_input_requests(raw: Raw | bytes | None) -> tuple[InputRequest, ...]:
     """The questions of an `inputRequests` member.
 
     Raises:
-        InputProblem: it is no object of questions.
+        InputProblem: it is not an object of questions.
     """
     if raw is None or bytes(raw) == _NULL:
         return ()
     fields = members(raw, "inputRequests")
     if len(fields) > MOST_QUESTIONS:
-        raise InputProblem(f"inputRequests has {len(fields)} questions; {MOST_QUESTIONS} are taken")
+        raise InputProblem(
+            f"inputRequests has {len(fields)} questions; the limit is {MOST_QUESTIONS}"
+        )
     return tuple(_read_request(key, bytes(value)) for key, value in fields.items())
 
 
@@ -80,30 +82,30 @@ def _read_request(key: str, raw: bytes) -> InputRequest:
     except ValueError as problem:
         raise InputProblem(f"{where} cannot be read: {problem}") from None
     if not isinstance(value, dict):
-        raise InputProblem(f"{where} is no object but {type(value).__name__}")
+        raise InputProblem(f"{where} must be an object, not {type(value).__name__}")
     method, params = value.get("method"), value.get("params")
     if method not in ASKABLE:
         raise InputProblem(f"{where} asks for {method!r}; only {', '.join(ASKABLE)} can be asked")
     if params is not None and not isinstance(params, dict):
-        raise InputProblem(f"{where} has params that are no object but {type(params).__name__}")
+        raise InputProblem(f"the params of {where} must be an object, not {type(params).__name__}")
     return InputRequest(key, method, params or {}, raw)
 
 
 def members(raw: Raw | bytes, what: str) -> dict[str, Raw]:
-    """The members of an object, each as the bytes that it came in.
+    """The members of an object, each as its raw bytes.
 
     Raises:
-        InputProblem: it is no object.
+        InputProblem: it is not an object.
     """
     try:
         return _decode_members(raw)
     except msgspec.ValidationError:
-        raise InputProblem(f"{what} is no object") from None
+        raise InputProblem(f"{what} is not an object") from None
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        # JSON that is unusual but right, such as a lone surrogate: it is not ours to refuse.
+        # JSON that is unusual but valid, such as a lone surrogate, is not refused.
         data = bytes(raw).strip()
     if not data.startswith(b"{"):
-        raise InputProblem(f"{what} is no object")
+        raise InputProblem(f"{what} is not an object")
     return {key: Raw(data[slice(*span)].strip()) for key, span in top_level_spans(data).items()}
 
 

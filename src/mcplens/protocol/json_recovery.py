@@ -1,4 +1,4 @@
-"""Reads what can be read of broken JSON: top-level keys, their spans, and readable ids.
+"""Recovers what it can from broken JSON: top-level keys, their spans, and readable ids.
 
 Used only when a frame does not decode; it never raises and is linear in what it looks at.
 Called by frames.py.
@@ -54,7 +54,7 @@ def top_level_spans(data: bytes) -> dict[str, tuple[int, int]]:
 
 
 def readable_ids(data: bytes) -> tuple[RequestId, ...]:
-    """The ids that broken JSON answers, where they can be read; not the id of a request."""
+    """The ids that broken JSON answers, as far as readable; not the id of a request."""
     head = data[:SCAN_LIMIT_BYTES].lstrip(b"\xef\xbb\xbf \t\r\n\0")
     if head.startswith(b"["):
         return _batch_ids(head)

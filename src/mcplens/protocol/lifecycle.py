@@ -1,6 +1,6 @@
-"""The connection state machine: five states, eleven transitions, one place that moves.
+"""The connection state machine: five states, eleven transitions.
 
-Pure: `Lifecycle.apply` gives the next value or refuses. Driven by session/connection.py.
+Pure: `Lifecycle.apply` returns the next value or raises. Driven by session/connection.py.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Transition(Enum):
 _S = ConnectionState
 _T = Transition
 
-# The last two: a connect that is called off, and disconnect() in ERROR, which is give_up.
+# The last two: a cancelled connect, and disconnect() in ERROR, which is give_up.
 TRANSITIONS: Final[dict[tuple[ConnectionState, Transition], ConnectionState]] = {
     (_S.DISCONNECTED, _T.CONNECT): _S.CONNECTING,
     (_S.CONNECTING, _T.HANDSHAKE_COMPLETE): _S.CONNECTED,
@@ -69,7 +69,7 @@ class IllegalTransition(Exception):
 
 
 class Lifecycle(msgspec.Struct, frozen=True):
-    """Where a connection stands: its state, the retries so far, and the last failure."""
+    """The status of a connection: its state, the retries so far, and the last failure."""
 
     state: ConnectionState = ConnectionState.DISCONNECTED
     retry_count: int = 0

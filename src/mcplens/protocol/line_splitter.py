@@ -1,4 +1,4 @@
-"""Cuts a byte stream into lines, in time linear in its length, with a limit on one line.
+"""Splits a byte stream into lines, in linear time, with a limit on the length of a line.
 
 Called by the stdio transport (messages and stderr).
 """
@@ -9,12 +9,12 @@ from collections.abc import Iterator
 
 from mcplens.protocol.frames import Malformed, too_long
 
-# What is kept of a line that is over the limit, so that it can be shown.
+# The part of an overlong line that is kept, so that it can be shown.
 KEPT_OF_TOO_LONG_BYTES = 64 * 1024
 
 
 class LineSplitter:
-    """Feed it chunks; it gives lines without their newline, and too long ones as Malformed."""
+    """Feed it chunks; it returns lines without their newline, and overlong ones as Malformed."""
 
     def __init__(self, limit_bytes: int) -> None:
         self._limit = limit_bytes
@@ -41,7 +41,7 @@ class LineSplitter:
 
     @property
     def unfinished(self) -> bytes:
-        """How the line begins whose end has not come, as far as it came at once; b"" if none."""
+        """The start of the unfinished line, as far as it came in one chunk; b"" if none."""
         return self._parts[0] if self._parts else b""
 
     def flush(self) -> bytes | Malformed | None:

@@ -1,4 +1,4 @@
-"""Sampling in the words of OpenAI's chat API, and back. Pure; called by session/model.py."""
+"""Converts sampling to and from OpenAI's chat API. Pure; called by session/model.py."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def _chat_tool(tool: dict[str, Any]) -> dict[str, Any]:
 
 
 def _chat_messages(message: Any) -> Iterator[dict[str, Any]]:
-    """One message of ours may be several of theirs: each tool's result is one of its own."""
+    """One MCP message may become several chat messages: each tool result is its own message."""
     if not isinstance(message, dict):
         return
     content = message.get("content")
@@ -95,14 +95,14 @@ def _chat_part(block: dict[str, Any]) -> dict[str, Any]:
 
 
 def _simplest(parts: list[dict[str, Any]]) -> Any:
-    """Many endpoints know plain text only, so text alone is sent as that."""
+    """Many endpoints accept only plain text, so text alone is sent as a string."""
     if all(part["type"] == "text" for part in parts):
         return "\n".join(part["text"] for part in parts) or None
     return parts
 
 
 def _result_text(block: dict[str, Any]) -> str:
-    """What a tool gave; the chat API has text alone for that, and no sign of failure."""
+    """A tool's result as text; the chat API has no other form for it, and no error flag."""
     text = "\n".join(map(_as_text, _list(block.get("content"))))
     if not text and block.get("structuredContent") is not None:
         text = msgspec.json.encode(block["structuredContent"]).decode()
@@ -110,7 +110,7 @@ def _result_text(block: dict[str, Any]) -> str:
 
 
 def _as_text(block: Any) -> str:
-    """A block in words; of what only eyes and ears can take, its kind."""
+    """A content block as text; for images and audio only their type."""
     if not isinstance(block, dict):
         return str(block)
     if isinstance(block.get("text"), str):
@@ -124,7 +124,7 @@ def answer_from_chat(reply: Any, params: Any, model: str) -> dict[str, Any]:
     """The result of sampling/createMessage for what the endpoint answered.
 
     Raises:
-        ValueError: it is no answer, and why.
+        ValueError: not a valid answer; the message says why.
     """
     choices = _list(reply.get("choices")) if isinstance(reply, dict) else []
     choice = choices[0] if choices and isinstance(choices[0], dict) else {}
@@ -153,8 +153,8 @@ def _said(message: dict[str, Any]) -> str:
 
 
 def _stop_reason(reason: Any) -> str:
-    """Theirs in our words; others stay as they are, which the specification allows."""
-    if not isinstance(reason, str) or reason == "tool_calls":  # without any
+    """The finish reason as MCP's stop reason; the specification allows unknown ones."""
+    if not isinstance(reason, str) or reason == "tool_calls":  # no reason given
         return "endTurn"
     return _STOP_REASONS.get(reason, reason)
 
@@ -181,9 +181,9 @@ def _tool_use(call: Any) -> dict[str, Any]:
         try:
             arguments = msgspec.json.decode(arguments)
         except msgspec.DecodeError as problem:
-            raise ValueError(f"the arguments of {name} are no JSON: {problem}") from None
+            raise ValueError(f"the arguments of {name} are not valid JSON: {problem}") from None
     if not isinstance(arguments, dict):
-        raise ValueError(f"the arguments of {name} are no object")
+        raise ValueError(f"the arguments of {name} are not an object")
     identity = call.get("id")
     known = identity if isinstance(identity, str) else ""
     return {"type": "tool_use", "id": known, "name": name, "input": arguments}

@@ -1,4 +1,4 @@
-"""The results of MCP methods as typed values, and what is wrong with a result that does not fit.
+"""The results of MCP methods as typed values, and what is wrong with an invalid result.
 
 Decoding is tolerant of unknown fields and strict about known ones; every value keeps its raw bytes.
 One broken item of a list never hides the others: it becomes an item with `problem` set.
@@ -16,7 +16,7 @@ from mcplens.protocol.frames import decode_value
 
 
 class ShapeError(Exception):
-    """A result that breaks the shape which its method promises."""
+    """A result that violates its method's schema."""
 
 
 class Content(msgspec.Struct, rename="camel", omit_defaults=True):
@@ -47,7 +47,7 @@ _REQUIRED = {
 
 
 class ToolResult(msgspec.Struct, rename="camel", kw_only=True):
-    """What tools/call gave; `is_error` is the tool's own failure and is never raised."""
+    """The result of tools/call; `is_error` is the tool's own failure and is never raised."""
 
     content: list[Content]
     structured_content: Any = None
@@ -138,7 +138,7 @@ class ResourceContents(msgspec.Struct, rename="camel"):
 
 
 class ReadResult(msgspec.Struct, kw_only=True):
-    """What resources/read gave."""
+    """The result of resources/read."""
 
     contents: list[ResourceContents]
     raw: bytes = msgspec.field(default=b"", name="$mcplens.raw")
@@ -150,7 +150,7 @@ class PromptMessage(msgspec.Struct):
 
 
 class PromptResult(msgspec.Struct, kw_only=True):
-    """What prompts/get gave."""
+    """The result of prompts/get."""
 
     messages: list[PromptMessage]
     description: str | None = None
@@ -164,7 +164,7 @@ class CompletionValues(msgspec.Struct, rename="camel"):
 
 
 class Completion(msgspec.Struct, kw_only=True):
-    """What completion/complete gave."""
+    """The result of completion/complete."""
 
     completion: CompletionValues
     raw: bytes = msgspec.field(default=b"", name="$mcplens.raw")
@@ -198,13 +198,13 @@ def decode_result(raw: Raw | bytes, shape: type[R]) -> R:
     """A result as its type.
 
     Raises:
-        ShapeError: it breaks the shape; the message says where.
+        ShapeError: the result is invalid; the message says where.
     """
     return _decode_result(raw, shape)[0]
 
 
 def _decode_result(raw: Raw | bytes, shape: type[R]) -> tuple[R, tuple[str, ...]]:
-    """A result as its type, and what is odd about its JSON."""
+    """A result as its type, and findings about its JSON."""
     decoder = _decoders.get(shape)
     if decoder is None:
         decoder = _decoders[shape] = msgspec.json.Decoder(shape)
@@ -218,7 +218,7 @@ def _decode_result(raw: Raw | bytes, shape: type[R]) -> tuple[R, tuple[str, ...]
 
 
 def _decode_leniently(raw: bytes, shape: type[R], problem: Exception) -> tuple[R, tuple[str, ...]]:
-    """A lone surrogate or a byte that is no UTF-8 does not take the rest of the result away."""
+    """Decodes the rest despite a lone surrogate or a byte that is not UTF-8."""
     try:
         value, findings = decode_value(raw)
         return msgspec.convert(value, shape), findings
@@ -230,7 +230,7 @@ def decode_tool_result(raw: Raw) -> ToolResult:
     """A tool's result, its content blocks checked.
 
     Raises:
-        ShapeError: it breaks the shape; the message says where.
+        ShapeError: the result is invalid; the message says where.
     """
     result, findings = _decode_result(raw, ToolResult)
     for index, block in enumerate(result.content):
@@ -256,7 +256,7 @@ def decode_page(raw: Raw, key: str) -> Page:
     """One page of `tools`, `resources`, `resourceTemplates` or `prompts`.
 
     Raises:
-        ShapeError: it is no object with a list under `key`.
+        ShapeError: it is not an object with a list under `key`.
     """
     try:
         return _decode_page(raw, key)
@@ -286,7 +286,7 @@ def _decode_page(raw: Raw, key: str) -> Page:
 
 
 def _without_lone_surrogates(data: bytes) -> bytes:
-    """As long, with another character for half a pair, which msgspec does not even skip over."""
+    """The same length, with lone surrogates replaced, which msgspec cannot even skip."""
     import re  # only broken lists pay for it
 
     pair = rb"u[dD][89abAB]..\\u[dD][c-fC-F].."
@@ -295,7 +295,7 @@ def _without_lone_surrogates(data: bytes) -> bytes:
 
 
 def _same_places(items: list[Raw], readable: bytes, data: bytes) -> Iterator[Raw]:
-    """What stands in the data where the items were found."""
+    """The original bytes at the positions where the items were found."""
     at = 0
     for item in map(bytes, items):
         at = readable.index(item, at)

@@ -1,7 +1,7 @@
 """Roots as values: a folder as the `file://` URI that servers are given, and back.
 
-Paths are text here, of either platform; nothing is looked up on a disk. Called by the session,
-which keeps the list, and by the surfaces, which take what a person typed.
+Paths are text here, of either platform; the disk is not accessed. Called by the session, which
+keeps the list, and by the surfaces, which pass on what a person typed.
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ _HOST: Final = re.compile(r"[A-Za-z0-9_$][A-Za-z0-9._$-]*")
 
 
 class Root(msgspec.Struct, frozen=True):
-    """A folder that servers may know of."""
+    """A folder that is offered to servers."""
 
     uri: str
     name: str | None = None
 
 
 def root_of(text: str, *, name: str | None = None, platform: str = "posix", cwd: str) -> Root:
-    """The root that a path or a `file://` URI means.
+    """The root for a path or a `file://` URI.
 
     Raises:
-        ValueError: it means none; the message says why.
+        ValueError: not a valid root; the message says why.
     """
     if not text.strip():
         raise ValueError("a root needs a path or a file:// URI")
@@ -53,10 +53,10 @@ def root_of(text: str, *, name: str | None = None, platform: str = "posix", cwd:
 
 
 def path_of(uri: str, platform: str = "posix") -> str:
-    """The path that a `file://` URI means on a platform.
+    """The path of a `file://` URI on a platform.
 
     Raises:
-        ValueError: it is no such URI; the message says why.
+        ValueError: not a valid URI; the message says why.
     """
     host, path = _parts(uri, platform)
     if platform == "nt":
@@ -65,7 +65,9 @@ def path_of(uri: str, platform: str = "posix") -> str:
         # The slash before a drive is the URI's, not the path's.
         return _normal_windows(path[1:] if _DRIVE.match(path[1:]) else path)
     if host:
-        raise ValueError(f"the root names another machine, {host!r}; a local one has file:///")
+        raise ValueError(
+            f"the root is on another machine, {host!r}; a local root starts with file:///"
+        )
     return _normal_posix(path)
 
 
@@ -82,27 +84,27 @@ def _parts(uri: str, platform: str) -> tuple[str, str]:
     if scheme[1].lower() != "file":
         raise ValueError(
             f"a root must be a file:// URI, not {scheme[1]}: (a folder with a colon in its name "
-            "is written ./name)"
+            "is written as ./name)"
         )
     rest = uri[scheme.end() :]
     if not rest.startswith("//"):
         raise ValueError("a root's URI must start with file:// and a full path: file:///folder")
     if "?" in rest or "#" in rest:
-        raise ValueError("a root has no query and no fragment; ? is written %3F, and # is %23")
+        raise ValueError("a root cannot have a query or fragment; write ? as %3F and # as %23")
     host, slash, path = rest[2:].partition("/")
     if not slash:
         raise ValueError("a root's URI needs a full path: file:///folder")
     if host.lower() == "localhost":
         host = ""
     if host and not _HOST.fullmatch(host):
-        raise ValueError(f"{host[:80]!r} is no machine's name")
+        raise ValueError(f"{host[:80]!r} is not a valid host name")
     return host, "/".join(["", *(_decoded(part, platform) for part in path.split("/"))])
 
 
 def _decoded(part: str, platform: str) -> str:
-    """One step of a path; what would become another step when decoded is refused."""
+    """One decoded path segment; encoded separators and dots are refused."""
     if _BAD_ESCAPE.search(part):
-        raise ValueError("a root has a % that is followed by no two hex digits; % is written %25")
+        raise ValueError("a root has a % that is not followed by two hex digits; write % as %25")
     decoded = _ESCAPES.sub(
         lambda match: bytes.fromhex(match[0].replace("%", "")).decode("utf-8", "surrogateescape"),
         part,
@@ -119,7 +121,7 @@ def _decoded(part: str, platform: str) -> str:
 
 def _posix_path(text: str, cwd: str) -> str:
     if re.match(r"[A-Za-z]:\\", text) or text.startswith("\\\\"):
-        raise ValueError("this is a path of Windows; here, give its URI: file:///C:/folder")
+        raise ValueError("this is a Windows path; give its URI instead: file:///C:/folder")
     path = posixpath.join(cwd, text)
     if not path.startswith("/"):
         raise ValueError(f"{text!r} needs a folder to start from, as a full path")
@@ -137,7 +139,7 @@ def _windows_path(text: str, cwd: str) -> str:
     elif path.startswith("\\\\?\\"):
         path = path[4:]
     elif path.startswith("\\\\.\\"):
-        raise ValueError("a device is no folder")
+        raise ValueError("a device is not a folder")
     path = ntpath.join(cwd, path)
     if not (re.match(r"[A-Za-z]:[\\/]", path) or re.match(r"[\\/]{2}[^\\/]", path)):
         raise ValueError(f"{text!r} needs a folder to start from, as a full path")
@@ -169,7 +171,7 @@ def _uri_of(path: str, platform: str) -> str:
 
 def _encoded(path: str) -> str:
     try:
-        # Python gives bytes that are no UTF-8 in a file's name as surrogates.
+        # Python represents non-UTF-8 bytes in file names as surrogates.
         raw = path.encode("utf-8", "surrogateescape")
     except UnicodeEncodeError:
         raise ValueError("a root cannot contain half a character (a lone surrogate)") from None

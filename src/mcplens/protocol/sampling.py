@@ -1,7 +1,7 @@
-"""Sampling as values: what a `sampling/createMessage` asks for, and whether an answer fits it.
+"""Sampling as values: validates `sampling/createMessage` requests and the answers to them.
 
-Judges and builds; who answers, and when, is the session's affair. Findings are advice in words: a
-bad answer can still be sent on purpose, to see what a server makes of it.
+Validates and builds answers; the session decides who answers and when. Findings are advice, as
+sentences: an invalid answer can still be sent on purpose, to see how a server reacts.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import count, islice
 from typing import Any, Final
 
-# More problems than this help nobody.
+# Listing more problems than this does not help.
 _MOST_FINDINGS: Final = 20
 # What a content block must have, by its type: the field and its Python type.
 _FIELDS: Final[dict[str, tuple[tuple[str, type, str], ...]]] = {
@@ -197,20 +197,20 @@ def _balance(messages: list[Any]) -> Iterator[str]:
             for missing in _without(open_ids, results):
                 yield f"{where}: no tool_result for the tool_use {missing!r} just before"
             for stray in _without(results, open_ids):
-                yield f"{where}: tool_result for {stray!r}, which no tool_use just before has"
+                yield f"{where}: tool_result for {stray!r}, which matches no tool_use just before"
         elif open_ids:
             yield f"{where}: comes before the tool_result for {open_ids[0]!r}"
         open_ids = _ids(message, "tool_use", "id") if role == "assistant" else []
         if len(set(open_ids)) < len(open_ids):
             yield f"{where}: two tool_use blocks have the same id"
     if open_ids:
-        yield f"messages: the last one has tool_use {open_ids[0]!r} that nothing answers"
+        yield f"messages: the last one has tool_use {open_ids[0]!r} without a tool_result"
 
 
 def _option_findings(params: dict[str, Any]) -> Iterator[str]:
     most: Any = params.get("maxTokens")
     if not _is_number(most) or most < 1 or most % 1 != 0:
-        yield "maxTokens: must be a whole number from 1"
+        yield "maxTokens: must be a whole number, 1 or more"
     if params.get("includeContext", "none") not in _CONTEXTS:
         yield f"includeContext: must be {' or '.join(_CONTEXTS)}"
     if "temperature" in params and not _is_number(params["temperature"]):

@@ -1,8 +1,8 @@
 """A plausible value for a JSON Schema: what a form, a tool call or a profile starts from.
 
 Only guesses: `schema_validation.Validator` says whether a value is valid. References are
-followed inside the schema alone, and no schema, however it refers to itself, makes the value grow
-without end. Called by the profiles that answer for a person, and by forms.
+followed only inside the schema, and recursive schemas give values of bounded size. Called by the
+profiles that answer for a person, and by forms.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ from mcplens.protocol.schema_references import resolve
 _MOST_LEVELS: Final = 24
 # Values made or copied for one example: a hostile schema stops here, after some milliseconds.
 _MOST_VALUES: Final = 2_000
-# What `minItems` is kept up to; a longer example is none.
+# The largest `minItems` that is satisfied; longer examples are useless.
 _MOST_ITEMS: Final = 100
 
-# What a schema without a type is about, by a keyword that it has.
+# The type that a keyword implies, for schemas without a type.
 _TELLING: Final = (
     ("object", ("properties", "required", "additionalProperties", "minProperties")),
     ("array", ("items", "prefixItems", "minItems", "contains", "uniqueItems")),
     ("string", ("minLength", "maxLength", "pattern", "format")),
     ("number", ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf")),
 )
-# Of two limits, the one that is harder to keep.
+# Of two limits, the stricter one.
 _HARDER: Final = {
     **dict.fromkeys(("minimum", "exclusiveMinimum", "minLength", "minItems", "minProperties"), max),
     **dict.fromkeys(("maximum", "exclusiveMaximum", "maxLength", "maxItems"), min),
@@ -41,7 +41,7 @@ _HARDER: Final = {
 
 
 class _Impossible(Exception):
-    """This schema gives no value here: false, endless, or referring to nothing."""
+    """This schema has no value here: false, infinitely recursive, or a dangling reference."""
 
 
 def example_of(schema: Any, *, root: Any = None) -> Any:
@@ -62,7 +62,7 @@ def example_object(schema: Any) -> dict[str, Any]:
 
 
 class _Maker:
-    """One example in the making; strict gives up where a needed value is impossible."""
+    """Builds one example; strict fails where a required value is impossible."""
 
     def __init__(self, root: Any, is_strict: bool) -> None:
         self._root = root
@@ -92,7 +92,7 @@ class _Maker:
             raise _Impossible
 
     def _copy(self, value: Any, level: int) -> Any:
-        """A value that can be edited, and the schema stays as it is."""
+        """A copy, so that editing it does not change the schema."""
         self._pay(level)
         if isinstance(value, dict):
             return {key: self._copy(item, level + 1) for key, item in value.items()}
@@ -150,7 +150,7 @@ class _Maker:
             case "integer" | "number" as kind:
                 return number_within(flat, is_integer=kind == "integer")
             case "boolean":
-                return False  # the answer that asks a tool for less
+                return False  # the safer answer to give a tool
         return None
 
     def _object(self, flat: dict[str, Any], refs: tuple[str, ...], level: int) -> dict[str, Any]:
@@ -218,7 +218,7 @@ def _given(flat: dict[str, Any]) -> Iterator[Any]:
 
 
 def _merged(below: dict[str, Any], above: dict[str, Any]) -> dict[str, Any]:
-    """Two schemas that both hold, as one; where they cannot be joined, `above` wins."""
+    """Two schemas merged into one that implies both; where they conflict, `above` wins."""
     merged = {**below, **above}
     for key in below.keys() & above.keys():
         one, other = below[key], above[key]
@@ -268,7 +268,7 @@ def _property(flat: dict[str, Any], properties: dict[str, Any], name: str) -> An
 
 
 def _another(schema: dict[str, Any], item: Any, taken: list[Any]) -> Any:
-    """A value that is not taken yet, where one is easily found."""
+    """A value that is not used yet, if one is easily found."""
     for option in _list(schema.get("enum")):
         if option not in taken:
             return option

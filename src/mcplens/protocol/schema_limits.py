@@ -1,6 +1,6 @@
-"""Texts and numbers that keep the limits of a JSON Schema, near to what a person would write.
+"""Strings and numbers within the limits of a JSON Schema, close to what a person would write.
 
-Called by `schema_examples.py`; whether other values keep them too is for `Validator` to say.
+Called by `schema_examples.py`; `Validator` checks whether other values are within the limits.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from mcplens.protocol.schema_validation import SchemaProblem, Validator
 
-# What `minLength` is kept up to; a longer example is none.
+# The largest `minLength` that is satisfied; longer examples are useless.
 MOST_CHARACTERS: Final = 1_000
 
 _FORMATS: Final = {
@@ -34,7 +34,7 @@ _FORMATS: Final = {
     "json-pointer": "/example",
     "regex": ".*",
 }
-# For a pattern: the first that fits is taken.
+# Candidates for a pattern: the first match is taken.
 _TRIES: Final = (
     "example", "a", "A", "1", "abc", "ABC", "123", "a1", "A1", "1234", "12345", "1.0.0", "v1.0.0",
     "AB-123", "a/b", "/a", "#000000", "12:00", "+15550100", "555-0100", "1h", *_FORMATS.values(),
@@ -42,7 +42,7 @@ _TRIES: Final = (
 
 
 def text_within(flat: dict[str, Any]) -> str:
-    """The word `example`, or a text of the format, pattern and length that are asked for."""
+    """The word `example`, or a string of the required format, pattern and length."""
     least = count(flat.get("minLength"), MOST_CHARACTERS)
     most = count(flat["maxLength"], MOST_CHARACTERS) if "maxLength" in flat else MOST_CHARACTERS
     kind = flat.get("format")
@@ -60,7 +60,7 @@ def _lengthened(text: str, least: int) -> str:
 
 
 def _first_that_fits(pattern: Any, tries: list[str]) -> str:
-    """By the validator: its expressions end in time on any text, and read as servers write them."""
+    """Uses the validator: its regular expressions are bounded in time, in the servers' dialect."""
     if not isinstance(pattern, str):
         return tries[0]
     try:
@@ -71,13 +71,15 @@ def _first_that_fits(pattern: Any, tries: list[str]) -> str:
         found = validator.findings(text)
         if not found:
             return text
-        if "Error executing regex" in found[0]:  # too many steps, and so for the other texts
+        if (
+            "Error executing regex" in found[0]
+        ):  # too many steps, so other candidates would fail too
             break
     return tries[0]
 
 
 def number_within(flat: dict[str, Any], *, is_integer: bool) -> int | float:
-    """1, or what is near to it within the limits."""
+    """1, or the closest number within the limits."""
     low, is_low_out = _limit(flat, "minimum", "exclusiveMinimum", max)
     high, is_high_out = _limit(flat, "maximum", "exclusiveMaximum", min)
     step = _fraction(flat.get("multipleOf"))
@@ -96,7 +98,7 @@ def number_within(flat: dict[str, Any], *, is_integer: bool) -> int | float:
 
 
 def _near(low: Fraction | None, high: Fraction | None, step: Fraction | None) -> Iterator[Fraction]:
-    """Numbers that may be within two limits, those that a person would choose first."""
+    """Candidates between two limits, the most natural ones first."""
     for start in (Fraction(1), Fraction(0), low, high):
         if start is None:
             continue
@@ -112,7 +114,7 @@ def _near(low: Fraction | None, high: Fraction | None, step: Fraction | None) ->
 def _limit(
     flat: dict[str, Any], key: str, exclusive: str, harder: Any
 ) -> tuple[Fraction | None, bool]:
-    """The limit, and whether the limit itself is out; draft 4 says the latter with a boolean."""
+    """The limit, and whether it is exclusive; draft 4 says the latter with a boolean."""
     limit, out = _fraction(flat.get(key)), flat.get(exclusive)
     if isinstance(out, bool):
         return limit, out

@@ -10,7 +10,7 @@ from typing import Any
 
 
 def resolve(root: Any, reference: Any) -> Any:
-    """What a local reference (`#`, `#/$defs/name`, any JSON pointer) means; KeyError if nothing."""
+    """Resolves a local reference (`#`, `#/$defs/name`, any JSON pointer); KeyError if dangling."""
     if not isinstance(reference, str) or not (reference == "#" or reference.startswith("#/")):
         raise KeyError(reference)
     found = root

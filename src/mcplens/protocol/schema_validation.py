@@ -1,4 +1,4 @@
-"""JSON Schema as advice: what is wrong with a value, said in words; nothing is fetched to find out.
+"""Validates values against JSON Schema; findings are sentences, and nothing is fetched.
 
 The default dialect is 2020-12 (draft 4, 6, 7 and 2019-09 by `$schema`). Called by the client's
 typed operations.
@@ -8,23 +8,23 @@ from __future__ import annotations
 
 from typing import Any
 
-# More problems than this help nobody.
+# Listing more problems than this does not help.
 _MOST_FINDINGS = 10
 
 
 class SchemaProblem(Exception):
-    """The schema itself cannot be used; the value was not judged."""
+    """The schema itself cannot be used; the value was not validated."""
 
 
 class Validator:
     """One compiled schema."""
 
     def __init__(self, schema: Any) -> None:
-        import jsonschema_rs  # costs 10 ms, and most runs need none
+        import jsonschema_rs  # costs 10 ms, and most runs need no validation
 
         try:
             self._validator = jsonschema_rs.validator_for(schema, retriever=_refuse)
-        except Exception as problem:  # the library raises ValueError and its own kinds alike
+        except Exception as problem:  # the library raises ValueError and its own exceptions
             raise SchemaProblem(f"the schema cannot be used: {_first_line(problem)}") from None
 
     def findings(self, value: Any) -> tuple[str, ...]:
@@ -41,7 +41,7 @@ class Validator:
 
 
 def _refuse(uri: str) -> Any:
-    raise ValueError(f"{uri} is not fetched: a schema may not refer to the network")
+    raise ValueError(f"{uri} is not fetched: schemas may not refer to the network")
 
 
 def _first_line(problem: Exception) -> str:

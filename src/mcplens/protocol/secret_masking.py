@@ -1,4 +1,4 @@
-"""Hides secrets in what is shown or recorded of an HTTP exchange; the length stays visible.
+"""Masks secrets in HTTP exchanges that are shown or recorded; the length stays visible.
 
 Called by the transports before an exchange becomes an event.
 """
@@ -15,18 +15,18 @@ _SECRET_NAME: Final = re.compile(
     r"|(?:^|-)(?:auth|jwt|pass|passwd|pwd)(?:-|$)|(?<!websocket)-key$",
     re.I,
 )
-# No name holds a ?: from each of a thousand of them the search would go on to the end.
+# Names contain no ?: otherwise the search would be quadratic in their number.
 _QUERY_VALUE: Final = re.compile(r"(?<=[?&])([^=&#?]+)=([^&#]+)")
 _USER_INFO: Final = re.compile(r"(?<=://)[^/@?#]+(?=@)")
 
 
 def mask(value: str) -> str:
-    """A secret as it may be shown."""
+    """A masked secret."""
     return f"‹masked, {len(value)} characters›"
 
 
 def is_secret_name(name: str) -> bool:
-    """Whether what stands under this name must not be shown."""
+    """Whether the value of this name must not be shown."""
     return _SECRET_NAME.search(name.replace("_", "-")) is not None
 
 

@@ -25,7 +25,7 @@ class SseEvent(msgspec.Struct, frozen=True, gc=False):
 
 
 class SseParser:
-    """Feed it chunks; it gives events, and those without data too if they have an id or retry."""
+    """Feed it chunks; it returns events, also those without data if they have an id or retry."""
 
     def __init__(self, limit_bytes: int) -> None:
         self._limit = limit_bytes
@@ -46,7 +46,7 @@ class SseParser:
         return self._data is not None or self._tail_size > 0
 
     def partial(self) -> bytes:
-        """What came of an event that was never finished."""
+        """The part of an unfinished event that was received."""
         parts = [] if self._data is None else [self._data]
         return b"\n".join([*parts, b"".join(self._tail)])
 

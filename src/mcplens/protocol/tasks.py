@@ -1,8 +1,8 @@
-"""Tasks: what one is, how its status may move, and how it is written and read.
+"""Tasks as values: their status transitions, serialisation and parsing.
 
-The same for both roles: session/receiver_tasks.py holds tasks for the server, and the tasks that
-the server runs for us are read here. 2025-11-25 has tasks in its core (basic/utilities/tasks),
-2026-07-28 as an extension that names two fields differently. Timers and ids are not made here.
+Shared by both roles: session/receiver_tasks.py holds tasks for the server, and the tasks that the
+server runs for us are parsed here. 2025-11-25 has tasks in its core (basic/utilities/tasks),
+2026-07-28 as an extension that names two fields differently. Timers and ids are created elsewhere.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import msgspec
 RELATED_TASK: Final = "io.modelcontextprotocol/related-task"
 IMMEDIATE_RESPONSE: Final = "io.modelcontextprotocol/model-immediate-response"
 
-# The largest integer that every JSON reader keeps exact; a longer time is cut to it.
+# The largest integer that is exact in every JSON parser; longer times are cut to it.
 LONGEST_MS: Final = 2**53 - 1
 
 TERMINAL: Final = frozenset({"completed", "failed", "cancelled"})
@@ -52,16 +52,16 @@ class IllegalTaskMove(ValueError):
 
 
 class TaskProblem(ValueError):
-    """What came is no task, and why."""
+    """The value is not a task; the message says why."""
 
 
 def can_move(old: str, new: str) -> bool:
-    """Whether a task that was `old` may be `new` next; to stay as it is breaks no rule."""
+    """Whether a task may go from `old` to `new`; staying the same is allowed."""
     return new in STATUSES and (old == new or old not in TERMINAL)
 
 
 def moved(task: Task, status: str, now_iso: str, message: str | None = None) -> Task:
-    """The task in its next status; a task that goes on may also get a new message alone.
+    """The task in its next status; a running task may also get just a new message.
 
     Raises:
         IllegalTaskMove: the task is over, or there is no such status.
@@ -74,7 +74,7 @@ def moved(task: Task, status: str, now_iso: str, message: str | None = None) -> 
 
 
 def iso_time(wall: float) -> str:
-    """A time of the clock's as tasks write it."""
+    """A clock time in the format of tasks."""
     return datetime.fromtimestamp(wall, UTC).isoformat(timespec="milliseconds")
 
 
@@ -95,19 +95,18 @@ def to_wire(task: Task) -> dict[str, Any]:
 
 
 def read_task(value: Any) -> Task:
-    """The task that an object is, in the words of either revision.
+    """Parses a task in the format of either revision.
 
-    An id and a known status it must have. What else is missing is taken as unsaid; what is there
-    must be what it is meant to be.
+    An id and a known status are required. Other fields are optional, but must have their type.
 
     Raises:
-        TaskProblem: it is none, with what is wrong.
+        TaskProblem: not a valid task; the message says why.
     """
     if not isinstance(value, Mapping):
         raise TaskProblem(f"a task must be an object, not {_quoted(value)}")
     task_id, status = value.get("taskId"), value.get("status")
     if not isinstance(task_id, str) or not task_id:
-        raise TaskProblem(f"taskId must be a string with something in it, not {_quoted(task_id)}")
+        raise TaskProblem(f"taskId must be a non-empty string, not {_quoted(task_id)}")
     if not isinstance(status, str) or status not in STATUSES:
         raise TaskProblem(f"status must be one of {_STATUSES_TEXT}, not {_quoted(status)}")
     created_at = _text(value, "createdAt") or ""
@@ -138,7 +137,7 @@ def with_related_task(value: Mapping[str, Any], task_id: str) -> dict[str, Any]:
 
 
 _STATUSES_TEXT: Final = "working, input_required, completed, failed, cancelled"
-# A longer value says no more in a message.
+# Longer values do not make a message clearer.
 _LONGEST_QUOTE: Final = 60
 
 
@@ -160,7 +159,7 @@ def _milliseconds(value: Mapping[str, Any], *keys: str) -> int | None:
 
 
 def is_milliseconds(value: Any) -> bool:
-    """Whether it can be a time to live or an interval: a finite number, not negative."""
+    """Whether it is a valid time to live or interval: a finite number, not negative."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return False
     return value >= 0 and (isinstance(value, int) or math.isfinite(value))

@@ -1,7 +1,7 @@
-"""A URL that a server wants a person to open: where it leads, and what is odd about it.
+"""Checks a URL that a server wants a person to open: its real host, and what is suspicious.
 
-Reads the URL as a browser will, so that the host shown is the host visited. Nothing is fetched or
-opened. Called, through `elicitation.py`, by whoever asks for consent.
+Parses the URL as a browser does, so that the host shown is the host visited. Nothing is fetched or
+opened. Called, through `elicitation.py`, by the surfaces that ask for consent.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from collections.abc import Iterator
 from ipaddress import ip_address
 from typing import Any, Final, NamedTuple
 
-# Longer than what browsers and servers agree on, and than a person reads.
+# Longer than browsers and servers reliably support, and than a person reads.
 _LONGEST: Final = 2_048
 _USUAL_PORTS: Final = {"http": "80", "https": "443"}
 _SCHEME: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):")
-# Browsers take the first of these for a slash, and numbers in any base for an IPv4 address.
+# Browsers treat the first of these as a slash, and numbers in any base as an IPv4 address.
 _SLASHES: Final = re.compile(r"[/\\]*")
 _END_OF_HOST: Final = re.compile(r"[/\\?#]")
 _NUMERIC: Final = re.compile(r"(0x[0-9a-f]*|[0-9]+)(\.(0x[0-9a-f]*|[0-9]+))*\.?")
@@ -32,12 +32,12 @@ class _Parts(NamedTuple):
 
 
 def host_of(url: Any) -> str:
-    """The host that a browser would visit, in small letters; empty if there is none."""
+    """The host that a browser would visit, in lower case; empty if there is none."""
     return _split(url).host
 
 
 def is_openable(url: Any) -> bool:
-    """Whether the URL may be handed to a browser at all: http or https, a host, nothing hidden."""
+    """Whether the URL may be opened in a browser: http or https, a host, no hidden characters."""
     parts = _split(url)
     return parts.scheme in _USUAL_PORTS and parts.host != "" and not _INVISIBLE.search(url)
 
@@ -45,7 +45,7 @@ def is_openable(url: Any) -> bool:
 def url_warnings(url: Any) -> tuple[str, ...]:
     """What a person should know before opening the URL; empty for https, or http on loopback."""
     if not isinstance(url, str) or not url:
-        return ("it is no URL",)
+        return ("it is not a valid URL",)
     return tuple(_warnings(url, _split(url)))
 
 
@@ -55,21 +55,21 @@ def _warnings(url: str, parts: _Parts) -> Iterator[str]:
     if len(url) > _LONGEST:
         yield f"it is very long: {len(url)} characters"
     if not parts.scheme:
-        yield "it is no URL"
+        yield "it is not a valid URL"
         return
     if parts.scheme not in _USUAL_PORTS:
         yield f"its scheme is {parts.scheme}:, not https:"
         return
     if not parts.host:
-        yield "it names no host"
+        yield "it has no host"
         return
     is_local = _is_loopback(parts.host)
     if parts.scheme == "http" and not is_local:
-        yield "it is http: what is typed there can be read on the way"
+        yield "it is http: others can read what you type there"
     if parts.user_info:
-        yield f"it hides a user name before the host; it leads to {parts.host}"
+        yield f"it hides a user name before the host; the real host is {parts.host}"
     if "\\" in url:
-        yield "it contains a backslash, which browsers take for a slash"
+        yield "it contains a backslash, which browsers treat as a slash"
     yield from _host_warnings(parts.host, is_local)
     if parts.port not in ("", _USUAL_PORTS[parts.scheme]) and not is_local:
         yield f"its port is unusual: {parts.port[:10]}"
@@ -78,7 +78,7 @@ def _warnings(url: str, parts: _Parts) -> Iterator[str]:
 def _host_warnings(host: str, is_local: bool) -> Iterator[str]:
     labels = host.split(".")
     if not host.isascii():
-        yield "its host has letters beyond ASCII, which can look like others"
+        yield "its host has non-ASCII letters, which can look like other letters"
     if any(label.startswith("xn--") for label in labels):
         yield "its host is punycode (xn--): it can look like another name"
     if "%" in host:
@@ -88,7 +88,7 @@ def _host_warnings(host: str, is_local: bool) -> Iterator[str]:
 
 
 def _split(url: Any) -> _Parts:
-    """The URL taken apart as the WHATWG URL standard does for http and https."""
+    """Splits the URL as the WHATWG URL standard does for http and https."""
     if not isinstance(url, str):
         return _Parts("", "", "", "")
     text = re.sub(r"[\t\r\n]", "", url).strip("".join(map(chr, range(0x21))))
