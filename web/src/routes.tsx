@@ -3,12 +3,12 @@
 import type { ComponentType } from "react";
 import { createBrowserRouter, Navigate, type RouteObject } from "react-router";
 import { type LazyModule, lazyModule } from "./components/lazyModule";
-import { Frame } from "./frame/Frame";
-import { Problem, ScreenProblem } from "./frame/Problem";
-import { Screen } from "./frame/Screen";
-import { Start } from "./frame/Start";
 import { Later } from "./screens/Later";
 import { Servers } from "./screens/servers/Servers";
+import { AppShell } from "./shell/AppShell";
+import { PageError, RouteError } from "./shell/ErrorScreens";
+import { LazyScreen } from "./shell/LazyScreen";
+import { StartRedirect } from "./shell/StartRedirect";
 
 const info = lazyModule(() => import("./screens/servers/ServerInfo"));
 const settings = lazyModule(() => import("./screens/settings/Settings"));
@@ -30,7 +30,7 @@ const screen = <T,>(
   // The router never asks a second time, so this does not fail: the screen says what did.
   lazy: async () => {
     await loader.load().catch(() => {});
-    return { element: <Screen loader={loader} pick={pick} /> };
+    return { element: <LazyScreen loader={loader} pick={pick} /> };
   },
 });
 
@@ -46,7 +46,7 @@ const OF_SERVER: RouteObject[] = [
 ];
 
 const ALL: RouteObject[] = [
-  { index: true, element: <Start /> },
+  { index: true, element: <StartRedirect /> },
   { path: "servers", element: <Servers /> },
   screen("servers/:server/:part?", info, (module) => module.ServerInfo),
   screen("settings", settings, (module) => module.Settings),
@@ -61,10 +61,10 @@ const ALL: RouteObject[] = [
 export const router = createBrowserRouter([
   {
     path: "/",
-    element: <Frame />,
-    errorElement: <Problem />,
+    element: <AppShell />,
+    errorElement: <PageError />,
     hydrateFallbackElement: <div />,
     // A screen that fails leaves the frame around it standing.
-    children: [{ errorElement: <ScreenProblem />, children: ALL }],
+    children: [{ errorElement: <RouteError />, children: ALL }],
   },
 ]);

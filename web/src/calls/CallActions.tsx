@@ -5,7 +5,7 @@ import type { CallView } from "../api/types";
 import { copyText } from "../components/clipboard";
 import { downloadFile } from "../components/download";
 import { Icon } from "../components/Icon";
-import { textOf } from "../content/textOf";
+import { promptText } from "../content/promptText";
 import { useInspector } from "../state/store";
 import { indentJson } from "../values/exactJson";
 import { fileName } from "../values/fileName";
@@ -75,7 +75,7 @@ export function CallActions({ call }: { call: CallView }) {
           size="compact-xs"
           variant="default"
           disabled={value === undefined}
-          onClick={() => void copyText(textOf(value))}
+          onClick={() => void copyText(promptText(value))}
         >
           Copy text
         </Button>

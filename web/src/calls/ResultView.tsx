@@ -7,10 +7,10 @@ import { JsonTree } from "../components/JsonTree";
 import { TextView } from "../components/TextView";
 import { TruncatedList } from "../components/TruncatedList";
 import { UntrustedText } from "../components/UntrustedText";
-import { brief, Content, ResourceView } from "../content/Content";
+import { asOneLine, Content, ResourceView } from "../content/Content";
+import { InvalidValue, typeMismatch } from "../content/InvalidValue";
 import { Message } from "../content/Message";
-import { Remark, wrong } from "../content/Remark";
-import { Some } from "../content/Some";
+import { ShowMore } from "../content/ShowMore";
 import { usePreference } from "../state/browserStorage";
 import { indentJson } from "../values/exactJson";
 import { formatBytes } from "../values/format";
@@ -55,17 +55,23 @@ function Breaches({ findings }: { findings: string[] }) {
 function Listed({
   of,
   name,
-  draw,
+  render,
 }: {
   of: JsonObject;
   name: string;
-  draw(item: unknown, index: number): ReactNode;
+  render(item: unknown, index: number): ReactNode;
 }) {
   const value = of[name];
   if (value === undefined) return null;
   if (!Array.isArray(value))
-    return <Remark text={wrong(name, value, "a list")} value={value} label={`Broken ${name}`} />;
-  return <Some items={value} draw={draw} />;
+    return (
+      <InvalidValue
+        text={typeMismatch(name, value, "a list")}
+        value={value}
+        label={`Broken ${name}`}
+      />
+    );
+  return <ShowMore items={value} render={render} />;
 }
 
 function ReadResource({
@@ -81,8 +87,8 @@ function ReadResource({
   return (
     <div className="stack tight">
       <span className="row wrap mono dim">
-        {about.uri !== undefined && brief(about.uri)}{" "}
-        {about.mimeType !== undefined && <Badge color="gray">{brief(about.mimeType)}</Badge>}
+        {about.uri !== undefined && asOneLine(about.uri)}{" "}
+        {about.mimeType !== undefined && <Badge color="gray">{asOneLine(about.mimeType)}</Badge>}
       </span>
       <ResourceView resource={resource} callId={callId} pointer={pointer} />
     </div>
@@ -117,7 +123,7 @@ function Shown({
       <Listed
         of={value}
         name="content"
-        draw={(block, index) => (
+        render={(block, index) => (
           <Content
             key={index}
             block={block}
@@ -130,7 +136,7 @@ function Shown({
       <Listed
         of={value}
         name="contents"
-        draw={(resource, index) => (
+        render={(resource, index) => (
           <ReadResource
             key={index}
             resource={resource}
@@ -142,7 +148,7 @@ function Shown({
       <Listed
         of={value}
         name="messages"
-        draw={(message, index) =>
+        render={(message, index) =>
           isObject(message) ? (
             <Message
               key={index}
@@ -153,9 +159,9 @@ function Shown({
               serverId={serverId}
             />
           ) : (
-            <Remark
+            <InvalidValue
               key={index}
-              text={wrong("This message", message, "an object")}
+              text={typeMismatch("This message", message, "an object")}
               value={message}
               label="Broken message"
             />
@@ -213,7 +219,11 @@ export function ResultView({ call, hasSchema = false }: { call: CallView; hasSch
           <Shown call={call} value={value} hasSchema={hasSchema} />
         ) : (
           <>
-            <Remark text={wrong("The result", value, "an object")} value={value} label="Result" />
+            <InvalidValue
+              text={typeMismatch("The result", value, "an object")}
+              value={value}
+              label="Result"
+            />
             <Breaches findings={call.findings} />
           </>
         ))}

@@ -6,7 +6,7 @@ import { describe, expect, it, vi } from "vitest";
 import type { QuestionView } from "../api/types";
 import { ErrorBoundary } from "../components/ErrorBoundary";
 import { viewsOf } from "../components/RichText";
-import { textOf } from "../content/textOf";
+import { promptText } from "../content/promptText";
 import { Questions } from "../screens/questions/Questions";
 import { EventRing } from "../state/events";
 import { emptyInspector, useInspector } from "../state/store";
@@ -110,7 +110,7 @@ describe("a question that names no call", () => {
       ...part,
     } as QuestionView,
   ];
-  const draw = (): void => {
+  const renderCall = (): void => {
     useInspector.setState({
       ...emptyInspector(),
       questions: new Map([
@@ -131,7 +131,7 @@ describe("a question that names no call", () => {
   };
 
   it("is answered beside each call that it may belong to, which has one way to be cancelled", () => {
-    draw();
+    renderCall();
     expect(screen.getByText("1 question waits that may belong to this call")).toBeTruthy();
     expect(screen.getAllByRole("button", { name: "Reject" })).toHaveLength(1);
     expect(screen.getAllByRole("button", { name: /Cancel/ })).toHaveLength(1);
@@ -350,7 +350,7 @@ describe("texts", () => {
       { role: "user", content: { type: "resource", resource: { text: "A file" } } },
       null,
     ];
-    expect(textOf({ messages })).toBe("Hello\n\nBye\n\nA file");
-    expect(textOf("nothing")).toBe("");
+    expect(promptText({ messages })).toBe("Hello\n\nBye\n\nA file");
+    expect(promptText("nothing")).toBe("");
   });
 });

@@ -31,7 +31,7 @@ interface Props {
   chosen?: number | null;
   onChoose?(event: EventView): void;
   /** `visible` is what is drawn at the same time. */
-  draw(event: EventView, visible: EventView[]): ReactNode;
+  render(event: EventView, visible: EventView[]): ReactNode;
   tone?(event: EventView): string | undefined;
   /** Makes the list a tree: its rows need not be in order. */
   outline?: Outline;
@@ -92,7 +92,7 @@ function useStablePosition(rows: EventView[], window: RowWindow, isTree: boolean
   });
 }
 
-export function EventList({ label, rows, chosen = null, onChoose, draw, tone, outline }: Props) {
+export function EventList({ label, rows, chosen = null, onChoose, render, tone, outline }: Props) {
   const id = useId();
   const window = useRowWindow(rows.length, ROW_PX, true);
   useStablePosition(rows, window, outline !== undefined);
@@ -152,7 +152,7 @@ export function EventList({ label, rows, chosen = null, onChoose, draw, tone, ou
                 {...treeItemProps(event, outline)}
                 onClick={() => onChoose?.(event)}
               >
-                {draw(event, visible)}
+                {render(event, visible)}
               </div>
             ))}
           </div>

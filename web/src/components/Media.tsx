@@ -27,11 +27,11 @@ function blobPath({ callId, questionId, pointer }: ContentSource): string | null
 interface Props {
   data: string;
   mime: string;
-  place: ContentSource;
+  source: ContentSource;
 }
 
-export function Media({ data, mime, place }: Props) {
-  const path = blobPath(place);
+export function Media({ data, mime, source }: Props) {
+  const path = blobPath(source);
   const size = Math.floor((data.length * 3) / 4);
   const about = (
     <div className="row dim">

@@ -10,14 +10,14 @@ interface Props<T> {
   chosen: string | null;
   /** `isStep`: by a key that moves through the list, so that more may follow. */
   onChoose(item: T, isStep: boolean): void;
-  draw(item: T): ReactNode;
+  render(item: T): ReactNode;
   rowHeight: number;
   /** Its id, and with `-` and an index that of a row, for a field that steers it. */
   id?: string;
 }
 
 function List<T>(props: Props<T>) {
-  const { label, items, keyOf, chosen, onChoose, draw, rowHeight } = props;
+  const { label, items, keyOf, chosen, onChoose, render, rowHeight } = props;
   const own = useId();
   const id = props.id ?? own;
   const scroller = useRef<HTMLDivElement>(null);
@@ -96,7 +96,7 @@ function List<T>(props: Props<T>) {
               style={{ transform: `translateY(${row.start}px)`, height: rowHeight }}
               onClick={() => choose(row.index, false)}
             >
-              {draw(item)}
+              {render(item)}
             </div>
           );
         })}

@@ -6,7 +6,7 @@ import { command } from "../state/commands";
 import { useInspector } from "../state/store";
 import { withErrorToast } from "../state/toasts";
 
-export const keyOf = ({ run_id, seq }: Pick<EventView, "run_id" | "seq">): string =>
+export const eventKey = ({ run_id, seq }: Pick<EventView, "run_id" | "seq">): string =>
   `${run_id}/${seq}`;
 
 interface Pins {
@@ -17,10 +17,10 @@ interface Pins {
 
 export const usePins = create<Pins>(() => ({ list: [], labels: new Map() }));
 
-export function take(list: PinView[]): void {
+export function setPins(list: PinView[]): void {
   usePins.setState({
     list,
-    labels: new Map(list.map((pin) => [keyOf(pin.event), pin.label])),
+    labels: new Map(list.map((pin) => [eventKey(pin.event), pin.label])),
   });
 }
 
@@ -29,16 +29,16 @@ export function useLoadedPins(): void {
   const isLinked = useInspector((state) => state.link.state === "open");
   useEffect(() => {
     if (isLinked)
-      void withErrorToast("The pins could not be loaded", command("ListPins", {}).then(take));
+      void withErrorToast("The pins could not be loaded", command("ListPins", {}).then(setPins));
   }, [isLinked]);
 }
 
 export async function pin({ run_id, seq }: EventView, label: string): Promise<void> {
   const done = command("Pin", { run_id, seq, label });
-  await withErrorToast("It was not pinned", done.then(take));
+  await withErrorToast("It was not pinned", done.then(setPins));
 }
 
 export async function unpin({ run_id, seq }: EventView): Promise<void> {
   const done = command("Unpin", { run_id, seq });
-  await withErrorToast("The pin was not taken away", done.then(take));
+  await withErrorToast("The pin was not taken away", done.then(setPins));
 }

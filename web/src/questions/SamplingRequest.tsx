@@ -4,7 +4,7 @@ import type { QuestionView } from "../api/types";
 import { Callout } from "../components/Callout";
 import { UntrustedText } from "../components/UntrustedText";
 import { Message } from "../content/Message";
-import { Some } from "../content/Some";
+import { ShowMore } from "../content/ShowMore";
 import { visible } from "../values/hiddenCharacters";
 import { type AskedSampling, shown } from "./asked";
 import { WholeRequest } from "./Params";
@@ -27,10 +27,10 @@ export function SamplingRequest({ asked, question }: Props) {
           <pre className="block">{visible(shown(asked.systemPrompt))}</pre>
         </div>
       )}
-      <Some
+      <ShowMore
         items={asked.messages}
-        one="message"
-        draw={(message, index) => (
+        noun="message"
+        render={(message, index) => (
           <Message
             key={index}
             role={message.role}
@@ -45,10 +45,10 @@ export function SamplingRequest({ asked, question }: Props) {
       {asked.hints.length > 0 && (
         <div className="row wrap">
           <span className="dim">Model hints:</span>
-          <Some
+          <ShowMore
             items={asked.hints}
-            one="hint"
-            draw={(hint, index) => <Badge key={index}>{visible(hint)}</Badge>}
+            noun="hint"
+            render={(hint, index) => <Badge key={index}>{visible(hint)}</Badge>}
           />
         </div>
       )}

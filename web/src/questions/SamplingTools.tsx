@@ -2,7 +2,7 @@
 import { Badge, Select } from "@mantine/core";
 import { useState } from "react";
 import { JsonTree } from "../components/JsonTree";
-import { Some } from "../content/Some";
+import { ShowMore } from "../content/ShowMore";
 import { visible } from "../values/hiddenCharacters";
 import { type AskedTool, TOOL_CHOICES } from "./asked";
 import css from "./QuestionPanel.module.css";
@@ -41,7 +41,11 @@ export function ToolChoice({ tools, draft, set }: DraftProps & { tools: AskedToo
   return (
     <div className="card stack tight">
       <span className="section-title">Tools ({names.length})</span>
-      <Some items={tools} one="tool" draw={(tool, index) => <Tool key={index} tool={tool} />} />
+      <ShowMore
+        items={tools}
+        noun="tool"
+        render={(tool, index) => <Tool key={index} tool={tool} />}
+      />
       <div className={css.grid}>
         <Select
           label="Tool choice"

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { CallView } from "../api/types";
 import { python } from "../calls/copyAs";
-import { matching } from "../frame/Palette";
+import { matching } from "../shell/Palette";
 import { parseLocation, pathTo, pathToCall } from "../state/navigation";
 import { anEvent } from "../testing/views";
 import { hexLine } from "../values/hex";

@@ -47,7 +47,7 @@ function Values({ label, pairs }: { label: string; pairs: PairView[] }) {
 }
 
 /** What is asked of a program differs from what is asked of an address. */
-const WORDS = {
+const TEXTS = {
   command: {
     verb: "Start",
     new: "It has not been started before. This program would run on your computer, with your rights:",
@@ -63,10 +63,10 @@ const WORDS = {
     failed: "It could not be connected to",
   },
 };
-const wordsFor = (what: ConfirmationView) => (what.command ? WORDS.command : WORDS.url);
+const textsFor = (what: ConfirmationView) => (what.command ? TEXTS.command : TEXTS.url);
 
-function WhatStarts({ server, what }: { server: ServerView; what: ConfirmationView }) {
-  const words = wordsFor(what);
+function LaunchDetails({ server, what }: { server: ServerView; what: ConfirmationView }) {
+  const words = textsFor(what);
   return (
     <div className="stack">
       <p style={{ margin: 0 }}>
@@ -105,11 +105,11 @@ async function ask(server: ServerView): Promise<void> {
   const { server_id } = server;
   const what = await command("ConfirmationOf", { server_id });
   const { fingerprint } = what;
-  const { verb, failed } = wordsFor(what);
+  const { verb, failed } = textsFor(what);
   modals.openConfirmModal({
     title: `${verb} ${serverName(server)}?`,
     size: "lg",
-    children: <WhatStarts server={server} what={what} />,
+    children: <LaunchDetails server={server} what={what} />,
     labels: { confirm: `${verb} it`, cancel: "Not now" },
     onConfirm: () => {
       const work = command("Confirm", { server_id, fingerprint }).then(() =>

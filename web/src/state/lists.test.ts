@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { ItemView, ListKind, ListSummary, ListView } from "../api/types";
+import { listSizeLabel } from "../catalog/ListStatus";
 import { hintsOf, whyBarred, whyNoTask } from "../screens/tools/tool";
-import { extent } from "../servers/ListStatus";
 import { aServer } from "../testing/views";
 import { itemOf, matchingItems, type Prompt, type Resource, type Tool, titleOf } from "./items";
 import { type LoadedList, mergeReply } from "./lists";
@@ -168,7 +168,7 @@ describe("how a list stands", () => {
   };
   const list = { ...held, isThere: true };
   const words = (part: Partial<ListSummary>, shown = 2): string =>
-    extent("tools", { ...list, summary: { ...summary, ...part } }, shown);
+    listSizeLabel("tools", { ...list, summary: { ...summary, ...part } }, shown);
   it("says how many in how many pages, and whether there is more", () => {
     expect(words({})).toBe("2 tools in 1 page");
     expect(words({ next_cursor: "x" })).toBe("2 tools in 1 page, more to come");

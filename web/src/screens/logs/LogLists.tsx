@@ -72,7 +72,7 @@ export const LogList = memo((props: ListProps) => {
   const { lines, filter, stream, isLive, chosen, onChoose, onAll } = props;
   const rows = useRows(lines);
   const withServer = filter.server_id === null;
-  const draw = useCallback(
+  const render = useCallback(
     (event: EventView) => <LogRow event={event} withServer={withServer} />,
     [withServer],
   );
@@ -83,7 +83,7 @@ export const LogList = memo((props: ListProps) => {
         rows={rows}
         chosen={chosen}
         onChoose={onChoose}
-        draw={draw}
+        render={render}
       />
     );
   const words = filterWords(filter, stream);

@@ -7,10 +7,10 @@ import { focusList } from "../../components/EventList";
 import { SearchField } from "../../components/SearchField";
 import { SplitPane } from "../../components/SplitPane";
 import { useEscape } from "../../components/useEscape";
-import { Lacking, Line, ReadFrom } from "../../events/Lacking";
+import { MissingEvents, NoticeLine, RecordedRunStatus } from "../../events/MissingEvents";
 import { RunChooser } from "../../events/RunChooser";
 import { useEvent } from "../../events/useEvent";
-import { LostServer } from "../../servers/LostNote";
+import { FailedServerBanner } from "../../servers/DisconnectedBanner";
 import { useBackfill } from "../../state/backfill";
 import { useDraft, usePreference } from "../../state/browserStorage";
 import { RingProvider } from "../../state/events";
@@ -105,7 +105,7 @@ function LogScreen({ recorded }: { recorded: RecordedRun }) {
   const wanted = useLogFilter(server, runId, requestId);
   const { filter, clear } = wanted;
   const lines = useStream(filter, "both");
-  const older = useBackfill(runId, isLive);
+  const backfill = useBackfill(runId, isLive);
   const { event: chosen, problem } = useEvent(ring, { run_id: runId, seq: line });
   const choose = useCallback((event: EventView) => change("line", String(event.seq)), [change]);
   const close = (): void => {
@@ -144,19 +144,19 @@ function LogScreen({ recorded }: { recorded: RecordedRun }) {
           <Taking lines={lines} serverId={filter.server_id} onClear={hide} />
         </div>
       </div>
-      <ReadFrom recorded={recorded} />
-      <Lacking runId={runId} older={older} />
+      <RecordedRunStatus recorded={recorded} />
+      <MissingEvents runId={runId} backfill={backfill} />
       {problem && <div className="toolbar">{problem}</div>}
-      {isLive && filter.server_id !== null && <LostServer serverId={filter.server_id} />}
+      {isLive && filter.server_id !== null && <FailedServerBanner serverId={filter.server_id} />}
       {requestId !== null && (
-        <Line button="Show all" onClick={() => change("id", null)}>
+        <NoticeLine button="Show all" onClick={() => change("id", null)}>
           Only lines of the request with id {requestId}
-        </Line>
+        </NoticeLine>
       )}
       {filter.after_seq > 0 && (
-        <Line button="Show them again" onClick={() => clear(0)}>
+        <NoticeLine button="Show them again" onClick={() => clear(0)}>
           Earlier lines are cleared from view; the recording has them.
-        </Line>
+        </NoticeLine>
       )}
       <SplitPane
         name="logs"

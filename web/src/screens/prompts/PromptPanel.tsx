@@ -4,6 +4,13 @@ import { useState } from "react";
 import { Link } from "react-router";
 import type { ErrorView, ServerView } from "../../api/types";
 import { CallPanel } from "../../calls/CallPanel";
+import { CallChooser } from "../../catalog/CallChooser";
+import { CompletionField } from "../../catalog/CompletionField";
+import { Definition } from "../../catalog/Definition";
+import { FormFooter } from "../../catalog/FormFooter";
+import type { MissingItem } from "../../catalog/NotListed";
+import { NotListed } from "../../catalog/NotListed";
+import { useItemCalls } from "../../catalog/useItemCalls";
 import { ButtonWithReason } from "../../components/ButtonWithReason";
 import { Callout } from "../../components/Callout";
 import { Description } from "../../components/Description";
@@ -15,13 +22,6 @@ import { UntrustedText } from "../../components/UntrustedText";
 import { useRunShortcut } from "../../components/useRunShortcut";
 import { useScrollIntoView } from "../../components/useScrollIntoView";
 import { useFocusBad } from "../../forms/useFocusBad";
-import { CallChooser } from "../../offered/CallChooser";
-import { CallFoot } from "../../offered/CallFoot";
-import { Definition } from "../../offered/Definition";
-import type { Missing } from "../../offered/missing";
-import { NotListed } from "../../offered/NotListed";
-import { SuggestedField } from "../../offered/SuggestedField";
-import { useCallsOf } from "../../offered/useCallsOf";
 import { useDraft } from "../../state/browserStorage";
 import { startCall } from "../../state/commands";
 import { type Prompt, titleOf } from "../../state/items";
@@ -35,7 +35,7 @@ interface Props {
   itemKey: string;
   /** The definition as the server sent it; undefined if the list does not have it. */
   listed?: unknown;
-  missing?: Missing | null;
+  missing?: MissingItem | null;
   problem: string | null;
 }
 
@@ -91,7 +91,7 @@ function Arguments({ server, prompt, values, missing, onChange }: ArgumentsProps
   return (
     <div className="stack" data-form data-fields="there">
       {prompt.arguments.map((one) => (
-        <SuggestedField
+        <CompletionField
           key={one.name}
           {...common(one.name)}
           title={one.title}
@@ -101,7 +101,7 @@ function Arguments({ server, prompt, values, missing, onChange }: ArgumentsProps
         />
       ))}
       {others.map((name) => (
-        <SuggestedField
+        <CompletionField
           key={name}
           {...common(name)}
           description="Not in the definition of the prompt"
@@ -120,7 +120,7 @@ interface FootProps {
 
 function Foot({ missing, isConnected, get }: FootProps) {
   return (
-    <CallFoot>
+    <FormFooter>
       {missing.length > 0 && (
         <>
           <span className="bad grow" role="status">
@@ -142,7 +142,7 @@ function Foot({ missing, isConnected, get }: FootProps) {
       >
         Get the messages
       </ButtonWithReason>
-    </CallFoot>
+    </FormFooter>
   );
 }
 
@@ -152,7 +152,7 @@ export function PromptPanel(props: Props) {
   const name = prompt.name ?? "";
   const [values, setValues] = useDraft<Values>(`prompt.${server.server_id}/${itemKey}`, {});
   const [error, setError] = useState<ErrorView | null>(null);
-  const { calls, current, show } = useCallsOf(server.server_id, "prompt", itemKey);
+  const { calls, current, show } = useItemCalls(server.server_id, "prompt", itemKey);
   const place = useScrollIntoView(current?.call_id);
   const given = Object.fromEntries(Object.entries(values).filter(([, value]) => value !== ""));
   const missing = prompt.arguments

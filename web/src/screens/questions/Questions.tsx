@@ -4,7 +4,7 @@ import { Link } from "react-router";
 import type { QuestionView } from "../../api/types";
 import { EmptyState } from "../../components/EmptyState";
 import { useNow } from "../../components/useNow";
-import { Some } from "../../content/Some";
+import { ShowMore } from "../../content/ShowMore";
 import { about } from "../../questions/about";
 import { pathToQuestion } from "../../state/navigation";
 import { useInspector } from "../../state/store";
@@ -76,11 +76,13 @@ export function Questions() {
             </tr>
           </thead>
           <tbody>
-            <Some
+            <ShowMore
               items={[...waiting, ...ended]}
-              one="question"
-              draw={(question) => <Row key={question.question_id} question={question} now={now} />}
-              around={(more) => (
+              noun="question"
+              render={(question) => (
+                <Row key={question.question_id} question={question} now={now} />
+              )}
+              wrapButton={(more) => (
                 <tr>
                   <td colSpan={COLUMNS}>{more}</td>
                 </tr>

@@ -5,6 +5,12 @@ import { Link, useSearchParams } from "react-router";
 import type { CallView, ErrorView, ServerView } from "../../api/types";
 import { CallPanel } from "../../calls/CallPanel";
 import { isRunning } from "../../calls/running";
+import { CallChooser } from "../../catalog/CallChooser";
+import { Definition } from "../../catalog/Definition";
+import type { MissingItem } from "../../catalog/NotListed";
+import { NotListed } from "../../catalog/NotListed";
+import { useItemCalls } from "../../catalog/useItemCalls";
+import { useIsKeyboardStep } from "../../catalog/useSelectItem";
 import { ButtonWithReason } from "../../components/ButtonWithReason";
 import { Callout } from "../../components/Callout";
 import { copyText } from "../../components/clipboard";
@@ -15,12 +21,6 @@ import { Icon } from "../../components/Icon";
 import { UntrustedText } from "../../components/UntrustedText";
 import { useRunShortcut } from "../../components/useRunShortcut";
 import { Annotations } from "../../content/Content";
-import { CallChooser } from "../../offered/CallChooser";
-import { Definition } from "../../offered/Definition";
-import type { Missing } from "../../offered/missing";
-import { NotListed } from "../../offered/NotListed";
-import { useCallsOf } from "../../offered/useCallsOf";
-import { useIsStep } from "../../offered/useChoose";
 import { command, startCall } from "../../state/commands";
 import { type Resource, titleOf } from "../../state/items";
 import { pathTo } from "../../state/navigation";
@@ -53,7 +53,7 @@ function useReads(
 ) {
   const followed = server.subscriptions.find((one) => one.uri === uri);
   const isConnected = server.state === "CONNECTED";
-  const isStep = useIsStep();
+  const isStep = useIsKeyboardStep();
   // What changed while there was no connection was told to nobody.
   const changed = followed ? Math.max(followed.updated ?? 0, server.since) : 0;
   const isOld = newest === null || (!isRunning(newest) && newest.started < changed);
@@ -121,7 +121,7 @@ interface Props {
   resource: Resource | null;
   /** The definition as the server sent it; undefined if the list does not have it. */
   listed?: unknown;
-  missing?: Missing | null;
+  missing?: MissingItem | null;
   problem: string | null;
   /** It stands beside the template that it was read by, which has the keys and the way back. */
   isBeside?: boolean;
@@ -131,7 +131,7 @@ export function ResourcePanel(props: Props) {
   const { server, uri, itemKey, resource, listed, problem } = props;
   const { missing = null, isBeside = false } = props;
   const { server_id } = server;
-  const { calls, current, show, showNewest } = useCallsOf(server_id, "resource", itemKey);
+  const { calls, current, show, showNewest } = useItemCalls(server_id, "resource", itemKey);
   const [error, setError] = useState<ErrorView | null>(null);
   const followed = server.subscriptions.find((one) => one.uri === uri);
   const isConnected = server.state === "CONNECTED";

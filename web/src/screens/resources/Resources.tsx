@@ -1,11 +1,11 @@
 // The resources of a server: the lists, and the chosen resource, template or address.
 import { useSearchParams } from "react-router";
 import type { ServerView } from "../../api/types";
+import { CatalogScreen } from "../../catalog/CatalogScreen";
+import { ItemLoading } from "../../catalog/ItemLoading";
+import { findMissing, isFullyLoaded } from "../../catalog/NotListed";
 import { EmptyState } from "../../components/EmptyState";
 import { SplitPane } from "../../components/SplitPane";
-import { LookingFor } from "../../offered/LookingFor";
-import { isWhole, missingFrom } from "../../offered/missing";
-import { OfferedScreen } from "../../offered/OfferedScreen";
 import type { Resource } from "../../state/items";
 import { isStillLoading, itemsIn, type List, useList } from "../../state/lists";
 import { usePageLocation } from "../../state/navigation";
@@ -28,9 +28,9 @@ interface Place {
 /** Where no list has a resource: what a template makes is in none. */
 function missingResource(serverId: string, uri: string, resources: List, templates: List) {
   const isListed = itemsIn<Resource>(resources).some((one) => one.key === uri);
-  const missing = missingFrom(resources, `${serverId} resource ${uri}`, isListed);
+  const missing = findMissing(resources, `${serverId} resource ${uri}`, isListed);
   // Many a server has no templates, and answers with an error.
-  const isKnown = isWhole(templates) || templates.error !== null;
+  const isKnown = isFullyLoaded(templates) || templates.error !== null;
   const isMade = itemsIn<Resource>(templates).some(
     ({ value }) => value.uriTemplate && matches(value.uriTemplate, uri),
   );
@@ -67,7 +67,7 @@ function ByTemplate({ server, template, item }: { server: ServerView } & Templat
   const templates = useList(server_id, "resource_templates");
   const found = itemsIn<Resource>(templates).find((one) => one.key === template);
   if (!found && isStillLoading(server, templates))
-    return <LookingFor name={template} serverId={server_id} screen="resources" />;
+    return <ItemLoading name={template} serverId={server_id} screen="resources" />;
   return (
     <SplitPane
       name="resources.template"
@@ -82,7 +82,7 @@ function ByTemplate({ server, template, item }: { server: ServerView } & Templat
           template={found?.value ?? { uriTemplate: template }}
           itemKey={template}
           listed={found?.listed}
-          missing={missingFrom(templates, `${server_id} template ${template}`, found !== undefined)}
+          missing={findMissing(templates, `${server_id} template ${template}`, found !== undefined)}
           problem={found?.problem ?? null}
         />
       }
@@ -117,7 +117,7 @@ export function Resources() {
   const [query] = useSearchParams();
   const place = { item, template: query.get("template") || null, uri: query.get("uri") };
   return (
-    <OfferedScreen
+    <CatalogScreen
       kind="resources"
       calls="resource"
       widths={WIDTHS}

@@ -1,12 +1,12 @@
 // A template: its variables as fields, the address they make, and opening it.
 import type { ServerView } from "../../api/types";
+import { CompletionField } from "../../catalog/CompletionField";
+import { Definition } from "../../catalog/Definition";
+import type { MissingItem } from "../../catalog/NotListed";
+import { NotListed } from "../../catalog/NotListed";
 import { Callout } from "../../components/Callout";
 import { Description } from "../../components/Description";
 import { UntrustedText } from "../../components/UntrustedText";
-import { Definition } from "../../offered/Definition";
-import type { Missing } from "../../offered/missing";
-import { NotListed } from "../../offered/NotListed";
-import { SuggestedField } from "../../offered/SuggestedField";
 import { useDraft } from "../../state/browserStorage";
 import { type Resource, titleOf } from "../../state/items";
 import { ReadForm } from "./ReadForm";
@@ -27,7 +27,7 @@ export function TemplatePanel({
   itemKey: string;
   /** The definition as the server sent it; undefined if the list does not have it. */
   listed?: unknown;
-  missing?: Missing | null;
+  missing?: MissingItem | null;
   problem: string | null;
 }) {
   const text = template.uriTemplate ?? "";
@@ -49,7 +49,7 @@ export function TemplatePanel({
         <Callout>The definition of this template is broken: {problem} It can be used.</Callout>
       )}
       {variablesOf(text).map((name) => (
-        <SuggestedField
+        <CompletionField
           key={name}
           server={server}
           reference={{ type: "ref/resource", uri: text }}

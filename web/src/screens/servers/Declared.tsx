@@ -3,7 +3,7 @@ import { Button, Switch } from "@mantine/core";
 import type { ServerView } from "../../api/types";
 import { Callout } from "../../components/Callout";
 import { useBusy } from "../../components/useBusy";
-import { connectAnew } from "../../servers/connectAnew";
+import { reconnect } from "../../servers/connectionActions";
 import { command } from "../../state/commands";
 import { withErrorToast } from "../../state/toasts";
 import {
@@ -22,8 +22,7 @@ import { NamedCapabilities } from "./experimental/NamedCapabilities";
 export function ConnectAgain({ server }: { server: ServerView }) {
   const { isBusy, run } = useBusy();
   if (!server.needs_reconnect && !isBusy) return null;
-  const again = (): void =>
-    run(() => withErrorToast("Could not connect again", connectAnew(server)));
+  const again = (): void => run(() => withErrorToast("Could not connect again", reconnect(server)));
   return (
     <Callout tone="info">
       <div className="row wrap">

@@ -11,10 +11,14 @@ import { ServerIcon } from "../../components/ServerIcon";
 import { StateDot } from "../../components/StateDot";
 import { UntrustedText } from "../../components/UntrustedText";
 import { useBusy } from "../../components/useBusy";
-import { connectAnew, restart, restartWord } from "../../servers/connectAnew";
-import { TrustButton } from "../../servers/TrustButton";
-import { toggle } from "../../servers/toggle";
-import { isOnItsWay, Waiting } from "../../servers/Waiting";
+import { ConnectProgress, isConnecting } from "../../servers/ConnectProgress";
+import {
+  reconnect,
+  restart,
+  restartLabel,
+  toggleConnection,
+} from "../../servers/connectionActions";
+import { TrustCertificateButton } from "../../servers/TrustCertificateButton";
 import { command } from "../../state/commands";
 import { rememberServer } from "../../state/lastVisited";
 import { pathTo, pathToServer, serverName } from "../../state/navigation";
@@ -71,7 +75,7 @@ function More({ server, onEdit }: { server: ServerView; onEdit(copy: boolean): v
             leftSection={<Icon name="refresh" size={14} />}
             onClick={() => restart(server)}
           >
-            {restartWord(server)}
+            {restartLabel(server)}
           </Menu.Item>
           <Menu.Item
             leftSection={<Icon name="edit" size={14} />}
@@ -126,7 +130,7 @@ function Failure({ server, onEdit }: { server: ServerView; onEdit(copy: boolean)
       action={
         <>
           {isOver && (
-            <Button size="compact-xs" variant="default" onClick={() => toggle(server)}>
+            <Button size="compact-xs" variant="default" onClick={() => toggleConnection(server)}>
               Try again
             </Button>
           )}
@@ -140,7 +144,7 @@ function Failure({ server, onEdit }: { server: ServerView; onEdit(copy: boolean)
               How to sign in
             </Button>
           )}
-          <TrustButton server={server} />
+          <TrustCertificateButton server={server} />
           {server.is_editable && (
             <Button size="compact-xs" variant="default" onClick={() => onEdit(false)}>
               Edit
@@ -155,8 +159,7 @@ function Failure({ server, onEdit }: { server: ServerView; onEdit(copy: boolean)
 function Outdated({ server }: { server: ServerView }) {
   const { isBusy, run } = useBusy();
   if (!server.is_outdated) return null;
-  const again = (): void =>
-    run(() => withErrorToast("Could not connect again", connectAnew(server)));
+  const again = (): void => run(() => withErrorToast("Could not connect again", reconnect(server)));
   return (
     <div className={css.waiting} role="status">
       <span className="grow">Changed since it was connected.</span>
@@ -229,7 +232,7 @@ export function ServerCard({
           onChange={() => {
             // Who connects a server means it by the tabs above.
             if (!isOn) rememberServer(server.server_id);
-            toggle(server);
+            toggleConnection(server);
           }}
         />
       </div>
@@ -247,7 +250,7 @@ export function ServerCard({
           </ActionIcon>
         </Tooltip>
       </div>
-      {isOnItsWay(server) && <Waiting server={server} />}
+      {isConnecting(server) && <ConnectProgress server={server} />}
       <Outdated server={server} />
       <Failure server={server} onEdit={onEdit} />
       <Exit server={server} />

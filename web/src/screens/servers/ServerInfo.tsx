@@ -10,9 +10,9 @@ import { StateDot } from "../../components/StateDot";
 import { UntrustedText } from "../../components/UntrustedText";
 import { useNow } from "../../components/useNow";
 import { profileOption } from "../../questions/profiles";
+import { toggleConnection } from "../../servers/connectionActions";
 import { NotConnected } from "../../servers/NotConnected";
-import { TrustButton } from "../../servers/TrustButton";
-import { toggle } from "../../servers/toggle";
+import { TrustCertificateButton } from "../../servers/TrustCertificateButton";
 import { command } from "../../state/commands";
 import { pathToServer, serverName } from "../../state/navigation";
 import { useInspector } from "../../state/store";
@@ -128,7 +128,7 @@ function Overview({ server }: { server: ServerView }) {
   return (
     <div className="stack">
       {error && server.state !== "CONNECTED" && (
-        <ErrorNote error={error} action={<TrustButton server={server} />} />
+        <ErrorNote error={error} action={<TrustCertificateButton server={server} />} />
       )}
       <Facts server={server} />
       {server.remarks.map((remark) => (
@@ -230,7 +230,7 @@ export function ServerInfo() {
         <span>{stateLabel(server)}</span>
         <span className="grow" />
         <EditButton server={server} />
-        <Button variant="default" onClick={() => toggle(server)}>
+        <Button variant="default" onClick={() => toggleConnection(server)}>
           {isOn ? "Disconnect" : "Connect"}
         </Button>
       </div>

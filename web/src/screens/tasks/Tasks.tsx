@@ -8,7 +8,7 @@ import { EmptyState } from "../../components/EmptyState";
 import { Icon } from "../../components/Icon";
 import { SplitPane } from "../../components/SplitPane";
 import { useEscape } from "../../components/useEscape";
-import { LostNote } from "../../servers/LostNote";
+import { DisconnectedBanner } from "../../servers/DisconnectedBanner";
 import { NotConnected } from "../../servers/NotConnected";
 import { command } from "../../state/commands";
 import { offers } from "../../state/lists";
@@ -101,7 +101,7 @@ export function Tasks() {
     return <NotConnected server={server} icon="tasks" />;
   return (
     <div className="pane" ref={place}>
-      <LostNote server={server} />
+      <DisconnectedBanner server={server} />
       <div className="toolbar">
         <h1 className="title">Tasks</h1>
         <span className="grow" />

@@ -26,10 +26,10 @@ vi.mock("../../state/lists", async (actual) => ({
 }));
 // No row has a height here, so that the list would draw none.
 vi.mock("../../components/VirtualList", () => ({
-  VirtualList: ({ items, draw }: { items: Item<Tool>[]; draw(item: Item<Tool>): ReactNode }) =>
+  VirtualList: ({ items, render }: { items: Item<Tool>[]; render(item: Item<Tool>): ReactNode }) =>
     items.map((one) => (
       <div key={one.key} role="option" aria-selected={false} tabIndex={-1}>
-        {draw(one)}
+        {render(one)}
       </div>
     )),
 }));

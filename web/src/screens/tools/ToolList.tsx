@@ -1,8 +1,8 @@
 // The list of a server's tools: narrowed by what they say of themselves, and by what they cost.
 import { Button } from "@mantine/core";
 import { memo, useCallback, useMemo } from "react";
-import { NamedList } from "../../offered/NamedList";
-import { useKeptFilter } from "../../offered/useListFilter";
+import { CatalogList } from "../../catalog/CatalogList";
+import { usePersistedFilter } from "../../catalog/useListFilter";
 import { useDraft } from "../../state/browserStorage";
 import type { Item } from "../../state/items";
 import { itemsIn, useList } from "../../state/lists";
@@ -97,13 +97,13 @@ const Foot = memo(function Foot({ items, isBySize, onBySize }: FootProps) {
   );
 });
 
-const draw = (item: Item<Tool>) => <ToolRow item={item} />;
+const render = (item: Item<Tool>) => <ToolRow item={item} />;
 const drawSized = (item: Item<Tool>) => <SizedRow item={item} />;
 
 export function ToolList({ serverId, chosen }: { serverId: string; chosen: string | null }) {
   const list = useList(serverId, "tools");
   const items = itemsIn<Tool>(list);
-  const [tags, setTags] = useKeptFilter(`tags.${serverId}`, NO_TAGS, chosen, items, hasTags);
+  const [tags, setTags] = usePersistedFilter(`tags.${serverId}`, NO_TAGS, chosen, items, hasTags);
   const [isBySize, setBySize] = useDraft("tools.bySize", false);
   const of = useCallback(
     (found: Item<Tool>[]) => {
@@ -116,13 +116,13 @@ export function ToolList({ serverId, chosen }: { serverId: string; chosen: strin
   const marks = tags.map((tag) => `“${WORDS[tag]}”`).join(", ");
   const words = tags.length ? `Only tools marked ${marks} are shown.` : null;
   return (
-    <NamedList
+    <CatalogList
       serverId={serverId}
       kind="tools"
       label="Tools"
       chosen={chosen}
       rowHeight={ROW_PX}
-      draw={isBySize ? drawSized : draw}
+      render={isBySize ? drawSized : render}
       narrowing={{ of, words, onClear: () => setTags(NO_TAGS) }}
       head={<Chips items={items} chosen={tags} onChoose={setTags} />}
       foot={<Foot items={offered} isBySize={isBySize} onBySize={setBySize} />}

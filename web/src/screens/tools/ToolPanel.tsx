@@ -4,6 +4,11 @@ import { Link } from "react-router";
 import type { ServerView } from "../../api/types";
 import { CallPanel } from "../../calls/CallPanel";
 import { ExampleList } from "../../calls/ExampleList";
+import { CallChooser } from "../../catalog/CallChooser";
+import { FormFooter } from "../../catalog/FormFooter";
+import type { MissingItem } from "../../catalog/NotListed";
+import { NotListed } from "../../catalog/NotListed";
+import { useItemCalls } from "../../catalog/useItemCalls";
 import { Callout } from "../../components/Callout";
 import { Description } from "../../components/Description";
 import { EmptyState } from "../../components/EmptyState";
@@ -15,11 +20,6 @@ import { UntrustedText } from "../../components/UntrustedText";
 import { useRunShortcut } from "../../components/useRunShortcut";
 import { useScrollIntoView } from "../../components/useScrollIntoView";
 import { ArgumentsEditor } from "../../forms/ArgumentsEditor";
-import { CallChooser } from "../../offered/CallChooser";
-import { CallFoot } from "../../offered/CallFoot";
-import type { Missing } from "../../offered/missing";
-import { NotListed } from "../../offered/NotListed";
-import { useCallsOf } from "../../offered/useCallsOf";
 import { titleOf } from "../../state/items";
 import { pathTo } from "../../state/navigation";
 import { repeatsInHeaders, takesHeaders } from "../../state/protocol";
@@ -38,7 +38,7 @@ interface Props {
   itemKey: string;
   /** The definition as the server sent it; undefined if the list does not have it. */
   listed?: unknown;
-  missing?: Missing | null;
+  missing?: MissingItem | null;
   problem: string | null;
 }
 
@@ -144,7 +144,7 @@ interface FootProps {
 function ToolFoot({ run, isConnected, disabledReason, canForce }: FootProps) {
   const breaches = run.isTried ? run.findings.length : 0;
   return (
-    <CallFoot>
+    <FormFooter>
       {breaches > 0 && (
         <span className="bad grow" role="status">
           {breaches === 1 ? "1 argument breaks" : `${breaches} arguments break`} the schema
@@ -166,13 +166,13 @@ function ToolFoot({ run, isConnected, disabledReason, canForce }: FootProps) {
           Run
         </Button>
       </Tooltip>
-    </CallFoot>
+    </FormFooter>
   );
 }
 
 export function ToolPanel(props: Props) {
   const { server, tool, itemKey, listed } = props;
-  const { calls, current, show } = useCallsOf(server.server_id, "tool", itemKey);
+  const { calls, current, show } = useItemCalls(server.server_id, "tool", itemKey);
   const run = useRun(server, tool, itemKey, show);
   const place = useScrollIntoView(current?.call_id);
   const isConnected = server.state === "CONNECTED";

@@ -1,8 +1,8 @@
 // One tool in the list. Plain elements: a component of the library each would make long lists slow.
 
+import { BrokenDefinitionIcon } from "../../catalog/BrokenDefinitionIcon";
+import { ChangeMark } from "../../catalog/ChangeMark";
 import { UntrustedText } from "../../components/UntrustedText";
-import { Mark } from "../../offered/marks";
-import { Problem } from "../../offered/Problem";
 import { type Item, titleOf } from "../../state/items";
 import { sizeOf, tokens } from "./size";
 import css from "./ToolRow.module.css";
@@ -24,11 +24,11 @@ export function ToolRow({ item, size }: Props) {
   return (
     <>
       <div className="row">
-        <Problem text={item.problem} />
+        <BrokenDefinitionIcon text={item.problem} />
         <span className={`cut grow ${css.name}`}>
           <UntrustedText>{title}</UntrustedText>
         </span>
-        <Mark of={item.key} />
+        <ChangeMark of={item.key} />
         {hintsOf(tool).map((hint) => (
           <abbr
             key={hint.label}

@@ -1,6 +1,6 @@
 // What is to be said above the rows: where they come from, and which of them are not shown.
 import type { EventView } from "../../api/types";
-import { Lacking, Line, ReadFrom } from "../../events/Lacking";
+import { MissingEvents, NoticeLine, RecordedRunStatus } from "../../events/MissingEvents";
 import type { BackfillState } from "../../state/backfill";
 import type { RecordedRun } from "../../state/recordedRun";
 import { formatTime } from "../../values/format";
@@ -9,7 +9,7 @@ import { describe } from "./describe";
 interface Props {
   runId: string | null;
   recorded: RecordedRun;
-  older: BackfillState;
+  backfill: BackfillState;
   requestId: string | null;
   onAllIds(): void;
   base?: EventView;
@@ -21,27 +21,27 @@ interface Props {
 }
 
 export function Notices(props: Props) {
-  const { runId, recorded, older, requestId, base } = props;
+  const { runId, recorded, backfill, requestId, base } = props;
   return (
     <>
-      <ReadFrom recorded={recorded} />
+      <RecordedRunStatus recorded={recorded} />
       {props.problem && <div className="toolbar">{props.problem}</div>}
-      <Lacking runId={runId} older={older} />
+      <MissingEvents runId={runId} backfill={backfill} />
       {props.isCleared && (
-        <Line button="Show them again" onClick={props.onShowAgain}>
+        <NoticeLine button="Show them again" onClick={props.onShowAgain}>
           Earlier rows were cleared from this view.
-        </Line>
+        </NoticeLine>
       )}
       {requestId && (
-        <Line button="Show all" onClick={props.onAllIds}>
+        <NoticeLine button="Show all" onClick={props.onAllIds}>
           Only what has the id {requestId}
-        </Line>
+        </NoticeLine>
       )}
       {base && (
-        <Line button="Stop comparing" onClick={props.onStopComparing}>
+        <NoticeLine button="Stop comparing" onClick={props.onStopComparing}>
           Comparing with {describe(base)} {base.request_id} of {formatTime(base.wall)}
           {props.isOnlyBase && ": choose another row, of another run if you like"}
-        </Line>
+        </NoticeLine>
       )}
     </>
   );

@@ -3,13 +3,13 @@ import { Button, Popover, TextInput } from "@mantine/core";
 import { type FormEvent, useState } from "react";
 import type { EventView } from "../../api/types";
 import { Icon } from "../../components/Icon";
-import { keyOf, pin, unpin, usePins } from "../../events/pins";
+import { eventKey, pin, unpin, usePins } from "../../events/pins";
 
 // The backend keeps no more.
 const LONGEST = 200;
 
 export function PinButton({ event }: { event: EventView }) {
-  const label = usePins((state) => state.labels.get(keyOf(event)));
+  const label = usePins((state) => state.labels.get(eventKey(event)));
   const [isOpen, setOpen] = useState(false);
   const [text, setText] = useState("");
   const isPinned = label !== undefined;

@@ -4,7 +4,7 @@ import { useState } from "react";
 import { useNavigate } from "react-router";
 import type { EventView } from "../../api/types";
 import { Icon } from "../../components/Icon";
-import { keyOf, unpin, usePins } from "../../events/pins";
+import { eventKey, unpin, usePins } from "../../events/pins";
 import { pathTo } from "../../state/navigation";
 import { useInspector } from "../../state/store";
 import { formatDateTime } from "../../values/format";
@@ -44,7 +44,7 @@ export function PinList() {
         ) : (
           <ul className={css.list} aria-label="Pins">
             {pins.map(({ label, event }) => (
-              <li key={keyOf(event)} className={css.item}>
+              <li key={eventKey(event)} className={css.item}>
                 <button type="button" className={`plain ${css.go}`} onClick={() => go(event)}>
                   <span className={css.label}>{label || titleOf(event)}</span>
                   <span className="dim">

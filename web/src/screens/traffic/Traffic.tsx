@@ -5,9 +5,9 @@ import type { EventView } from "../../api/types";
 import { focusList } from "../../components/EventList";
 import { SplitPane } from "../../components/SplitPane";
 import { useEscape } from "../../components/useEscape";
-import { keyOf, useLoadedPins } from "../../events/pins";
+import { eventKey, useLoadedPins } from "../../events/pins";
 import { useEvent } from "../../events/useEvent";
-import { LostServer } from "../../servers/LostNote";
+import { FailedServerBanner } from "../../servers/DisconnectedBanner";
 import { useBackfill } from "../../state/backfill";
 import { usePreference } from "../../state/browserStorage";
 import { RingProvider } from "../../state/events";
@@ -117,7 +117,7 @@ function useNamed(
   const sought = placeIn(item, runId);
   const { event: chosen, problem } = useEvent(ring, sought);
   const { event: base, problem: noBase } = useEvent(ring, placeIn(compare, runId));
-  const isOnlyBase = base !== undefined && (!chosen || keyOf(base) === keyOf(chosen));
+  const isOnlyBase = base !== undefined && (!chosen || eventKey(base) === eventKey(chosen));
   return { seq: sought.seq, chosen, base, isOnlyBase, problem: problem ?? noBase };
 }
 
@@ -155,7 +155,7 @@ function Rows({ recorded }: { recorded: RecordedRun }) {
   const { isTree, setTree, tree, toggle, fold } = useTree(ring, shown.rows);
   const isLive = !query.has("run");
   const clearing = useClearing(ring, shown, isLive, go);
-  const older = useBackfill(runId, isLive);
+  const backfill = useBackfill(runId, isLive);
   const { chosen, base, ...named } = useNamed(ring, runId, item, query.get("compare"));
   const choose = useCallback((event: EventView) => go(event.seq), [go]);
   const allIds = (): void => change("id", null);
@@ -188,7 +188,7 @@ function Rows({ recorded }: { recorded: RecordedRun }) {
       <Notices
         runId={runId}
         recorded={recorded}
-        older={older}
+        backfill={backfill}
         requestId={query.get("id")}
         onAllIds={allIds}
         base={base}
@@ -199,7 +199,7 @@ function Rows({ recorded }: { recorded: RecordedRun }) {
         problem={named.problem}
       />
       {clearing.question}
-      {isLive && shown.serverId !== null && <LostServer serverId={shown.serverId} />}
+      {isLive && shown.serverId !== null && <FailedServerBanner serverId={shown.serverId} />}
       <SplitPane
         name="traffic"
         label="Size of the details"
@@ -225,7 +225,7 @@ function Rows({ recorded }: { recorded: RecordedRun }) {
             <EventDetail
               event={chosen}
               base={named.isOnlyBase ? undefined : base}
-              onCompare={() => change("compare", keyOf(chosen))}
+              onCompare={() => change("compare", eventKey(chosen))}
               onGo={go}
               onClose={close}
             />

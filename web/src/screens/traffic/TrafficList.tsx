@@ -24,7 +24,7 @@ export function TrafficList(props: Props) {
   const { rows, version, tree, toggle, chosen, onChoose, withServer, none } = props;
   const ring = useRing();
   const axis = useAxis(ring, tree);
-  const draw = useCallback(
+  const render = useCallback(
     (event: EventView, visible: EventView[]) => (
       <TrafficRow
         event={event}
@@ -48,10 +48,10 @@ export function TrafficList(props: Props) {
         onChoose={onChoose}
         tone={toneOf}
         outline={tree ? { levelOf: tree.levelOf, isOpen: tree.isOpen, toggle } : undefined}
-        draw={draw}
+        render={render}
       />
     ),
-    [rows, rows.length, version, chosen, onChoose, tree, toggle, draw],
+    [rows, rows.length, version, chosen, onChoose, tree, toggle, render],
   );
   return <div className={`pane ${css.rows}`}>{rows.length > 0 ? list : none}</div>;
 }

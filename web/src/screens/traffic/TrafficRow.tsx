@@ -2,7 +2,7 @@
 import { type MouseEvent, memo } from "react";
 import type { EventView } from "../../api/types";
 import { Icon } from "../../components/Icon";
-import { keyOf, usePins } from "../../events/pins";
+import { eventKey, usePins } from "../../events/pins";
 import { type Joined, useRing } from "../../state/events";
 import { formatBytes, formatDuration, formatTime, truncate } from "../../values/format";
 import { calledOf, previewOf } from "./called";
@@ -96,7 +96,7 @@ const isSame = (one: Drawn, other: Drawn): boolean =>
 export function TrafficRow(props: Props) {
   const { event, nesting } = props;
   const ring = useRing();
-  const label = usePins((state) => state.labels.get(keyOf(event)));
+  const label = usePins((state) => state.labels.get(eventKey(event)));
   const since = nesting?.level ? event.mono - rootOf(event, ring.parentOf).mono : null;
   const joined = ring.joined(event);
   const isAnswer = event.status === "result" || event.status === "error";

@@ -1,0 +1,66 @@
+// The frame of a screen that shows what a server offers: a list, and what is chosen from it.
+import { Button } from "@mantine/core";
+import type { ReactNode } from "react";
+import { Link } from "react-router";
+import type { CallView, ServerView } from "../api/types";
+import { EmptyState } from "../components/EmptyState";
+import { SplitPane } from "../components/SplitPane";
+import { DisconnectedBanner } from "../servers/DisconnectedBanner";
+import { NotConnected } from "../servers/NotConnected";
+import { offers, useList } from "../state/lists";
+import { pathToServer, usePageLocation } from "../state/navigation";
+import { useInspector } from "../state/store";
+import { useHasCalls } from "./useItemCalls";
+
+interface Props {
+  kind: "tools" | "resources" | "prompts";
+  calls: CallView["kind"];
+  /** Of the list. */
+  widths: { initial: number; least: number; most: number };
+  isAnyChosen: boolean;
+  list(server: ServerView): ReactNode;
+  chosen(server: ServerView): ReactNode;
+}
+
+export function CatalogScreen({ kind, calls, widths, isAnyChosen, list, chosen }: Props) {
+  const { server_id } = usePageLocation();
+  const serverId = server_id ?? "";
+  const server = useInspector((state) => state.servers.get(serverId));
+  const { isThere } = useList(serverId, kind);
+  const hasCalls = useHasCalls(serverId, calls);
+  const isConnected = server?.state === "CONNECTED";
+  // What was there stays when a server dies: its list, its calls, what was typed.
+  if (!server || (!isConnected && !isThere && !hasCalls))
+    return <NotConnected server={server} icon={kind} />;
+  if (isConnected && !offers(server.capabilities, kind)) {
+    return (
+      <EmptyState
+        icon={kind}
+        title={`This server offers no ${kind}`}
+        action={
+          <Button component={Link} to={pathToServer(serverId)} variant="default">
+            What it offers
+          </Button>
+        }
+      >
+        It did not declare the {kind} capability.
+      </EmptyState>
+    );
+  }
+  return (
+    <div className="pane">
+      <h1 className="sr">
+        {kind[0]?.toUpperCase() + kind.slice(1)} of {serverId}
+      </h1>
+      <DisconnectedBanner server={server} />
+      <SplitPane
+        name={`${kind}.list`}
+        label="Width of the list"
+        {...widths}
+        narrow={isAnyChosen ? "second" : "first"}
+        first={list(server)}
+        second={chosen(server)}
+      />
+    </div>
+  );
+}

@@ -1,0 +1,108 @@
+// What a page lacks of the run that it shows, above rows of any kind.
+import { Button } from "@mantine/core";
+import { type ReactNode, useState, useSyncExternalStore } from "react";
+import { type BackfillState, fillGap } from "../state/backfill";
+import { type Gap, useRing } from "../state/events";
+import type { RecordedRun } from "../state/recordedRun";
+import { withErrorToast } from "../state/toasts";
+import { pluralize } from "../values/format";
+
+interface LineProps {
+  children: ReactNode;
+  button: string;
+  isBusy?: boolean;
+  onClick(): void;
+}
+
+export function NoticeLine({ children, button, isBusy, onClick }: LineProps) {
+  return (
+    <div className="toolbar">
+      <span className="cut" role="status">
+        {children}
+      </span>
+      <Button variant="default" size="compact-xs" loading={isBusy} onClick={onClick}>
+        {button}
+      </Button>
+    </div>
+  );
+}
+
+const ReadingNotice = () => (
+  <div className="toolbar dim" role="status">
+    Reading the recording…
+  </div>
+);
+
+/** How far the run that is read from the recording has come. */
+export function RecordedRunStatus({ recorded }: { recorded: RecordedRun }) {
+  const { ring, isLoading, problem, isCut } = recorded;
+  return (
+    <>
+      {isLoading && <ReadingNotice />}
+      {problem && <div className="toolbar">{problem}</div>}
+      {isCut && (
+        <div className="toolbar dim" role="status">
+          Only the first {pluralize(ring.items.length, "event")} of this run are listed; an export
+          has all of them.
+        </div>
+      )}
+    </>
+  );
+}
+
+/** What a slow browser was not sent. */
+function SkippedEvents({ runId }: { runId: string }) {
+  const ring = useRing();
+  const [isBusy, setBusy] = useState(false);
+  const gaps = useSyncExternalStore(ring.subscribe, () => ring.gaps);
+  const fill = async (): Promise<void> => {
+    setBusy(true);
+    const work = async (): Promise<void> => {
+      for (const gap of gaps) await fillGap(ring, runId, gap);
+    };
+    await withErrorToast("They could not be loaded", work());
+    setBusy(false);
+  };
+  if (!gaps.length) return null;
+  const count = gaps.reduce((sum, gap: Gap) => sum + gap.last_seq - gap.first_seq + 1, 0);
+  return (
+    <NoticeLine button="Load them from the recording" isBusy={isBusy} onClick={() => void fill()}>
+      {pluralize(count, "event was", "events were")} not sent to this page: it was too slow for
+      them.
+    </NoticeLine>
+  );
+}
+
+/** What is older than a full page holds. */
+function DroppedEvents() {
+  const ring = useRing();
+  const count = useSyncExternalStore(ring.subscribe, () => {
+    const isFull = ring.items.length >= ring.capacity;
+    return isFull ? (ring.items[0]?.seq ?? 1) - 1 : 0;
+  });
+  if (count === 0) return null;
+  return (
+    <div className="toolbar dim">
+      The {pluralize(count, "oldest event is", "oldest events are")} not listed; an export has them.
+    </div>
+  );
+}
+
+export function MissingEvents({
+  runId,
+  backfill,
+}: {
+  runId: string | null;
+  backfill: BackfillState;
+}) {
+  return (
+    <>
+      {backfill.isLoading && <ReadingNotice />}
+      {backfill.problem && (
+        <div className="toolbar">What is older cannot be shown: {backfill.problem}</div>
+      )}
+      {runId !== null && <SkippedEvents runId={runId} />}
+      <DroppedEvents />
+    </>
+  );
+}

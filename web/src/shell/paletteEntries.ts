@@ -1,0 +1,114 @@
+// All that the palette finds: screens, actions, what servers offer, recent calls.
+import { useMemo } from "react";
+import type { CallView, ListKind, ServerView } from "../api/types";
+import type { IconName } from "../components/Icon";
+import { type Item, type Tool, titleOf } from "../state/items";
+import { useAllItems } from "../state/lists";
+import {
+  pathTo,
+  pathToCall,
+  serverName,
+  useCurrentServer,
+  usePageLocation,
+} from "../state/navigation";
+import { useInspector } from "../state/store";
+import type { FocusTarget } from "./navigationFocus";
+import { type PageActions, useActions } from "./paletteActions";
+import { TABS, tabPath } from "./TopBar";
+
+export interface Entry {
+  key: string;
+  icon: IconName;
+  label: string;
+  about: string;
+  /** The key that does the same without the palette. */
+  shortcut?: string;
+  /** Where it leads, or what it does. */
+  to: string | (() => void);
+  /** What the focus goes to, if not to the screen; null for a dialog, which takes it by itself. */
+  focus?: FocusTarget | null;
+}
+
+// A screen that is in no tab: the bell leads there.
+const QUESTIONS: Entry = {
+  key: "screen questions",
+  icon: "bell",
+  label: "Questions",
+  about: "screen",
+  to: "/questions",
+};
+
+const KINDS = [
+  { kind: "tools", icon: "tools" },
+  { kind: "prompts", icon: "prompts" },
+  { kind: "resources", icon: "resources" },
+  { kind: "resource_templates", icon: "resources" },
+] as const;
+
+// Far enough back for what one still has in mind.
+const RECENT = 30;
+
+function pathToItem(serverId: string, kind: ListKind, key: string): string {
+  if (kind !== "resource_templates") return pathTo(serverId, kind, key);
+  return `${pathTo(serverId, "resources")}?template=${encodeURIComponent(key)}`;
+}
+
+function entryOf(serverId: string, kind: ListKind, icon: IconName, item: Item<unknown>): Entry {
+  return {
+    key: `${serverId} ${kind} ${item.key}`,
+    icon,
+    label: titleOf(item.value as Tool, item.key),
+    about: `${item.key} · ${serverId}`,
+    to: pathToItem(serverId, kind, item.key),
+    focus: "item",
+  };
+}
+
+const called = (call: CallView): Entry => ({
+  key: `call ${call.call_id}`,
+  icon: "refresh",
+  label: `${call.method} ${call.name}`,
+  about: `call · ${call.server_id} · ${call.status}`,
+  to: pathToCall(call),
+  focus: "item",
+});
+
+/** What all servers offer, the one at hand first. */
+function useListed(current: ServerView | null): Entry[] {
+  const servers = useInspector((state) => state.servers);
+  const itemsOf = useAllItems();
+  return useMemo(() => {
+    const found: Entry[] = [];
+    const others = [...servers.values()].filter((one) => one !== current);
+    for (const one of current ? [current, ...others] : others) {
+      const { server_id } = one;
+      const to = pathTo(server_id, "tools");
+      const label = serverName(one);
+      found.push({ key: `server ${server_id}`, icon: "servers", label, about: "server", to });
+      for (const { kind, icon } of KINDS) {
+        for (const item of itemsOf(server_id, kind)) {
+          found.push(entryOf(server_id, kind, icon, item));
+        }
+      }
+    }
+    return found;
+  }, [servers, current, itemsOf]);
+}
+
+export function useEntries(page: PageActions): Entry[] {
+  const server = useCurrentServer();
+  const place = usePageLocation();
+  const calls = useInspector((state) => state.calls);
+  const listed = useListed(server);
+  const { first, others } = useActions(page, server);
+  return useMemo(() => {
+    const screens = TABS.map((tab, index): Entry => {
+      const { icon, label } = tab;
+      const to = tabPath(tab, server, place);
+      const key = `screen ${tab.screen}`;
+      return { key, icon, label, about: "screen", shortcut: String(index + 1), to };
+    });
+    const recent = [...calls.values()].slice(-RECENT).reverse().map(called);
+    return [...screens, QUESTIONS, ...first, ...listed, ...others, ...recent];
+  }, [server, place, listed, calls, first, others]);
+}
