@@ -3,9 +3,24 @@ import { Button, FileButton, TextInput } from "@mantine/core";
 import type { WidgetProps } from "@rjsf/utils";
 import { useRef, useState } from "react";
 import { errorMessage, formatBytes, truncate } from "../values/format";
-import { base64Of, bytesIn, MOST_FILE_BYTES } from "./file";
 import css from "./SchemaForm.module.css";
-import { about, emptiedTo, TextField } from "./widgets";
+import { controlProps, TextField, valueWhenEmptied } from "./widgets";
+
+/** More makes the page slow, since the arguments are one text. */
+export const MOST_FILE_BYTES = 10_000_000;
+
+const base64Of = (file: Blob): Promise<string> =>
+  new Promise((resolve, reject) => {
+    const reader = new FileReader();
+    // What stands before the comma is the type: data:image/png;base64,
+    reader.onload = () => resolve(String(reader.result).replace(/^[^,]*,?/, ""));
+    reader.onerror = () => reject(reader.error);
+    reader.readAsDataURL(file);
+  });
+
+/** How many bytes a base64 text stands for. */
+export const bytesIn = (text: string): number =>
+  Math.floor((text.replace(/=+$/, "").length * 3) / 4);
 
 // A longer text is shown by its beginning: a field that holds megabytes is slow.
 const MOST_TYPED = 20_000;
@@ -37,7 +52,7 @@ export function FileField(props: WidgetProps) {
   return (
     <div>
       {isLong ? (
-        <TextInput {...about(props)} readOnly value={truncate(value, 200)} />
+        <TextInput {...controlProps(props)} readOnly value={truncate(value, 200)} />
       ) : (
         <TextField {...props} />
       )}
@@ -56,7 +71,11 @@ export function FileField(props: WidgetProps) {
             )}
           </FileButton>
           {isLong && (
-            <Button size="compact-xs" variant="default" onClick={() => onChange(emptiedTo(schema))}>
+            <Button
+              size="compact-xs"
+              variant="default"
+              onClick={() => onChange(valueWhenEmptied(schema))}
+            >
               Remove
             </Button>
           )}

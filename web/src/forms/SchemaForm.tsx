@@ -4,17 +4,17 @@ import { withTheme } from "@rjsf/core";
 import { generateTemplates } from "@rjsf/mantine/lib/templates/index.js";
 import type { RJSFSchema, UiSchema, WidgetProps } from "@rjsf/utils";
 import { useMemo } from "react";
-import { Branches } from "./Branches";
 import { DEFAULTS } from "./defaults";
 import { FileField } from "./FileField";
+import { withoutDefaults } from "./formSchema";
 import { JsonField } from "./JsonField";
 import { NumberField } from "./NumberField";
-import { withoutDefaults } from "./prepare";
+import { errorSchemaOf, validator } from "./rjsfValidator";
 import css from "./SchemaForm.module.css";
 import { BYTES, JSON_FIELD, type Schema } from "./schema";
 import { templates } from "./templates";
+import { UnionField } from "./UnionField";
 import type { Finding } from "./validate";
-import { errorSchemaOf, validator } from "./validator";
 import { TextField, widgets } from "./widgets";
 
 export { initialValue } from "./defaults";
@@ -27,8 +27,8 @@ const Form = withTheme<unknown>({
   widgets,
   fields: {
     NumberField,
-    AnyOfField: Branches,
-    OneOfField: Branches,
+    AnyOfField: UnionField,
+    OneOfField: UnionField,
     FallbackField: JsonField,
     [JSON_FIELD]: JsonField,
   },

@@ -1,7 +1,7 @@
 // What a form starts with.
 import { getDefaultFormState, type RJSFSchema } from "@rjsf/utils";
+import { validator } from "./rjsfValidator";
 import { isSchema, type Schema } from "./schema";
-import { validator } from "./validator";
 
 // Keeps defaults and constants, picks no option by itself and fills no list with empty items.
 export const DEFAULTS = {

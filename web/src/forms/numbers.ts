@@ -17,9 +17,9 @@ function isLossy(literal: string): boolean {
   return mantissa.replace(/\D/g, "").replace(/^0+|0+$/g, "").length > 17;
 }
 
-export type Typed = { value: number } | { problem: string };
+export type TypedNumber = { value: number } | { problem: string };
 
-export function readNumber(text: string): Typed {
+export function readNumber(text: string): TypedNumber {
   const trimmed = text.trim();
   if (!NUMBER.test(trimmed)) return { problem: "This is not a number yet; it is left out." };
   if (isLossy(trimmed.replace(/^\+/, "")))

@@ -7,7 +7,7 @@ import { useDraft } from "../state/browserStorage";
 import { type Arguments, ArgumentsEditor, formModule, NO_ARGUMENTS } from "./ArgumentsEditor";
 import { useFindings } from "./useFindings";
 
-export interface Shown {
+export interface RenderedForm {
   text(): string;
   /** The arguments as they would be sent. */
   sent(): unknown;
@@ -21,7 +21,7 @@ interface Options {
   start?: Arguments;
 }
 
-export async function show(schema: unknown, options: Options = {}): Promise<Shown> {
+export async function renderForm(schema: unknown, options: Options = {}): Promise<RenderedForm> {
   await formModule.load();
   let latest: Arguments = NO_ARGUMENTS;
   let put: (value: Arguments) => void = () => undefined;

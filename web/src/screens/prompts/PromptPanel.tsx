@@ -21,7 +21,7 @@ import { SplitPane } from "../../components/SplitPane";
 import { UntrustedText } from "../../components/UntrustedText";
 import { useRunShortcut } from "../../components/useRunShortcut";
 import { useScrollIntoView } from "../../components/useScrollIntoView";
-import { useFocusBad } from "../../forms/useFocusBad";
+import { useFocusInvalid } from "../../forms/useFocusInvalid";
 import { useDraft } from "../../state/browserStorage";
 import { startCall } from "../../state/commands";
 import { type Prompt, titleOf } from "../../state/items";
@@ -160,7 +160,7 @@ export function PromptPanel(props: Props) {
     .map((one) => one.name);
   // How often it was not sent for what is missing.
   const [refused, setRefused] = useState(0);
-  const form = useFocusBad(refused);
+  const form = useFocusInvalid(refused);
   const told = refused > 0 ? missing : [];
   const get = (isForced: boolean): void => {
     setError(null);

@@ -1,7 +1,7 @@
 // Running a tool: what was typed, whether it fits, and sending it.
 import { useEffect, useState } from "react";
 import type { ErrorView, ServerView } from "../../api/types";
-import { type Arguments, filledIn, NO_ARGUMENTS } from "../../forms/ArgumentsEditor";
+import { type Arguments, initialArguments, NO_ARGUMENTS } from "../../forms/ArgumentsEditor";
 import { useFindings } from "../../forms/useFindings";
 import type { Finding } from "../../forms/validate";
 import { useDraft } from "../../state/browserStorage";
@@ -75,7 +75,7 @@ export function useRun(
   const startFilled = async (isForced: boolean): Promise<void> => {
     setEarly({ isForced });
     try {
-      setDraft({ ...draft, text: await filledIn(tool.inputSchema ?? {}) });
+      setDraft({ ...draft, text: await initialArguments(tool.inputSchema ?? {}) });
     } catch (thrown) {
       setEarly(null);
       setError(errorViewOf(thrown));

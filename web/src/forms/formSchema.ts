@@ -2,33 +2,34 @@
 // marked as such, and no keyword that the form library cannot draw by. What no form can show well
 // becomes a JSON field. Values are always validated against the schema as the server sent it,
 // never against this one.
-import {
-  asJson,
-  branchesOf,
-  isMultipleChoice,
-  isOfOneKind,
-  needsJson,
-  withNull,
-  withoutNull,
-  withoutSingle,
-} from "./drawing";
-import { isTooLong, MOST_FIELDS } from "./extent";
-import { factsOf } from "./facts";
-import { lookUp, writtenOut } from "./references";
+
+import { hasTooManyFields, MAX_FIELDS } from "./formSize";
 import {
   BYTES,
   CHOICES,
-  EMPTIED,
-  FACTS,
+  HAS_UNSUPPORTED,
   isChoices,
   isSchema,
   JSON_FIELD,
-  LACKING,
-  NO_FIELD,
+  LIST_ITEM,
   NULLABLE,
-  PLACED,
   type Schema,
+  SUMMARY,
+  UNSUPPORTED_PROPERTY,
+  VALUE_WHEN_EMPTIED,
 } from "./schema";
+import { inlineRefs, resolveRef } from "./schemaRefs";
+import {
+  asJsonField,
+  hasOneType,
+  isMultipleChoice,
+  needsJsonField,
+  unwrapSingleAllOf,
+  withDrawableBranches,
+  withNull,
+  withoutNull,
+} from "./schemaRewrites";
+import { summarizeSchema } from "./schemaSummary";
 
 // A schema that writes out to more than this, with all its references and parts, is no form that
 // anybody fills in; no more of it is written out.
@@ -70,14 +71,14 @@ const PLAIN = new Map<string, (value: unknown) => boolean>(
   }),
 );
 
-interface Place {
+interface SchemaContext {
   refs: readonly string[];
   depth: number;
   /** Inside allOf or a condition: it adds to a field that is described elsewhere. */
   isPart: boolean;
 }
 
-class Preparation {
+class FormSchemaBuilder {
   private nodes = 0;
   lacksField = false;
 
@@ -86,12 +87,12 @@ class Preparation {
     private readonly sendsHeaders: boolean,
   ) {}
 
-  prepare(given: unknown, place: Place): Schema {
+  prepare(given: unknown, place: SchemaContext): Schema {
     this.count();
-    if (!isSchema(given)) return asJson({});
-    if (place.depth > MOST_DEPTH) return asJson(given);
+    if (!isSchema(given)) return asJsonField({});
+    if (place.depth > MOST_DEPTH) return asJsonField(given);
     if (isText(given.$ref)) return this.resolved(given, place);
-    const { schema, isNullable } = withoutNull(withoutSingle(given));
+    const { schema, isNullable } = withoutNull(unwrapSingleAllOf(given));
     const drawn = isText(schema.$ref)
       ? this.resolved(schema, place)
       : { ...this.drawn(schema, place), ...this.facts(given, place) };
@@ -99,9 +100,10 @@ class Preparation {
   }
 
   /** Of what the server sent, which says more than what is drawn. Parts are merged into others. */
-  private facts(given: Schema, { depth, isPart }: Place): Schema {
-    const facts = depth === 0 || isPart ? "" : factsOf(withoutSingle(given), this.sendsHeaders);
-    return facts ? { [FACTS]: facts } : {};
+  private facts(given: Schema, { depth, isPart }: SchemaContext): Schema {
+    const facts =
+      depth === 0 || isPart ? "" : summarizeSchema(unwrapSingleAllOf(given), this.sendsHeaders);
+    return facts ? { [SUMMARY]: facts } : {};
   }
 
   private count(): void {
@@ -109,25 +111,25 @@ class Preparation {
     if (this.nodes > MOST_NODES) throw new TooLarge();
   }
 
-  private resolved(schema: Schema, place: Place): Schema {
+  private resolved(schema: Schema, place: SchemaContext): Schema {
     const { $ref, ...beside } = schema;
     const ref = String($ref);
-    const target = lookUp(this.root, ref);
+    const target = resolveRef(this.root, ref);
     // A schema that contains itself has no end: its inner part is JSON.
-    if (place.refs.includes(ref) || !isSchema(target)) return asJson(schema);
+    if (place.refs.includes(ref) || !isSchema(target)) return asJsonField(schema);
     return this.prepare({ ...target, ...beside }, { ...place, refs: [...place.refs, ref] });
   }
 
-  private drawn(given: Schema, place: Place): Schema {
-    const schema = branchesOf(given);
+  private drawn(given: Schema, place: SchemaContext): Schema {
+    const schema = withDrawableBranches(given);
     const saysLittle = place.isPart && schema.type === undefined;
-    if (needsJson(schema) && !saysLittle) return asJson(schema);
+    if (needsJsonField(schema) && !saysLittle) return asJsonField(schema);
     const drawn = this.inside(schema, place);
     // The library draws nothing at all for an empty schema, and for one that contradicts itself.
-    return isFilled(drawn) && (place.isPart || isOfOneKind(drawn)) ? drawn : asJson(schema);
+    return isFilled(drawn) && (place.isPart || hasOneType(drawn)) ? drawn : asJsonField(schema);
   }
 
-  private inside(schema: Schema, place: Place): Schema {
+  private inside(schema: Schema, place: SchemaContext): Schema {
     const next: Schema = {};
     const below = { ...place, depth: place.depth + 1 };
     for (const [key, value] of Object.entries(schema)) {
@@ -152,7 +154,7 @@ class Preparation {
     return finished(next, place.isPart);
   }
 
-  private properties(given: Schema, required: unknown, place: Place): Schema {
+  private properties(given: Schema, required: unknown, place: SchemaContext): Schema {
     const isRequired = (name: string): boolean =>
       Array.isArray(required) && required.includes(name);
     return Object.fromEntries(
@@ -165,19 +167,22 @@ class Preparation {
   }
 
   private drawnOf(properties: Schema): [string, unknown][] {
-    if (Object.hasOwn(properties, NO_FIELD)) this.lacksField = true;
-    return Object.entries(properties).filter(([name]) => name !== NO_FIELD);
+    if (Object.hasOwn(properties, UNSUPPORTED_PROPERTY)) this.lacksField = true;
+    return Object.entries(properties).filter(([name]) => name !== UNSUPPORTED_PROPERTY);
   }
 
   /** An item of a list is there, so an empty text is a text. */
-  private item(given: unknown, place: Place): Schema {
+  private item(given: unknown, place: SchemaContext): Schema {
     const prepared = whenRequired(this.prepare(given, { ...place, isPart: false }));
     const drawn = prepared.$id === JSON_FIELD ? prepared : placed(prepared);
-    const isPlainText = drawn.type === "string" && !drawn[CHOICES] && !(EMPTIED in drawn);
-    return isPlainText && !("const" in drawn) ? { default: "", ...drawn, [EMPTIED]: "" } : drawn;
+    const isPlainText =
+      drawn.type === "string" && !drawn[CHOICES] && !(VALUE_WHEN_EMPTIED in drawn);
+    return isPlainText && !("const" in drawn)
+      ? { default: "", ...drawn, [VALUE_WHEN_EMPTIED]: "" }
+      : drawn;
   }
 
-  private branches(schema: Schema, given: unknown[], place: Place): Schema[] {
+  private branches(schema: Schema, given: unknown[], place: SchemaContext): Schema[] {
     const drawn = given.map((branch) => named(this.prepare(branch, { ...place, isPart: false })));
     // With fields of its own beside the branches, it cannot be one JSON value as well; and for all
     // of the form there is the JSON editor.
@@ -188,20 +193,20 @@ class Preparation {
   }
 
   /** A part may say little; it is written out, but never becomes a field of its own. */
-  private part(given: unknown, place: Place): Schema {
+  private part(given: unknown, place: SchemaContext): Schema {
     this.count();
     if (!isSchema(given)) return {};
     if (!isText(given.$ref)) return this.inside(given, { ...place, isPart: true });
     const { $ref, ...beside } = given;
-    const target = lookUp(this.root, String($ref));
+    const target = resolveRef(this.root, String($ref));
     if (place.refs.includes(String($ref)) || !isSchema(target)) return {};
     return this.part({ ...target, ...beside }, { ...place, refs: [...place.refs, String($ref)] });
   }
 
   /** if/then/else, and what a property brings with it; left out where it cannot be written out. */
-  private conditions(schema: Schema, place: Place): Schema {
+  private conditions(schema: Schema, place: SchemaContext): Schema {
     const next: Schema = {};
-    const condition = isSchema(schema.if) ? writtenOut(this.root, schema.if) : undefined;
+    const condition = isSchema(schema.if) ? inlineRefs(this.root, schema.if) : undefined;
     if (condition !== undefined) {
       next.if = condition;
       for (const key of ["then", "else"])
@@ -244,7 +249,7 @@ function whenRequired(drawn: Schema): Schema {
 /** What is said of each item stands once, at the list. */
 function placed(drawn: Schema): Schema {
   const isOuter = drawn.type === "object" || drawn.type === "array";
-  return { ...drawn, [PLACED]: true, ...(isOuter ? {} : { [FACTS]: "" }) };
+  return { ...drawn, [LIST_ITEM]: true, ...(isOuter ? {} : { [SUMMARY]: "" }) };
 }
 
 /** Where a kind of value is chosen, null is one of the kinds. */
@@ -267,18 +272,18 @@ function named(branch: Schema): Schema {
  *
  * @throws TooLarge
  */
-export function prepare(schema: unknown, sendsHeaders = false): Schema | null {
+export function toFormSchema(schema: unknown, sendsHeaders = false): Schema | null {
   if (!isSchema(schema)) return null;
   const place = { refs: [], depth: 0, isPart: false };
   const isTyped = schema.type !== undefined || isText(schema.$ref);
   const given: Schema = isTyped ? { ...schema } : { type: "object", ...schema };
   if (!isText(schema.$ref)) given.properties ??= {};
-  const work = new Preparation(schema, sendsHeaders);
+  const work = new FormSchemaBuilder(schema, sendsHeaders);
   const prepared = work.prepare(given, place);
   if (prepared.$id === JSON_FIELD || prepared[CHOICES]) return null;
   if (prepared.type === undefined && (prepared.anyOf || prepared.oneOf)) prepared.type = "object";
   if (prepared.type !== "object") return null;
-  if (work.lacksField) prepared[LACKING] = true;
+  if (work.lacksField) prepared[HAS_UNSUPPORTED] = true;
   // The form's own heading says it already.
   delete prepared.title;
   delete prepared.description;
@@ -299,17 +304,17 @@ export function withoutDefaults(prepared: Schema): Schema {
   return { ...rest, properties: Object.fromEntries(children) };
 }
 
-export type Drawing =
+export type FormPlan =
   | { kind: "form"; schema: Schema }
   | { kind: "nothing" }
   | { kind: "json"; note: string };
 
-const TOO_LONG = `This form would be too long to draw (more than ${MOST_FIELDS} fields): write it as JSON.`;
+const TOO_LONG = `This form would be too long to draw (more than ${MAX_FIELDS} fields): write it as JSON.`;
 
 function boundedOf(schema: unknown, sendsHeaders: boolean): Schema | null | "too long" {
   try {
-    const prepared = prepare(schema, sendsHeaders);
-    return prepared && isTooLong(prepared) ? "too long" : prepared;
+    const prepared = toFormSchema(schema, sendsHeaders);
+    return prepared && hasTooManyFields(prepared) ? "too long" : prepared;
   } catch (thrown) {
     if (thrown instanceof TooLarge) return "too long";
     throw thrown;
@@ -317,7 +322,7 @@ function boundedOf(schema: unknown, sendsHeaders: boolean): Schema | null | "too
 }
 
 /** What the form of a schema is: fields, nothing at all, or JSON and why. */
-export function drawingOf(schema: unknown, sendsHeaders = false): Drawing {
+export function planForm(schema: unknown, sendsHeaders = false): FormPlan {
   if (takesAnything(schema))
     return { kind: "json", note: "Any arguments are taken here: write them as JSON." };
   const prepared = boundedOf(schema, sendsHeaders);
@@ -351,7 +356,7 @@ function takesAnything(schema: unknown): boolean {
 }
 
 /** What a value holds and the form does not show. */
-export function namesWithoutField(drawing: Drawing, value: unknown): string[] {
+export function namesWithoutField(drawing: FormPlan, value: unknown): string[] {
   const schema: Schema = drawing.kind === "form" ? drawing.schema : {};
   const { properties, additionalProperties: others } = schema;
   const grows = [...MORE, "allOf"].some((key) => schema[key] !== undefined) || others;

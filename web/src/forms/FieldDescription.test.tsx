@@ -1,7 +1,7 @@
 // What a schema says of a value stands at its field, and belongs to it for a screen reader too.
 import { screen } from "@testing-library/react";
 import { expect, it, vi } from "vitest";
-import { one, show } from "./testing";
+import { one, renderForm } from "./testing";
 
 vi.mock("../components/CodeEditor");
 vi.setConfig({ testTimeout: 60_000 });
@@ -25,19 +25,19 @@ it.each([
   ["checkbox", { type: "boolean", default: true }, "default true"],
   ["group", LIST, "array, up to 3 items, each integer, at least 1"],
 ])("as %s: %j", async (role, schema, words) => {
-  await show(one(schema));
+  await renderForm(one(schema));
   const named = role === "checkbox" || role === "group" ? {} : { name: "it" };
   expect(about(screen.getByRole(role, named))).toBe(words);
 });
 
 it("says of each item what it is once, at the list", async () => {
-  await show(one({ ...LIST, default: [1, 2] }));
+  await renderForm(one({ ...LIST, default: [1, 2] }));
   expect(screen.getAllByRole("textbox")).toHaveLength(2);
   expect(screen.getAllByText(/each integer/)).toHaveLength(1);
   expect(screen.queryByText(/^integer/)).toBeNull();
 });
 
 it("follows a reference", async () => {
-  await show({ ...one({ $ref: "#/$defs/size" }), $defs: { size: SIZE } });
+  await renderForm({ ...one({ $ref: "#/$defs/size" }), $defs: { size: SIZE } });
   expect(screen.getByText('one of 2, default "s"')).toBeTruthy();
 });

@@ -1,14 +1,14 @@
 // How parts of a schema are drawn: which are JSON, what null and a choice of branches become.
 import {
   CHOICES,
-  EMPTIED,
-  FACTS,
   isChoices,
   isNull,
   isSchema,
   JSON_FIELD,
-  NO_FIELD,
   type Schema,
+  SUMMARY,
+  UNSUPPORTED_PROPERTY,
+  VALUE_WHEN_EMPTIED,
 } from "./schema";
 
 const COMBINED = ["anyOf", "oneOf", "allOf"];
@@ -19,7 +19,7 @@ const DRAWN = ["type", "properties", "enum", "const", "items", "$ref", ...COMBIN
 const has = (schema: Schema, keys: readonly string[]): boolean =>
   keys.some((key) => schema[key] !== undefined);
 
-export function asJson(schema: Schema): Schema {
+export function asJsonField(schema: Schema): Schema {
   const { title, description } = schema;
   const initial = schema.default === undefined ? schema.const : schema.default;
   const marked: Schema = { $id: JSON_FIELD };
@@ -29,7 +29,7 @@ export function asJson(schema: Schema): Schema {
   return marked;
 }
 
-export function needsJson(schema: Schema): boolean {
+export function needsJsonField(schema: Schema): boolean {
   const { type } = schema;
   if (type !== undefined && !TYPES.includes(type as string)) return true;
   if ("enum" in schema) return !Array.isArray(schema.enum) || schema.enum.length === 0;
@@ -43,14 +43,14 @@ export function needsJson(schema: Schema): boolean {
 function isFreeObject(schema: Schema): boolean {
   const { properties, additionalProperties, patternProperties } = schema;
   if (properties !== undefined && !isSchema(properties)) return true;
-  if (isSchema(properties) && Object.keys(properties).join() === NO_FIELD) return true;
+  if (isSchema(properties) && Object.keys(properties).join() === UNSUPPORTED_PROPERTY) return true;
   if (properties !== undefined || has(schema, COMBINED)) return false;
   const hasNamed = isSchema(additionalProperties) && Object.keys(additionalProperties).length > 0;
   return !hasNamed && patternProperties === undefined;
 }
 
 /** An allOf of one, as pydantic writes a reference with a default beside it. */
-export function withoutSingle(schema: Schema): Schema {
+export function unwrapSingleAllOf(schema: Schema): Schema {
   const { allOf, ...beside } = schema;
   const [only, ...more] = Array.isArray(allOf) ? allOf : [];
   if (!isSchema(only) || more.length || has(beside, ["type", "properties", "$ref"])) return schema;
@@ -58,7 +58,7 @@ export function withoutSingle(schema: Schema): Schema {
 }
 
 /** Whether the parts of allOf say what kind of value it is, and all the same. */
-export function isOfOneKind(drawn: Schema): boolean {
+export function hasOneType(drawn: Schema): boolean {
   if (!Array.isArray(drawn.allOf)) return true;
   const parts = [drawn, ...drawn.allOf.filter(isSchema)];
   const kindOf = (part: Schema): unknown => {
@@ -70,7 +70,7 @@ export function isOfOneKind(drawn: Schema): boolean {
 }
 
 /** Branches that only limit what is described beside them are for the validator, not for a form. */
-export function branchesOf(schema: Schema): Schema {
+export function withDrawableBranches(schema: Schema): Schema {
   const next = { ...schema };
   for (const key of ["anyOf", "oneOf"]) {
     const branches = schema[key];
@@ -126,18 +126,18 @@ function nullable(schema: Schema, isNullable: boolean): { schema: Schema; isNull
 export function withNull(drawn: Schema): Schema {
   if (drawn.$id === JSON_FIELD) return drawn;
   const isField = drawn[CHOICES] || !["object", "array", undefined].includes(drawn.type as string);
-  if (isField) return { default: null, ...drawn, [EMPTIED]: null };
+  if (isField) return { default: null, ...drawn, [VALUE_WHEN_EMPTIED]: null };
   const branch = { type: "null", title: "null" };
   const key = Array.isArray(drawn.oneOf) ? "oneOf" : "anyOf";
   const branches = drawn[key];
   if (Array.isArray(branches) && drawn.properties === undefined)
     return { ...drawn, [key]: [...branches, branch] };
-  const { title, description, default: initial, [FACTS]: facts, ...rest } = drawn;
-  const shown = { ...rest, title: String(drawn.type ?? "value"), [FACTS]: "" };
+  const { title, description, default: initial, [SUMMARY]: facts, ...rest } = drawn;
+  const shown = { ...rest, title: String(drawn.type ?? "value"), [SUMMARY]: "" };
   const about = {
     ...(title ? { title } : {}),
     ...(description ? { description } : {}),
-    [FACTS]: facts ?? "",
+    [SUMMARY]: facts ?? "",
   };
   return {
     ...about,

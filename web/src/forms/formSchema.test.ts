@@ -1,14 +1,14 @@
 import { describe, expect, it } from "vitest";
-import { drawingOf, prepare } from "./prepare";
-import { lookUp } from "./references";
-import { EMPTIED, FACTS, JSON_FIELD, NULLABLE, type Schema } from "./schema";
+import { planForm, toFormSchema } from "./formSchema";
+import { JSON_FIELD, NULLABLE, type Schema, SUMMARY, VALUE_WHEN_EMPTIED } from "./schema";
+import { resolveRef } from "./schemaRefs";
 
 const PERSON = { type: "object", properties: { name: { type: "string" } } };
 
 const one = (schema: unknown): Schema => ({ type: "object", properties: { it: schema } });
 
 const property = (schema: unknown, root: Schema = {}): Schema => {
-  const prepared = prepare({ ...root, type: "object", properties: { it: schema } });
+  const prepared = toFormSchema({ ...root, type: "object", properties: { it: schema } });
   return (prepared?.properties as Record<string, Schema> | undefined)?.it ?? {};
 };
 
@@ -19,7 +19,7 @@ describe("prepare", () => {
       type: "integer",
       minimum: 1,
       title: "Size",
-      [FACTS]: "integer, at least 1",
+      [SUMMARY]: "integer, at least 1",
     });
   });
   it("makes the inner part of a recursive schema a JSON field", () => {
@@ -43,13 +43,13 @@ describe("prepare", () => {
       title: "N",
       default: null,
       [NULLABLE]: true,
-      [FACTS]: "integer or null, default null",
+      [SUMMARY]: "integer or null, default null",
     });
   });
   it("sends null for a required field that is empty and may be null", () => {
     const required = { required: ["it"] };
     const text = property({ type: ["string", "null"] }, required);
-    expect(text).toMatchObject({ type: "string", default: null, [EMPTIED]: null });
+    expect(text).toMatchObject({ type: "string", default: null, [VALUE_WHEN_EMPTIED]: null });
     const list = property({ type: ["array", "null"], items: { type: "string" } }, required);
     expect(list.anyOf).toMatchObject([{ type: "array" }, { type: "null" }]);
     expect(property({ type: ["boolean", "null"] }).enum).toEqual([true, false, null]);
@@ -77,17 +77,17 @@ describe("prepare", () => {
       dependentSchemas: { it: { $ref: "#/$defs/more" } },
       dependentRequired: { extra: ["it"] },
     };
-    const drawn = prepare({ ...root, type: "object", properties: { it: { type: "string" } } });
+    const drawn = toFormSchema({ ...root, type: "object", properties: { it: { type: "string" } } });
     expect(JSON.stringify(drawn)).not.toContain("$ref");
     expect(drawn).toMatchObject({
       if: { properties: { kind: { const: "a" } } },
       dependencies: { it: { properties: { extra: { type: "string" } } }, extra: ["it"] },
     });
     const endless = { $defs: { a: { not: { $ref: "#/$defs/a" } } }, if: { $ref: "#/$defs/a" } };
-    expect(prepare({ ...endless, type: "object", properties: {} })?.if).toBeUndefined();
+    expect(toFormSchema({ ...endless, type: "object", properties: {} })?.if).toBeUndefined();
   });
   it("draws no branches that only limit what is described beside them", () => {
-    const drawn = prepare({
+    const drawn = toFormSchema({
       type: "object",
       properties: { a: { type: "string" }, b: { type: "string" } },
       anyOf: [{ required: ["a"] }, { required: ["b"] }],
@@ -147,7 +147,7 @@ describe("prepare", () => {
       ["5,000 branches", one({ oneOf: Array(5000).fill(PERSON) })],
       ["thousands of parts", { ...PERSON, allOf: Array(5000).fill(PERSON) }],
     ])("says so: %s", (_, schema) => {
-      expect(drawingOf(schema)).toMatchObject({
+      expect(planForm(schema)).toMatchObject({
         kind: "json",
         note: expect.stringContaining("too long to draw"),
       });
@@ -157,7 +157,7 @@ describe("prepare", () => {
       ["a list of long things", one({ type: "array", items: fields(250) })],
       ["a choice of long things", one({ oneOf: [fields(100), fields(120), fields(130)] })],
     ])("but not of %s", (_, schema) => {
-      expect(drawingOf(schema).kind).toBe("form");
+      expect(planForm(schema).kind).toBe("form");
     });
   });
   it.each([
@@ -170,9 +170,9 @@ describe("prepare", () => {
     ["all behind a reference", { $ref: "#/$defs/a", $defs: { a: PERSON } }, "form"],
     ["branches alone", { type: "object", oneOf: [PERSON, PERSON] }, "form"],
   ])("knows what the form of %s is", (_, schema, kind) => {
-    expect(drawingOf(schema).kind).toBe(kind);
+    expect(planForm(schema).kind).toBe(kind);
   });
   it("reads escaped names in references", () => {
-    expect(lookUp({ "a/b": { "c~d": 1 } }, "#/a~1b/c~0d")).toBe(1);
+    expect(resolveRef({ "a/b": { "c~d": 1 } }, "#/a~1b/c~0d")).toBe(1);
   });
 });

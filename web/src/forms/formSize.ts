@@ -2,19 +2,19 @@
 import { CHOICES, isSchema, JSON_FIELD, type Schema } from "./schema";
 
 /** More fields than this take a page seconds to draw, and no person fills them in. */
-export const MOST_FIELDS = 300;
+export const MAX_FIELDS = 300;
 
 // An editor costs as much as several inputs.
 const JSON_COST = 5;
 
 const sum = (values: unknown[]): number =>
-  values.reduce((total: number, value) => total + fieldsIn(value), 0);
-const largest = (values: unknown[]): number => Math.max(0, ...values.map(fieldsIn));
+  values.reduce((total: number, value) => total + countFields(value), 0);
+const largest = (values: unknown[]): number => Math.max(0, ...values.map(countFields));
 const partsOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
 const membersOf = (value: unknown): unknown[] => (isSchema(value) ? Object.values(value) : []);
 
 /** The fields that are there before anybody adds an item or chooses another branch. */
-export function fieldsIn(drawn: unknown): number {
+export function countFields(drawn: unknown): number {
   if (!isSchema(drawn)) return 0;
   if (drawn.$id === JSON_FIELD) return JSON_COST;
   const branches = drawn[CHOICES] ? [] : [...partsOf(drawn.anyOf), ...partsOf(drawn.oneOf)];
@@ -28,4 +28,4 @@ export function fieldsIn(drawn: unknown): number {
   );
 }
 
-export const isTooLong = (drawn: Schema): boolean => fieldsIn(drawn) - 1 > MOST_FIELDS;
+export const hasTooManyFields = (drawn: Schema): boolean => countFields(drawn) - 1 > MAX_FIELDS;

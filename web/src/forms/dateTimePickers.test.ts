@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { PICKERS } from "./moments";
+import { PICKERS } from "./dateTimePickers";
 import { validate } from "./validate";
 
 describe("moments", () => {

@@ -6,7 +6,7 @@ interface Props {
   children: ReactNode;
 }
 
-export class FormBoundary extends Component<Props, { isBroken: boolean }> {
+export class FormErrorBoundary extends Component<Props, { isBroken: boolean }> {
   override state = { isBroken: false };
 
   static getDerivedStateFromError(): { isBroken: boolean } {

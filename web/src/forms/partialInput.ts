@@ -4,26 +4,26 @@ import { createContext, useContext } from "react";
 import { truncate } from "../values/format";
 import { type Finding, partsOf } from "./validate";
 
-export type HalfTyped = Readonly<Record<string, string>>;
+export type PartialInputs = Readonly<Record<string, string>>;
 
 interface Keeper {
-  half: HalfTyped;
+  inputs: PartialInputs;
   keep(pointer: string, text: string | null): void;
 }
 
-export const HalfTypedContext = createContext<Keeper>({ half: {}, keep: () => undefined });
+export const PartialInputContext = createContext<Keeper>({ inputs: {}, keep: () => undefined });
 
 export const pointerOf = (path: readonly (string | number)[]): string =>
   path.map((part) => `/${String(part).replaceAll("~", "~0").replaceAll("/", "~1")}`).join("");
 
-export function useHalfTyped(
+export function usePartialInput(
   path: readonly (string | number)[],
   value: unknown,
 ): [string | null, (text: string | null) => void] {
-  const { half, keep } = useContext(HalfTypedContext);
+  const { inputs, keep } = useContext(PartialInputContext);
   const pointer = pointerOf(path);
   // An item of a list cannot be left out, so it is null meanwhile.
-  const text = value == null && Object.hasOwn(half, pointer) ? half[pointer] : undefined;
+  const text = value == null && Object.hasOwn(inputs, pointer) ? inputs[pointer] : undefined;
   return [text ?? null, (next) => keep(pointer, next)];
 }
 
@@ -41,8 +41,8 @@ function isEmptyAt(value: unknown, parts: string[]): boolean {
 }
 
 /** What stands in fields of the form and would not be sent with this value. */
-export const halfFindings = (half: HalfTyped, value: unknown): Finding[] =>
-  Object.entries(half)
+export const partialInputFindings = (inputs: PartialInputs, value: unknown): Finding[] =>
+  Object.entries(inputs)
     .filter(([pointer, text]) => text.trim() !== "" && isEmptyAt(value, partsOf(pointer)))
     .map(([pointer, text]) => ({
       pointer,

@@ -2,10 +2,10 @@
 import { screen } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { describe, expect, it, vi } from "vitest";
-import { emptiesOf, emptyOf } from "./empties";
-import { put } from "./placing";
-import { NULLABLE, PLACED } from "./schema";
-import { box, field, one, paste, show, toForm, toJson, type } from "./testing";
+import { emptyChoices, emptyKind } from "./EmptyValueSelect";
+import { withValueAt } from "./formValue";
+import { LIST_ITEM, NULLABLE } from "./schema";
+import { box, field, one, paste, renderForm, toForm, toJson, type } from "./testing";
 
 vi.mock("../components/CodeEditor");
 vi.setConfig({ testTimeout: 60_000 });
@@ -43,12 +43,12 @@ describe("an empty field", () => {
     ["a list", LIST, ["Not sent", "Sent as an empty list"]],
     ["a list or null", orNull(LIST), ["Not sent", "Sent as an empty list", "Sent as null"]],
   ])("of %s offers what it may send", async (_, schema, words) => {
-    await show(one(schema));
+    await renderForm(one(schema));
     expect(offers()).toEqual(words);
   });
   it("of text sends what is chosen, in the form, in JSON and after a reload", async () => {
     const schema = one({ type: ["string", "null"] });
-    const page = await show(schema);
+    const page = await renderForm(schema);
     expect(says()).toBe("Not sent");
     await choose("Sent as empty text");
     expect(page.sent()).toEqual({ it: "" });
@@ -58,7 +58,7 @@ describe("an empty field", () => {
     await choose("Sent as null");
     expect(page.sent()).toEqual({ it: null });
     page.unmount();
-    const again = await show(schema);
+    const again = await renderForm(schema);
     expect(says()).toBe("Sent as null");
     await type("x");
     expect(choice()).toBeNull();
@@ -72,7 +72,7 @@ describe("an empty field", () => {
     expect(again.sent()).toEqual({});
   });
   it("is reached by Tab from the field, and is named after it", async () => {
-    await show(one({ type: "string" }));
+    await renderForm(one({ type: "string" }));
     await userEvent.click(field());
     await userEvent.tab();
     expect(document.activeElement).toBe(choice());
@@ -80,7 +80,7 @@ describe("an empty field", () => {
     expect(document.getElementById(about)?.textContent).toBe("it");
   });
   it("of text that is required offers an empty text beside its error", async () => {
-    const page = await show(one({ type: "string" }, true), { isTried: true });
+    const page = await renderForm(one({ type: "string" }, true), { isTried: true });
     await type("x");
     await userEvent.clear(field());
     expect(page.sent()).toEqual({});
@@ -91,14 +91,14 @@ describe("an empty field", () => {
     expect(screen.queryByRole("button", { name: "Send an empty text" })).toBeNull();
   });
   it("offers no empty text where it would break the schema", async () => {
-    await show(one({ type: "string", minLength: 1 }, true), { isTried: true });
+    await renderForm(one({ type: "string", minLength: 1 }, true), { isTried: true });
     expect(screen.getAllByText(/This is required/)).not.toHaveLength(0);
     expect(screen.queryByRole("button", { name: "Send an empty text" })).toBeNull();
   });
   it("begins with null where that is the default", async () => {
     const schemas = [{ type: "string" }, { type: "integer" }, { enum: ["a"] }, LIST, OBJECT];
     for (const schema of schemas) {
-      const page = await show(one({ ...orNull(schema), default: null }));
+      const page = await renderForm(one({ ...orNull(schema), default: null }));
       expect(page.sent()).toEqual({ it: null });
       // That of an object stands behind its fields.
       const outer = [...document.querySelectorAll("select")].at(-1);
@@ -106,13 +106,13 @@ describe("an empty field", () => {
       page.unmount();
       sessionStorage.clear();
     }
-    const page = await show(one({ ...orNull(OBJECT), default: null }, true));
+    const page = await renderForm(one({ ...orNull(OBJECT), default: null }, true));
     expect(page.sent()).toEqual({ it: null });
     expect(box()).toHaveProperty("value", "null");
   });
   it("goes back to nothing from a checkbox, a list and an object", async () => {
     const properties = { flag: { type: "boolean" }, list: LIST, object: OBJECT };
-    const page = await show(
+    const page = await renderForm(
       { type: "object", properties },
       { start: { text: '{"flag": false, "list": [], "object": {}}', mode: "form" } },
     );
@@ -127,7 +127,7 @@ describe("an empty field", () => {
   });
   it("is null among the kinds of a value that has several", async () => {
     const kinds = { anyOf: [{ type: "string" }, { type: "integer" }, { type: "null" }] };
-    const other = await show(one(kinds));
+    const other = await renderForm(one(kinds));
     await userEvent.click(box());
     await userEvent.click(await screen.findByRole("option", { name: "null", hidden: true }));
     expect(other.sent()).toEqual({ it: null });
@@ -137,22 +137,22 @@ describe("an empty field", () => {
 describe("what is empty", () => {
   it("is told by the value", () => {
     const values = [undefined, null, "", [], {}, false, 0, "a", [null], { a: 1 }, true];
-    expect(values.map(emptyOf)).toEqual([
+    expect(values.map(emptyKind)).toEqual([
       ...["nothing", "null", "empty", "empty", "empty", "empty"],
       ...[null, null, null, null, null],
     ]);
   });
   it("cannot be left out of a list", () => {
-    expect(emptiesOf({ type: "string", [PLACED]: true }, "empty")).toEqual(["empty"]);
-    expect(emptiesOf({ type: "integer", [PLACED]: true, [NULLABLE]: true }, "null")).toEqual([
+    expect(emptyChoices({ type: "string", [LIST_ITEM]: true }, "empty")).toEqual(["empty"]);
+    expect(emptyChoices({ type: "integer", [LIST_ITEM]: true, [NULLABLE]: true }, "null")).toEqual([
       "null",
     ]);
   });
   it("is put at its place", () => {
-    expect(put({ a: { b: 1 }, c: 2 }, ["a", "b"], undefined)).toEqual({ a: {}, c: 2 });
-    expect(put({ a: [1, 2] }, ["a", 1], null)).toEqual({ a: [1, null] });
-    expect(put({ a: [1, 2] }, ["a", 0], undefined)).toEqual({ a: [null, 2] });
-    expect(put({ a: null }, ["a", "b"], [])).toEqual({ a: { b: [] } });
-    expect(put({}, ["toString"], "")).toEqual({ toString: "" });
+    expect(withValueAt({ a: { b: 1 }, c: 2 }, ["a", "b"], undefined)).toEqual({ a: {}, c: 2 });
+    expect(withValueAt({ a: [1, 2] }, ["a", 1], null)).toEqual({ a: [1, null] });
+    expect(withValueAt({ a: [1, 2] }, ["a", 0], undefined)).toEqual({ a: [null, 2] });
+    expect(withValueAt({ a: null }, ["a", "b"], [])).toEqual({ a: { b: [] } });
+    expect(withValueAt({}, ["toString"], "")).toEqual({ toString: "" });
   });
 });

@@ -3,7 +3,7 @@ import { screen } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { describe, expect, it, vi } from "vitest";
 import { formModule } from "./ArgumentsEditor";
-import { one, show } from "./testing";
+import { one, renderForm } from "./testing";
 
 vi.mock("../components/CodeEditor");
 // Keys are typed one by one, and the first test waits for the form's code.
@@ -145,7 +145,7 @@ describe("odd schemas", () => {
   it.each(ODD)("%s", async (_, schema) => {
     const warn = vi.spyOn(console, "warn").mockReturnValue();
     const error = vi.spyOn(console, "error").mockReturnValue();
-    const page = await show(schema, { isTried: true });
+    const page = await renderForm(schema, { isTried: true });
     expect(screen.queryByText(/cannot be drawn as a form/)).toBeNull();
     const controls = document.querySelectorAll("input:not([type=radio]), textarea, fieldset");
     const says = screen.queryByText(/Nothing to fill in|as JSON/);
@@ -161,7 +161,7 @@ describe("odd schemas", () => {
         "__proto__": {"type": "string"}, "constructor": {"type": "string"},
         "toString": {"type": "boolean"}, "": {"type": "string"}}}`,
     );
-    const page = await show(schema);
+    const page = await renderForm(schema);
     expect(document.querySelectorAll("input[type=text], textarea")).toHaveLength(2);
     expect(screen.getByRole("checkbox", { name: /toString/ })).toBeTruthy();
     expect(screen.getByText(/cannot be a field of a form/)).toBeTruthy();
@@ -181,7 +181,7 @@ describe("odd schemas", () => {
       throw new Error("no such thing");
     };
     if (loaded) formModule.loaded = { ...loaded, SchemaForm: thrower };
-    const page = await show(one({ type: "string", default: "kept" }));
+    const page = await renderForm(one({ type: "string", default: "kept" }));
     formModule.loaded = loaded;
     expect(screen.getByText(/cannot be drawn as a form: no such thing/)).toBeTruthy();
     const editor = screen.getByLabelText("Arguments as JSON");

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { factsOf } from "./facts";
 import type { Schema } from "./schema";
+import { summarizeSchema } from "./schemaSummary";
 
 const REGION = { type: "string", "x-mcp-header": "Region" };
 
@@ -58,9 +58,9 @@ describe("what a schema says of a value", () => {
     [{ type: "string", pattern: "a".repeat(90) }, `text, pattern ${"a".repeat(59)}…`],
     [REGION, ""],
   ])("%j: %s", (schema, words) => {
-    expect(factsOf(schema)).toBe(words);
+    expect(summarizeSchema(schema)).toBe(words);
   });
   it("names the header that repeats it, where headers are sent", () => {
-    expect(factsOf(REGION, true)).toBe("also sent as header Mcp-Param-Region");
+    expect(summarizeSchema(REGION, true)).toBe("also sent as header Mcp-Param-Region");
   });
 });

@@ -9,12 +9,12 @@ import {
 } from "@rjsf/utils";
 import { useContext, useState } from "react";
 import { visible } from "../values/hiddenCharacters";
-import { described } from "./Described";
 import { DEFAULTS } from "./defaults";
-import { HalfTypedContext, pointerOf, useHalfTyped } from "./halfTyped";
+import { describeField } from "./FieldDescription";
+import { PartialInputContext, pointerOf, usePartialInput } from "./partialInput";
+import { validator } from "./rjsfValidator";
 import css from "./SchemaForm.module.css";
 import { JSON_FIELD } from "./schema";
-import { validator } from "./validator";
 
 function kindOf(value: unknown, { schema, options, registry }: FieldProps): number {
   const kinds = options as RJSFSchema[];
@@ -44,23 +44,23 @@ function valueFor(kind: RJSFSchema, before: RJSFSchema | undefined, props: Field
 }
 
 /** Forgets what is half typed in the fields of a kind that is no longer chosen. */
-function useForgetHalf(path: FieldProps["fieldPathId"]["path"]): () => void {
-  const { half, keep } = useContext(HalfTypedContext);
+function useDropPartialInput(path: FieldProps["fieldPathId"]["path"]): () => void {
+  const { inputs, keep } = useContext(PartialInputContext);
   const own = pointerOf(path);
   const isInside = (pointer: string): boolean => pointer === own || pointer.startsWith(`${own}/`);
   return () => {
-    for (const pointer of Object.keys(half).filter(isInside)) keep(pointer, null);
+    for (const pointer of Object.keys(inputs).filter(isInside)) keep(pointer, null);
   };
 }
 
-export function Branches(props: FieldProps) {
+export function UnionField(props: FieldProps) {
   const { schema, options, formData, fieldPathId, registry, onChange, name, required } = props;
   const kinds = options as RJSFSchema[];
-  const [half] = useHalfTyped(fieldPathId.path, formData);
-  const forgetHalf = useForgetHalf(fieldPathId.path);
+  const [partial] = usePartialInput(fieldPathId.path, formData);
+  const dropPartialInput = useDropPartialInput(fieldPathId.path);
   const json = kinds.findIndex((kind) => kind.$id === JSON_FIELD);
   const [chosen, choose] = useState(() =>
-    half !== null && json >= 0 ? json : kindOf(formData, props),
+    partial !== null && json >= 0 ? json : kindOf(formData, props),
   );
   const kind = kinds[chosen];
   const { SchemaField } = registry.fields;
@@ -72,7 +72,7 @@ export function Branches(props: FieldProps) {
       <Select
         id={`${fieldPathId.$id}__kind`}
         label={visible(label || "Kind of arguments")}
-        description={described(schema)}
+        description={describeField(schema)}
         required={required ?? false}
         disabled={(props.disabled || props.readonly) ?? false}
         allowDeselect={false}
@@ -86,7 +86,7 @@ export function Branches(props: FieldProps) {
           const to = kinds[index];
           if (!to || index === chosen) return;
           choose(index);
-          forgetHalf();
+          dropPartialInput();
           onChange(valueFor(to, kind, props), [...fieldPathId.path]);
         }}
       />

@@ -5,13 +5,13 @@ import {
   type RJSFSchema,
   type ValidatorType,
 } from "@rjsf/utils";
-import { unmarked } from "./schema";
+import { withoutMarks } from "./schema";
 import { type Finding, isValid, partsOf } from "./validate";
 
 export const validator: ValidatorType<unknown, RJSFSchema> = {
   // The form shows what SchemaForm gives it as extra errors, of the schema as the server sent it.
   validateFormData: () => ({ errors: [], errorSchema: {} }),
-  isValid: (schema, value) => isValid(unmarked(schema), value),
+  isValid: (schema, value) => isValid(withoutMarks(schema), value),
   rawValidation: () => ({ errors: [] }),
 };
 

@@ -1,8 +1,8 @@
 // What a schema says of a value, in a few words: its type, its limits, its default. Nothing about a
 // plain text, which may be anything.
 import { truncate } from "../values/format";
-import { withoutNull } from "./drawing";
-import { FACTS, isChoices, isSchema, NULLABLE, type Schema } from "./schema";
+import { isChoices, isSchema, NULLABLE, type Schema, SUMMARY } from "./schema";
+import { withoutNull } from "./schemaRewrites";
 
 /** A default or a pattern that is longer than this stands in the schema. */
 const MOST_SHOWN = 60;
@@ -62,7 +62,7 @@ function numberLimits(schema: Schema): string[] {
 
 function limitsOf(schema: Schema): string[] {
   const { items } = schema;
-  const each = isSchema(items) && choicesIn(items).length === 0 ? factsOf(items) : "";
+  const each = isSchema(items) && choicesIn(items).length === 0 ? summarizeSchema(items) : "";
   const least = schema.minLength === 0 ? null : schema.minLength;
   return [
     range(least, schema.maxLength, "character", "characters"),
@@ -77,7 +77,7 @@ function limitsOf(schema: Schema): string[] {
 }
 
 /** In one line; "" if there is nothing to say. */
-export function factsOf(given: Schema, sendsHeaders = false): string {
+export function summarizeSchema(given: Schema, sendsHeaders = false): string {
   const { schema, isNullable } = withoutNull(given);
   const kind = kindOf(schema, isNullable || given[NULLABLE] === true);
   const limits = limitsOf(schema);
@@ -97,5 +97,5 @@ export function factsOf(given: Schema, sendsHeaders = false): string {
 }
 
 /** As prepare() wrote it down from what the server sent, or of the drawn schema itself. */
-export const factsIn = (drawn: Schema): string =>
-  typeof drawn[FACTS] === "string" ? drawn[FACTS] : factsOf(drawn);
+export const storedSummary = (drawn: Schema): string =>
+  typeof drawn[SUMMARY] === "string" ? drawn[SUMMARY] : summarizeSchema(drawn);

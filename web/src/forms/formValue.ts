@@ -1,19 +1,20 @@
-// Values set from outside their field: what stands around a list or an object has no other way.
+// The whole value of a form, for controls that set a value outside of their own field: those around
+// a list or an object.
 import { createContext, useContext } from "react";
 import { isSchema } from "./schema";
 
 type Path = readonly (string | number)[];
-interface Placing {
+interface FormValue {
   /** The arguments as they are sent; the form library makes an empty list of null. */
   value: unknown;
-  put(path: Path, value: unknown): void;
+  set(path: Path, value: unknown): void;
 }
 
-export const PlacingContext = createContext<Placing>({ value: {}, put: () => undefined });
+export const FormValueContext = createContext<FormValue>({ value: {}, set: () => undefined });
 
 /** The value at this place, and how to set it. */
-export function useAt(path: Path): [unknown, (value: unknown) => void] {
-  const { value, put: set } = useContext(PlacingContext);
+export function useValueAt(path: Path): [unknown, (value: unknown) => void] {
+  const { value, set } = useContext(FormValueContext);
   const at = path.reduce<unknown>(
     (inner, key) =>
       typeof inner === "object" && inner !== null && Object.hasOwn(inner, key)
@@ -25,12 +26,16 @@ export function useAt(path: Path): [unknown, (value: unknown) => void] {
 }
 
 /** The value with another one at this place; what is undefined is left out. */
-export function put(into: unknown, [key, ...rest]: Path, value: unknown): unknown {
+export function withValueAt(into: unknown, [key, ...rest]: Path, value: unknown): unknown {
   if (key === undefined) return value;
   const isIndex = typeof key === "number";
   const held = Array.isArray(into) ? [...into] : isSchema(into) ? { ...into } : isIndex ? [] : {};
   const holder = held as Record<string | number, unknown>;
-  const next: unknown = put(Object.hasOwn(holder, key) ? holder[key] : undefined, rest, value);
+  const next: unknown = withValueAt(
+    Object.hasOwn(holder, key) ? holder[key] : undefined,
+    rest,
+    value,
+  );
   if (next !== undefined) holder[key] = next;
   else if (!isIndex) delete holder[key];
   else holder[key] = null;

@@ -2,7 +2,7 @@
 import { screen } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { describe, expect, it, vi } from "vitest";
-import { box, field, one, paste, pick, show } from "./testing";
+import { box, field, one, paste, pick, renderForm } from "./testing";
 
 vi.mock("../components/CodeEditor");
 // Keys are typed one by one, and the first test waits for the form's code.
@@ -11,7 +11,7 @@ vi.setConfig({ testTimeout: 60_000 });
 describe("one of several kinds", () => {
   it("follows a value from outside, and not what is typed", async () => {
     const text = { type: "string", title: "text", maxLength: 3 };
-    const page = await show(one({ anyOf: [{ type: "integer", title: "number" }, text] }));
+    const page = await renderForm(one({ anyOf: [{ type: "integer", title: "number" }, text] }));
     expect(box()).toHaveProperty("value", "number");
     page.put('{"it": "abc"}');
     expect(box()).toHaveProperty("value", "text");
@@ -26,7 +26,7 @@ describe("one of several kinds", () => {
       { type: "integer", title: "number" },
       { type: "string", title: "text" },
     ];
-    await show(one({ anyOf: kinds }), { isTried: true });
+    await renderForm(one({ anyOf: kinds }), { isTried: true });
     await userEvent.type(screen.getByRole("textbox"), "1x");
     expect(screen.getByLabelText("What breaks the schema").textContent).toContain("“1x”");
     await pick("text");
@@ -34,7 +34,7 @@ describe("one of several kinds", () => {
   });
   const schema = one({ description: "Either", anyOf: [{ type: "integer" }, { type: "string" }] });
   it("is chosen, and JSON is always among them", async () => {
-    const page = await show(schema);
+    const page = await renderForm(schema);
     expect(screen.getByText("Either")).toBeTruthy();
     await userEvent.type(field("integer"), "5");
     expect(page.sent()).toEqual({ it: 5 });
@@ -49,7 +49,7 @@ describe("one of several kinds", () => {
     expect(page.sent()).toEqual({ it: [7] });
   });
   it("is known again from the value", async () => {
-    await show(schema, { start: { text: '{"it": "x"}', mode: "form" } });
+    await renderForm(schema, { start: { text: '{"it": "x"}', mode: "form" } });
     expect(box()).toHaveProperty("value", "string");
   });
 });

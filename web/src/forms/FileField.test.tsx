@@ -2,8 +2,8 @@
 import { screen } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { expect, it, vi } from "vitest";
-import { bytesIn, MOST_FILE_BYTES } from "./file";
-import { field, one, show, type } from "./testing";
+import { bytesIn, MOST_FILE_BYTES } from "./FileField";
+import { field, one, renderForm, type } from "./testing";
 
 vi.mock("../components/CodeEditor");
 vi.setConfig({ testTimeout: 60_000 });
@@ -16,7 +16,7 @@ it.each([
   ["contentEncoding", { type: "string", contentEncoding: "base64" }],
   ["format byte", { type: "string", format: "byte" }],
 ])("is taken where %s says so", async (_, schema) => {
-  const page = await show(one(schema));
+  const page = await renderForm(one(schema));
   expect(screen.getByRole("button", { name: "Choose a file for it" })).toBeTruthy();
   await userEvent.upload(picker(), file(new Uint8Array([0, 1, 254, 255]), "four.bin"));
   expect(await screen.findByText("four.bin, 4 B")).toBeTruthy();
@@ -27,14 +27,14 @@ it.each([
 });
 
 it("is empty text if the file is empty", async () => {
-  const page = await show(one({ type: "string", format: "byte" }));
+  const page = await renderForm(one({ type: "string", format: "byte" }));
   await userEvent.upload(picker(), file("", "none.bin"));
   expect(await screen.findByText("none.bin, 0 B")).toBeTruthy();
   expect(page.sent()).toEqual({ it: "" });
 });
 
 it("is refused over the limit, and what stands there stays", async () => {
-  const page = await show(one({ type: "string", format: "byte" }));
+  const page = await renderForm(one({ type: "string", format: "byte" }));
   await type("AAAA");
   const large = file("x", "large.bin");
   Object.defineProperty(large, "size", { value: MOST_FILE_BYTES + 1 });
@@ -44,7 +44,7 @@ it("is refused over the limit, and what stands there stays", async () => {
 });
 
 it("that is long is shown by its beginning, and can be removed", async () => {
-  const page = await show(one({ type: "string", format: "byte" }));
+  const page = await renderForm(one({ type: "string", format: "byte" }));
   await userEvent.upload(picker(), file(new Uint8Array(30_000), "zeros.bin"));
   expect(await screen.findByText("zeros.bin, 30 kB")).toBeTruthy();
   expect((field() as HTMLInputElement).value).toHaveLength(200);

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { halfFindings } from "./halfTyped";
+import { partialInputFindings } from "./partialInput";
 
-const places = (half: Record<string, string>, value: unknown): string[] =>
-  halfFindings(half, value).map((finding) => finding.pointer);
+const places = (partial: Record<string, string>, value: unknown): string[] =>
+  partialInputFindings(partial, value).map((finding) => finding.pointer);
 
-describe("what is half typed", () => {
+describe("what is partial typed", () => {
   it.each([
     ["/a", {}],
     ["/a", { a: null }],

@@ -14,7 +14,7 @@ function focusBad(within: HTMLElement | null): void {
 }
 
 /** For an element around a form: each attempt that was refused leads to the first bad field. */
-export function useFocusBad(refused: number): RefObject<HTMLDivElement | null> {
+export function useFocusInvalid(refused: number): RefObject<HTMLDivElement | null> {
   const place = useRef<HTMLDivElement>(null);
   const former = useRef(refused);
   useEffect(() => {

@@ -1,7 +1,8 @@
 // Whether a schema asks so much of one value that to check it would stop the page: parts that
 // refer to parts tenfold, a dozen levels deep, are a hundred thousand million checks.
-import { lookUp } from "./references";
+
 import { isSchema, type Schema } from "./schema";
+import { resolveRef } from "./schemaRefs";
 
 // A form's schema asks for some hundreds.
 const MOST_CHECKS = 20_000;
@@ -13,7 +14,7 @@ function besides(root: unknown, schema: Schema): unknown[] {
   const { $ref, allOf, anyOf, oneOf, dependentSchemas, dependencies } = schema;
   const lists = [allOf, anyOf, oneOf].flatMap((list) => (Array.isArray(list) ? list : []));
   const maps = [dependentSchemas, dependencies].filter(isSchema).flatMap(Object.values);
-  const target = typeof $ref === "string" ? [lookUp(root, $ref)] : [];
+  const target = typeof $ref === "string" ? [resolveRef(root, $ref)] : [];
   return [...target, ...lists, ...maps, schema.not, schema.if, schema.then, schema.else];
 }
 
@@ -41,7 +42,7 @@ function measure(root: object): boolean {
   return false;
 }
 
-export function isEndless(schema: unknown): boolean {
+export function isTooCostlyToValidate(schema: unknown): boolean {
   if (!isSchema(schema)) return false;
   const found = known.get(schema);
   if (found !== undefined) return found;

@@ -9,7 +9,7 @@ interface FocusNew {
 }
 
 /** Who adds an item goes on typing in it. */
-export function useFocusNew(): FocusNew {
+export function useFocusAdded(): FocusNew {
   const place = useRef<HTMLDivElement>(null);
   const former = useRef<Set<Element> | null>(null);
   const fields = (): HTMLElement[] => focusableFields(place.current?.parentElement);

@@ -13,7 +13,7 @@ function decoded(part: string): string {
 }
 
 /** What a local reference points at. */
-export function lookUp(root: unknown, ref: string): unknown {
+export function resolveRef(root: unknown, ref: string): unknown {
   if (ref === "#") return root;
   if (!ref.startsWith("#/")) return undefined;
   let found: unknown = root;
@@ -27,7 +27,7 @@ export function lookUp(root: unknown, ref: string): unknown {
 }
 
 /** A schema with its references written out; undefined where that has no end or leads nowhere. */
-export function writtenOut(root: unknown, schema: unknown): unknown {
+export function inlineRefs(root: unknown, schema: unknown): unknown {
   let nodes = 0;
   const write = (given: unknown, refs: readonly string[]): unknown => {
     nodes += 1;
@@ -35,7 +35,7 @@ export function writtenOut(root: unknown, schema: unknown): unknown {
     if (Array.isArray(given)) return given.map((one) => write(one, refs));
     if (!isSchema(given)) return given;
     if (typeof given.$ref === "string") {
-      const target = lookUp(root, given.$ref);
+      const target = resolveRef(root, given.$ref);
       if (refs.includes(given.$ref) || !isSchema(target)) throw new RangeError("no end");
       const { $ref: ref, ...beside } = given;
       return write({ ...target, ...beside }, [...refs, given.$ref]);
