@@ -10,19 +10,19 @@ import { useInspector } from "../state/store";
 import { indentJson } from "../values/exactJson";
 import { fileName } from "../values/fileName";
 import { pretty } from "../values/json";
-import { asCommand, asCurl, asJsonRpc, asPython, canBeCommand, canCurl } from "./copyAs";
-import { ExampleButton } from "./ExampleButton";
-import { isRunning } from "./running";
-import { useRequest } from "./useRequest";
-import { useResult } from "./useResult";
+import { isRunning } from "./callStatus";
+import { asCommand, asCurl, asJsonRpc, asPython, canCurl, isSafeCommand } from "./copyAs";
+import { SaveExampleButton } from "./SaveExampleButton";
+import { useCallRequest } from "./useCallRequest";
+import { useCallResult } from "./useCallResult";
 
 function CopyAs({ call }: { call: CallView }) {
   const server = useInspector((state) => state.servers.get(call.server_id));
   // Fetched when the menu opens, since a browser lets a page copy only at once after a click.
   const [isOpen, setOpen] = useState(false);
-  const { value, problem } = useRequest(call, isOpen);
+  const { value, problem } = useCallRequest(call, isOpen);
   const isReady = value !== undefined;
-  const isPlain = canBeCommand(call, server);
+  const isPlain = isSafeCommand(call, server);
   // The command line would take such a name for an option.
   const isOption = call.server_id.startsWith("-");
   return (
@@ -65,7 +65,7 @@ function CopyAs({ call }: { call: CallView }) {
 }
 
 export function CallActions({ call }: { call: CallView }) {
-  const { value, text } = useResult(call);
+  const { value, text } = useCallResult(call);
   const json = (): string => (text === null ? pretty(value) : indentJson(text));
   const name = (): string => fileName([call.server_id, call.name || call.method || "raw"], "json");
   return (
@@ -98,7 +98,7 @@ export function CallActions({ call }: { call: CallView }) {
           <Icon name="download" />
         </ActionIcon>
       </Tooltip>
-      {call.kind === "tool" && !isRunning(call) && <ExampleButton call={call} />}
+      {call.kind === "tool" && !isRunning(call) && <SaveExampleButton call={call} />}
       <CopyAs call={call} />
     </>
   );

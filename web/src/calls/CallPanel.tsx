@@ -10,24 +10,23 @@ import { pathTo } from "../state/navigation";
 import { useMuteCall } from "../state/notifications";
 import { useInspector } from "../state/store";
 import { formatBytes, formatDuration, formatTime } from "../values/format";
-import { Again } from "./Again";
-import { Asked } from "./Asked";
 import { CallActions } from "./CallActions";
 import css from "./CallPanel.module.css";
-import { Noise } from "./Noise";
-import { Cancelled, cancel, Ongoing } from "./Ongoing";
+import { CallProgress, CancelledCall, cancelCall } from "./CallProgress";
+import { CallRequest } from "./CallRequest";
+import { callStatus, findingsSummary, isRunning } from "./callStatus";
+import { MalformedNotice } from "./MalformedNotice";
+import { RepeatButton } from "./RepeatButton";
 import { ResultView } from "./ResultView";
-import { isRunning } from "./running";
-import { misfitOf, statusOf } from "./status";
 import { TaskLink } from "./TaskLink";
 
 export function StatusBadge({ call }: { call: CallView }) {
-  const { word, tone } = statusOf(call);
+  const { word, tone } = callStatus(call);
   return <Badge color={tone}>{word}</Badge>;
 }
 
 function Head({ call }: { call: CallView }) {
-  const misfit = misfitOf(call);
+  const misfit = findingsSummary(call);
   return (
     <div className="toolbar">
       {/* What leads elsewhere comes first: it stays where it is when the call ends. */}
@@ -60,13 +59,13 @@ function Head({ call }: { call: CallView }) {
 // Each is a form of its own; each that is answered makes room for the next.
 const MOST_ASKED = 5;
 
-const waitOf = (questions: QuestionView[]): string =>
+const waitingLabel = (questions: QuestionView[]): string =>
   questions.length === 1
     ? "1 question waits"
     : `${questions.length.toLocaleString("en")} questions wait`;
 
 /** The first of many, and that which was chosen from a list of all. */
-function firstOf(questions: QuestionView[], chosen: string | undefined): QuestionView[] {
+function visibleQuestions(questions: QuestionView[], chosen: string | undefined): QuestionView[] {
   const first = questions.slice(0, MOST_ASKED);
   const one = questions.find(({ question_id }) => question_id === chosen);
   return !one || first.includes(one) ? first : [one, ...first.slice(0, -1)];
@@ -82,22 +81,22 @@ function useQuestions(call: CallView): { questions: QuestionView[]; isSure: bool
   return { questions: free, isSure: false };
 }
 
-interface WaitedProps extends ReturnType<typeof useQuestions> {
+interface PendingQuestionsProps extends ReturnType<typeof useQuestions> {
   call: CallView;
   /** The question that somebody wants to see. */
   chosen?: string;
 }
 
 /** What the server wants to know before it goes on. */
-function Waited({ call, questions, isSure, chosen }: WaitedProps) {
-  const drawn = firstOf(questions, chosen);
+function PendingQuestions({ call, questions, isSure, chosen }: PendingQuestionsProps) {
+  const drawn = visibleQuestions(questions, chosen);
   const left = questions.length - drawn.length;
   return (
     <>
       {questions.length > 0 && (
         <div className={css.pending}>
           <strong>
-            {waitOf(questions)} {isSure ? "for you" : "that may belong to this call"}
+            {waitingLabel(questions)} {isSure ? "for you" : "that may belong to this call"}
           </strong>
           <span>
             {isSure
@@ -147,21 +146,21 @@ function Panel({ call, hasSchema, questionId, onRepeated }: Props) {
   const asked = useQuestions(call);
   const running = isRunning(call);
   const isAsked = running && asked.questions.length > 0;
-  const again = <Again call={call} onRepeated={onRepeated} />;
+  const again = <RepeatButton call={call} onRepeated={onRepeated} />;
   return (
     <section className="pane" aria-label={`Call of ${call.name || call.method}`}>
       <Head call={call} />
       <div className="scroll pad">
-        <Asked call={call} />
+        <CallRequest call={call} />
         <div className="stack">
-          {running && <Ongoing call={call} hasCancel={!isAsked} />}
-          <Waited call={call} {...asked} chosen={questionId} />
+          {running && <CallProgress call={call} hasCancel={!isAsked} />}
+          <PendingQuestions call={call} {...asked} chosen={questionId} />
           {call.status === "cancelled" ? (
-            <Cancelled call={call} action={again} />
+            <CancelledCall call={call} action={again} />
           ) : (
             call.error && <ErrorNote error={call.error} title="The call failed" action={again} />
           )}
-          {!running && <Noise call={call} />}
+          {!running && <MalformedNotice call={call} />}
           {!running && call.status === "completed" && (
             <ErrorBoundary what="this result" raw={call.result}>
               <ResultView call={call} hasSchema={hasSchema} />
@@ -171,7 +170,7 @@ function Panel({ call, hasSchema, questionId, onRepeated }: Props) {
       </div>
       {isAsked && (
         <div className={css.foot}>
-          <Button variant="subtle" color="gray" onClick={() => cancel(call)}>
+          <Button variant="subtle" color="gray" onClick={() => cancelCall(call)}>
             Cancel tool execution
           </Button>
         </div>

@@ -16,11 +16,11 @@ import { indentJson } from "../values/exactJson";
 import { formatBytes } from "../values/format";
 import { pretty } from "../values/json";
 import { fieldsOf, isObject, type JsonObject } from "../values/jsonObject";
+import { schemaConformance } from "./callStatus";
 import css from "./ResultView.module.css";
-import { fitOf } from "./status";
-import { useResult } from "./useResult";
+import { useCallResult } from "./useCallResult";
 
-function Structured({
+function StructuredContent({
   value,
   call,
   hasSchema,
@@ -29,20 +29,20 @@ function Structured({
   call: CallView;
   hasSchema: boolean;
 }) {
-  const fit = fitOf(call, hasSchema);
+  const fit = schemaConformance(call, hasSchema);
   return (
     <section className="stack tight">
       <div className="row wrap">
         <h3 className="section-title">Structured content</h3>
         <Badge color={fit.tone}>{fit.word}</Badge>
       </div>
-      <Breaches findings={call.findings} />
+      <SchemaFindings findings={call.findings} />
       <JsonTree value={value} label="Structured content" most={420} />
     </section>
   );
 }
 
-function Breaches({ findings }: { findings: string[] }) {
+function SchemaFindings({ findings }: { findings: string[] }) {
   if (!findings.length) return null;
   return (
     <Callout>
@@ -52,7 +52,7 @@ function Breaches({ findings }: { findings: string[] }) {
 }
 
 /** A member that is a list, drawn one by one; anything else is shown with what is wrong. */
-function Listed({
+function ListMember({
   of,
   name,
   render,
@@ -95,7 +95,7 @@ function ReadResource({
   );
 }
 
-function Shown({
+function ResultContent({
   call,
   value,
   hasSchema,
@@ -120,7 +120,7 @@ function Shown({
           <UntrustedText>{value.description}</UntrustedText>
         </p>
       )}
-      <Listed
+      <ListMember
         of={value}
         name="content"
         render={(block, index) => (
@@ -133,7 +133,7 @@ function Shown({
           />
         )}
       />
-      <Listed
+      <ListMember
         of={value}
         name="contents"
         render={(resource, index) => (
@@ -145,7 +145,7 @@ function Shown({
           />
         )}
       />
-      <Listed
+      <ListMember
         of={value}
         name="messages"
         render={(message, index) =>
@@ -169,9 +169,9 @@ function Shown({
         }
       />
       {value.structuredContent !== undefined ? (
-        <Structured value={value.structuredContent} call={call} hasSchema={hasSchema} />
+        <StructuredContent value={value.structuredContent} call={call} hasSchema={hasSchema} />
       ) : (
-        <Breaches findings={findings} />
+        <SchemaFindings findings={findings} />
       )}
       {!isKnown && <JsonTree value={value} label="Result" most={600} />}
     </div>
@@ -193,7 +193,7 @@ const FORMS = [
 ];
 
 export function ResultView({ call, hasSchema = false }: { call: CallView; hasSchema?: boolean }) {
-  const { value, text, isLoading, problem } = useResult(call);
+  const { value, text, isLoading, problem } = useCallResult(call);
   const [wanted, setForm] = usePreference("result.form", "shown");
   const form = FORMS.some(({ value: one }) => one === wanted) ? wanted : "shown";
   const raw = useMemo(
@@ -216,7 +216,7 @@ export function ResultView({ call, hasSchema = false }: { call: CallView; hasSch
       </div>
       {form === "shown" &&
         (isObject(value) ? (
-          <Shown call={call} value={value} hasSchema={hasSchema} />
+          <ResultContent call={call} value={value} hasSchema={hasSchema} />
         ) : (
           <>
             <InvalidValue
@@ -224,7 +224,7 @@ export function ResultView({ call, hasSchema = false }: { call: CallView; hasSch
               value={value}
               label="Result"
             />
-            <Breaches findings={call.findings} />
+            <SchemaFindings findings={call.findings} />
           </>
         ))}
       {form === "tree" && <JsonTree value={value} label="Result" most={640} />}

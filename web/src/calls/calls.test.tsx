@@ -13,10 +13,10 @@ import { emptyInspector, useInspector } from "../state/store";
 import { aCall, anEvent, aServer } from "../testing/views";
 import { parseExactly } from "../values/exactJson";
 import { CallPanel } from "./CallPanel";
+import { callStatus, findingsSummary } from "./callStatus";
 import { asCommand, asCurl, asJsonRpc, asPython } from "./copyAs";
-import { NoiseCount } from "./Noise";
+import { MalformedCount } from "./MalformedNotice";
 import { ResultView } from "./ResultView";
-import { misfitOf, statusOf } from "./status";
 
 const show = (result: unknown): void => {
   render(
@@ -82,15 +82,15 @@ describe("what is wrong with structured content", () => {
 
 describe("how a call stands", () => {
   it("tells a raw message without a reply from one that was answered", () => {
-    expect(statusOf(aCall({ kind: "raw" })).word).toBe("Sent, no reply");
-    expect(statusOf(aCall({ kind: "raw", result_size_bytes: 5 })).word).toBe("Done");
-    expect(statusOf(aCall()).word).toBe("Done");
+    expect(callStatus(aCall({ kind: "raw" })).word).toBe("Sent, no reply");
+    expect(callStatus(aCall({ kind: "raw", result_size_bytes: 5 })).word).toBe("Done");
+    expect(callStatus(aCall()).word).toBe("Done");
   });
   it("says that a result does not fit", () => {
     const breach = "structuredContent breaks the output schema: sum: must be a number";
-    expect(misfitOf(aCall({ findings: [breach] }))).toBe("does not fit the output schema");
-    expect(misfitOf(aCall({ findings: ["unusual JSON: NaN"] }))).toBe("1 finding");
-    expect(misfitOf(aCall())).toBeNull();
+    expect(findingsSummary(aCall({ findings: [breach] }))).toBe("does not fit the output schema");
+    expect(findingsSummary(aCall({ findings: ["unusual JSON: NaN"] }))).toBe("1 finding");
+    expect(findingsSummary(aCall())).toBeNull();
   });
 });
 
@@ -198,7 +198,7 @@ describe("NoiseCount", () => {
 
   it("counts what its server sent while it ran, also what comes late", () => {
     const ring = new EventRing(100, () => undefined);
-    const counted = new NoiseCount(aCall({ started: 10, elapsed_s: 10 }));
+    const counted = new MalformedCount(aCall({ started: 10, elapsed_s: 10 }));
     expect(counted.of(ring)).toBe(0);
     ring.append([noise(9), noise(11), noise(12, { server_id: "other" })]);
     expect(counted.of(ring)).toBe(1);

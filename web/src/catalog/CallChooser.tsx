@@ -2,13 +2,13 @@
 import { Select } from "@mantine/core";
 import { memo } from "react";
 import type { CallView } from "../api/types";
-import { statusOf } from "../calls/status";
+import { callStatus } from "../calls/callStatus";
 import { formatTime, pluralize } from "../values/format";
 import css from "./CallChooser.module.css";
 
 const wordsOf = (call: CallView): string => {
   const id = call.request_id === null ? "" : ` · id ${call.request_id}`;
-  return `${formatTime(call.started, false)} · ${statusOf(call).word}${id}`;
+  return `${formatTime(call.started, false)} · ${callStatus(call).word}${id}`;
 };
 
 interface Props {

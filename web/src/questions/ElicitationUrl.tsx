@@ -6,12 +6,12 @@ import { copyText } from "../components/clipboard";
 import { command } from "../state/commands";
 import { visible } from "../values/hiddenCharacters";
 import { fieldsOf } from "../values/jsonObject";
-import { Answers, Refusals } from "./Answers";
-import { shown } from "./asked";
-import { useAnswerDraft } from "./drafts";
-import { WholeRequest } from "./Params";
+import { AnswerBar, RefuseButtons } from "./AnswerBar";
+import { useAnswerDraft } from "./answerDrafts";
+import { ElicitationMessage } from "./ElicitationMessage";
 import type { AnswerProps } from "./QuestionPanel";
-import { Said } from "./Said";
+import { asText } from "./questionParams";
+import { WholeRequest } from "./RequestParams";
 import { inspectUrl } from "./urlWarnings";
 
 export function ElicitationUrl({ question, send, edited, note }: AnswerProps) {
@@ -33,7 +33,7 @@ export function ElicitationUrl({ question, send, edited, note }: AnswerProps) {
   };
   return (
     <div className="stack">
-      <Said message={params.message} />
+      <ElicitationMessage message={params.message} />
       {url && <pre className="block">{visible(url)}</pre>}
       <WholeRequest question={question} isOdd={!url} />
       <div className="row" style={{ justifyContent: "flex-end" }}>
@@ -52,7 +52,7 @@ export function ElicitationUrl({ question, send, edited, note }: AnswerProps) {
       </div>
       {params.elicitationId !== undefined && (
         <span className="dim">
-          Elicitation ID: <span className="mono">{visible(shown(params.elicitationId))}</span>
+          Elicitation ID: <span className="mono">{visible(asText(params.elicitationId))}</span>
         </span>
       )}
       <Callout>
@@ -68,12 +68,12 @@ export function ElicitationUrl({ question, send, edited, note }: AnswerProps) {
           <div key={warning}>{warning}</div>
         ))}
       </Callout>
-      <Answers note={note}>
-        <Refusals onChoose={answer} />
+      <AnswerBar note={note}>
+        <RefuseButtons onChoose={answer} />
         <Button data-answer onClick={() => answer("accept")}>
           Accept
         </Button>
-      </Answers>
+      </AnswerBar>
     </div>
   );
 }

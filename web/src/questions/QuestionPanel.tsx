@@ -8,11 +8,11 @@ import { useNow } from "../components/useNow";
 import { command } from "../state/commands";
 import { errorViewOf } from "../state/toasts";
 import { formatDuration } from "../values/format";
-import { Answers, uncover } from "./Answers";
+import { AnswerBar, scrollClearOfAnswerBar } from "./AnswerBar";
 import { ElicitationForm } from "./ElicitationForm";
 import { ElicitationUrl } from "./ElicitationUrl";
-import { Params } from "./Params";
 import css from "./QuestionPanel.module.css";
+import { RequestParams } from "./RequestParams";
 import { Sampling } from "./Sampling";
 
 export interface AnswerProps {
@@ -27,14 +27,14 @@ export interface AnswerProps {
 
 type Work = (force: boolean) => Promise<unknown>;
 
-interface Failed {
+interface FailedAnswer {
   error: ErrorView;
   /** The answer, if it may be sent as it is all the same. */
   work: Work | null;
 }
 
 /** Whether the answer was refused for what is in it, and not for another reason. */
-const isJudged = (error: ErrorView): boolean =>
+const isRefusedAnswer = (error: ErrorView): boolean =>
   error.code === "INVALID_ANSWER" && Array.isArray(error.details.findings);
 
 /** Ctrl-Enter answers; the screen behind must not take it as a call to run again. */
@@ -54,19 +54,19 @@ function Countdown({ deadline }: { deadline: number }) {
   );
 }
 
-const isAtUrl = (question: QuestionView): boolean =>
+const isUrlMode = (question: QuestionView): boolean =>
   question.mode === "url" || question.link !== null;
 
 function Body(props: AnswerProps) {
   const { question, send, note } = props;
   if (question.method === "sampling/createMessage") return <Sampling {...props} />;
   if (question.method === "elicitation/create") {
-    return isAtUrl(question) ? <ElicitationUrl {...props} /> : <ElicitationForm {...props} />;
+    return isUrlMode(question) ? <ElicitationUrl {...props} /> : <ElicitationForm {...props} />;
   }
   return (
     <div className="stack">
-      <Params question={question} label="Parameters" />
-      <Answers note={note}>
+      <RequestParams question={question} label="Parameters" />
+      <AnswerBar note={note}>
         <Button
           variant="default"
           onClick={() =>
@@ -75,14 +75,14 @@ function Body(props: AnswerProps) {
         >
           Reject
         </Button>
-      </Answers>
+      </AnswerBar>
     </div>
   );
 }
 
 const kindOf = (question: QuestionView): string => {
   if (question.method !== "elicitation/create") return question.method;
-  return `${question.method} (${isAtUrl(question) ? "URL" : "form"})`;
+  return `${question.method} (${isUrlMode(question) ? "URL" : "form"})`;
 };
 
 /** Ids come again after a restart; the moment tells two questions apart. */
@@ -92,7 +92,7 @@ export const QuestionPanel = memo(({ question }: { question: QuestionView }) => 
 QuestionPanel.displayName = "QuestionPanel";
 
 function Panel({ question }: { question: QuestionView }) {
-  const [failed, setFailed] = useState<Failed | null>(null);
+  const [failed, setFailed] = useState<FailedAnswer | null>(null);
   const edits = useRef(0);
   const edited = useCallback(() => {
     edits.current += 1;
@@ -104,7 +104,7 @@ function Panel({ question }: { question: QuestionView }) {
     work(force).catch((thrown: unknown) => {
       const error = errorViewOf(thrown);
       const isAsItWas = edits.current === before;
-      setFailed({ error, work: isJudged(error) && isAsItWas ? work : null });
+      setFailed({ error, work: isRefusedAnswer(error) && isAsItWas ? work : null });
     });
   };
   const again = failed?.work;
@@ -128,7 +128,7 @@ function Panel({ question }: { question: QuestionView }) {
       id={question.question_id}
       aria-label={`Question: ${question.method}`}
       onKeyDown={answerByKey}
-      onFocus={uncover}
+      onFocus={scrollClearOfAnswerBar}
     >
       <header className={css.head}>
         <span className="mono">{kindOf(question)}</span>

@@ -4,12 +4,12 @@ import { useMemo, useRef, useState } from "react";
 import { command } from "../state/commands";
 import { useInspector } from "../state/store";
 import { parseJson } from "../values/json";
-import { Answers } from "./Answers";
-import { samplingOf } from "./asked";
-import { useAnswerDraft } from "./drafts";
-import { useParams } from "./Params";
+import { AnswerBar } from "./AnswerBar";
+import { useAnswerDraft } from "./answerDrafts";
 import { AUTO, profileOption, profileWords } from "./profiles";
 import type { AnswerProps } from "./QuestionPanel";
+import { parseSampling } from "./questionParams";
+import { useExactParams } from "./RequestParams";
 import { SamplingRequest } from "./SamplingRequest";
 import { ResponseFields } from "./SamplingResponse";
 import { ToolChoice } from "./SamplingTools";
@@ -17,8 +17,8 @@ import { type DraftProps, isEmpty, resultOf, type SamplingDraft } from "./sampli
 import { ToolCalls } from "./ToolCalls";
 
 export function Sampling({ question, send, edited, note }: AnswerProps) {
-  const { value: params } = useParams(question);
-  const asked = useMemo(() => samplingOf(params), [params]);
+  const { value: params } = useExactParams(question);
+  const asked = useMemo(() => parseSampling(params), [params]);
   const first: SamplingDraft = {
     text: "",
     model: "mock-model-1.0",
@@ -113,7 +113,7 @@ function Buttons(props: ButtonsProps) {
   const respond = (force: boolean): Promise<unknown> =>
     command("AutoRespond", { question_id, profile, options: { ...choice, ...tool, force } });
   return (
-    <Answers note={note}>
+    <AnswerBar note={note}>
       {isRefused && (
         <Button variant="default" onClick={() => send(answer)}>
           Send empty
@@ -137,6 +137,6 @@ function Buttons(props: ButtonsProps) {
       >
         Edit & Send
       </Button>
-    </Answers>
+    </AnswerBar>
   );
 }

@@ -6,25 +6,25 @@ import { UntrustedText } from "../components/UntrustedText";
 import { Message } from "../content/Message";
 import { ShowMore } from "../content/ShowMore";
 import { visible } from "../values/hiddenCharacters";
-import { type AskedSampling, shown } from "./asked";
-import { WholeRequest } from "./Params";
+import { asText, type SamplingParams } from "./questionParams";
+import { WholeRequest } from "./RequestParams";
 
 interface Props {
-  asked: AskedSampling;
+  asked: SamplingParams;
   question: QuestionView;
 }
 
 export function SamplingRequest({ asked, question }: Props) {
-  const isOdd = asked.oddities.length > 0;
+  const isOdd = asked.violations.length > 0;
   return (
     <div className="stack">
       {isOdd && (
-        <Callout>This request is not as the protocol has it. {asked.oddities.join(" ")}</Callout>
+        <Callout>This request is not as the protocol has it. {asked.violations.join(" ")}</Callout>
       )}
       {asked.systemPrompt !== undefined && (
         <div>
           <span className="section-title">System prompt</span>
-          <pre className="block">{visible(shown(asked.systemPrompt))}</pre>
+          <pre className="block">{visible(asText(asked.systemPrompt))}</pre>
         </div>
       )}
       <ShowMore
@@ -63,7 +63,7 @@ export function SamplingRequest({ asked, question }: Props) {
         <Checkbox
           readOnly
           checked={asked.includeContext !== "none"}
-          label={`Include context: ${shown(asked.includeContext)}`}
+          label={`Include context: ${asText(asked.includeContext)}`}
           onChange={() => {}}
         />
       )}

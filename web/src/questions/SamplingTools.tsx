@@ -4,14 +4,14 @@ import { useState } from "react";
 import { JsonTree } from "../components/JsonTree";
 import { ShowMore } from "../content/ShowMore";
 import { visible } from "../values/hiddenCharacters";
-import { type AskedTool, TOOL_CHOICES } from "./asked";
 import css from "./QuestionPanel.module.css";
+import { type SamplingTool, TOOL_CHOICES } from "./questionParams";
 import type { DraftProps } from "./samplingAnswer";
 
 // A list that anybody reads through; beyond it one types.
 const MOST_NAMES = 200;
 
-function Tool({ tool }: { tool: AskedTool }) {
+function Tool({ tool }: { tool: SamplingTool }) {
   const [isOpen, setOpen] = useState(false);
   const { inputSchema } = tool;
   const name = visible(tool.name);
@@ -36,7 +36,7 @@ function Tool({ tool }: { tool: AskedTool }) {
   );
 }
 
-export function ToolChoice({ tools, draft, set }: DraftProps & { tools: AskedTool[] }) {
+export function ToolChoice({ tools, draft, set }: DraftProps & { tools: SamplingTool[] }) {
   const names = [...new Set(tools.map((tool) => tool.name))];
   return (
     <div className="card stack tight">

@@ -2,11 +2,11 @@
 import { Select, Textarea } from "@mantine/core";
 import { AddRowButton, RemoveRowButton } from "../components/RowButtons";
 import { parseJson } from "../values/json";
-import type { AskedTool } from "./asked";
+import type { SamplingTool } from "./questionParams";
 import { inputFor, type ToolCall } from "./samplingAnswer";
 
 interface Props {
-  tools: AskedTool[];
+  tools: SamplingTool[];
   calls: ToolCall[];
   onChange(calls: ToolCall[]): void;
 }

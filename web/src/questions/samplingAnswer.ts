@@ -3,7 +3,7 @@
 import { encode } from "../api/socket";
 import { pretty } from "../values/json";
 import { fieldsOf, type JsonObject } from "../values/jsonObject";
-import { usedIds } from "./asked";
+import { toolUseIds } from "./questionParams";
 
 export interface ToolCall {
   name: string;
@@ -51,7 +51,7 @@ export function inputFor(schema: unknown): string {
 
 /** The first ids `call_1`, `call_2`, … that no message of the request has used. */
 function freshIds(params: unknown, count: number): string[] {
-  const used = usedIds(params);
+  const used = toolUseIds(params);
   const ids: string[] = [];
   for (let number = 1; ids.length < count; number += 1)
     if (!used.has(`call_${number}`)) ids.push(`call_${number}`);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { CallView } from "../api/types";
-import { python } from "../calls/copyAs";
+import { pythonLiteral } from "../calls/copyAs";
 import { matching } from "../shell/Palette";
 import { parseLocation, pathTo, pathToCall } from "../state/navigation";
 import { anEvent } from "../testing/views";
@@ -115,7 +115,7 @@ describe("traffic", () => {
 
 describe("other words for a call", () => {
   it("writes JSON as Python", () => {
-    expect(python({ a: [true, null, "x"] })).toBe('{\n    "a": [True, None, "x"],\n}');
+    expect(pythonLiteral({ a: [true, null, "x"] })).toBe('{\n    "a": [True, None, "x"],\n}');
   });
   it("sends valid JSON in one line to a command, and anything else as it is", () => {
     expect(bytesToSend('{\n  "a": 1\n}', true)).toBe('{ "a": 1 }');

@@ -5,7 +5,7 @@ import { useEffect, useRef } from "react";
 import { Link, useNavigate } from "react-router";
 import type { ServerView } from "../api/types";
 import { Icon, type IconName } from "../components/Icon";
-import { about } from "../questions/about";
+import { questionSummary } from "../questions/questionSummary";
 import { command } from "../state/commands";
 import { lastPath } from "../state/lastVisited";
 import {
@@ -154,7 +154,7 @@ function QuestionMenu() {
             onClick={() => void navigate(pathToQuestion(question))}
           >
             <span className="mono">{question.method}</span>
-            <div className="cut">{truncate(about(question), 80)}</div>
+            <div className="cut">{truncate(questionSummary(question), 80)}</div>
             <div className="dim">
               {question.server_id}, asked {formatTime(question.opened, false)}
             </div>

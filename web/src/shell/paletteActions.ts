@@ -4,8 +4,8 @@ import { notifications } from "@mantine/notifications";
 import { useMemo } from "react";
 import { exportPath } from "../api/http";
 import type { CallView, ServerView } from "../api/types";
-import { cancel } from "../calls/Ongoing";
-import { isRunning } from "../calls/running";
+import { cancelCall } from "../calls/CallProgress";
+import { isRunning } from "../calls/callStatus";
 import { downloadUrl } from "../components/download";
 import type { IconName } from "../components/Icon";
 import { RESTART_KEY, restart, restartLabel, toggleConnection } from "../servers/connectionActions";
@@ -78,11 +78,11 @@ function ofServer(server: ServerView, isShown: boolean): Entry[] {
 }
 
 const cancelling = (call: CallView): Entry => ({
-  key: `cancel ${call.call_id}`,
+  key: `cancelCall ${call.call_id}`,
   icon: "stop",
   label: `Cancel ${call.name || call.method}`,
   about: `running call · ${call.server_id}`,
-  to: () => cancel(call),
+  to: () => cancelCall(call),
 });
 
 function ofPage(

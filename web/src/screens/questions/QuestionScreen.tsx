@@ -6,8 +6,8 @@ import { Link, useNavigate } from "react-router";
 import type { CallView, QuestionView } from "../../api/types";
 import { CallPanel } from "../../calls/CallPanel";
 import { EmptyState } from "../../components/EmptyState";
-import { about, callsDuring } from "../../questions/about";
 import { QuestionPanel } from "../../questions/QuestionPanel";
+import { callsDuring, questionSummary } from "../../questions/questionSummary";
 import { pathToCall, pathToQuestion, usePageLocation } from "../../state/navigation";
 import { useInspector } from "../../state/store";
 import { formatTime, truncate } from "../../values/format";
@@ -40,7 +40,7 @@ function Onward({ question }: { question: QuestionView | undefined }) {
     <div className="row wrap" style={{ justifyContent: "center" }}>
       {next && (
         <Button component={Link} to={pathToQuestion(next)}>
-          Next question: {truncate(about(next) || next.method, 40)}
+          Next question: {truncate(questionSummary(next) || next.method, 40)}
         </Button>
       )}
       {question &&

@@ -5,7 +5,7 @@ import type { QuestionView } from "../../api/types";
 import { EmptyState } from "../../components/EmptyState";
 import { useNow } from "../../components/useNow";
 import { ShowMore } from "../../content/ShowMore";
-import { about } from "../../questions/about";
+import { questionSummary } from "../../questions/questionSummary";
 import { pathToQuestion } from "../../state/navigation";
 import { useInspector } from "../../state/store";
 import { formatDuration, formatTime, truncate } from "../../values/format";
@@ -25,7 +25,7 @@ function Row({ question, now }: { question: QuestionView; now: number }) {
         <Link className="mono" to={pathToQuestion(question)}>
           {question.method}
         </Link>
-        <div className="dim">{truncate(about(question), 120)}</div>
+        <div className="dim">{truncate(questionSummary(question), 120)}</div>
       </td>
       <td>{question.server_id}</td>
       <td className="mono wide-only">{call ? call.name || call.method : ""}</td>

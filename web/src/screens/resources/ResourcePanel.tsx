@@ -4,7 +4,7 @@ import { useEffect, useRef, useState } from "react";
 import { Link, useSearchParams } from "react-router";
 import type { CallView, ErrorView, ServerView } from "../../api/types";
 import { CallPanel } from "../../calls/CallPanel";
-import { isRunning } from "../../calls/running";
+import { isRunning } from "../../calls/callStatus";
 import { CallChooser } from "../../catalog/CallChooser";
 import { Definition } from "../../catalog/Definition";
 import type { MissingItem } from "../../catalog/NotListed";

@@ -11,7 +11,7 @@ interface Props {
 }
 
 /** Make a call again as it was made, by a new connection where the old one is gone. */
-export function Again({ call: { call_id, server_id }, onRepeated }: Props) {
+export function RepeatButton({ call: { call_id, server_id }, onRepeated }: Props) {
   const state = useInspector((all) => all.servers.get(server_id)?.state);
   const { isBusy, run } = useBusy();
   const repeat = async (): Promise<void> => {

@@ -1,21 +1,22 @@
 // A question in a few words, so that two of one method can be told apart.
 import type { CallView, QuestionView } from "../api/types";
 import { visible } from "../values/hiddenCharacters";
-import { fieldsOf, samplingOf, shown } from "./asked";
+import { fieldsOf } from "../values/jsonObject";
+import { asText, parseSampling } from "./questionParams";
 
 /** What a question says: its message, or the last text among the messages to a model. */
-export function about(question: QuestionView): string {
+export function questionSummary(question: QuestionView): string {
   if (question.method !== "sampling/createMessage") {
     const { message } = fieldsOf(question.params);
-    return message === undefined ? "" : visible(shown(message));
+    return message === undefined ? "" : visible(asText(message));
   }
-  const blocks = samplingOf(question.params)
+  const blocks = parseSampling(question.params)
     .messages.flatMap(({ content }) =>
       Array.isArray(content) ? (content as unknown[]) : [content],
     )
     .map(fieldsOf);
   const last = blocks.findLast((block) => typeof block.text === "string") ?? blocks.at(-1);
-  return visible(shown(last?.text ?? last?.type ?? ""));
+  return visible(asText(last?.text ?? last?.type ?? ""));
 }
 
 const MOST_CALLS = 3;

@@ -10,7 +10,7 @@ interface Props {
 }
 
 /** The ways to answer, in view however long the question is. */
-export function Answers({ note, children }: Props) {
+export function AnswerBar({ note, children }: Props) {
   return (
     <div className={css.answers} data-answers>
       {note}
@@ -20,7 +20,7 @@ export function Answers({ note, children }: Props) {
 }
 
 /** The two ways to refuse an elicitation. */
-export function Refusals({ onChoose }: { onChoose(action: "cancel" | "decline"): void }) {
+export function RefuseButtons({ onChoose }: { onChoose(action: "cancel" | "decline"): void }) {
   return (
     <>
       <Button variant="default" onClick={() => onChoose("cancel")}>
@@ -37,7 +37,7 @@ export function Refusals({ onChoose }: { onChoose(action: "cancel" | "decline"):
 const LINE_PX = 24;
 
 /** For a panel: what has the focus is not covered by the answers, which stand above the rest. */
-export function uncover({ currentTarget, target }: FocusEvent<HTMLElement>): void {
+export function scrollClearOfAnswerBar({ currentTarget, target }: FocusEvent<HTMLElement>): void {
   const answers = currentTarget.querySelector("[data-answers]");
   // What the mouse is about to press stays where it is.
   if (!answers || answers.contains(target) || !target.matches(":focus-visible")) return;

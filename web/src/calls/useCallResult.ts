@@ -6,7 +6,7 @@ import type { CallView } from "../api/types";
 import { parseExactly } from "../values/exactJson";
 import { errorMessage } from "../values/format";
 
-export interface Result {
+export interface CallResult {
   value: unknown;
   /** Its text as it came; null until it has been fetched. */
   text: string | null;
@@ -14,7 +14,7 @@ export interface Result {
   problem: string | null;
 }
 
-interface Fetched {
+interface FetchedResult {
   value: unknown;
   text: string;
   isExact: boolean;
@@ -22,9 +22,9 @@ interface Fetched {
 
 // Large results that were looked at last; the parts of a panel share one answer.
 const HELD = 3;
-const held = new Map<string, Promise<Fetched>>();
+const held = new Map<string, Promise<FetchedResult>>();
 
-function fetched(callId: string): Promise<Fetched> {
+function fetchOnce(callId: string): Promise<FetchedResult> {
   const found = held.get(callId);
   if (found) return found;
   const work = fetchResult(callId).then((text) => ({ text, ...parseExactly(text) }));
@@ -37,16 +37,16 @@ function fetched(callId: string): Promise<Fetched> {
   return work;
 }
 
-type Far = { id: string } & ({ got: Fetched } | { problem: string });
+type Far = { id: string } & ({ got: FetchedResult } | { problem: string });
 
-export function useResult(call: CallView): Result {
+export function useCallResult(call: CallView): CallResult {
   const { call_id, status, result, result_size_bytes } = call;
   const isThere = status === "completed" && result_size_bytes > 0;
   const [far, setFar] = useState<Far | null>(null);
   useEffect(() => {
     if (!isThere) return;
     let isGone = false;
-    fetched(call_id).then(
+    fetchOnce(call_id).then(
       (got) => !isGone && setFar({ id: call_id, got }),
       (thrown) => !isGone && setFar({ id: call_id, problem: errorMessage(thrown) }),
     );

@@ -5,17 +5,17 @@ import type { CallView } from "../api/types";
 import { parseExactly } from "../values/exactJson";
 import { errorMessage } from "../values/format";
 
-export interface Request {
+export interface FetchedRequest {
   /** The params; of a raw call, its text. Undefined until it has been fetched. */
   value: unknown;
   problem: string | null;
 }
 
-const NOT_YET: Request = { value: undefined, problem: null };
+const NOT_YET: FetchedRequest = { value: undefined, problem: null };
 
-export function useRequest(call: CallView, isWanted: boolean): Request {
+export function useCallRequest(call: CallView, isWanted: boolean): FetchedRequest {
   const { call_id } = call;
-  const [far, setFar] = useState<Request & { id: string }>({ id: "", ...NOT_YET });
+  const [far, setFar] = useState<FetchedRequest & { id: string }>({ id: "", ...NOT_YET });
   useEffect(() => {
     if (!isWanted) return;
     let isGone = false;

@@ -18,7 +18,7 @@ export function mayBeRounded(value: unknown): boolean {
 type Exact = { of: unknown; value: unknown } | null;
 
 /** The parameters of a question; `isRounded` if they could not be had with every digit. */
-export function useParams(question: QuestionView): { value: unknown; isRounded: boolean } {
+export function useExactParams(question: QuestionView): { value: unknown; isRounded: boolean } {
   const { question_id, params } = question;
   const [exact, setExact] = useState<Exact>(null);
   const isDoubtful = mayBeRounded(params);
@@ -37,8 +37,8 @@ export function useParams(question: QuestionView): { value: unknown; isRounded: 
   return { value, isRounded: isDoubtful && value === params };
 }
 
-export function Params({ question, label }: { question: QuestionView; label: string }) {
-  const { value, isRounded } = useParams(question);
+export function RequestParams({ question, label }: { question: QuestionView; label: string }) {
+  const { value, isRounded } = useExactParams(question);
   return (
     <>
       {isRounded && <p className="dim">Large numbers may be rounded here.</p>}
@@ -57,7 +57,7 @@ export function WholeRequest({ question, isOdd }: { question: QuestionView; isOd
       onToggle={(event) => setOpen(event.currentTarget.open)}
     >
       <summary>Whole request</summary>
-      {isOpen && <Params question={question} label="Request" />}
+      {isOpen && <RequestParams question={question} label="Request" />}
     </details>
   );
 }

@@ -12,32 +12,32 @@ import css from "./CallPanel.module.css";
 // What the engine says where nothing more is to be said.
 const BY_USER = "cancelled by the user";
 
-export const cancel = ({ call_id }: CallView): void =>
+export const cancelCall = ({ call_id }: CallView): void =>
   void withErrorToast("It was not cancelled", command("CancelCall", { call_id }));
 
-const progressWords = ({ message, progress, total }: ProgressView): string =>
+const progressLabel = ({ message, progress, total }: ProgressView): string =>
   visible(message ?? `Progress ${progress}${total ? ` of ${total}` : ""}`);
 
 /** A call that was called off: no failure, and how far it had come. */
-export function Cancelled({ call, action }: { call: CallView; action: ReactNode }) {
+export function CancelledCall({ call, action }: { call: CallView; action: ReactNode }) {
   const why = call.error?.message;
   return (
     <div className={css.running}>
       <div className="row wrap">
-        <strong>Cancelled</strong>
+        <strong>CancelledCall</strong>
         {why && why !== BY_USER && <span className="dim">{why}</span>}
         <span className="grow" />
         {action}
       </div>
       {call.progress && (
-        <span className={css.last}>Last progress: {progressWords(call.progress)}</span>
+        <span className={css.last}>Last progress: {progressLabel(call.progress)}</span>
       )}
     </div>
   );
 }
 
 /** `hasCancel` is false where the panel has a way to cancel of its own. */
-export function Ongoing({ call, hasCancel = true }: { call: CallView; hasCancel?: boolean }) {
+export function CallProgress({ call, hasCancel = true }: { call: CallView; hasCancel?: boolean }) {
   const now = useNow(true, 250);
   const { progress } = call;
   const share = progress?.total ? Math.min(100, (100 * progress.progress) / progress.total) : null;
@@ -45,14 +45,14 @@ export function Ongoing({ call, hasCancel = true }: { call: CallView; hasCancel?
     <div className={css.running}>
       <div className="row">
         <span className="grow cut">
-          {progress ? progressWords(progress) : "Waiting for the answer"}
+          {progress ? progressLabel(progress) : "Waiting for the answer"}
         </span>
         {share !== null && <span>{Math.round(share)} %</span>}
         <span className={css.time} role="timer">
           {formatDuration(Math.max(0, now - call.started))}
         </span>
         {hasCancel && (
-          <Button size="compact-xs" variant="default" color="red" onClick={() => cancel(call)}>
+          <Button size="compact-xs" variant="default" color="red" onClick={() => cancelCall(call)}>
             Cancel
           </Button>
         )}

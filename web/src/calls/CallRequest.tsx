@@ -8,7 +8,7 @@ import { UntrustedText } from "../components/UntrustedText";
 import { truncate } from "../values/format";
 import { isObject } from "../values/jsonObject";
 import css from "./CallPanel.module.css";
-import { useRequest } from "./useRequest";
+import { useCallRequest } from "./useCallRequest";
 
 const LONGEST = 200;
 const LABELS: Record<CallView["kind"], string> = {
@@ -26,9 +26,9 @@ function given(call: CallView, request: unknown): unknown {
   return Object.keys(rest).length ? { arguments: typed ?? {}, ...rest } : (typed ?? {});
 }
 
-export function Asked({ call }: { call: CallView }) {
+export function CallRequest({ call }: { call: CallView }) {
   const [isOpen, setOpen] = useState(false);
-  const { value, problem } = useRequest(call, isOpen);
+  const { value, problem } = useCallRequest(call, isOpen);
   const label = LABELS[call.kind];
   const shown = given(call, value);
   const near = given(call, call.request);

@@ -8,7 +8,7 @@ import { type EventRing, ring } from "../state/events";
 import { pathTo } from "../state/navigation";
 
 /** Counts the malformed messages of a call that is over; looks at each event once. */
-export class NoiseCount {
+export class MalformedCount {
   private count = 0;
   private seen = -1;
   private isOver = false;
@@ -33,8 +33,8 @@ export class NoiseCount {
   }
 }
 
-export function Noise({ call }: { call: CallView }) {
-  const counted = useMemo(() => new NoiseCount(call), [call]);
+export function MalformedNotice({ call }: { call: CallView }) {
+  const counted = useMemo(() => new MalformedCount(call), [call]);
   const count = useSyncExternalStore(ring.subscribe, () => counted.of(ring));
   if (count === 0) return null;
   return (

@@ -1,49 +1,47 @@
 // What a server asked, read with care: whoever tests a server sees requests of every shape.
 import { fieldsOf, isObject, type JsonObject } from "../values/jsonObject";
 
-export { fieldsOf };
-
 const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
 
 /** A value in words: a text as it is, anything else as JSON. */
-export const shown = (value: unknown): string =>
+export const asText = (value: unknown): string =>
   typeof value === "string" ? value : (JSON.stringify(value) ?? "");
 
-interface AskedMessage {
+interface SamplingMessage {
   role: unknown;
   content: unknown;
 }
 
-export interface AskedTool {
+export interface SamplingTool {
   name: string;
   description: string;
   inputSchema: unknown;
 }
 
 /** A `sampling/createMessage` as far as it can be understood. */
-export interface AskedSampling {
+export interface SamplingParams {
   systemPrompt: unknown;
-  messages: AskedMessage[];
+  messages: SamplingMessage[];
   hints: string[];
-  tools: AskedTool[];
+  tools: SamplingTool[];
   toolChoice: string;
   includeContext: unknown;
   facts: [string, string][];
   /** What is not as the protocol has it, one sentence each. */
-  oddities: string[];
+  violations: string[];
 }
 
 export const TOOL_CHOICES = ["auto", "none", "required", "specific"];
 
-const messageOf = (message: unknown): AskedMessage =>
+const messageOf = (message: unknown): SamplingMessage =>
   isObject(message)
     ? { role: message.role, content: message.content }
     : { role: undefined, content: message };
 
-const toolOf = (tool: unknown): AskedTool => {
+const toolOf = (tool: unknown): SamplingTool => {
   const { name, description, inputSchema } = fieldsOf(tool);
-  const said = description == null ? "" : shown(description);
-  return { name: shown(name), description: said, inputSchema };
+  const said = description == null ? "" : asText(description);
+  return { name: asText(name), description: said, inputSchema };
 };
 
 /** The mode, unless there is more to tell. */
@@ -57,7 +55,7 @@ function factsOf(params: JsonObject, preferences: JsonObject): [string, string][
   const facts: [string, unknown][] = [
     ["Max tokens", params.maxTokens],
     ["Temperature", params.temperature],
-    ["Stop sequences", Array.isArray(stops) ? stops.map((one) => shown(one)).join(", ") : stops],
+    ["Stop sequences", Array.isArray(stops) ? stops.map((one) => asText(one)).join(", ") : stops],
     ["Tool choice", choiceOf(params.toolChoice)],
     ["Cost", preferences.costPriority],
     ["Speed", preferences.speedPriority],
@@ -65,10 +63,10 @@ function factsOf(params: JsonObject, preferences: JsonObject): [string, string][
   ];
   return facts
     .filter(([, value]) => value !== undefined && value !== "")
-    .map(([name, value]) => [name, shown(value)]);
+    .map(([name, value]) => [name, asText(value)]);
 }
 
-function odditiesOf(params: JsonObject, preferences: JsonObject): string[] {
+function violationsIn(params: JsonObject, preferences: JsonObject): string[] {
   const lists: [string, unknown][] = [
     ["messages", params.messages ?? null],
     ["stopSequences", params.stopSequences],
@@ -87,7 +85,7 @@ function odditiesOf(params: JsonObject, preferences: JsonObject): string[] {
   return found;
 }
 
-export function samplingOf(given: unknown): AskedSampling {
+export function parseSampling(given: unknown): SamplingParams {
   const params = fieldsOf(given);
   const preferences = fieldsOf(params.modelPreferences);
   const mode = fieldsOf(params.toolChoice).mode;
@@ -97,32 +95,32 @@ export function samplingOf(given: unknown): AskedSampling {
   return {
     systemPrompt: params.systemPrompt,
     messages: listOf(params.messages).map(messageOf),
-    hints: listOf(preferences.hints).map((hint) => shown(isObject(hint) ? hint.name : hint)),
+    hints: listOf(preferences.hints).map((hint) => asText(isObject(hint) ? hint.name : hint)),
     tools,
     // Without a tool nothing can be required.
     toolChoice:
       tools.length && typeof mode === "string" && TOOL_CHOICES.includes(mode) ? mode : "auto",
     includeContext: params.includeContext,
     facts: factsOf(params, preferences),
-    oddities: odditiesOf(params, preferences),
+    violations: violationsIn(params, preferences),
   };
 }
 
 /** The ids of the tool uses among the messages. */
-export function usedIds(given: unknown): Set<string> {
-  const blocks = samplingOf(given).messages.flatMap(({ content }) =>
+export function toolUseIds(given: unknown): Set<string> {
+  const blocks = parseSampling(given).messages.flatMap(({ content }) =>
     Array.isArray(content) ? content : [content],
   );
   return new Set(
     blocks
       .map(fieldsOf)
       .filter((block) => block.type === "tool_use")
-      .map((block) => shown(block.id)),
+      .map((block) => asText(block.id)),
   );
 }
 
 /** What is odd about a form that a server asks for; null if it can be drawn. */
-export function formOddity(given: unknown): string | null {
+export function formProblem(given: unknown): string | null {
   const params = fieldsOf(given);
   const schema = params.requestedSchema;
   if (!isObject(schema)) return "requestedSchema is not a schema.";

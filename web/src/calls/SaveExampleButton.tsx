@@ -7,7 +7,7 @@ import { saveExample } from "./examples";
 // The backend keeps no more.
 const LONGEST = 100;
 
-export function ExampleButton({ call }: { call: CallView }) {
+export function SaveExampleButton({ call }: { call: CallView }) {
   const [isOpen, setOpen] = useState(false);
   const [name, setName] = useState("");
   const submit = (form: FormEvent): void => {

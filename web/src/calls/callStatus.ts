@@ -16,7 +16,7 @@ const WORDS: Record<CallView["status"], string> = {
   error: "Failed",
 };
 
-export function statusOf(call: CallView): { word: string; tone: string } {
+export function callStatus(call: CallView): { word: string; tone: string } {
   // Its own answer was an error, though the call itself went well.
   if (call.status === "completed" && call.is_error)
     return { word: call.kind === "raw" ? "Error reply" : "Tool error", tone: "red" };
@@ -33,7 +33,10 @@ const isUnused = (finding: string): boolean =>
   /^the output schema of .* was not used/s.test(finding);
 
 /** How structured content stands to the tool's output schema. */
-export function fitOf(call: CallView, hasSchema: boolean): { word: string; tone: string } {
+export function schemaConformance(
+  call: CallView,
+  hasSchema: boolean,
+): { word: string; tone: string } {
   if (isBreach(call.findings)) return { word: "breaks the output schema", tone: "red" };
   if (!hasSchema) return { word: "no output schema", tone: "gray" };
   // An error need not fit, so that nobody looked.
@@ -43,8 +46,11 @@ export function fitOf(call: CallView, hasSchema: boolean): { word: string; tone:
 }
 
 /** What is wrong with the result of a call that went well, in a few words; null if nothing is. */
-export function misfitOf({ status, findings }: CallView): string | null {
+export function findingsSummary({ status, findings }: CallView): string | null {
   if (status !== "completed" || findings.length === 0) return null;
   if (isBreach(findings)) return "does not fit the output schema";
   return findings.length === 1 ? "1 finding" : `${findings.length} findings`;
 }
+
+export const isRunning = (call: CallView): boolean =>
+  call.status === "pending" || call.status === "in_progress";
