@@ -3,7 +3,7 @@
 import type { ComponentType } from "react";
 import { createBrowserRouter, Navigate, type RouteObject } from "react-router";
 import { type LazyModule, lazyModule } from "./components/lazyModule";
-import { Later } from "./screens/Later";
+import { AuthPlaceholder } from "./screens/AuthPlaceholder";
 import { Servers } from "./screens/servers/Servers";
 import { AppShell } from "./shell/AppShell";
 import { PageError, RouteError } from "./shell/ErrorScreens";
@@ -42,7 +42,7 @@ const OF_SERVER: RouteObject[] = [
   screen("tasks/:item?", tasks, (module) => module.Tasks),
   screen("logs", logs, (module) => module.Logs),
   screen("traffic/:item?", traffic, (module) => module.Traffic),
-  { path: "auth", element: <Later /> },
+  { path: "auth", element: <AuthPlaceholder /> },
 ];
 
 const ALL: RouteObject[] = [

@@ -24,7 +24,7 @@ export function CancelledCall({ call, action }: { call: CallView; action: ReactN
   return (
     <div className={css.running}>
       <div className="row wrap">
-        <strong>CancelledCall</strong>
+        <strong>Cancelled</strong>
         {why && why !== BY_USER && <span className="dim">{why}</span>}
         <span className="grow" />
         {action}

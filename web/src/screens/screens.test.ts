@@ -6,8 +6,8 @@ import { parseLocation, pathTo, pathToCall } from "../state/navigation";
 import { anEvent } from "../testing/views";
 import { hexLine } from "../values/hex";
 import { expand, matches, variablesOf } from "./resources/uriTemplate";
-import { formOf, problemOf, rawOf } from "./servers/entry";
-import { bytesToSend } from "./servers/experimental/useRawSending";
+import { bytesToSend } from "./servers/experimental/rawRequests";
+import { formOf, problemOf, rawOf } from "./servers/serverEntry";
 import { EVERYTHING, wantedBy } from "./traffic/filter";
 
 describe("addresses", () => {

@@ -5,8 +5,8 @@ import type { EventView } from "../api/types";
 import { EventList } from "../components/EventList";
 import { MissingEvents } from "../events/MissingEvents";
 import { LogRow } from "../screens/logs/LogRow";
-import { isLog } from "../screens/logs/levels";
-import { useLines, useRows } from "../screens/logs/useLines";
+import { isLog } from "../screens/logs/logLines";
+import { useLogRows, useLogStream } from "../screens/logs/useLogLines";
 import { EVERYTHING, wantedBy } from "../screens/traffic/filter";
 import { TrafficRow, toneOf } from "../screens/traffic/TrafficRow";
 import { useBackfill } from "../state/backfill";
@@ -97,7 +97,7 @@ export function MonitorLogs({ serverId }: { serverId: string | null }) {
   return (
     <MonitorRows
       label="Logs in the monitor"
-      rows={useRows(useLines(wanted))}
+      rows={useLogRows(useLogStream(wanted))}
       none="No log lines yet."
       pathOf={(event) => `${pathTo(event.server_id, "logs")}?line=${event.seq}`}
       render={drawLog}

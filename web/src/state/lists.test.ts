@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { ItemView, ListKind, ListSummary, ListView } from "../api/types";
 import { listSizeLabel } from "../catalog/ListStatus";
-import { hintsOf, whyBarred, whyNoTask } from "../screens/tools/tool";
+import { callObstacle, hintsOf, taskObstacle } from "../screens/tools/toolHints";
 import { aServer } from "../testing/views";
 import { itemOf, matchingItems, type Prompt, type Resource, type Tool, titleOf } from "./items";
 import { type LoadedList, mergeReply } from "./lists";
@@ -181,13 +181,13 @@ describe("running as a task", () => {
   const tasks = { tasks: { requests: { tools: { call: {} } } } };
   const tool: Tool = { name: "t", execution: { taskSupport: "required" } };
   it("needs a server that declared it", () => {
-    expect(whyNoTask(aServer({ capabilities: tasks }))).toBeNull();
-    expect(whyNoTask(aServer({ capabilities: { tasks: {} } }))).toContain("did not declare");
-    expect(whyNoTask(aServer({ protocol_version: "2026-07-28" }))).toContain("server decides");
+    expect(taskObstacle(aServer({ capabilities: tasks }))).toBeNull();
+    expect(taskObstacle(aServer({ capabilities: { tasks: {} } }))).toContain("did not declare");
+    expect(taskObstacle(aServer({ protocol_version: "2026-07-28" }))).toContain("server decides");
   });
   it("bars only the tools that run in no other way", () => {
-    expect(whyBarred(aServer(), tool)).toContain("did not declare");
-    expect(whyBarred(aServer({ capabilities: tasks }), tool)).toBeNull();
-    expect(whyBarred(aServer(), { name: "t" })).toBeNull();
+    expect(callObstacle(aServer(), tool)).toContain("did not declare");
+    expect(callObstacle(aServer({ capabilities: tasks }), tool)).toBeNull();
+    expect(callObstacle(aServer(), { name: "t" })).toBeNull();
   });
 });

@@ -3,7 +3,7 @@ import type { EventView } from "../../api/types";
 import { withoutAnsi } from "../../values/ansi";
 import { formatTime, truncate } from "../../values/format";
 import css from "./LogRow.module.css";
-import { levelOf, loggerOf, textOf } from "./levels";
+import { levelOf, loggerOf, textOf } from "./logLines";
 
 // More than one line has room for on the widest screen.
 const DRAWN = 1_000;

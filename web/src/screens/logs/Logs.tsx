@@ -16,11 +16,17 @@ import { useDraft, usePreference } from "../../state/browserStorage";
 import { RingProvider } from "../../state/events";
 import { type RecordedRun, useRecordedRun } from "../../state/recordedRun";
 import { useInspector } from "../../state/store";
-import type { LogFilter } from "./filter";
-import { Count, ServerLevel, ShownLevels, Taking, View } from "./LogBar";
 import { LogDetail } from "./LogDetail";
-import { Halves, LogList, useStream } from "./LogLists";
-import { SHOWN } from "./levels";
+import { LogList, SplitLogLists, useStream } from "./LogLists";
+import {
+  LevelFilter,
+  LineCount,
+  LogActions,
+  LogViewOptions,
+  ServerLevelSelect,
+} from "./LogToolbar";
+import type { LogFilter } from "./logFilter";
+import { SHOWN_LEVELS } from "./logLines";
 
 // All lines are looked at for a text, so not for every key of a word.
 const TYPING_MS = 120;
@@ -54,7 +60,7 @@ function useAddress() {
 /** Which lines are wanted, and how to want others. */
 function useLogFilter(server: string | undefined, runId: string | null, requestId: string | null) {
   const [isAll, setAll] = usePreference("logs.all", false);
-  const [levels, setLevels] = usePreference<string[]>("logs.levels", [...SHOWN]);
+  const [levels, setLevels] = usePreference<string[]>("logs.levels", [...SHOWN_LEVELS]);
   const [cleared, setCleared] = useDraft("logs.cleared", { run_id: "", seq: 0 });
   const [text, setText] = useState("");
   const [calm] = useDebouncedValue(text, TYPING_MS);
@@ -77,7 +83,7 @@ function useLogFilter(server: string | undefined, runId: string | null, requestI
   );
   const showAll = useCallback(() => {
     setText("");
-    setLevels([...SHOWN]);
+    setLevels([...SHOWN_LEVELS]);
   }, [setLevels]);
   return { filter, text, setText, levels, setLevels, setAll, clear, showAll };
 }
@@ -130,9 +136,9 @@ function LogScreen({ recorded }: { recorded: RecordedRun }) {
           onChange={wanted.setText}
           onDown={() => focusList(place.current)}
         />
-        {server && isLive && <ServerLevel serverId={server} />}
-        <ShownLevels value={wanted.levels} onChange={wanted.setLevels} />
-        <View
+        {server && isLive && <ServerLevelSelect serverId={server} />}
+        <LevelFilter value={wanted.levels} onChange={wanted.setLevels} />
+        <LogViewOptions
           isAll={filter.server_id === null}
           onAll={wanted.setAll}
           isSplit={isSplit}
@@ -140,8 +146,8 @@ function LogScreen({ recorded }: { recorded: RecordedRun }) {
         />
         <Runs />
         <div className="actions">
-          <Count lines={lines} />
-          <Taking lines={lines} serverId={filter.server_id} onClear={hide} />
+          <LineCount lines={lines} />
+          <LogActions lines={lines} serverId={filter.server_id} onClear={hide} />
         </div>
       </div>
       <RecordedRunStatus recorded={recorded} />
@@ -167,7 +173,11 @@ function LogScreen({ recorded }: { recorded: RecordedRun }) {
         least={80}
         first={
           <div className="pane" ref={place}>
-            {isSplit ? <Halves {...shown} /> : <LogList {...shown} lines={lines} stream="both" />}
+            {isSplit ? (
+              <SplitLogLists {...shown} />
+            ) : (
+              <LogList {...shown} lines={lines} stream="both" />
+            )}
           </div>
         }
         second={chosen ? <LogDetail event={chosen} onClose={close} /> : null}

@@ -39,7 +39,7 @@ function render({ value, key, problem }: Item<Prompt>) {
   );
 }
 
-function Chosen({ server, item }: { server: ServerView; item: string | null }) {
+function SelectedPrompt({ server, item }: { server: ServerView; item: string | null }) {
   const { server_id } = server;
   const list = useList(server_id, "prompts");
   if (item === null)
@@ -82,7 +82,7 @@ export function Prompts() {
           render={render}
         />
       )}
-      chosen={(server) => <Chosen server={server} item={item} />}
+      chosen={(server) => <SelectedPrompt server={server} item={item} />}
     />
   );
 }

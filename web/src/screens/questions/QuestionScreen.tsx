@@ -31,7 +31,7 @@ function Head({ question, call }: { question: QuestionView; call: CallView | und
 }
 
 /** Where to go after a question whose call is not known. */
-function Onward({ question }: { question: QuestionView | undefined }) {
+function NextSteps({ question }: { question: QuestionView | undefined }) {
   const questions = useInspector((state) => state.questions);
   const calls = useInspector((state) => state.calls);
   const waiting = [...questions.values()].filter((one) => !one.is_done);
@@ -76,7 +76,7 @@ export function QuestionScreen() {
       <EmptyState
         icon="check"
         title="This question no longer waits"
-        action={<Onward question={question} />}
+        action={<NextSteps question={question} />}
       >
         {question?.outcome && `It ended: ${question.outcome}.`}
       </EmptyState>

@@ -89,7 +89,7 @@ function Section({ serverId, kind, label, list, shown, chosen, most, onChoose }:
   );
 }
 
-function Followed({ server, one }: { server: ServerView; one: SubscriptionView }) {
+function SubscriptionRow({ server, one }: { server: ServerView; one: SubscriptionView }) {
   const { server_id } = server;
   const unsubscribe = (): void =>
     void withWaitingToast(
@@ -213,7 +213,7 @@ export function ResourceLists({ server, chosen, template }: Props) {
               </p>
             )}
             {followed.map((one) => (
-              <Followed key={one.uri} server={server} one={one} />
+              <SubscriptionRow key={one.uri} server={server} one={one} />
             ))}
           </Accordion.Panel>
         </Accordion.Item>

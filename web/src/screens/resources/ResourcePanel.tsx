@@ -45,7 +45,7 @@ export function Facts({ resource }: { resource: Resource }) {
 }
 
 /** Read it when it is opened, and when what was read last is older than what the server has. */
-function useReads(
+function useAutoRead(
   server: ServerView,
   uri: string,
   newest: CallView | null,
@@ -149,7 +149,7 @@ export function ResourcePanel(props: Props) {
       setError(errorViewOf(thrown));
     }
   };
-  useReads(server, uri, newest, read);
+  useAutoRead(server, uri, newest, read);
   useRunShortcut(isBeside ? null : () => isConnected && void read());
   return (
     <div className="pane">

@@ -17,7 +17,7 @@ import { matches } from "./uriTemplate";
 
 const WIDTHS = { initial: 360, least: 220, most: 700 };
 
-interface Place {
+interface ResourceSelection {
   /** The resource that is read and shown. */
   item: string | null;
   template: string | null;
@@ -37,10 +37,18 @@ function missingResource(serverId: string, uri: string, resources: List, templat
   return isKnown && !isMade ? missing : null;
 }
 
-type TemplatePlace = Pick<Place, "item"> & { template: string };
+type TemplateSelection = Pick<ResourceSelection, "item"> & { template: string };
 
 /** A resource, read and shown. */
-function Read({ server, item, isBeside }: { server: ServerView; item: string; isBeside: boolean }) {
+function ReadResource({
+  server,
+  item,
+  isBeside,
+}: {
+  server: ServerView;
+  item: string;
+  isBeside: boolean;
+}) {
   const { server_id } = server;
   const resources = useList(server_id, "resources");
   const templates = useList(server_id, "resource_templates");
@@ -62,7 +70,7 @@ function Read({ server, item, isBeside }: { server: ServerView; item: string; is
 }
 
 /** A template's form, which stays, and beside it what was read last. */
-function ByTemplate({ server, template, item }: { server: ServerView } & TemplatePlace) {
+function TemplateView({ server, template, item }: { server: ServerView } & TemplateSelection) {
   const { server_id } = server;
   const templates = useList(server_id, "resource_templates");
   const found = itemsIn<Resource>(templates).find((one) => one.key === template);
@@ -92,17 +100,17 @@ function ByTemplate({ server, template, item }: { server: ServerView } & Templat
             Fill in the variables and press Read it, or Ctrl Enter.
           </EmptyState>
         ) : (
-          <Read server={server} item={item} isBeside />
+          <ReadResource server={server} item={item} isBeside />
         )
       }
     />
   );
 }
 
-function Chosen({ server, place }: { server: ServerView; place: Place }) {
+function SelectedResource({ server, place }: { server: ServerView; place: ResourceSelection }) {
   const { item, template, uri } = place;
-  if (template) return <ByTemplate server={server} template={template} item={item} />;
-  if (item !== null) return <Read server={server} item={item} isBeside={false} />;
+  if (template) return <TemplateView server={server} template={template} item={item} />;
+  if (item !== null) return <ReadResource server={server} item={item} isBeside={false} />;
   if (uri !== null)
     return <UriPanel key={`${server.server_id} ${uri}`} server={server} uri={uri} />;
   return (
@@ -129,7 +137,7 @@ export function Resources() {
           template={place.template}
         />
       )}
-      chosen={(server) => <Chosen server={server} place={place} />}
+      chosen={(server) => <SelectedResource server={server} place={place} />}
     />
   );
 }

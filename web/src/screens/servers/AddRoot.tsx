@@ -7,13 +7,13 @@ import { useDraft } from "../../state/browserStorage";
 import { command } from "../../state/commands";
 import { withErrorToast } from "../../state/toasts";
 import { FolderChooser } from "./FolderChooser";
-import { useLead } from "./useLead";
+import { useResolvedPath } from "./useResolvedPath";
 
 const BLANK = { name: "", path: "" };
 
 /** Told in place: a relative path leads from the folder that mcplens was started in. */
-function Whereto({ path }: { path: string }) {
-  const lead = useLead(path);
+function ResolvedPathNote({ path }: { path: string }) {
+  const lead = useResolvedPath(path);
   return (
     <div role="status">
       {lead?.problem && (
@@ -71,7 +71,7 @@ export function AddRoot({ server, save, onSave }: Props) {
         value={draft.path}
         onChange={(event) => setDraft({ ...draft, path: event.currentTarget.value })}
       />
-      <Whereto path={draft.path} />
+      <ResolvedPathNote path={draft.path} />
       <div className="row wrap" style={{ justifyContent: "flex-end" }}>
         {server.is_editable && (
           <Switch

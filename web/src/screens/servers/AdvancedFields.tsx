@@ -3,7 +3,7 @@ import { NumberInput, Select, Switch, Textarea, TextInput } from "@mantine/core"
 import { useEffect, useRef } from "react";
 import { KeyValueFields } from "../../components/KeyValueFields";
 import css from "./AdvancedFields.module.css";
-import type { EntryForm, FlagKey, NumberKey, TextKey } from "./entry";
+import type { EntryForm, FlagKey, NumberKey, TextKey } from "./serverEntry";
 
 const REVISIONS = [
   { value: "", label: "Automatic" },
@@ -79,7 +79,7 @@ function TextField({ form, onChange, name, label, hint, isFocused = false }: Tex
   );
 }
 
-function Times(props: Props) {
+function TimeoutFields(props: Props) {
   const { form, onChange } = props;
   const set = (part: Partial<EntryForm>): void => onChange({ ...form, ...part });
   const number = (name: NumberKey, label: string, hint: string, min = 0) => (
@@ -123,7 +123,7 @@ function Times(props: Props) {
   );
 }
 
-function Surroundings(props: Props) {
+function EnvironmentFields(props: Props) {
   return (
     <>
       <TextField
@@ -142,7 +142,7 @@ function Surroundings(props: Props) {
   );
 }
 
-function Trust({ isTrusting, ...props }: Props & { isTrusting: boolean }) {
+function TlsFields({ isTrusting, ...props }: Props & { isTrusting: boolean }) {
   return (
     <>
       <TextField
@@ -167,8 +167,8 @@ export function AdvancedFields(props: Props & { isTrusting: boolean }) {
   const set = (part: Partial<EntryForm>): void => onChange({ ...form, ...part });
   return (
     <div className="stack">
-      {form.kind === "command" ? <Surroundings {...props} /> : <Trust {...props} />}
-      <Times {...props} />
+      {form.kind === "command" ? <EnvironmentFields {...props} /> : <TlsFields {...props} />}
+      <TimeoutFields {...props} />
       <Textarea
         label="_meta for every call"
         description="A JSON object"

@@ -11,7 +11,7 @@ import { useDisclosure } from "@mantine/hooks";
 import { Icon } from "../../components/Icon";
 import { KeyValueFields } from "../../components/KeyValueFields";
 import { AdvancedFields } from "./AdvancedFields";
-import type { EntryForm } from "./entry";
+import type { EntryForm } from "./serverEntry";
 
 const TRANSPORTS = [
   { value: "", label: "Automatic" },

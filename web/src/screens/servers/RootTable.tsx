@@ -2,11 +2,11 @@ import { ActionIcon } from "@mantine/core";
 import type { RootView } from "../../api/types";
 import { Callout } from "../../components/Callout";
 import { Icon } from "../../components/Icon";
-import { useLead } from "./useLead";
+import { useResolvedPath } from "./useResolvedPath";
 
 /** A root may lead nowhere, and the server is told of it all the same. */
-function Missing({ uri }: { uri: string }) {
-  const lead = useLead(uri);
+function MissingFolderNote({ uri }: { uri: string }) {
+  const lead = useResolvedPath(uri);
   if (!lead?.problem) return null;
   // The path stands above.
   const problem = lead.problem.replace(`${lead.path} cannot`, "It cannot");
@@ -40,7 +40,7 @@ export function RootTable({ roots, isSeen, onRemove }: Props) {
             <td>{root.name}</td>
             <td>
               <span className="mono">{root.uri}</span>
-              <Missing uri={root.uri} />
+              <MissingFolderNote uri={root.uri} />
             </td>
             <td>
               <ActionIcon aria-label={`Remove ${root.uri}`} onClick={() => onRemove(root.uri)}>

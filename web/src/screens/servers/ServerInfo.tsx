@@ -21,7 +21,7 @@ import { withoutAnsi } from "../../values/ansi";
 import { formatDateTime, formatDuration, pluralize } from "../../values/format";
 import { visible } from "../../values/hiddenCharacters";
 import { displayState, stateLabel } from "../../values/serverState";
-import { Declared, Keeping } from "./Declared";
+import { DeclaredCapabilities, UnsavedSettingsNotice } from "./DeclaredCapabilities";
 import { Experimental } from "./experimental/Experimental";
 import { Roots } from "./Roots";
 
@@ -92,7 +92,7 @@ function Facts({ server }: { server: ServerView }) {
 const PERSON = "";
 
 /** Who answers what this server asks. */
-function Answering({ server }: { server: ServerView }) {
+function ProfileSelect({ server }: { server: ServerView }) {
   const profiles = useInspector((state) => state.profiles);
   const names = profiles.map((one) => ({
     value: one.name,
@@ -155,9 +155,9 @@ function Overview({ server }: { server: ServerView }) {
       )}
       <section className="stack" style={{ maxWidth: 980 }} aria-label="What it may ask of us">
         <h2 className="section-title">What it may ask of us</h2>
-        <Keeping server={server} />
-        <Answering server={server} />
-        <Declared server={server} />
+        <UnsavedSettingsNotice server={server} />
+        <ProfileSelect server={server} />
+        <DeclaredCapabilities server={server} />
       </section>
       {server.declared_capabilities && (
         <section className="stack tight">
@@ -256,13 +256,13 @@ export function ServerInfo() {
         </Tabs.Panel>
         <Tabs.Panel value="roots" className="scroll pad">
           <div className="stack" style={{ maxWidth: 800 }}>
-            <Keeping server={server} />
+            <UnsavedSettingsNotice server={server} />
             <Roots server={server} />
           </div>
         </Tabs.Panel>
         <Tabs.Panel value="experimental" className="scroll pad">
           <div className="stack">
-            <Keeping server={server} />
+            <UnsavedSettingsNotice server={server} />
             <Experimental server={server} />
           </div>
         </Tabs.Panel>

@@ -12,7 +12,7 @@ import { pathToQuestion } from "../../state/navigation";
 import { useInspector } from "../../state/store";
 import { withErrorToast, withWaitingToast } from "../../state/toasts";
 import { formatDateTime, formatDuration } from "../../values/format";
-import { Elapsed, HowFar, Left, Related, TaskState } from "./cells";
+import { ElapsedTime, TaskProgress, TaskRequest, TaskState, TimeLeft } from "./TaskCells";
 import css from "./Tasks.module.css";
 import { requestPath, runBy, whyNoCancel } from "./task";
 
@@ -21,11 +21,11 @@ function Facts({ task, call }: { task: TaskView; call: CallView | undefined }) {
   const facts: [string, ReactNode][] = [
     ["State", <TaskState key="state" task={task} />],
     ["Run by", runBy(task)],
-    ["Request", <Related key="request" task={task} call={call} />],
-    ["Progress", <HowFar key="progress" task={task} call={call} />],
+    ["Request", <TaskRequest key="request" task={task} call={call} />],
+    ["Progress", <TaskProgress key="progress" task={task} call={call} />],
     ["Created", formatDateTime(task.created)],
-    ["Elapsed", <Elapsed key="elapsed" task={task} />],
-    ["TTL left", <Left key="left" task={task} />],
+    ["Elapsed", <ElapsedTime key="elapsed" task={task} />],
+    ["TTL left", <TimeLeft key="left" task={task} />],
     [
       "Polled every",
       task.poll_interval_s === null ? "not said" : formatDuration(task.poll_interval_s),

@@ -7,9 +7,9 @@ import { beforeEach, expect, it, vi } from "vitest";
 import { type Item, itemOf } from "../../state/items";
 import { emptyInspector, useInspector } from "../../state/store";
 import { aServer } from "../../testing/views";
-import { biggestFirst, sizeOf, sizeOfAll, tokens } from "./size";
 import { ToolList } from "./ToolList";
-import type { Tool } from "./tool";
+import type { Tool } from "./toolHints";
+import { biggestFirst, sizeOf, sizeOfAll, tokenEstimate } from "./toolSize";
 
 const listed = vi.hoisted(() => ({ items: [] as unknown[] }));
 vi.mock("../../state/lists", async (actual) => ({
@@ -129,6 +129,6 @@ it("counts what a model is told, and writes each tool out once", () => {
   biggestFirst(many);
   expect(written).toHaveBeenCalledTimes(5000);
   written.mockRestore();
-  expect(tokens(1)).toBe("about 1 token");
-  expect(tokens(4001)).toBe("about 1,001 tokens");
+  expect(tokenEstimate(1)).toBe("about 1 token");
+  expect(tokenEstimate(4001)).toBe("about 1,001 tokens");
 });

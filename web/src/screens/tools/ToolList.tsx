@@ -6,10 +6,10 @@ import { usePersistedFilter } from "../../catalog/useListFilter";
 import { useDraft } from "../../state/browserStorage";
 import type { Item } from "../../state/items";
 import { itemsIn, useList } from "../../state/lists";
-import { biggestFirst, sizeOfAll, tokens } from "./size";
 import css from "./ToolList.module.css";
 import { SizedRow, ToolRow } from "./ToolRow";
-import { hintsOf, TAGS, type Tag, type Tool } from "./tool";
+import { hintsOf, TAGS, type Tag, type Tool } from "./toolHints";
+import { biggestFirst, sizeOfAll, tokenEstimate } from "./toolSize";
 
 const ROW_PX = 40;
 const NO_TAGS: Tag[] = [];
@@ -76,7 +76,7 @@ interface FootProps {
 
 const Foot = memo(function Foot({ items, isBySize, onBySize }: FootProps) {
   const size = useMemo(() => sizeOfAll(items), [items]);
-  const words = tokens(size);
+  const words = tokenEstimate(size);
   return (
     <div className={css.foot}>
       <span

@@ -26,10 +26,10 @@ import { repeatsInHeaders, takesHeaders } from "../../state/protocol";
 import { indentJson } from "../../values/exactJson";
 import { pluralize } from "../../values/format";
 import { CallOptions } from "./CallOptions";
-import { sizeOf, tokens } from "./size";
 import css from "./ToolPanel.module.css";
-import { hintsOf, type Tool, whyBarred, whyNoTask } from "./tool";
-import { type Run, useRun } from "./useRun";
+import { callObstacle, hintsOf, type Tool, taskObstacle } from "./toolHints";
+import { sizeOf, tokenEstimate } from "./toolSize";
+import { type ToolCallForm, useToolCall } from "./useToolCall";
 
 interface Props {
   server: ServerView;
@@ -64,7 +64,7 @@ function About({ server, tool, listed, missing = null, problem }: Props) {
             <UntrustedText>{tool.name}</UntrustedText>
           </span>
         )}
-        {listed !== undefined && <span>{tokens(sizeOf(tool))}</span>}
+        {listed !== undefined && <span>{tokenEstimate(sizeOf(tool))}</span>}
       </div>
       {tool.description && <Description text={tool.description} />}
       <NotListed missing={missing} />
@@ -84,7 +84,7 @@ function Schemas({ tool, listed }: { tool: Tool; listed: unknown }) {
       {listed !== undefined && (
         <p className="dim">
           A model is told its name, description and input schema: as JSON{" "}
-          {pluralize(sizeOf(tool), "character")}, {tokens(sizeOf(tool))}.
+          {pluralize(sizeOf(tool), "character")}, {tokenEstimate(sizeOf(tool))}.
         </p>
       )}
       <h3 className="section-title">Input schema</h3>
@@ -101,7 +101,7 @@ function Schemas({ tool, listed }: { tool: Tool; listed: unknown }) {
   );
 }
 
-function ToolForm({ server, tool, run }: { server: ServerView; tool: Tool; run: Run }) {
+function ToolForm({ server, tool, run }: { server: ServerView; tool: Tool; run: ToolCallForm }) {
   const name = tool.name ?? "";
   const { server_id } = server;
   return (
@@ -124,7 +124,7 @@ function ToolForm({ server, tool, run }: { server: ServerView; tool: Tool; run: 
         value={run.options}
         onChange={run.setOptions}
         taskSupport={tool.execution?.taskSupport}
-        whyNoTask={server.state === "CONNECTED" ? whyNoTask(server) : null}
+        whyNoTask={server.state === "CONNECTED" ? taskObstacle(server) : null}
         isHttp={takesHeaders(server)}
       />
       {run.problem && <Callout>{run.problem}</Callout>}
@@ -134,7 +134,7 @@ function ToolForm({ server, tool, run }: { server: ServerView; tool: Tool; run: 
 }
 
 interface FootProps {
-  run: Run;
+  run: ToolCallForm;
   isConnected: boolean;
   /** Why it cannot be run as it should. */
   disabledReason: string | null;
@@ -173,10 +173,10 @@ function ToolFoot({ run, isConnected, disabledReason, canForce }: FootProps) {
 export function ToolPanel(props: Props) {
   const { server, tool, itemKey, listed } = props;
   const { calls, current, show } = useItemCalls(server.server_id, "tool", itemKey);
-  const run = useRun(server, tool, itemKey, show);
+  const run = useToolCall(server, tool, itemKey, show);
   const place = useScrollIntoView(current?.call_id);
   const isConnected = server.state === "CONNECTED";
-  const barred = whyBarred(server, tool);
+  const barred = callObstacle(server, tool);
   const disabledReason = isConnected ? barred : "The server is not connected";
   useRunShortcut(() => disabledReason === null && run.start(false));
   const left = (

@@ -4,9 +4,9 @@ import { BrokenDefinitionIcon } from "../../catalog/BrokenDefinitionIcon";
 import { ChangeMark } from "../../catalog/ChangeMark";
 import { UntrustedText } from "../../components/UntrustedText";
 import { type Item, titleOf } from "../../state/items";
-import { sizeOf, tokens } from "./size";
 import css from "./ToolRow.module.css";
-import { hintsOf, type Tool } from "./tool";
+import { hintsOf, type Tool } from "./toolHints";
+import { sizeOf, tokenEstimate } from "./toolSize";
 
 interface Props {
   item: Item<Tool>;
@@ -15,7 +15,7 @@ interface Props {
 }
 
 export const SizedRow = ({ item }: { item: Item<Tool> }) => (
-  <ToolRow item={item} size={tokens(sizeOf(item.value))} />
+  <ToolRow item={item} size={tokenEstimate(sizeOf(item.value))} />
 );
 
 export function ToolRow({ item, size }: Props) {

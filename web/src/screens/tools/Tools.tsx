@@ -8,11 +8,11 @@ import { isStillLoading, itemsIn, useList } from "../../state/lists";
 import { usePageLocation } from "../../state/navigation";
 import { ToolList } from "./ToolList";
 import { ToolPanel } from "./ToolPanel";
-import type { Tool } from "./tool";
+import type { Tool } from "./toolHints";
 
 const WIDTHS = { initial: 320, least: 200, most: 640 };
 
-function Chosen({ server, item }: { server: ServerView; item: string | null }) {
+function SelectedTool({ server, item }: { server: ServerView; item: string | null }) {
   const { server_id } = server;
   const list = useList(server_id, "tools");
   if (item === null)
@@ -46,7 +46,7 @@ export function Tools() {
       widths={WIDTHS}
       isAnyChosen={item !== null}
       list={({ server_id }) => <ToolList serverId={server_id} chosen={item} />}
-      chosen={(server) => <Chosen server={server} item={item} />}
+      chosen={(server) => <SelectedTool server={server} item={item} />}
     />
   );
 }

@@ -39,7 +39,7 @@ function Value({ name, value, put }: { name: string; value: unknown; put(next: u
   );
 }
 
-function Adding({ noun, add }: { noun: string; add(name: string, value: unknown): void }) {
+function AddCapability({ noun, add }: { noun: string; add(name: string, value: unknown): void }) {
   const [name, setName] = useState("");
   const [text, setText] = useState("{}");
   const parsed = parseJson(text);
@@ -111,7 +111,7 @@ export function NamedCapabilities({ server, kind }: Props) {
           />
         </div>
       ))}
-      <Adding noun={noun} add={put} />
+      <AddCapability noun={noun} add={put} />
     </div>
   );
 }

@@ -5,7 +5,7 @@ import type { CallView, EventView } from "../../../api/types";
 import { StatusBadge } from "../../../calls/CallPanel";
 import { Icon } from "../../../components/Icon";
 import { formatDateTime, formatDuration, formatTime, truncate } from "../../../values/format";
-import { useEarlier } from "./useEarlier";
+import { useRecordedRequests } from "./useRecordedRequests";
 
 const AT_ONCE = 30;
 
@@ -25,7 +25,7 @@ interface MenuProps {
 export function LoadMenu({ serverId, calls, onCall, onEvent }: MenuProps) {
   const [isOpen, setOpen] = useState(false);
   const [most, setMost] = useState(AT_ONCE);
-  const { events, hasMore, problem } = useEarlier(serverId, isOpen, most);
+  const { events, hasMore, problem } = useRecordedRequests(serverId, isOpen, most);
   return (
     <Menu opened={isOpen} onChange={setOpen} withInitialFocusPlaceholder={false}>
       <Menu.Target>

@@ -18,7 +18,7 @@ import { maskedKeys } from "../../../state/wholeEvent";
 import { parseExactly } from "../../../values/exactJson";
 import { parseJson } from "../../../values/json";
 import { LoadMenu, RawHistory } from "./RawHistory";
-import { aboutLines, isJudged, useRawCalls, useRawSending } from "./useRawSending";
+import { isRefusedRequest, lineBreakNote, useRawCalls, useRawRequest } from "./rawRequests";
 
 interface Props {
   server: ServerView;
@@ -68,11 +68,11 @@ function Remarks({ text, missing }: { text: string; missing: string[] }) {
 export function RawTester({ server, message }: Props) {
   const { server_id, url } = server;
   const { calls, raw, current, show } = useRawCalls(server_id);
-  const { error, send } = useRawSending(server, message, show);
+  const { error, send } = useRawRequest(server, message, show);
   const { load, loadEvent, missing } = useLoading(server, message);
   const isConnected = server.state === "CONNECTED";
   useRunShortcut(() => isConnected && send(false));
-  const linesNote = aboutLines(message.text, url === null);
+  const linesNote = lineBreakNote(message.text, url === null);
   return (
     <div className="stack">
       <h2 className="title">Raw JSON-RPC</h2>
@@ -99,7 +99,7 @@ export function RawTester({ server, message }: Props) {
           error={error}
           title="It was not sent"
           action={
-            isJudged(error) && (
+            isRefusedRequest(error) && (
               <Button size="compact-xs" variant="default" onClick={() => send(true)}>
                 Send anyway
               </Button>

@@ -23,16 +23,16 @@ export function TaskState({ task }: { task: TaskView }) {
   );
 }
 
-export function Elapsed({ task }: { task: TaskView }) {
+export function ElapsedTime({ task }: { task: TaskView }) {
   return <span className={css.count}>{elapsedOf(task, useNow(!isOver(task)))}</span>;
 }
 
-export function Left({ task }: { task: TaskView }) {
+export function TimeLeft({ task }: { task: TaskView }) {
   const now = useNow(task.expires !== null && !task.is_gone);
   return <span className={css.count}>{leftOf(task, now)}</span>;
 }
 
-export function HowFar({ task, call }: { task: TaskView; call: CallView | undefined }) {
+export function TaskProgress({ task, call }: { task: TaskView; call: CallView | undefined }) {
   const { share, text } = progressOf(task, call);
   const isShown = share !== null && !isOver(task);
   return (
@@ -49,7 +49,7 @@ export function HowFar({ task, call }: { task: TaskView; call: CallView | undefi
 }
 
 /** The request that became the task, or that it is about, and the call around it. */
-export function Related({ task, call }: { task: TaskView; call: CallView | undefined }) {
+export function TaskRequest({ task, call }: { task: TaskView; call: CallView | undefined }) {
   return (
     <span className={css.related}>
       <span className="mono">{task.method || "unknown"}</span>

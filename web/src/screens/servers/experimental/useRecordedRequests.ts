@@ -5,17 +5,21 @@ import type { EventView } from "../../../api/types";
 import { useInspector } from "../../../state/store";
 import { errorMessage } from "../../../values/format";
 
-export interface Earlier {
+export interface RecordedRequests {
   events: EventView[];
   hasMore: boolean;
   problem: string | null;
 }
 
-const NONE: Earlier = { events: [], hasMore: false, problem: null };
+const NONE: RecordedRequests = { events: [], hasMore: false, problem: null };
 // What a raw tester sends again: no answers, and no notifications of ours.
 const ANSWERS = new Set<unknown>(["result", "error", "notification"]);
 
-async function sentBefore(runId: string, serverId: string, most: number): Promise<Earlier> {
+async function sentBefore(
+  runId: string,
+  serverId: string,
+  most: number,
+): Promise<RecordedRequests> {
   const query = {
     server_id: serverId,
     kind: "FrameSent",
@@ -30,9 +34,13 @@ async function sentBefore(runId: string, serverId: string, most: number): Promis
 }
 
 /** Asked for while it is wanted, newest first. */
-export function useEarlier(serverId: string, isWanted: boolean, most: number): Earlier {
+export function useRecordedRequests(
+  serverId: string,
+  isWanted: boolean,
+  most: number,
+): RecordedRequests {
   const runId = useInspector((state) => state.run_id);
-  const [earlier, setEarlier] = useState<Earlier>(NONE);
+  const [earlier, setEarlier] = useState<RecordedRequests>(NONE);
   useEffect(() => {
     if (!isWanted || runId === null) return;
     let isGone = false;

@@ -1,7 +1,7 @@
 import { EmptyState } from "../components/EmptyState";
 
 /** The place of the sign-in screen. */
-export function Later() {
+export function AuthPlaceholder() {
   return (
     <EmptyState icon="auth" title="Sign-in comes later">
       This screen will show the OAuth flow step by step. Until then, give a server its token as a

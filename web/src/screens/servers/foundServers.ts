@@ -11,7 +11,7 @@ export const canBeAdded = (one: FoundView): boolean =>
   one.problem === null || one.problem.details.variable !== undefined;
 
 /** What is wrong, in short; null also where the field of an input asks for it. */
-export function problemOfFound(one: FoundView): string | null {
+export function foundProblem(one: FoundView): string | null {
   const variable = one.problem?.details.variable;
   if (typeof variable !== "string") return one.problem?.message ?? null;
   const isAsked = one.inputs.some((input) => input.variable === variable);
@@ -21,7 +21,7 @@ export function problemOfFound(one: FoundView): string | null {
 const SPOKEN = { env: "Variables", headers: "Headers" };
 
 /** What it is given besides its command or address, by name: values may be secret. */
-export function namesIn({ raw }: FoundView): [string, string][] {
+export function variableAndHeaderNames({ raw }: FoundView): [string, string][] {
   return Object.entries(SPOKEN).flatMap(([key, what]): [string, string][] => {
     const names = Object.keys((raw[key] as object | null | undefined) ?? {});
     return names.length > 0 ? [[what, names.join(", ")]] : [];
@@ -29,7 +29,7 @@ export function namesIn({ raw }: FoundView): [string, string][] {
 }
 
 /** A name for each that neither another of them nor a server of ours has. */
-export function proposedNames(found: FoundView[], known: Iterable<string>): string[] {
+export function proposeNames(found: FoundView[], known: Iterable<string>): string[] {
   const taken = new Set(known);
   return found.map((one) => {
     const base = one.name.replaceAll("/", "-");
@@ -49,7 +49,7 @@ export function freeName(name: string, taken: Names): string {
 }
 
 /** Why a name cannot be used; null if it can. `others` are those that are added with it. */
-export function problemOfName(name: string, known: Names, others: string[]): string | null {
+export function nameProblemOf(name: string, known: Names, others: string[]): string | null {
   if (!name.trim() || name.includes("/")) return "A name is needed, without a slash.";
   if (known.has(name)) return "There is a server of this name already.";
   return others.includes(name) ? "Another one that is added has this name." : null;

@@ -9,22 +9,22 @@ import { dropDraft, useDraft } from "../../state/browserStorage";
 import { command } from "../../state/commands";
 import { useInspector } from "../../state/store";
 import { errorViewOf } from "../../state/toasts";
-import { ByForm, type Edited } from "./ByForm";
-import { ByPaste } from "./ByPaste";
-import { broughtBack, type EntryForm, formOf, withoutValues } from "./entry";
-import { FromTools } from "./FromTools";
-import { freeName } from "./found";
+import { freeName } from "./foundServers";
+import { ImportFromTools } from "./ImportFromTools";
+import { PasteServer } from "./PasteServer";
+import { type EditedServer, ServerForm } from "./ServerForm";
+import { type EntryForm, formOf, restoreForm, withoutSecrets } from "./serverEntry";
 
 const BLANK = formOf("", {});
 
 /** A form that begins with what was kept of it, if anything was. */
 function useForm(key: string, initial: EntryForm) {
   const [kept, keep] = useDraft<EntryForm | null>(key, null);
-  const [form, setForm] = useState(() => (kept ? broughtBack(kept, initial) : initial));
+  const [form, setForm] = useState(() => (kept ? restoreForm(kept, initial) : initial));
   const [isBack, setBack] = useState(kept !== null);
   const change = (next: EntryForm): void => {
     setForm(next);
-    keep(withoutValues(next, initial));
+    keep(withoutSecrets(next, initial));
   };
   return {
     form,
@@ -43,7 +43,7 @@ function useForm(key: string, initial: EntryForm) {
   };
 }
 
-function Unsaved({ onDiscard }: { onDiscard(): void }) {
+function UnsavedNotice({ onDiscard }: { onDiscard(): void }) {
   return (
     <Callout tone="info">
       <div className="row wrap">
@@ -59,19 +59,19 @@ function Unsaved({ onDiscard }: { onDiscard(): void }) {
   );
 }
 
-interface ChangeProps {
-  edited: Edited;
+interface EditFormProps {
+  edited: EditedServer;
   initial: EntryForm;
   onClose(): void;
 }
 
-function Change({ edited, initial, onClose }: ChangeProps) {
+function EditForm({ edited, initial, onClose }: EditFormProps) {
   const verb = edited.isCopy ? "copy" : "edit";
   const { form, isBack, change, discard } = useForm(`server.${verb}.${edited.server_id}`, initial);
   return (
     <div className="stack">
-      {isBack && <Unsaved onDiscard={discard} />}
-      <ByForm
+      {isBack && <UnsavedNotice onDiscard={discard} />}
+      <ServerForm
         edited={edited}
         form={form}
         onForm={change}
@@ -85,7 +85,7 @@ function Change({ edited, initial, onClose }: ChangeProps) {
 }
 
 /** The form of a server that is there; without its entry there is nothing to save over. */
-function ChangeEntry({ edited, onClose }: { edited: Edited; onClose(): void }) {
+function EditServer({ edited, onClose }: { edited: EditedServer; onClose(): void }) {
   const { server_id, isCopy } = edited;
   const [initial, setInitial] = useState<EntryForm | null>(null);
   const [error, setError] = useState<ErrorView | null>(null);
@@ -102,10 +102,10 @@ function ChangeEntry({ edited, onClose }: { edited: Edited; onClose(): void }) {
     );
   }, [server_id, isCopy]);
   if (error) return <ErrorNote error={error} title="What the file says of it cannot be read" />;
-  return initial && <Change edited={edited} initial={initial} onClose={onClose} />;
+  return initial && <EditForm edited={edited} initial={initial} onClose={onClose} />;
 }
 
-function Add({ onClose }: { onClose(): void }) {
+function AddServer({ onClose }: { onClose(): void }) {
   const { form, isBack, change, replace, discard } = useForm("server.new", BLANK);
   const [tab, setTab] = useState<string | null>(isBack ? "form" : "paste");
   const fill = (next: EntryForm): void => {
@@ -124,27 +124,33 @@ function Add({ onClose }: { onClose(): void }) {
         <Tabs.Tab value="tools">From other tools</Tabs.Tab>
       </Tabs.List>
       <Tabs.Panel value="paste">
-        <ByPaste onDone={onClose} onForm={fill} />
+        <PasteServer onDone={onClose} onForm={fill} />
       </Tabs.Panel>
       <Tabs.Panel value="form">
         <div className="stack">
-          {isBack && <Unsaved onDiscard={discard} />}
-          <ByForm edited={null} form={form} onForm={change} onDone={end} />
+          {isBack && <UnsavedNotice onDiscard={discard} />}
+          <ServerForm edited={null} form={form} onForm={change} onDone={end} />
         </div>
       </Tabs.Panel>
       <Tabs.Panel value="tools">
-        <FromTools onDone={onClose} />
+        <ImportFromTools onDone={onClose} />
       </Tabs.Panel>
     </Tabs>
   );
 }
 
-const titleOf = (edited: Edited | null): string => {
+const titleOf = (edited: EditedServer | null): string => {
   if (!edited) return "Add a server";
   return `${edited.isCopy ? "Duplicate" : "Edit"} ${edited.server_id}`;
 };
 
-export function AddServer({ edited, onClose }: { edited: Edited | null; onClose(): void }) {
+export function ServerDialog({
+  edited,
+  onClose,
+}: {
+  edited: EditedServer | null;
+  onClose(): void;
+}) {
   return (
     <Modal
       opened
@@ -157,13 +163,13 @@ export function AddServer({ edited, onClose }: { edited: Edited | null; onClose(
       closeOnClickOutside={false}
     >
       {edited ? (
-        <ChangeEntry
+        <EditServer
           key={`${edited.isCopy} ${edited.server_id}`}
           edited={edited}
           onClose={onClose}
         />
       ) : (
-        <Add onClose={onClose} />
+        <AddServer onClose={onClose} />
       )}
     </Modal>
   );

@@ -14,7 +14,7 @@ export function bytesToSend(text: string, isLine: boolean): string {
 }
 
 /** What is said of line breaks beside the button; null where they go as typed. */
-export function aboutLines(text: string, isLine: boolean): string | null {
+export function lineBreakNote(text: string, isLine: boolean): string | null {
   if (!isLine || !text.includes("\n")) return null;
   return parseJson(text).ok
     ? "A stdio server reads one line as one message: line breaks become spaces."
@@ -22,7 +22,7 @@ export function aboutLines(text: string, isLine: boolean): string | null {
 }
 
 /** Whether the message was judged, and may be sent as it is all the same. */
-export const isJudged = (error: ErrorView): boolean =>
+export const isRefusedRequest = (error: ErrorView): boolean =>
   error.code === "INVALID_REQUEST" && Array.isArray(error.details.findings);
 
 /** The calls of a server, newest first, and the raw one that the address names. */
@@ -47,7 +47,7 @@ export function useRawCalls(serverId: string) {
 }
 
 /** Sends a message as it is typed; `error` says why it was not sent. */
-export function useRawSending(
+export function useRawRequest(
   server: ServerView,
   message: RawMessage,
   onSent: (id: string) => void,

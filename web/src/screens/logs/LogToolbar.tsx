@@ -12,8 +12,8 @@ import { useInspector } from "../../state/store";
 import { withWaitingToast } from "../../state/toasts";
 import { fileName } from "../../values/fileName";
 import { pluralize } from "../../values/format";
-import { asJsonLines, asText, LEVELS, SHOWN, type Spoken, spokenBy } from "./levels";
-import { type Lines, useCount, useIsEmpty } from "./useLines";
+import { asJsonLines, asText, LEVELS, type LogLine, loadLines, SHOWN_LEVELS } from "./logLines";
+import { type LogStream, useIsLogEmpty, useLogCount } from "./useLogLines";
 
 /** The level from which on the server was asked to log, and whether it can be asked. */
 function useLevel(serverId: string | null) {
@@ -36,7 +36,7 @@ function useLevel(serverId: string | null) {
 }
 
 /** Where nothing has come yet, from a server that may wait to be asked, or that sends none. */
-export function AskForAll({ serverId }: { serverId: string | null }) {
+export function EnableLoggingHint({ serverId }: { serverId: string | null }) {
   const { level, isConnected, isOffered, set } = useLevel(serverId);
   if (!isConnected || level !== null) return null;
   if (!isOffered) return <span className="dim">It did not declare the logging capability.</span>;
@@ -51,7 +51,7 @@ export function AskForAll({ serverId }: { serverId: string | null }) {
 }
 
 /** The level from which on the server sends log messages. */
-export const ServerLevel = memo(({ serverId }: { serverId: string }) => {
+export const ServerLevelSelect = memo(({ serverId }: { serverId: string }) => {
   const { level, isConnected, isOffered, set } = useLevel(serverId);
   const disabledReason = isConnected ? "The server did not declare logging" : "Not connected";
   return (
@@ -67,22 +67,22 @@ export const ServerLevel = memo(({ serverId }: { serverId: string }) => {
     />
   );
 });
-ServerLevel.displayName = "ServerLevel";
+ServerLevelSelect.displayName = "ServerLevel";
 
-export const ShownLevels = memo(
+export const LevelFilter = memo(
   ({ value, onChange }: { value: string[]; onChange(value: string[]): void }) => (
     <Popover position="bottom-start">
       <Popover.Target>
         <Button variant="default" rightSection={<Icon name="down" size={12} />}>
-          {value.length === SHOWN.length
+          {value.length === SHOWN_LEVELS.length
             ? "All levels"
-            : `${value.length} of ${SHOWN.length} levels`}
+            : `${value.length} of ${SHOWN_LEVELS.length} levels`}
         </Button>
       </Popover.Target>
       <Popover.Dropdown>
         <Checkbox.Group aria-label="Levels to show" value={value} onChange={onChange}>
           <div className="stack tight">
-            {SHOWN.map((level) => (
+            {SHOWN_LEVELS.map((level) => (
               <Checkbox key={level} value={level} label={level} />
             ))}
           </div>
@@ -91,7 +91,7 @@ export const ShownLevels = memo(
     </Popover>
   ),
 );
-ShownLevels.displayName = "ShownLevels";
+LevelFilter.displayName = "ShownLevels";
 
 interface ViewProps {
   isAll: boolean;
@@ -101,7 +101,7 @@ interface ViewProps {
 }
 
 /** Whose lines, and in how many panes. */
-export const View = memo(({ isAll, onAll, isSplit, onSplit }: ViewProps) => (
+export const LogViewOptions = memo(({ isAll, onAll, isSplit, onSplit }: ViewProps) => (
   <>
     <SegmentedControl
       aria-label="Log messages and stderr"
@@ -119,28 +119,28 @@ export const View = memo(({ isAll, onAll, isSplit, onSplit }: ViewProps) => (
     />
   </>
 ));
-View.displayName = "View";
+LogViewOptions.displayName = "View";
 
-export function Count({ lines }: { lines: Lines }) {
-  return <span className="dim">{pluralize(useCount(lines), "line")}</span>;
+export function LineCount({ lines }: { lines: LogStream }) {
+  return <span className="dim">{pluralize(useLogCount(lines), "line")}</span>;
 }
 
 interface TakingProps {
-  lines: Lines;
+  lines: LogStream;
   /** Null where all servers are shown. */
   serverId: string | null;
   onClear(): void;
 }
 
 /** Copy, export and clear what is shown. */
-export const Taking = memo(({ lines, serverId, onClear }: TakingProps) => {
+export const LogActions = memo(({ lines, serverId, onClear }: TakingProps) => {
   const ring = useRing();
-  const isEmpty = useIsEmpty(lines);
+  const isEmpty = useIsLogEmpty(lines);
   const [isBusy, setBusy] = useState(false);
   const requestOf = (event: EventView) => ring.ownerOf(event)?.id;
-  const take = async (use: (rows: Spoken[]) => unknown): Promise<void> => {
+  const take = async (use: (rows: LogLine[]) => unknown): Promise<void> => {
     setBusy(true);
-    const rows = await spokenBy(lines.filtered.refresh());
+    const rows = await loadLines(lines.filtered.refresh());
     setBusy(false);
     const parts = rows.filter((row) => row.isPart).length;
     if (parts)
@@ -150,10 +150,10 @@ export const Taking = memo(({ lines, serverId, onClear }: TakingProps) => {
       });
     await use(rows);
   };
-  const copyThem = (rows: Spoken[]) => copyText(asText(rows));
+  const copyThem = (rows: LogLine[]) => copyText(asText(rows));
   const name = (ending: string): string => fileName([serverId, "logs"], ending);
-  const saveText = (rows: Spoken[]) => downloadFile(asText(rows), name("log"), "text/plain");
-  const saveJson = (rows: Spoken[]) =>
+  const saveText = (rows: LogLine[]) => downloadFile(asText(rows), name("log"), "text/plain");
+  const saveJson = (rows: LogLine[]) =>
     downloadFile(asJsonLines(rows, requestOf), name("jsonl"), "application/jsonl");
   return (
     <>
@@ -192,4 +192,4 @@ export const Taking = memo(({ lines, serverId, onClear }: TakingProps) => {
     </>
   );
 });
-Taking.displayName = "Taking";
+LogActions.displayName = "Taking";

@@ -10,9 +10,9 @@ import { errorViewOf } from "../../state/toasts";
 import { parseJson } from "../../values/json";
 import { isObject } from "../../values/jsonObject";
 import { NO_OPTIONS, type Options } from "./CallOptions";
-import { type Tool, whyNoTask } from "./tool";
+import { type Tool, taskObstacle } from "./toolHints";
 
-export interface Run {
+export interface ToolCallForm {
   draft: Arguments;
   setDraft(draft: Arguments): void;
   options: Options;
@@ -28,12 +28,12 @@ export interface Run {
   start(isForced: boolean): void;
 }
 
-export function useRun(
+export function useToolCall(
   server: ServerView,
   tool: Tool,
   itemKey: string,
   show: (callId: string) => void,
-): Run {
+): ToolCallForm {
   const key = `${server.server_id}/${itemKey}`;
   const [draft, setDraft] = useDraft<Arguments>(`tool.${key}`, NO_ARGUMENTS);
   const [options, setOptions] = useDraft<Options>(`tool.${key}.options`, NO_OPTIONS);
@@ -52,7 +52,7 @@ export function useRun(
     if (!parsedMeta.ok) return setProblem(`_meta is not JSON: ${parsedMeta.problem}`);
     if (!isObject(parsedMeta.value)) return setProblem("_meta is not a JSON object");
     const wanted = options.as_task || tool.execution?.taskSupport === "required";
-    const asTask = wanted && whyNoTask(server) === null;
+    const asTask = wanted && taskObstacle(server) === null;
     try {
       const call = await startCall(
         "CallTool",

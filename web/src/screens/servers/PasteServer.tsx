@@ -6,9 +6,9 @@ import { ErrorNote } from "../../components/ErrorNote";
 import { Icon } from "../../components/Icon";
 import { command } from "../../state/commands";
 import { errorViewOf } from "../../state/toasts";
-import { type EntryForm, formOf } from "./entry";
-import { FoundList } from "./FoundList";
-import { isFile, isWhole, joined } from "./pasted";
+import { FoundServerList } from "./FoundServerList";
+import { isCompleteTarget, isFileContent, joinLines } from "./pastedText";
+import { type EntryForm, formOf } from "./serverEntry";
 
 interface Read {
   text: string;
@@ -16,7 +16,7 @@ interface Read {
   found: FoundView[];
 }
 
-export function ByPaste({ onForm, onDone }: { onForm(form: EntryForm): void; onDone(): void }) {
+export function PasteServer({ onForm, onDone }: { onForm(form: EntryForm): void; onDone(): void }) {
   const [text, setText] = useState("");
   const [read, setRead] = useState<Read | null>(null);
   const [error, setError] = useState<ErrorView | null>(null);
@@ -35,15 +35,15 @@ export function ByPaste({ onForm, onDone }: { onForm(form: EntryForm): void; onD
   };
   const readText = (typed: string): Promise<void> =>
     trying(async () => {
-      if (isFile(typed)) return readAs(typed, null);
-      const one = await command("ParseTarget", { text: joined(typed) });
+      if (isFileContent(typed)) return readAs(typed, null);
+      const one = await command("ParseTarget", { text: joinLines(typed) });
       onForm(formOf(one.name, one.raw));
     });
   const isPasted = useRef(false);
   const type = (next: string): void => {
     setText(next);
     // What was pasted as a whole needs no button; what is added to it by hand may not be done.
-    if (isPasted.current && text.trim() === "" && isWhole(next)) void readText(next);
+    if (isPasted.current && text.trim() === "" && isCompleteTarget(next)) void readText(next);
     isPasted.current = false;
   };
   const readFile = (file: File | null): void => {
@@ -89,7 +89,7 @@ export function ByPaste({ onForm, onDone }: { onForm(form: EntryForm): void; onD
         <code>claude mcp add</code> line, and a <code>server.json</code> of the MCP registry.
       </p>
       {read && (
-        <FoundList
+        <FoundServerList
           found={read.found}
           nothing={
             'No server is named in there. One looks like "name": { "command": "npx", "args": [] } or "name": { "url": "https://…" }.'

@@ -1,7 +1,7 @@
 // Which log lines are wanted.
 import type { EventView } from "../../api/types";
 import { withoutAnsi } from "../../values/ansi";
-import { isLog, isStderr, levelOf, loggerOf, SHOWN, textOf } from "./levels";
+import { isLog, isStderr, levelOf, loggerOf, SHOWN_LEVELS, textOf } from "./logLines";
 
 export interface LogFilter {
   text: string;
@@ -28,14 +28,14 @@ function searchedIn(event: EventView): string {
   return text;
 }
 
-export function wantedLogs(
+export function logMatcher(
   filter: LogFilter,
   stream: Stream,
   requestOf: (event: EventView) => string | number | undefined,
 ): (event: EventView) => boolean {
   const needle = filter.text.trim().toLowerCase();
   // A level that no revision knows is never hidden.
-  const hidden = new Set(SHOWN.filter((level) => !filter.levels.includes(level)));
+  const hidden = new Set(SHOWN_LEVELS.filter((level) => !filter.levels.includes(level)));
   return (event) =>
     isLog(event) &&
     event.seq > filter.after_seq &&

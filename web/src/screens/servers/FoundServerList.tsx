@@ -8,9 +8,9 @@ import { rememberServer } from "../../state/lastVisited";
 import { useInspector } from "../../state/store";
 import { withErrorToast } from "../../state/toasts";
 import { pluralize } from "../../values/format";
-import css from "./FoundList.module.css";
-import { FoundRow } from "./FoundRow";
-import { canBeAdded, problemOfName, proposedNames } from "./found";
+import css from "./FoundServerList.module.css";
+import { FoundServerRow } from "./FoundServerRow";
+import { canBeAdded, nameProblemOf, proposeNames } from "./foundServers";
 
 interface Filled {
   choice?: string;
@@ -34,11 +34,11 @@ const isOffered = (one: FoundView): boolean => canBeAdded(one) && !one.is_known;
 const isSame = (one: FoundView, other: FoundView): boolean =>
   one.name === other.name && one.source.scope === other.source.scope;
 
-export function FoundList({ found: given, nothing, areChosen, again, onDone }: Props) {
+export function FoundServerList({ found: given, nothing, areChosen, again, onDone }: Props) {
   const servers = useInspector((state) => state.servers);
   const known = new Set(servers.keys());
   const [found, setFound] = useState(given);
-  const [names, setNames] = useState(() => proposedNames(given, known));
+  const [names, setNames] = useState(() => proposeNames(given, known));
   const [values, setValues] = useState<Record<string, Record<string, string>>>({});
   const [chosen, setChosen] = useState(
     () => new Set(areChosen ? given.flatMap((one, at) => (isOffered(one) ? [at] : [])) : []),
@@ -55,7 +55,7 @@ export function FoundList({ found: given, nothing, areChosen, again, onDone }: P
   };
   const nameProblem = (at: number): string | null => {
     const others = [...chosen].filter((other) => other !== at).map((other) => names[other] ?? "");
-    return problemOfName(names[at] ?? "", known, others);
+    return nameProblemOf(names[at] ?? "", known, others);
   };
   const choose = (at: number, isChosen: boolean): void => {
     const next = new Set(chosen);
@@ -97,7 +97,7 @@ export function FoundList({ found: given, nothing, areChosen, again, onDone }: P
     <div className="stack">
       <div className="stack tight">
         {found.map((one, at) => (
-          <FoundRow
+          <FoundServerRow
             key={at}
             one={one}
             name={names[at] ?? ""}

@@ -1,7 +1,7 @@
 import { MantineProvider } from "@mantine/core";
 import { render, screen } from "@testing-library/react";
 import { expect, it, vi } from "vitest";
-import { AddServer } from "./AddServer";
+import { ServerDialog } from "./ServerDialog";
 
 vi.mock("../../state/commands", () => ({
   command: () => Promise.reject(new Error("there is no server 'gone'")),
@@ -10,7 +10,7 @@ vi.mock("../../state/commands", () => ({
 it("offers no form to save over an entry that could not be read", async () => {
   render(
     <MantineProvider>
-      <AddServer edited={{ server_id: "gone", isCopy: false }} onClose={() => undefined} />
+      <ServerDialog edited={{ server_id: "gone", isCopy: false }} onClose={() => undefined} />
     </MantineProvider>,
   );
   expect(await screen.findByText("there is no server 'gone'")).toBeTruthy();

@@ -4,9 +4,9 @@ import type { ErrorView, FoundView } from "../../api/types";
 import { ErrorNote } from "../../components/ErrorNote";
 import { command } from "../../state/commands";
 import { errorViewOf } from "../../state/toasts";
-import { FoundList } from "./FoundList";
+import { FoundServerList } from "./FoundServerList";
 
-export function FromTools({ onDone }: { onDone(): void }) {
+export function ImportFromTools({ onDone }: { onDone(): void }) {
   const [found, setFound] = useState<FoundView[] | null>(null);
   const [error, setError] = useState<ErrorView | null>(null);
   useEffect(() => {
@@ -15,7 +15,7 @@ export function FromTools({ onDone }: { onDone(): void }) {
   if (error) return <ErrorNote error={error} />;
   if (!found) return <p className="dim">Looking for the files of other tools…</p>;
   return (
-    <FoundList
+    <FoundServerList
       found={found}
       nothing="No servers of other tools were found on this computer. Looked for: Claude Desktop, Claude Code, Cursor, VS Code, Windsurf, Gemini CLI, Codex and Goose, for you and for the folder that mcplens was started in."
       areChosen={false}

@@ -1,7 +1,7 @@
 // One server that was found: what it is, what it would be called, and what it has to be told.
 import { Badge, Checkbox, PasswordInput, Select, TextInput } from "@mantine/core";
 import type { FoundView, InputView } from "../../api/types";
-import { canBeAdded, namesIn, problemOfFound } from "./found";
+import { canBeAdded, foundProblem, variableAndHeaderNames } from "./foundServers";
 
 interface InputProps {
   input: InputView;
@@ -72,9 +72,9 @@ function Details({ one, name, nameProblem, values, onName, onValues }: Props) {
   );
 }
 
-export function FoundRow(props: Props) {
+export function FoundServerRow(props: Props) {
   const { one, isChosen, onChosen, onChoice } = props;
-  const problem = problemOfFound(one);
+  const problem = foundProblem(one);
   return (
     <div className="card stack tight" role="group" aria-label={`${one.name}, ${one.source.kind}`}>
       <div className="row wrap">
@@ -95,7 +95,7 @@ export function FoundRow(props: Props) {
       <div className="mono" style={{ overflowWrap: "anywhere" }}>
         {one.shown}
       </div>
-      {namesIn(one).map(([what, names]) => (
+      {variableAndHeaderNames(one).map(([what, names]) => (
         <div key={what} className="dim" style={{ overflowWrap: "anywhere" }}>
           {what}: {names}
         </div>

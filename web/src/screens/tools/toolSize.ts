@@ -1,7 +1,7 @@
 // What a tool costs a model that is offered it: its definition is part of every prompt.
 import type { Item } from "../../state/items";
 import { pluralize } from "../../values/format";
-import type { Tool } from "./tool";
+import type { Tool } from "./toolHints";
 
 // As English and JSON come out with the tokenizers in use: a rule of thumb, not a count.
 const CHARACTERS_PER_TOKEN = 4;
@@ -33,7 +33,7 @@ export const sizeOfAll = (items: Item<Tool>[]): number =>
   items.reduce((sum, item) => sum + sizeOf(item.value), 0);
 
 /** About how many tokens so many characters are, in words. */
-export const tokens = (characters: number): string =>
+export const tokenEstimate = (characters: number): string =>
   `about ${pluralize(Math.ceil(characters / CHARACTERS_PER_TOKEN), "token")}`;
 
 export const biggestFirst = (items: Item<Tool>[]): Item<Tool>[] =>

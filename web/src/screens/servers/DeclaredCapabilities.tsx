@@ -15,11 +15,11 @@ import {
   revisionNote,
   withFeature,
 } from "./capabilities";
-import css from "./Declared.module.css";
+import css from "./DeclaredCapabilities.module.css";
 import { NamedCapabilities } from "./experimental/NamedCapabilities";
 
 /** Says that the connection was opened with other capabilities, and opens it anew. */
-export function ConnectAgain({ server }: { server: ServerView }) {
+export function ReconnectNotice({ server }: { server: ServerView }) {
   const { isBusy, run } = useBusy();
   if (!server.needs_reconnect && !isBusy) return null;
   const again = (): void => run(() => withErrorToast("Could not connect again", reconnect(server)));
@@ -38,7 +38,7 @@ export function ConnectAgain({ server }: { server: ServerView }) {
 }
 
 /** Whether profile, roots and capabilities are in the server's file, and how they get there. */
-export function Keeping({ server }: { server: ServerView }) {
+export function UnsavedSettingsNotice({ server }: { server: ServerView }) {
   const { server_id } = server;
   if (server.is_saved) return null;
   const set = (fields: { save?: boolean; reset?: boolean }): void =>
@@ -69,7 +69,7 @@ export function Keeping({ server }: { server: ServerView }) {
 
 const told = (what: string, note: string | null): string => (note ? `${what}. ${note}` : what);
 
-export function Declared({ server }: { server: ServerView }) {
+export function DeclaredCapabilities({ server }: { server: ServerView }) {
   const { server_id, client_capabilities: ours } = server;
   const set = (capabilities: Capabilities): void =>
     void withErrorToast(
@@ -79,7 +79,7 @@ export function Declared({ server }: { server: ServerView }) {
   return (
     <div className="stack">
       <h3 className="section-title">Capabilities we declare</h3>
-      <ConnectAgain server={server} />
+      <ReconnectNotice server={server} />
       <div className={css.parts}>
         {PARTS.map((part) => (
           <div key={part.name} className={css.part}>

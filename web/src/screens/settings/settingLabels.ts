@@ -33,7 +33,7 @@ const GROUPS: [title: string, names: string[]][] = [
 ];
 
 /** The settings of each group that has any; what is in none stands last. */
-export function grouped(settings: SettingView[]): [title: string, settings: SettingView[]][] {
+export function groupSettings(settings: SettingView[]): [title: string, settings: SettingView[]][] {
   const known = new Set(GROUPS.flatMap(([, names]) => names));
   const groups = GROUPS.map(([title, names]): [string, SettingView[]] => [
     title,

@@ -16,7 +16,7 @@ export const LEVELS = [
 export type Level = (typeof LEVELS)[number];
 
 /** What can be shown or hidden: the levels, and what comes from stderr. */
-export const SHOWN: readonly string[] = [...LEVELS, "stderr"];
+export const SHOWN_LEVELS: readonly string[] = [...LEVELS, "stderr"];
 
 export const isStderr = (event: EventView): boolean => event.kind === "StderrLine";
 
@@ -29,24 +29,24 @@ export const loggerOf = (event: EventView): string =>
   typeof event.detail.logger === "string" ? event.detail.logger : "";
 
 /** What a row has of what was said; a line of stderr that is too long for it ends with "…". */
-export const saidIn = (event: EventView): unknown =>
+export const rowContent = (event: EventView): unknown =>
   isStderr(event) ? event.head + (event.is_cut ? "…" : "") : event.detail.data;
 
 /** All that was said. */
-export const saidBy = ({ event, text }: WholeEvent): unknown =>
-  isStderr(event) ? (text ?? saidIn(event)) : event.detail.data;
+export const fullContent = ({ event, text }: WholeEvent): unknown =>
+  isStderr(event) ? (text ?? rowContent(event)) : event.detail.data;
 
-export function textOf(event: EventView, said = saidIn(event)): string {
+export function textOf(event: EventView, said = rowContent(event)): string {
   return typeof said === "string" ? said : (JSON.stringify(said) ?? "");
 }
 
-export const lineOf = (event: EventView, said = saidIn(event)): string =>
+export const lineOf = (event: EventView, said = rowContent(event)): string =>
   [formatTime(event.wall), event.server_id, levelOf(event), loggerOf(event), textOf(event, said)]
     .filter(Boolean)
     .join(" ");
 
 /** A row and what it says. */
-export interface Spoken {
+export interface LogLine {
   event: EventView;
   said: unknown;
   /** The rest of it could not be read. */
@@ -57,11 +57,11 @@ export interface Spoken {
 const AT_ONCE = 6;
 
 /** The rows with all that they say: those that have only its beginning are fetched. */
-export async function spokenBy(rows: EventView[], fetch = fetchEvent): Promise<Spoken[]> {
+export async function loadLines(rows: EventView[], fetch = fetchEvent): Promise<LogLine[]> {
   const spoken = rows.map(
-    (event): Spoken => ({
+    (event): LogLine => ({
       event,
-      said: saidIn(event),
+      said: rowContent(event),
       isPart: event.is_cut,
     }),
   );
@@ -70,7 +70,7 @@ export async function spokenBy(rows: EventView[], fetch = fetchEvent): Promise<S
     for (const one of cut) {
       const whole = await fetch(one.event.run_id, one.event.seq).catch(() => null);
       if (whole === null) continue;
-      one.said = saidBy(whole);
+      one.said = fullContent(whole);
       one.isPart = whole.text_is_cut || (whole.event.is_cut && !isStderr(one.event));
     }
   };
@@ -78,12 +78,12 @@ export async function spokenBy(rows: EventView[], fetch = fetchEvent): Promise<S
   return spoken;
 }
 
-export const asText = (lines: Spoken[]): string =>
+export const asText = (lines: LogLine[]): string =>
   lines.map(({ event, said }) => `${lineOf(event, said)}\n`).join("");
 
 /** One JSON object a line, with the moment and the request where it is known. */
 export const asJsonLines = (
-  lines: Spoken[],
+  lines: LogLine[],
   requestOf: (event: EventView) => string | number | undefined,
 ): string =>
   lines

@@ -1,6 +1,6 @@
 // A server's entry in the configuration file, as a form sees it. What the form does not know stays.
 
-export type Raw = Record<string, unknown>;
+export type RawEntry = Record<string, unknown>;
 
 /** Times, counts and sizes; what else stands there, a placeholder perhaps, stays as it is. */
 const NUMBERS = [
@@ -40,7 +40,7 @@ export interface EntryForm extends Fields {
   meta: string;
   secretKeys: [string, string][];
   /** What the file says that the form has no field for. */
-  rest: Raw;
+  rest: RawEntry;
 }
 
 const KNOWN = [
@@ -90,7 +90,7 @@ function isKnown(key: string, value: unknown): boolean {
 }
 
 /** Milliseconds, separated by commas or blanks; null if one is none. */
-export function delaysOf(text: string): number[] | null {
+export function parseDelays(text: string): number[] | null {
   const delays = text
     .split(/[\s,]+/)
     .filter(Boolean)
@@ -98,7 +98,7 @@ export function delaysOf(text: string): number[] | null {
   return delays.every((delay) => delay >= 0 && Number.isFinite(delay)) ? delays : null;
 }
 
-export function formOf(name: string, raw: Raw): EntryForm {
+export function formOf(name: string, raw: RawEntry): EntryForm {
   const { args } = raw;
   const url = raw.url ?? raw.serverUrl ?? raw.httpUrl;
   return {
@@ -140,7 +140,7 @@ const LISTS = ["env", "headers", "secretKeys"] as const;
 
 /** What may be kept of a form. Values of variables and headers may be secrets: in place of each is
  * the name that has it in the entry, if one has. */
-export function withoutValues(form: EntryForm, entry: EntryForm): EntryForm {
+export function withoutSecrets(form: EntryForm, entry: EntryForm): EntryForm {
   const named = (pairs: Pair[], from: Pair[]): Pair[] =>
     pairs.map(([name, value]) => [name, from.find((one) => one[1] === value)?.[0] ?? ""]);
   const kept = { ...form };
@@ -149,7 +149,7 @@ export function withoutValues(form: EntryForm, entry: EntryForm): EntryForm {
 }
 
 /** What was kept of a form, with the values that its entry has now. */
-export function broughtBack(kept: EntryForm, entry: EntryForm): EntryForm {
+export function restoreForm(kept: EntryForm, entry: EntryForm): EntryForm {
   const filled = (pairs: Pair[], from: Pair[]): Pair[] =>
     pairs.map(([name, whose]) => [name, from.find((one) => one[0] === whose)?.[1] ?? ""]);
   // Kept by an older page, it may lack a field.
@@ -166,13 +166,13 @@ function namesOrValues(pairs: Pair[]): string[] | Record<string, string | null> 
 }
 
 /** The entry to write; one argument per line, so that blanks need no quotes. */
-export function rawOf(form: EntryForm): Raw {
-  const raw: Raw = { ...form.rest };
+export function rawOf(form: EntryForm): RawEntry {
+  const raw: RawEntry = { ...form.rest };
   const put = (key: string, value: unknown): void => {
     if (value !== "" && value !== undefined) raw[key] = value;
   };
   const putFlag = (key: FlagKey): void => put(key, form[key] === FLAGS[key] ? "" : form[key]);
-  const filled = (list: [string, string][]): Raw | undefined => {
+  const filled = (list: [string, string][]): RawEntry | undefined => {
     const named = list.filter(([name]) => name.trim());
     return named.length ? Object.fromEntries(named) : undefined;
   };
@@ -197,7 +197,7 @@ export function rawOf(form: EntryForm): Raw {
   put("protocolVersion", form.protocolVersion);
   for (const key of NUMBERS) put(key, form[key]);
   if (form.progressResetsTimeout) raw.progressResetsTimeout = form.progressResetsTimeout === "true";
-  if (form.retryBackoff.trim()) put("retryBackoff", delaysOf(form.retryBackoff) ?? undefined);
+  if (form.retryBackoff.trim()) put("retryBackoff", parseDelays(form.retryBackoff) ?? undefined);
   if (form.meta.trim()) put("meta", JSON.parse(form.meta));
   return raw;
 }
@@ -207,7 +207,7 @@ export function problemOf(form: EntryForm): string | null {
   if (form.kind === "command" && !form.command.trim()) return "Say which program to start.";
   if (form.kind === "url" && !/^(https?|wss?):\/\//.test(form.url.trim()))
     return "The URL begins with http://, https://, ws:// or wss://.";
-  if (delaysOf(form.retryBackoff) === null) return "The waits are numbers of milliseconds.";
+  if (parseDelays(form.retryBackoff) === null) return "The waits are numbers of milliseconds.";
   if (form.meta.trim()) {
     try {
       JSON.parse(form.meta);

@@ -6,13 +6,16 @@ import { FilteredEvents } from "../../state/filteredEvents";
 
 const EVERY_MS = 100;
 
-export interface Lines {
+export interface LogStream {
   filtered: FilteredEvents;
   subscribe(listener: () => void): () => void;
 }
 
 /** Tells of new events at most so often, and of the last ones always. */
-export function calmly(ring: Pick<EventRing, "subscribe">, everyMs: number): Lines["subscribe"] {
+export function throttledSubscribe(
+  ring: Pick<EventRing, "subscribe">,
+  everyMs: number,
+): LogStream["subscribe"] {
   return (listener) => {
     let timer: ReturnType<typeof setTimeout> | null = null;
     let toldAt = Number.NEGATIVE_INFINITY;
@@ -33,19 +36,19 @@ export function calmly(ring: Pick<EventRing, "subscribe">, everyMs: number): Lin
 }
 
 /** The lines that `wanted` lets through; give it a stable function. */
-export function useLines(wanted: (event: EventView) => boolean): Lines {
+export function useLogStream(wanted: (event: EventView) => boolean): LogStream {
   const ring = useRing();
   return useMemo(
     () => ({
       filtered: new FilteredEvents(ring, wanted),
-      subscribe: calmly(ring, EVERY_MS),
+      subscribe: throttledSubscribe(ring, EVERY_MS),
     }),
     [ring, wanted],
   );
 }
 
 /** The lines now. They give way to keys and clicks while they are drawn. */
-export function useRows({ filtered, subscribe }: Lines): EventView[] {
+export function useLogRows({ filtered, subscribe }: LogStream): EventView[] {
   const [, redraw] = useState(0);
   useEffect(() => {
     const later = (): void => startTransition(() => redraw((count) => count + 1));
@@ -55,8 +58,8 @@ export function useRows({ filtered, subscribe }: Lines): EventView[] {
   return filtered.refresh();
 }
 
-export const useCount = ({ filtered, subscribe }: Lines): number =>
+export const useLogCount = ({ filtered, subscribe }: LogStream): number =>
   useSyncExternalStore(subscribe, () => filtered.refresh().length);
 
-export const useIsEmpty = ({ filtered, subscribe }: Lines): boolean =>
+export const useIsLogEmpty = ({ filtered, subscribe }: LogStream): boolean =>
   useSyncExternalStore(subscribe, () => filtered.refresh().length === 0);

@@ -4,7 +4,7 @@ import { useEffect, useState } from "react";
 import { command } from "../../state/commands";
 import { errorViewOf } from "../../state/toasts";
 
-interface Lead {
+interface ResolvedPath {
   of: string;
   to?: string;
   problem?: string;
@@ -13,12 +13,12 @@ interface Lead {
 }
 
 /** Null while nothing is known of it. */
-export function useLead(typed: string): Lead | null {
+export function useResolvedPath(typed: string): ResolvedPath | null {
   const [path] = useDebouncedValue(typed.trim(), 200);
-  const [lead, setLead] = useState<Lead | null>(null);
+  const [lead, setLead] = useState<ResolvedPath | null>(null);
   useEffect(() => {
     let isLeft = false;
-    const found = (next: Omit<Lead, "of">): void => {
+    const found = (next: Omit<ResolvedPath, "of">): void => {
       if (!isLeft) setLead({ of: path, ...next });
     };
     if (path)

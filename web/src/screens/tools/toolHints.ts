@@ -1,6 +1,7 @@
 // What a tool's definition says of it, in words.
 import type { ServerView } from "../../api/types";
 import type { Tool } from "../../state/items";
+import { isStateless, STATELESS } from "../../state/protocol";
 
 export type { Tool };
 
@@ -64,9 +65,6 @@ export function hintsOf(tool: Tool): Hint[] {
   return hints;
 }
 
-// From this revision on the server alone decides.
-const STATELESS = "2026-07-28";
-
 const has = (value: unknown, path: string[]): boolean => {
   const [first, ...rest] = path;
   if (first === undefined) return true;
@@ -75,16 +73,15 @@ const has = (value: unknown, path: string[]): boolean => {
 };
 
 /** Why no call can be asked to run as a task; null if it can. */
-export function whyNoTask(server: ServerView): string | null {
-  if ((server.protocol_version ?? "") >= STATELESS)
-    return `In ${STATELESS} the server decides which calls become tasks.`;
+export function taskObstacle(server: ServerView): string | null {
+  if (isStateless(server)) return `In ${STATELESS} the server decides which calls become tasks.`;
   return has(server.capabilities, ["tasks", "requests", "tools", "call"])
     ? null
     : "The server did not declare tasks.requests.tools.call.";
 }
 
 /** Why a tool that runs only as a task cannot run as one; null for every other tool. */
-export const whyBarred = (server: ServerView, tool: Tool): string | null =>
+export const callObstacle = (server: ServerView, tool: Tool): string | null =>
   tool.execution?.taskSupport === "required" && server.state === "CONNECTED"
-    ? whyNoTask(server)
+    ? taskObstacle(server)
     : null;

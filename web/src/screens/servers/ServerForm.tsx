@@ -9,18 +9,18 @@ import { rememberServer } from "../../state/lastVisited";
 import { useInspector } from "../../state/store";
 import { errorViewOf, withErrorToast } from "../../state/toasts";
 import { EntryFields } from "./EntryFields";
-import { type EntryForm, problemOf, rawOf } from "./entry";
-import { problemOfName } from "./found";
+import { nameProblemOf } from "./foundServers";
+import { type EntryForm, problemOf, rawOf } from "./serverEntry";
 
 /** The server whose entry the form began with. */
-export interface Edited {
+export interface EditedServer {
   server_id: string;
   isCopy: boolean;
   /** To have its certificate trusted. */
   isTrusting?: boolean;
 }
 
-function written(edited: Edited | null, form: EntryForm): Promise<WrittenView> {
+function saveEntry(edited: EditedServer | null, form: EntryForm): Promise<WrittenView> {
   const raw = rawOf(form);
   const name = form.name.trim();
   if (!edited) return command("ServerAdd", { name, raw });
@@ -30,22 +30,22 @@ function written(edited: Edited | null, form: EntryForm): Promise<WrittenView> {
 }
 
 /** A name that another server has is told while it is typed; the built-in one makes way. */
-function useNameProblem(edited: Edited | null, name: string): string | null {
+function useNameProblem(edited: EditedServer | null, name: string): string | null {
   const servers = useInspector((state) => state.servers);
   const own = edited && !edited.isCopy ? edited.server_id : null;
   if (name === "" || name === own || servers.get(name)?.source.kind === "built-in") return null;
-  return problemOfName(name, servers, []);
+  return nameProblemOf(name, servers, []);
 }
 
 interface Props {
-  edited: Edited | null;
+  edited: EditedServer | null;
   form: EntryForm;
   onForm(form: EntryForm): void;
   /** It is written, or not wanted any more. */
   onDone(): void;
 }
 
-export function ByForm({ edited, form, onForm, onDone }: Props) {
+export function ServerForm({ edited, form, onForm, onDone }: Props) {
   const [error, setError] = useState<ErrorView | null>(null);
   const nameProblem = useNameProblem(edited, form.name.trim());
   const problem = problemOf(form);
@@ -53,7 +53,7 @@ export function ByForm({ edited, form, onForm, onDone }: Props) {
   const isOff = problem !== null || nameProblem !== null;
   const save = async (isConnected: boolean): Promise<void> => {
     try {
-      const { path, servers } = await written(edited, form);
+      const { path, servers } = await saveEntry(edited, form);
       notifications.show({ message: `${form.name} is in ${path}` });
       for (const server_id of servers) {
         if (isNew || edited.isCopy) rememberServer(server_id);
