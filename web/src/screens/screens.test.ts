@@ -8,7 +8,7 @@ import { hexLine } from "../values/hex";
 import { expand, matches, variablesOf } from "./resources/uriTemplate";
 import { bytesToSend } from "./servers/experimental/rawRequests";
 import { formOf, problemOf, rawOf } from "./servers/serverEntry";
-import { EVERYTHING, wantedBy } from "./traffic/filter";
+import { NO_FILTER, trafficMatcher } from "./traffic/trafficFilter";
 
 describe("addresses", () => {
   it("name the server, the screen and the item, whatever characters they have", () => {
@@ -98,12 +98,12 @@ describe("traffic", () => {
       malformed: "bad JSON",
       head: "{oops",
     });
-    expect(wantedBy({ ...EVERYTHING, status: "malformed" }, "demo")(event)).toBe(true);
-    expect(wantedBy({ ...EVERYTHING, direction: "out" }, "demo")(event)).toBe(false);
-    expect(wantedBy({ ...EVERYTHING, text: "OOPS malformed" }, null)(event)).toBe(true);
-    expect(wantedBy({ ...EVERYTHING, layer: "http" }, null)(event)).toBe(false);
-    expect(wantedBy({ ...EVERYTHING, request_id: "3" }, null)(event)).toBe(false);
-    expect(wantedBy(EVERYTHING, "other")(event)).toBe(false);
+    expect(trafficMatcher({ ...NO_FILTER, status: "malformed" }, "demo")(event)).toBe(true);
+    expect(trafficMatcher({ ...NO_FILTER, direction: "out" }, "demo")(event)).toBe(false);
+    expect(trafficMatcher({ ...NO_FILTER, text: "OOPS malformed" }, null)(event)).toBe(true);
+    expect(trafficMatcher({ ...NO_FILTER, layer: "http" }, null)(event)).toBe(false);
+    expect(trafficMatcher({ ...NO_FILTER, request_id: "3" }, null)(event)).toBe(false);
+    expect(trafficMatcher(NO_FILTER, "other")(event)).toBe(false);
   });
   it("shows bytes in hexadecimal", () => {
     expect(hexLine(new Uint8Array([0x7b, 0xff, 0x0a]), 0)).toMatchObject({

@@ -7,8 +7,8 @@ import { MissingEvents } from "../events/MissingEvents";
 import { LogRow } from "../screens/logs/LogRow";
 import { isLog } from "../screens/logs/logLines";
 import { useLogRows, useLogStream } from "../screens/logs/useLogLines";
-import { EVERYTHING, wantedBy } from "../screens/traffic/filter";
 import { TrafficRow, toneOf } from "../screens/traffic/TrafficRow";
+import { NO_FILTER, trafficMatcher } from "../screens/traffic/trafficFilter";
 import { useBackfill } from "../state/backfill";
 import { useFilteredEvents } from "../state/filteredEvents";
 import { pathTo } from "../state/navigation";
@@ -76,7 +76,7 @@ const drawTraffic = (event: EventView) => <TrafficRow event={event} withServer={
 const drawLog = (event: EventView) => <LogRow event={event} withServer={false} />;
 
 export function MonitorTraffic({ serverId }: { serverId: string | null }) {
-  const wanted = useMemo(() => wantedBy(EVERYTHING, serverId), [serverId]);
+  const wanted = useMemo(() => trafficMatcher(NO_FILTER, serverId), [serverId]);
   return (
     <MonitorRows
       label="Traffic in the monitor"

@@ -7,8 +7,8 @@ import { indentJson, tryParseExactly } from "../../values/exactJson";
 import { errorMessage, formatTime, pluralize } from "../../values/format";
 import { pretty } from "../../values/json";
 import css from "./DiffView.module.css";
-import { describe } from "./describe";
 import { type Diff, diffOf, type Hunk, hunksOf } from "./diff";
+import { eventLabel } from "./eventLabel";
 
 // Lines that are drawn; more differ too much to be read.
 const MOST_DRAWN = 2_000;
@@ -61,7 +61,7 @@ function useDiff(base: EventView, event: EventView): State {
 }
 
 const nameOf = (event: EventView): string =>
-  `${describe(event)}${event.request_id === null ? "" : ` ${event.request_id}`} of ${formatTime(event.wall)}`;
+  `${eventLabel(event)}${event.request_id === null ? "" : ` ${event.request_id}`} of ${formatTime(event.wall)}`;
 
 export function DiffView({ base, event }: { base: EventView; event: EventView }) {
   const state = useDiff(base, event);

@@ -13,11 +13,11 @@ import { useRing } from "../../state/events";
 import { maskedKeys, useWholeEvent } from "../../state/wholeEvent";
 import { tryParseExactly } from "../../values/exactJson";
 import { errorMessage, formatBytes, formatDuration, formatTime } from "../../values/format";
-import { titleOf } from "./called";
 import { DiffView } from "./DiffView";
-import { EditButton } from "./EditButton";
+import { EditRequestButton } from "./EditRequestButton";
 import css from "./EventDetail.module.css";
 import { HttpExchange } from "./HttpExchange";
+import { titleOf } from "./messagePreview";
 import { PinButton } from "./PinButton";
 import { ReplayButton } from "./ReplayButton";
 
@@ -81,7 +81,7 @@ function Heading({ event, onCompare, onGo, onClose }: Props) {
       {isSentRequest(event) && (
         <>
           <ReplayButton event={event} />
-          <EditButton event={event} />
+          <EditRequestButton event={event} />
         </>
       )}
       <Button variant="default" size="compact-xs" onClick={onCompare}>

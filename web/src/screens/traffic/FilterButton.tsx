@@ -4,8 +4,15 @@ import { useMemo } from "react";
 import { Icon } from "../../components/Icon";
 import { useRing } from "../../state/events";
 import { useInspector } from "../../state/store";
-import { STATUSES, TIMES, WAYS } from "./choices";
-import { ALL, activeCount, EVERYTHING, type Status, type Time, type TrafficFilter } from "./filter";
+import { DIRECTIONS, STATUSES, TIMES } from "./filterOptions";
+import {
+  ALL_SERVERS,
+  activeCount,
+  NO_FILTER,
+  type Status,
+  type Time,
+  type TrafficFilter,
+} from "./trafficFilter";
 
 // Inside a popover that closes on a click elsewhere, the list must not be elsewhere.
 const inside = { withinPortal: false } as const;
@@ -41,13 +48,13 @@ interface ServerProps extends Omit<Props, "onFilter"> {
 }
 
 /** Which way it went, and how long it took. */
-function WayFields({ filter, set }: { filter: TrafficFilter; set: Change }) {
+function DirectionFields({ filter, set }: { filter: TrafficFilter; set: Change }) {
   return (
     <Group grow wrap="nowrap" gap="xs">
       <Select
         label="Direction"
         comboboxProps={inside}
-        data={WAYS}
+        data={DIRECTIONS}
         allowDeselect={false}
         value={filter.direction}
         onChange={(way) => set({ direction: (way ?? "both") as TrafficFilter["direction"] })}
@@ -77,7 +84,7 @@ function KindFields({
 }) {
   return (
     <>
-      <WayFields filter={filter} set={set} />
+      <DirectionFields filter={filter} set={set} />
       <Select
         label="Status"
         comboboxProps={inside}
@@ -129,7 +136,7 @@ function ServerField({ filter, server, isRecorded, seen, set }: ServerProps) {
       comboboxProps={inside}
       data={[
         { value: "", label: isThis ? `This server (${server})` : "All servers" },
-        ...(isThis ? [{ value: ALL, label: "All servers" }] : []),
+        ...(isThis ? [{ value: ALL_SERVERS, label: "All servers" }] : []),
         ...ids
           .filter((id) => !isThis || id !== server)
           .map((id) => ({ value: id, label: known.get(id)?.title ?? id })),
@@ -189,7 +196,7 @@ function Fields({ filter, onFilter, server, isRecorded }: Props) {
       <Button
         variant="default"
         disabled={activeCount(filter) === 0}
-        onClick={() => onFilter({ ...EVERYTHING, layer: filter.layer, text: filter.text })}
+        onClick={() => onFilter({ ...NO_FILTER, layer: filter.layer, text: filter.text })}
       >
         Reset these filters
       </Button>

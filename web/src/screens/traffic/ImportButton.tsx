@@ -10,7 +10,7 @@ import { pluralize } from "../../values/format";
 const MOST_TOLD = 3;
 
 /** What an import did, and what it could not do. */
-export function toldOf(done: ImportedView): string {
+export function importSummary(done: ImportedView): string {
   const { run_ids, event_count, known_count, broken, broken_count } = done;
   const parts = [
     `${pluralize(event_count, "event")} of ${pluralize(run_ids.length, "run")} added to the recording.`,
@@ -36,7 +36,7 @@ export function ImportButton() {
     const done = await importTrace(file);
     notifications.show({
       title: file.name,
-      message: toldOf(done),
+      message: importSummary(done),
       ...(done.broken_count > 0 && { color: "yellow", autoClose: false }),
     });
     const run = done.run_ids[0];

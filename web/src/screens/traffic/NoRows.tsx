@@ -3,12 +3,12 @@ import { EmptyState } from "../../components/EmptyState";
 import { NoMatches } from "../../components/NoMatches";
 import { useRing } from "../../state/events";
 import { visible } from "../../values/hiddenCharacters";
-import { filterWords } from "./choices";
-import { ALL, EVERYTHING } from "./filter";
-import type { Shown } from "./useShown";
+import { describeFilter } from "./filterOptions";
+import { ALL_SERVERS, NO_FILTER } from "./trafficFilter";
+import type { TrafficRows } from "./useTrafficRows";
 
 interface Props {
-  shown: Shown;
+  shown: TrafficRows;
   requestId: string | null;
   onAllIds(): void;
 }
@@ -16,9 +16,9 @@ interface Props {
 export function NoRows({ shown, requestId, onAllIds }: Props) {
   const { filter, setFilter, serverId } = shown;
   const ring = useRing();
-  const words = filterWords(filter, requestId);
+  const words = describeFilter(filter, requestId);
   const showAll = (): void => {
-    setFilter(EVERYTHING);
+    setFilter(NO_FILTER);
     if (requestId !== null) onAllIds();
   };
   if (shown.isSearching) return <EmptyState icon="traffic" title="Searching…" />;
@@ -41,7 +41,7 @@ export function NoRows({ shown, requestId, onAllIds }: Props) {
     <NoMatches
       title={`No messages of ${visible(serverId)} yet`}
       action="Show all servers"
-      onClear={() => setFilter({ ...filter, server: ALL })}
+      onClear={() => setFilter({ ...filter, server: ALL_SERVERS })}
     />
   );
 }

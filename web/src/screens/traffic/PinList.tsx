@@ -8,7 +8,7 @@ import { eventKey, unpin, usePins } from "../../events/pins";
 import { pathTo } from "../../state/navigation";
 import { useInspector } from "../../state/store";
 import { formatDateTime } from "../../values/format";
-import { titleOf } from "./called";
+import { titleOf } from "./messagePreview";
 import css from "./PinList.module.css";
 
 export function PinList() {

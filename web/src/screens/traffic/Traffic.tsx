@@ -13,14 +13,14 @@ import { usePreference } from "../../state/browserStorage";
 import { RingProvider } from "../../state/events";
 import { pathTo } from "../../state/navigation";
 import { type RecordedRun, useRecordedRun } from "../../state/recordedRun";
-import { ClearModal } from "./ClearModal";
+import { ClearTrafficModal } from "./ClearTrafficModal";
 import { EventDetail } from "./EventDetail";
 import { NoRows } from "./NoRows";
-import { Notices } from "./Notices";
-import { TrafficBar } from "./TrafficBar";
 import { TrafficList } from "./TrafficList";
-import { Tree } from "./tree";
-import { type Shown, useShown } from "./useShown";
+import { TrafficNotices } from "./TrafficNotices";
+import { TrafficToolbar } from "./TrafficToolbar";
+import { TrafficTree } from "./trafficTree";
+import { type TrafficRows, useTrafficRows } from "./useTrafficRows";
 
 /** The traffic of now, or of the run that the address names. */
 export function Traffic() {
@@ -29,13 +29,13 @@ export function Traffic() {
   useLoadedPins();
   return (
     <RingProvider value={recorded.ring}>
-      <Rows recorded={recorded} />
+      <TrafficScreen recorded={recorded} />
     </RingProvider>
   );
 }
 
 /** An event as the address names it: `run/seq`, or `seq` of the run that is shown. */
-function placeIn(text: string | null | undefined, runId: string | null) {
+function parseEventId(text: string | null | undefined, runId: string | null) {
   if (!text) return { run_id: null, seq: null };
   const [seq, run] = text.split("/").reverse();
   return { run_id: run ?? runId, seq: Number(seq) };
@@ -71,7 +71,7 @@ function useAddress() {
 function useTree(ring: RecordedRun["ring"], flat: EventView[]) {
   const [isTree, setTree] = usePreference("traffic.tree", false);
   const [closed, setClosed] = useState<ReadonlySet<number>>(new Set());
-  const whole = useMemo(() => new Tree(ring.parentOf, closed), [ring, closed]);
+  const whole = useMemo(() => new TrafficTree(ring.parentOf, closed), [ring, closed]);
   const tree = isTree ? whole.refresh(flat) : null;
   const toggle = useCallback(
     ({ seq }: EventView): void =>
@@ -90,7 +90,7 @@ function useTree(ring: RecordedRun["ring"], flat: EventView[]) {
 }
 
 /** Esc and a button close the details; the rows, which a narrow screen hides until then, get the focus. */
-function useClosing(isOpen: boolean, go: () => void) {
+function useCloseDetails(isOpen: boolean, go: () => void) {
   const place = useRef<HTMLDivElement>(null);
   const isClosing = useRef(false);
   const close = (): void => {
@@ -108,23 +108,23 @@ function useClosing(isOpen: boolean, go: () => void) {
 }
 
 /** The event that the address names, and the one that it is compared with. */
-function useNamed(
+function useSelectedEvents(
   ring: RecordedRun["ring"],
   runId: string | null,
   item?: string,
   compare?: string | null,
 ) {
-  const sought = placeIn(item, runId);
+  const sought = parseEventId(item, runId);
   const { event: chosen, problem } = useEvent(ring, sought);
-  const { event: base, problem: noBase } = useEvent(ring, placeIn(compare, runId));
+  const { event: base, problem: noBase } = useEvent(ring, parseEventId(compare, runId));
   const isOnlyBase = base !== undefined && (!chosen || eventKey(base) === eventKey(chosen));
   return { seq: sought.seq, chosen, base, isOnlyBase, problem: problem ?? noBase };
 }
 
 /** Asks what is to be cleared: the view, or the recording of the run. */
-function useClearing(
+function useClearTraffic(
   ring: RecordedRun["ring"],
-  { runId, setCleared }: Shown,
+  { runId, setCleared }: TrafficRows,
   isLive: boolean,
   go: Go,
 ) {
@@ -136,7 +136,7 @@ function useClearing(
     go();
   };
   const question = isAsking && (
-    <ClearModal
+    <ClearTrafficModal
       runId={runId}
       isLive={isLive}
       onClose={() => setAsking(false)}
@@ -147,29 +147,29 @@ function useClearing(
   return { ask, question };
 }
 
-function Rows({ recorded }: { recorded: RecordedRun }) {
+function TrafficScreen({ recorded }: { recorded: RecordedRun }) {
   const { ring } = recorded;
   const { server, item, query, go, change } = useAddress();
-  const shown = useShown();
+  const shown = useTrafficRows();
   const { runId, cleared, setCleared } = shown;
   const { isTree, setTree, tree, toggle, fold } = useTree(ring, shown.rows);
   const isLive = !query.has("run");
-  const clearing = useClearing(ring, shown, isLive, go);
+  const clearing = useClearTraffic(ring, shown, isLive, go);
   const backfill = useBackfill(runId, isLive);
-  const { chosen, base, ...named } = useNamed(ring, runId, item, query.get("compare"));
+  const { chosen, base, ...named } = useSelectedEvents(ring, runId, item, query.get("compare"));
   const choose = useCallback((event: EventView) => go(event.seq), [go]);
   const allIds = (): void => change("id", null);
   const rows = tree?.rows ?? shown.rows;
   const filtered = useRef(shown.rows);
   filtered.current = shown.rows;
   const readShown = useCallback(() => filtered.current, []);
-  const { place, close, enter } = useClosing(chosen !== undefined, go);
+  const { place, close, enter } = useCloseDetails(chosen !== undefined, go);
   return (
     <div className="pane">
       <h1 className="sr">Traffic</h1>
       {/* A narrow screen shows the details in place of the rows. */}
       <div className={chosen && "wide-only"}>
-        <TrafficBar
+        <TrafficToolbar
           filter={shown.filter}
           onFilter={shown.setFilter}
           server={server}
@@ -185,7 +185,7 @@ function Rows({ recorded }: { recorded: RecordedRun }) {
           isSearching={shown.isSearching}
         />
       </div>
-      <Notices
+      <TrafficNotices
         runId={runId}
         recorded={recorded}
         backfill={backfill}

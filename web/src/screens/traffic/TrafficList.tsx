@@ -5,13 +5,13 @@ import { EventList } from "../../components/EventList";
 import { useRing } from "../../state/events";
 import css from "./Traffic.module.css";
 import { TrafficRow, toneOf } from "./TrafficRow";
-import type { Tree } from "./tree";
-import { useAxis } from "./useAxis";
+import type { TrafficTree } from "./trafficTree";
+import { useWaterfall } from "./waterfall";
 
 interface Props {
   rows: EventView[];
   version: number;
-  tree: Tree | null;
+  tree: TrafficTree | null;
   toggle(event: EventView): void;
   chosen: number | null;
   onChoose(event: EventView): void;
@@ -23,7 +23,7 @@ interface Props {
 export function TrafficList(props: Props) {
   const { rows, version, tree, toggle, chosen, onChoose, withServer, none } = props;
   const ring = useRing();
-  const axis = useAxis(ring, tree);
+  const axis = useWaterfall(ring, tree);
   const render = useCallback(
     (event: EventView, visible: EventView[]) => (
       <TrafficRow

@@ -5,12 +5,12 @@ import { Icon } from "../../components/Icon";
 import { eventKey, usePins } from "../../events/pins";
 import { type Joined, useRing } from "../../state/events";
 import { formatBytes, formatDuration, formatTime, truncate } from "../../values/format";
-import { calledOf, previewOf } from "./called";
-import { describe, directionOf } from "./describe";
-import { tookOf } from "./elapsed";
+import { durationOf } from "./eventDuration";
+import { directionOf, eventLabel } from "./eventLabel";
+import { previewOf, targetOf } from "./messagePreview";
 import css from "./TrafficRow.module.css";
-import { rootOf } from "./tree";
-import type { Bar } from "./useAxis";
+import { rootOf } from "./trafficTree";
+import type { WaterfallBar } from "./waterfall";
 
 const ARROWS = { out: "→", in: "←", none: "·" } as const;
 const SPOKEN = { out: "sent", in: "received", none: "" } as const;
@@ -33,11 +33,11 @@ interface Props {
   event: EventView;
   withServer: boolean;
   /** How long it took beside the others; undefined where no such column is shown. */
-  bar?: Bar | null;
+  bar?: WaterfallBar | null;
   nesting?: Nesting;
 }
 
-function Twist({ event, isOpen, toggle }: Nesting & { event: EventView }) {
+function FoldToggle({ event, isOpen, toggle }: Nesting & { event: EventView }) {
   const onClick = (click: MouseEvent): void => {
     click.stopPropagation();
     toggle(event);
@@ -50,7 +50,7 @@ function Twist({ event, isOpen, toggle }: Nesting & { event: EventView }) {
   );
 }
 
-function Fall({ bar, tone }: { bar: Bar | null; tone: string }) {
+function WaterfallCell({ bar, tone }: { bar: WaterfallBar | null; tone: string }) {
   return (
     <span className={css.fall} aria-hidden="true">
       {bar && (
@@ -73,7 +73,7 @@ interface Drawn extends Props {
   called: string | null;
 }
 
-const isSameBar = (one?: Bar | null, other?: Bar | null): boolean =>
+const isSameBar = (one?: WaterfallBar | null, other?: WaterfallBar | null): boolean =>
   one === other ||
   (one?.left === other?.left &&
     one?.width === other?.width &&
@@ -102,7 +102,7 @@ export function TrafficRow(props: Props) {
   const isAnswer = event.status === "result" || event.status === "error";
   const asked =
     isAnswer && joined.other_seq !== null ? (ring.find(joined.other_seq) ?? event) : event;
-  return <Cells {...props} joined={joined} since={since} label={label} called={calledOf(asked)} />;
+  return <Cells {...props} joined={joined} since={since} label={label} called={targetOf(asked)} />;
 }
 
 const Cells = memo(function Cells(props: Drawn) {
@@ -110,7 +110,7 @@ const Cells = memo(function Cells(props: Drawn) {
   const direction = directionOf(event);
   const isRequest = event.status === "request";
   const level = nesting?.level ?? 0;
-  const took = tookOf(event, joined);
+  const took = durationOf(event, joined);
   const isTold = nesting ? isRequest || event.kind === "QuestionOpened" : !isRequest;
   return (
     <>
@@ -127,8 +127,8 @@ const Cells = memo(function Cells(props: Drawn) {
         data-status={String(event.status)}
         style={level ? { paddingLeft: Math.min(level, DEEPEST) * INDENT_PX } : undefined}
       >
-        {nesting && <Twist event={event} {...nesting} />}
-        {describe(event)}
+        {nesting && <FoldToggle event={event} {...nesting} />}
+        {eventLabel(event)}
         {called !== null && " "}
         {called !== null && <span className={css.called}>{truncate(called, DRAWN)}</span>}
       </span>
@@ -151,7 +151,7 @@ const Cells = memo(function Cells(props: Drawn) {
             ? "…"
             : ""}
       </span>
-      {bar !== undefined && <Fall bar={bar} tone={direction} />}
+      {bar !== undefined && <WaterfallCell bar={bar} tone={direction} />}
     </>
   );
 }, isSame);

@@ -4,7 +4,7 @@ import { pathTo, pathToServer } from "../../state/navigation";
 import { pretty } from "../../values/json";
 import { isObject } from "../../values/jsonObject";
 
-export interface Editing {
+export interface EditDraft {
   path: string;
   /** The drafts of that screen, and what they are to hold. */
   drafts: [key: string, value: unknown][];
@@ -27,7 +27,7 @@ function givenMeta(meta: unknown): Fields {
   );
 }
 
-function toolEditing(serverId: string, name: string, params: Fields): Editing {
+function toolEditDraft(serverId: string, name: string, params: Fields): EditDraft {
   const args = params.arguments ?? {};
   const meta = givenMeta(params._meta);
   const options = {
@@ -46,13 +46,13 @@ function toolEditing(serverId: string, name: string, params: Fields): Editing {
 }
 
 /** The screen for a message; the raw tester for all that no screen can hold. */
-export function editingOf(serverId: string, message: unknown): Editing {
+export function editDraftFor(serverId: string, message: unknown): EditDraft {
   const { method, params } = isObject(message) ? message : {};
   const { name, uri, arguments: args = {}, _meta, ...more } = isObject(params) ? params : {};
   const { task: _, ...odd } = more;
   const isPlain = !Object.keys(more).length && !Object.keys(givenMeta(_meta)).length;
   if (method === "tools/call" && typeof name === "string" && name && !Object.keys(odd).length)
-    return toolEditing(serverId, name, params as Fields);
+    return toolEditDraft(serverId, name, params as Fields);
   if (method === "resources/read" && typeof uri === "string" && uri && isPlain)
     return {
       path: `${pathTo(serverId, "resources")}?uri=${encodeURIComponent(uri)}`,
@@ -67,12 +67,12 @@ export function editingOf(serverId: string, message: unknown): Editing {
   return {
     path: pathToServer(serverId, "experimental"),
     drafts: [],
-    raw: pretty(isObject(message) ? renewed(message) : message),
+    raw: pretty(isObject(message) ? withNewId(message) : message),
   };
 }
 
 /** The message with an id that is free, and without the token of its progress. */
-function renewed(message: Fields): Fields {
+function withNewId(message: Fields): Fields {
   const { params } = message;
   const meta = isObject(params) ? params._meta : undefined;
   const again = "id" in message ? { ...message, id: RAW_ID } : message;

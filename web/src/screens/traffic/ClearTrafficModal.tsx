@@ -12,7 +12,7 @@ interface Props {
   onDeleted(): void;
 }
 
-export function ClearModal({ runId, isLive, onClose, onCleared, onDeleted }: Props) {
+export function ClearTrafficModal({ runId, isLive, onClose, onCleared, onDeleted }: Props) {
   const [isBusy, setBusy] = useState(false);
   const forget = async (): Promise<void> => {
     if (runId === null) return;

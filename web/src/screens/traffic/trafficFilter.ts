@@ -1,7 +1,7 @@
 // Which rows of traffic are wanted.
 import type { EventView } from "../../api/types";
-import { describe, directionOf, isOf, type Layer } from "./describe";
-import type { Found } from "./found";
+import { directionOf, eventLabel, isInLayer, type Layer } from "./eventLabel";
+import type { SearchMatches } from "./fullTextSearch";
 
 export type Status =
   | "any"
@@ -39,9 +39,9 @@ export interface TrafficFilter {
   request_id?: string | null;
 }
 
-export const ALL = "*";
+export const ALL_SERVERS = "*";
 
-export const EVERYTHING: TrafficFilter = {
+export const NO_FILTER: TrafficFilter = {
   layer: "messages",
   direction: "both",
   status: "any",
@@ -58,7 +58,7 @@ export const EVERYTHING: TrafficFilter = {
 /** How many of the choices that are not on the bar itself are made. */
 export const activeCount = (filter: TrafficFilter): number =>
   (["direction", "status", "method", "server", "time", "slower"] as const).filter(
-    (name) => filter[name] !== EVERYTHING[name],
+    (name) => filter[name] !== NO_FILTER[name],
   ).length + (filter.hidden.length > 0 ? 1 : 0);
 
 const isFailed = (event: EventView): boolean =>
@@ -83,7 +83,7 @@ const secondsOf = (text: string, otherwise: number): number => {
 };
 
 /** From when to when, in wall clock seconds; `now` is what the last minutes are counted from. */
-export function spanOf({ time, from, to }: TrafficFilter, now: number): [number, number] {
+export function timeRange({ time, from, to }: TrafficFilter, now: number): [number, number] {
   if (time === "between")
     // A minute that is named belongs to it as a whole.
     return [
@@ -94,12 +94,12 @@ export function spanOf({ time, from, to }: TrafficFilter, now: number): [number,
   return [now - Number(time) * 60, Number.POSITIVE_INFINITY];
 }
 
-export const wordsOf = (text: string): string[] => text.split(/\s+/).filter(Boolean);
+export const searchWords = (text: string): string[] => text.split(/\s+/).filter(Boolean);
 
 const escaped = (word: string): string => word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
 
-interface Aim {
-  found?: Found;
+interface MatchContext {
+  found?: SearchMatches;
   now?: number;
   /** Nothing up to this one: the view was cleared then. */
   after?: number;
@@ -107,24 +107,24 @@ interface Aim {
   lastedOf?: (event: EventView, now: number) => number | null;
 }
 
-export function wantedBy(
+export function trafficMatcher(
   filter: TrafficFilter,
   serverId: string | null,
-  { found, now = Date.now() / 1000, after = 0, lastedOf = () => null }: Aim = {},
+  { found, now = Date.now() / 1000, after = 0, lastedOf = () => null }: MatchContext = {},
 ): (event: EventView) => boolean {
   const { layer, direction, status, method, request_id } = filter;
   const hidden = new Set(filter.hidden);
-  const [since, until] = spanOf(filter, now);
+  const [since, until] = timeRange(filter, now);
   const least_s = filter.slower === null ? null : filter.slower / 1000;
   // Looked for without making lower case text of every event.
-  const words = wordsOf(filter.text.toLowerCase()).map((word) => ({
+  const words = searchWords(filter.text.toLowerCase()).map((word) => ({
     word,
     in: new RegExp(escaped(word), "i"),
   }));
   return (event) => {
     if (serverId !== null && event.server_id !== serverId) return false;
     if (event.seq <= after || event.wall < since || event.wall > until) return false;
-    if (!isOf(event, layer)) return false;
+    if (!isInLayer(event, layer)) return false;
     if (method && event.method !== method) return false;
     if (event.method !== null && hidden.has(event.method)) return false;
     if (request_id && String(event.request_id) !== request_id) return false;
@@ -134,7 +134,7 @@ export function wantedBy(
     return words.every(
       ({ word, in: pattern }) =>
         pattern.test(event.head) ||
-        pattern.test(describe(event)) ||
+        pattern.test(eventLabel(event)) ||
         pattern.test(event.server_id) ||
         (event.request_id !== null && pattern.test(String(event.request_id))) ||
         found?.get(word)?.has(event.seq) === true,

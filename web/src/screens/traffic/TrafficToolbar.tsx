@@ -7,13 +7,13 @@ import { Icon } from "../../components/Icon";
 import { SearchField } from "../../components/SearchField";
 import { RunChooser } from "../../events/RunChooser";
 import { pluralize } from "../../values/format";
-import { LAYERS } from "./choices";
-import type { Layer } from "./describe";
 import { ExportMenu } from "./ExportMenu";
+import type { Layer } from "./eventLabel";
 import { FilterButton } from "./FilterButton";
-import type { TrafficFilter } from "./filter";
+import { LAYERS } from "./filterOptions";
 import { ImportButton } from "./ImportButton";
 import { PinList } from "./PinList";
+import type { TrafficFilter } from "./trafficFilter";
 
 interface Props {
   filter: TrafficFilter;
@@ -37,7 +37,10 @@ interface Props {
 }
 
 // Each key in the search field draws the bar: only what it changes is drawn with it.
-const Layers = memo(function Layers(props: { value: Layer; onChange(layer: Layer): void }) {
+const LayerControl = memo(function LayerControl(props: {
+  value: Layer;
+  onChange(layer: Layer): void;
+}) {
   return (
     <SegmentedControl
       aria-label="What to show"
@@ -48,7 +51,7 @@ const Layers = memo(function Layers(props: { value: Layer; onChange(layer: Layer
   );
 });
 
-const Folding = memo(function Folding({ onFold }: { onFold(isClosed: boolean): void }) {
+const FoldButtons = memo(function FoldButtons({ onFold }: { onFold(isClosed: boolean): void }) {
   return (
     <ActionIcon.Group>
       <Tooltip label="Fold all">
@@ -70,7 +73,7 @@ const Folding = memo(function Folding({ onFold }: { onFold(isClosed: boolean): v
   );
 });
 
-const Keeping = memo(function Keeping(props: {
+const TrafficActions = memo(function TrafficActions(props: {
   runId: string | null;
   serverId: string | null;
   shown(): EventView[];
@@ -92,7 +95,7 @@ const Keeping = memo(function Keeping(props: {
 
 const Runs = memo(RunChooser);
 
-export const TrafficBar = memo(function TrafficBar(props: Props) {
+export const TrafficToolbar = memo(function TrafficToolbar(props: Props) {
   const { filter, onFilter, server, isTree, onTree, onFold, onClear, count, isSearching } = props;
   const [query] = useSearchParams();
   const latest = useRef(filter);
@@ -111,7 +114,7 @@ export const TrafficBar = memo(function TrafficBar(props: Props) {
         onChange={(text) => set({ text })}
         onDown={props.onDown}
       />
-      <Layers value={filter.layer} onChange={setLayer} />
+      <LayerControl value={filter.layer} onChange={setLayer} />
       <FilterButton
         filter={filter}
         onFilter={onFilter}
@@ -123,13 +126,13 @@ export const TrafficBar = memo(function TrafficBar(props: Props) {
         checked={isTree}
         onChange={(event) => onTree(event.currentTarget.checked)}
       />
-      {isTree && <Folding onFold={onFold} />}
+      {isTree && <FoldButtons onFold={onFold} />}
       <Runs />
       <span className="grow" />
       <span className="dim" role="status">
         {isSearching ? "Searching…" : pluralize(count, "row")}
       </span>
-      <Keeping
+      <TrafficActions
         runId={props.runId}
         serverId={props.serverId}
         shown={props.shown}

@@ -4,7 +4,7 @@ import { MissingEvents, NoticeLine, RecordedRunStatus } from "../../events/Missi
 import type { BackfillState } from "../../state/backfill";
 import type { RecordedRun } from "../../state/recordedRun";
 import { formatTime } from "../../values/format";
-import { describe } from "./describe";
+import { eventLabel } from "./eventLabel";
 
 interface Props {
   runId: string | null;
@@ -20,7 +20,7 @@ interface Props {
   problem?: string;
 }
 
-export function Notices(props: Props) {
+export function TrafficNotices(props: Props) {
   const { runId, recorded, backfill, requestId, base } = props;
   return (
     <>
@@ -39,7 +39,7 @@ export function Notices(props: Props) {
       )}
       {base && (
         <NoticeLine button="Stop comparing" onClick={props.onStopComparing}>
-          Comparing with {describe(base)} {base.request_id} of {formatTime(base.wall)}
+          Comparing with {eventLabel(base)} {base.request_id} of {formatTime(base.wall)}
           {props.isOnlyBase && ": choose another row, of another run if you like"}
         </NoticeLine>
       )}

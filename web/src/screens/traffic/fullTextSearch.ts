@@ -2,17 +2,17 @@
 import { useEffect, useMemo, useState } from "react";
 import { fetchMatches } from "../../api/http";
 import type { EventRing } from "../../state/events";
-import { wordsOf } from "./filter";
+import { searchWords } from "./trafficFilter";
 
 /** Where each word (in lower case) stands. */
-export type Found = ReadonlyMap<string, ReadonlySet<number>>;
+export type SearchMatches = ReadonlyMap<string, ReadonlySet<number>>;
 
-export interface Search {
-  found: Found;
+export interface SearchState {
+  found: SearchMatches;
   isSearching: boolean;
 }
 
-const NOTHING: Found = new Map();
+const NOTHING: SearchMatches = new Map();
 // A single letter stands in every message, at its beginning too.
 const SHORTEST = 2;
 // Each is a pass over the run.
@@ -24,7 +24,7 @@ const AGAIN_MS = 500;
 type Fetch = typeof fetchMatches;
 
 /** What is known of the words in one run; asked for again, it looks at what is new. */
-export class Searching {
+export class FullTextSearch {
   found = new Map<string, Set<number>>();
   private after = new Map<string, number>();
   private readonly calledOff = new AbortController();
@@ -61,19 +61,19 @@ export class Searching {
   }
 }
 
-export function useFound(text: string, runId: string | null, of: EventRing): Search {
+export function useFullTextSearch(text: string, runId: string | null, of: EventRing): SearchState {
   const asked = useMemo(
     () =>
-      wordsOf(text)
+      searchWords(text)
         .filter((word) => word.length >= SHORTEST)
         .slice(0, MOST_WORDS)
         .join(" "),
     [text],
   );
-  const [search, setSearch] = useState<Search>({ found: NOTHING, isSearching: false });
+  const [search, setSearch] = useState<SearchState>({ found: NOTHING, isSearching: false });
   useEffect(() => {
     if (!asked || runId === null) return setSearch({ found: NOTHING, isSearching: false });
-    const searching = new Searching(runId, asked.split(" "));
+    const searching = new FullTextSearch(runId, asked.split(" "));
     let isGone = false;
     let timer = 0;
     let seen: number | null = null;

@@ -34,7 +34,7 @@ const CONNECTION = new Set([
 export type Layer = "messages" | "http" | "connection" | "everything";
 
 /** Messages are shown with what happened to the connection between them. */
-export function isOf(event: EventView, layer: Layer): boolean {
+export function isInLayer(event: EventView, layer: Layer): boolean {
   if (layer === "everything") return true;
   if (layer === "http") return HTTP.has(event.kind);
   if (layer === "connection") return CONNECTION.has(event.kind);
@@ -51,7 +51,7 @@ export function directionOf(event: EventView): Direction {
 const text = (value: unknown): string =>
   value === undefined || value === null ? "" : String(value);
 
-export function describe(event: EventView): string {
+export function eventLabel(event: EventView): string {
   const { kind, method, status, detail } = event;
   switch (kind) {
     case "FrameSent":

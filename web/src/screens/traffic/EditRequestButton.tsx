@@ -7,10 +7,10 @@ import { fillRawDraft } from "../../state/rawDraft";
 import { useInspector } from "../../state/store";
 import { withErrorToast } from "../../state/toasts";
 import { tryParseExactly } from "../../values/exactJson";
-import { editingOf } from "./editing";
+import { editDraftFor } from "./editDraft";
 
 /** Opens the screen that a request can be sent from, filled in with it; sends nothing. */
-export function EditButton({ event }: { event: EventView }) {
+export function EditRequestButton({ event }: { event: EventView }) {
   const navigate = useNavigate();
   const isKnown = useInspector((state) => state.servers.has(event.server_id));
   const edit = async (): Promise<void> => {
@@ -18,7 +18,7 @@ export function EditButton({ event }: { event: EventView }) {
     if (text === null || text_is_cut) throw new Error("It is too large to be edited in a page.");
     const parsed = tryParseExactly(text);
     if (!parsed.ok) throw new Error(parsed.problem);
-    const { path, drafts, raw } = editingOf(event.server_id, parsed.value);
+    const { path, drafts, raw } = editDraftFor(event.server_id, parsed.value);
     for (const draft of drafts) writeDraft(...draft);
     if (raw !== undefined) fillRawDraft(event.server_id, raw);
     void navigate(path);

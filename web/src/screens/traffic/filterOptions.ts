@@ -1,6 +1,12 @@
 // What can be chosen of the traffic, and what is chosen in words.
 import { formatDateTime } from "../../values/format";
-import { ALL, EVERYTHING, type Status, spanOf, type TrafficFilter } from "./filter";
+import {
+  ALL_SERVERS,
+  NO_FILTER,
+  type Status,
+  type TrafficFilter,
+  timeRange,
+} from "./trafficFilter";
 
 export const LAYERS = [
   { value: "messages", label: "Messages" },
@@ -8,7 +14,7 @@ export const LAYERS = [
   { value: "connection", label: "Connection" },
   { value: "everything", label: "All events" },
 ];
-export const WAYS = [
+export const DIRECTIONS = [
   { value: "both", label: "Both ways" },
   { value: "out", label: "Sent" },
   { value: "in", label: "Received" },
@@ -53,7 +59,7 @@ const labelOf = (choices: { value: string; label: string }[], value: string): st
 
 function timeWords(filter: TrafficFilter): string {
   if (filter.time !== "between") return labelOf(TIMES, filter.time);
-  const [since, until] = spanOf(filter, 0);
+  const [since, until] = timeRange(filter, 0);
   const from = Number.isFinite(since) ? `from ${formatDateTime(since)}` : "";
   return [from, Number.isFinite(until) ? `to ${formatDateTime(until)}` : ""]
     .filter(Boolean)
@@ -61,17 +67,17 @@ function timeWords(filter: TrafficFilter): string {
 }
 
 /** What a filter leaves out, each choice in words; none where it leaves out nothing. */
-export function filterWords(filter: TrafficFilter, requestId: string | null): string[] {
-  const isChosen = (name: keyof TrafficFilter): boolean => filter[name] !== EVERYTHING[name];
+export function describeFilter(filter: TrafficFilter, requestId: string | null): string[] {
+  const isChosen = (name: keyof TrafficFilter): boolean => filter[name] !== NO_FILTER[name];
   const statuses = STATUSES.flatMap((group) => group.items);
   const words = [
     filter.text.trim() && `“${filter.text.trim()}”`,
     isChosen("layer") && filter.layer !== "everything" && labelOf(LAYERS, filter.layer),
-    isChosen("direction") && labelOf(WAYS, filter.direction),
+    isChosen("direction") && labelOf(DIRECTIONS, filter.direction),
     isChosen("status") && labelOf(statuses, filter.status),
     filter.method,
     filter.hidden.length > 0 && `without ${filter.hidden.join(", ")}`,
-    isChosen("server") && filter.server !== ALL && `server ${filter.server}`,
+    isChosen("server") && filter.server !== ALL_SERVERS && `server ${filter.server}`,
     isChosen("time") && timeWords(filter),
     filter.slower !== null && `slower than ${filter.slower.toLocaleString("en")} ms`,
     requestId && `id ${requestId}`,

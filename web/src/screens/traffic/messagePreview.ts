@@ -1,7 +1,7 @@
 // What a message asks for by name, and how what it carries begins; both from its first bytes.
 import type { EventView } from "../../api/types";
 import { type JsonPart, readMembers, readString } from "../../values/partialJson";
-import { describe } from "./describe";
+import { eventLabel } from "./eventLabel";
 
 // The member of the params that says what a method is about.
 const NAMES = new Map([
@@ -22,7 +22,7 @@ function completed(params: Map<string, JsonPart>): string | null {
 }
 
 /** The tool, resource or prompt that a request or notification names; null if that is not near. */
-export function calledOf(event: EventView): string | null {
+export function targetOf(event: EventView): string | null {
   const { method, status } = event;
   if (!isFrame(event) || !method || (status !== "request" && status !== "notification"))
     return null;
@@ -44,6 +44,6 @@ export function previewOf(event: EventView): string {
 
 /** An event in a few words, with what it names. */
 export function titleOf(event: EventView): string {
-  const called = calledOf(event);
-  return called === null ? describe(event) : `${describe(event)} ${called}`;
+  const called = targetOf(event);
+  return called === null ? eventLabel(event) : `${eventLabel(event)} ${called}`;
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { anEvent } from "../../testing/views";
-import { calledOf, previewOf, titleOf } from "./called";
-import { describe as words } from "./describe";
+import { eventLabel as words } from "./eventLabel";
+import { previewOf, targetOf, titleOf } from "./messagePreview";
 
 const request = (method: string, params?: unknown) =>
   anEvent({
@@ -14,19 +14,19 @@ const request = (method: string, params?: unknown) =>
 describe("a row", () => {
   it("says what is called", () => {
     expect(titleOf(request("tools/call", { name: "nested" }))).toBe("tools/call nested");
-    expect(calledOf(request("resources/read", { uri: "awk://doc/1" }))).toBe("awk://doc/1");
-    expect(calledOf(request("prompts/get", { _meta: { name: "no" }, name: "greet" }))).toBe(
+    expect(targetOf(request("resources/read", { uri: "awk://doc/1" }))).toBe("awk://doc/1");
+    expect(targetOf(request("prompts/get", { _meta: { name: "no" }, name: "greet" }))).toBe(
       "greet",
     );
     const ref = { type: "ref/resource", uri: "a://{b}" };
-    expect(calledOf(request("completion/complete", { ref }))).toBe("a://{b}");
+    expect(targetOf(request("completion/complete", { ref }))).toBe("a://{b}");
   });
   it("says nothing that is not there, or is no name", () => {
-    expect(calledOf(request("tools/call", { name: 7 }))).toBeNull();
-    expect(calledOf(request("tools/call", [1]))).toBeNull();
+    expect(targetOf(request("tools/call", { name: 7 }))).toBeNull();
+    expect(targetOf(request("tools/call", [1]))).toBeNull();
     expect(titleOf(request("tools/list"))).toBe("tools/list");
     const long = request("tools/call", { arguments: "x".repeat(300), name: "far" });
-    expect(calledOf({ ...long, head: long.head.slice(0, 300) })).toBeNull();
+    expect(targetOf({ ...long, head: long.head.slice(0, 300) })).toBeNull();
   });
   it("begins with what a message carries", () => {
     expect(previewOf(request("tools/call", { name: "nested" }))).toBe('{"name":"nested"}');

@@ -12,7 +12,7 @@ const UNSETTLED = 32;
 
 const inOrder = (one: EventView, other: EventView): number => one.seq - other.seq;
 
-export class Tree {
+export class TrafficTree {
   /** What is to be seen, from top to bottom. */
   rows: EventView[] = [];
   /** How deep a row lies; those that are not named lie at the top. */

@@ -2,15 +2,21 @@ import { describe, expect, it } from "vitest";
 import type { EventView } from "../../api/types";
 import { EventRing } from "../../state/events";
 import { anEvent } from "../../testing/views";
-import { filterWords } from "./choices";
-import { lastedOf } from "./elapsed";
+import { seqRanges } from "./ExportMenu";
+import { durationSoFar } from "./eventDuration";
 import { exchangeOf } from "./exchange";
-import { ALL, activeCount, EVERYTHING, type TrafficFilter, wantedBy } from "./filter";
-import { toldOf } from "./ImportButton";
-import { spansOf } from "./spans";
+import { describeFilter } from "./filterOptions";
+import { importSummary } from "./ImportButton";
+import {
+  ALL_SERVERS,
+  activeCount,
+  NO_FILTER,
+  type TrafficFilter,
+  trafficMatcher,
+} from "./trafficFilter";
 
 const fits = (part: Partial<TrafficFilter>, event: Parameters<typeof anEvent>[0], now?: number) =>
-  wantedBy({ ...EVERYTHING, ...part }, null, { now })(anEvent(event));
+  trafficMatcher({ ...NO_FILTER, ...part }, null, { now })(anEvent(event));
 
 describe("a filter", () => {
   it("is by method, status and class of HTTP status", () => {
@@ -55,9 +61,9 @@ describe("a filter", () => {
       anEvent({ seq: 6, kind: "FrameReceived", status: "notification" }),
     ]);
     const slower = (ms: number, now: number) => {
-      const filter: TrafficFilter = { ...EVERYTHING, layer: "everything", slower: ms };
-      const aim = { now, lastedOf: (one: EventView, at: number) => lastedOf(one, ring, at) };
-      return ring.items.filter(wantedBy(filter, null, aim)).map((event) => event.seq);
+      const filter: TrafficFilter = { ...NO_FILTER, layer: "everything", slower: ms };
+      const aim = { now, lastedOf: (one: EventView, at: number) => durationSoFar(one, ring, at) };
+      return ring.items.filter(trafficMatcher(filter, null, aim)).map((event) => event.seq);
     };
     expect(slower(100, 100)).toEqual([2, 3, 4]);
     expect(slower(200, 100)).toEqual([4]);
@@ -67,14 +73,14 @@ describe("a filter", () => {
   it("takes the text as it is, and hides what was cleared", () => {
     expect(fits({ text: "a.c" }, { seq: 1, head: "abc" })).toBe(false);
     expect(fits({ text: "A.C (" }, { seq: 1, head: "(xa.cx" })).toBe(true);
-    const wanted = wantedBy(EVERYTHING, null, { after: 5 });
+    const wanted = trafficMatcher(NO_FILTER, null, { after: 5 });
     expect([5, 6].map((seq) => wanted(anEvent({ seq })))).toEqual([false, true]);
   });
   it("counts the choices that are made", () => {
-    expect(activeCount(EVERYTHING)).toBe(0);
-    expect(activeCount({ ...EVERYTHING, hidden: ["ping"] })).toBe(1);
-    expect(activeCount({ ...EVERYTHING, text: "x", server: "*", time: "1" })).toBe(2);
-    expect(activeCount({ ...EVERYTHING, slower: 0 })).toBe(1);
+    expect(activeCount(NO_FILTER)).toBe(0);
+    expect(activeCount({ ...NO_FILTER, hidden: ["ping"] })).toBe(1);
+    expect(activeCount({ ...NO_FILTER, text: "x", server: "*", time: "1" })).toBe(2);
+    expect(activeCount({ ...NO_FILTER, slower: 0 })).toBe(1);
   });
 });
 
@@ -124,7 +130,7 @@ describe("the HTTP exchange of a message", () => {
 
 describe("the rows that are exported", () => {
   it("are told by the first and last of those that follow one another", () => {
-    const spans = (...seqs: number[]) => spansOf(seqs.map((seq) => anEvent({ seq })));
+    const spans = (...seqs: number[]) => seqRanges(seqs.map((seq) => anEvent({ seq })));
     expect(spans()).toEqual([]);
     expect(spans(3)).toEqual([3, 3]);
     expect(spans(1, 2, 3, 5, 8, 9)).toEqual([1, 3, 5, 5, 8, 9]);
@@ -134,9 +140,9 @@ describe("the rows that are exported", () => {
 describe("an import", () => {
   it("tells what was there already, and which lines were broken", () => {
     const done = { run_ids: ["r"], event_count: 1, known_count: 0, broken: [], broken_count: 0 };
-    expect(toldOf(done)).toBe("1 event of 1 run added to the recording.");
+    expect(importSummary(done)).toBe("1 event of 1 run added to the recording.");
     const broken = ["line 2: no JSON", "line 3: no JSON", "line 4: no JSON", "line 9: no JSON"];
-    expect(toldOf({ ...done, known_count: 3, broken, broken_count: 4000 })).toBe(
+    expect(importSummary({ ...done, known_count: 3, broken, broken_count: 4000 })).toBe(
       "1 event of 1 run added to the recording. 3 events were there already. 4,000 lines were broken and left out: line 2: no JSON; line 3: no JSON; line 4: no JSON; …",
     );
   });
@@ -144,10 +150,10 @@ describe("an import", () => {
 
 describe("a filter in words", () => {
   const words = (part: Partial<TrafficFilter>, id: string | null = null) =>
-    filterWords({ ...EVERYTHING, ...part }, id);
+    describeFilter({ ...NO_FILTER, ...part }, id);
   it("tells what it leaves out", () => {
     expect(words({})).toEqual([]);
-    expect(words({ layer: "everything", server: ALL, text: " " })).toEqual([]);
+    expect(words({ layer: "everything", server: ALL_SERVERS, text: " " })).toEqual([]);
     expect(words({ text: "x y ", layer: "http", direction: "in", status: "4xx" })).toEqual([
       "“x y”",
       "HTTP",

@@ -7,9 +7,9 @@ import { useDraft } from "../../state/browserStorage";
 import { type EventRing, useRing } from "../../state/events";
 import { useFilteredEvents } from "../../state/filteredEvents";
 import { useInspector } from "../../state/store";
-import { lastedOf } from "./elapsed";
-import { ALL, EVERYTHING, type TrafficFilter, wantedBy } from "./filter";
-import { useFound } from "./found";
+import { durationSoFar } from "./eventDuration";
+import { useFullTextSearch } from "./fullTextSearch";
+import { ALL_SERVERS, NO_FILTER, type TrafficFilter, trafficMatcher } from "./trafficFilter";
 
 // How often "the last minute", and what still waits for its answer, are looked at again.
 const AGAIN_MS = 5_000;
@@ -19,7 +19,7 @@ export interface Cleared {
   seq: number;
 }
 
-export interface Shown {
+export interface TrafficRows {
   rows: EventView[];
   version: number;
   isSearching: boolean;
@@ -39,27 +39,27 @@ function useEnd(ring: EventRing, filter: TrafficFilter, isLive: boolean): number
   return isLive ? now : (ring.items.at(-1)?.wall ?? now);
 }
 
-export function useShown(): Shown {
+export function useTrafficRows(): TrafficRows {
   const ring = useRing();
   const { server } = useParams();
   const [query] = useSearchParams();
-  const [kept, setFilter] = useDraft<Partial<TrafficFilter>>("traffic.filter", EVERYTHING);
+  const [kept, setFilter] = useDraft<Partial<TrafficFilter>>("traffic.filter", NO_FILTER);
   const [clearedAt, setCleared] = useDraft<Cleared | null>("traffic.cleared", null);
-  const filter = useMemo(() => ({ ...EVERYTHING, ...kept }), [kept]);
+  const filter = useMemo(() => ({ ...NO_FILTER, ...kept }), [kept]);
   const current = useInspector((state) => state.run_id);
   const run = query.get("run");
   const runId = run ?? current;
   const calm = useDeferredValue(filter);
   const now = useEnd(ring, calm, run === null);
   const here = run === null ? (server ?? null) : null;
-  const serverId = calm.server === "" ? here : calm.server === ALL ? null : calm.server;
+  const serverId = calm.server === "" ? here : calm.server === ALL_SERVERS ? null : calm.server;
   const requestId = query.get("id");
-  const { found, isSearching } = useFound(filter.text, runId, ring);
+  const { found, isSearching } = useFullTextSearch(filter.text, runId, ring);
   const cleared = clearedAt?.run_id === runId ? clearedAt : null;
   const wanted = useMemo(() => {
-    const lasted = (event: EventView, at: number) => lastedOf(event, ring, at);
+    const lasted = (event: EventView, at: number) => durationSoFar(event, ring, at);
     const aim = { found, now, after: cleared?.seq, lastedOf: lasted };
-    return wantedBy({ ...calm, request_id: requestId }, serverId, aim);
+    return trafficMatcher({ ...calm, request_id: requestId }, serverId, aim);
   }, [calm, serverId, requestId, found, now, cleared?.seq, ring]);
   const { rows, version, isFiltering } = useFilteredEvents(wanted, calm.slower !== null);
   return {
