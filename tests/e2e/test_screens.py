@@ -31,7 +31,7 @@ SCREENS = {
     "tasks": ("/s/demo/tasks", "No tasks"),
     "logs": ("/s/demo/logs", "All servers"),
     "traffic": ("/s/demo/traffic", "All events"),
-    "auth": ("/s/demo/auth", "Sign-in comes later"),
+    "auth": ("/s/demo/auth", "Sign-in is not available yet"),
     "settings": ("/settings", "Default"),
     "add": ("/servers?add", "From other tools"),
 }

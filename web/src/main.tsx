@@ -20,7 +20,7 @@ notifyConnections();
 void preloadModules();
 notifyFailedCalls((path) => void router.navigate(path));
 
-// Time to read what failed and to follow its link; what is read at a glance says so itself.
+// Long enough to read an error and follow its link; shorter toasts set their own time.
 const TOAST_MS = 8000;
 
 const root = document.getElementById("root");

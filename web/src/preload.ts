@@ -1,5 +1,5 @@
-// Fetches all code while nothing else is to be done, so that each screen opens even when mcplens no
-// longer answers.
+// Loads all code while the page is idle, so that every screen opens even when mcplens stops
+// responding.
 import { lazyModules } from "./components/lazyModule";
 import { useInspector } from "./state/store";
 
@@ -8,7 +8,10 @@ const idle = (): Promise<unknown> =>
     "requestIdleCallback" in window ? requestIdleCallback(resolve) : setTimeout(resolve, 200),
   );
 
-/** Until mcplens is there. Another program may have its port by now: that one's code is not wanted. */
+/**
+ * Resolves once mcplens responds. Another program may use its port by now, and its code must not be
+ * loaded.
+ */
 const answered = (): Promise<void> =>
   new Promise((resolve) => {
     const isThere = () => {
@@ -23,7 +26,7 @@ const answered = (): Promise<void> =>
     });
   });
 
-/** Whoever has just opened the page has more urgent things to load. */
+/** A page that was just opened has more urgent things to load. */
 const CALM_MS = 3000;
 
 export async function preloadModules(): Promise<void> {
@@ -34,7 +37,7 @@ export async function preloadModules(): Promise<void> {
     await answered();
     await idle();
     await answered();
-    // What cannot be had now is asked for again when it is needed.
+    // A module that fails to load is requested again when it is needed.
     if (!module.loaded) await module.load().catch(() => {});
   }
 }

@@ -1,5 +1,5 @@
-// Every address of the page. Screens that need much code are loaded when they are first shown, or
-// when nothing else is to be done.
+// Every address of the page. Large screens are loaded when they are first shown, or when the page
+// is idle.
 import type { ComponentType } from "react";
 import { createBrowserRouter, Navigate, type RouteObject } from "react-router";
 import { type LazyModule, lazyModule } from "./components/lazyModule";
@@ -27,7 +27,7 @@ const screen = <T,>(
   pick: (module: T) => ComponentType,
 ): RouteObject => ({
   path,
-  // The router never asks a second time, so this does not fail: the screen says what did.
+  // The router never calls this twice, so it must not fail; the screen shows a load error itself.
   lazy: async () => {
     await loader.load().catch(() => {});
     return { element: <LazyScreen loader={loader} pick={pick} /> };
@@ -64,7 +64,7 @@ export const router = createBrowserRouter([
     element: <AppShell />,
     errorElement: <PageError />,
     hydrateFallbackElement: <div />,
-    // A screen that fails leaves the frame around it standing.
+    // A screen that fails leaves the app shell in place.
     children: [{ errorElement: <RouteError />, children: ALL }],
   },
 ]);

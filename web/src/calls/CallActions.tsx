@@ -1,4 +1,4 @@
-// What can be done with a call and its result: copy it, in many words, or save it.
+// Actions on a call and its result: copy in several formats, download, save as example.
 import { ActionIcon, Button, Menu, Tooltip } from "@mantine/core";
 import { useState } from "react";
 import type { CallView } from "../api/types";
@@ -18,7 +18,7 @@ import { useCallResult } from "./useCallResult";
 
 function CopyAs({ call }: { call: CallView }) {
   const server = useInspector((state) => state.servers.get(call.server_id));
-  // Fetched when the menu opens, since a browser lets a page copy only at once after a click.
+  // Fetched when the menu opens, since browsers allow copying only right after a click.
   const [isOpen, setOpen] = useState(false);
   const { value, problem } = useCallRequest(call, isOpen);
   const isReady = value !== undefined;
@@ -35,9 +35,9 @@ function CopyAs({ call }: { call: CallView }) {
       <Menu.Dropdown>
         {problem && <Menu.Label>{problem}</Menu.Label>}
         {!isPlain && (
-          <Menu.Label>No command: a header has a name that a shell would run</Menu.Label>
+          <Menu.Label>No command: a header has a name that is not safe in a shell</Menu.Label>
         )}
-        {isOption && <Menu.Label>No command: the server has the name of an option</Menu.Label>}
+        {isOption && <Menu.Label>No command: the server's name looks like an option</Menu.Label>}
         <Menu.Item
           disabled={!isReady || !isPlain || isOption}
           onClick={() => void copyText(asCommand(call, value, server))}

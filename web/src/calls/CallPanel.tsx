@@ -29,7 +29,7 @@ function Head({ call }: { call: CallView }) {
   const misfit = findingsSummary(call);
   return (
     <div className="toolbar">
-      {/* What leads elsewhere comes first: it stays where it is when the call ends. */}
+      {/* Links come first, so that they do not move when the call ends. */}
       <span className="dim">{formatTime(call.started, false)}</span>
       {call.request_id !== null && (
         <Link
@@ -40,7 +40,7 @@ function Head({ call }: { call: CallView }) {
         </Link>
       )}
       <TaskLink call={call} />
-      {/* All that is told aloud: it changes only when the call does. */}
+      {/* The live region: changes only when the call does. */}
       <span className="row" role="status">
         <StatusBadge call={call} />
         {misfit && <Badge color="yellow">{misfit}</Badge>}
@@ -56,22 +56,22 @@ function Head({ call }: { call: CallView }) {
   );
 }
 
-// Each is a form of its own; each that is answered makes room for the next.
+// Each question is a form; more are shown as these are answered.
 const MOST_ASKED = 5;
 
 const waitingLabel = (questions: QuestionView[]): string =>
   questions.length === 1
-    ? "1 question waits"
-    : `${questions.length.toLocaleString("en")} questions wait`;
+    ? "1 question is waiting"
+    : `${questions.length.toLocaleString("en")} questions are waiting`;
 
-/** The first of many, and that which was chosen from a list of all. */
+/** The first questions, and the one that was selected. */
 function visibleQuestions(questions: QuestionView[], chosen: string | undefined): QuestionView[] {
   const first = questions.slice(0, MOST_ASKED);
   const one = questions.find(({ question_id }) => question_id === chosen);
   return !one || first.includes(one) ? first : [one, ...first.slice(0, -1)];
 }
 
-/** The questions that a call waits for; where none names it, those that may be its own. */
+/** The questions that a call waits for; if none names it, those of its server that name no call. */
 function useQuestions(call: CallView): { questions: QuestionView[]; isSure: boolean } {
   const all = useInspector((state) => state.questions);
   const waiting = [...all.values()].filter((question) => !question.is_done);
@@ -83,11 +83,11 @@ function useQuestions(call: CallView): { questions: QuestionView[]; isSure: bool
 
 interface PendingQuestionsProps extends ReturnType<typeof useQuestions> {
   call: CallView;
-  /** The question that somebody wants to see. */
+  /** The question that was selected. */
   chosen?: string;
 }
 
-/** What the server wants to know before it goes on. */
+/** The questions that the server needs answered before it continues. */
 function PendingQuestions({ call, questions, isSure, chosen }: PendingQuestionsProps) {
   const drawn = visibleQuestions(questions, chosen);
   const left = questions.length - drawn.length;
@@ -100,8 +100,8 @@ function PendingQuestions({ call, questions, isSure, chosen }: PendingQuestionsP
           </strong>
           <span>
             {isSure
-              ? "The call goes on when you have answered."
-              : "The server did not say which call it asks for."}
+              ? "The call continues when you have answered."
+              : "The server did not say which call the question belongs to."}
           </span>
         </div>
       )}
@@ -111,21 +111,21 @@ function PendingQuestions({ call, questions, isSure, chosen }: PendingQuestionsP
       {left > 0 && (
         <div className={css.pending}>
           <strong>
-            {left.toLocaleString("en")} more {left === 1 ? "waits" : "wait"}
+            {left.toLocaleString("en")} more {left === 1 ? "is waiting" : "are waiting"}
           </strong>
-          <span>Each that you answer makes room for the next.</span>
+          <span>Answer one to see the next.</span>
           <Link to="/questions">All questions</Link>
         </div>
       )}
       {call.is_waiting_on_user && questions.length === 0 && (
         <div className={css.pending}>
-          <strong>A question waits that may belong to this call</strong>
-          <Link to="/questions">See what servers ask</Link>
+          <strong>A question is waiting that may belong to this call</strong>
+          <Link to="/questions">Show all questions</Link>
         </div>
       )}
       {call.awaiting.map((link) => (
         <div key={link.url} className="row" role="status">
-          <Loader size={14} /> Waiting until it is done at {link.host || link.url}
+          <Loader size={14} /> Waiting for completion at {link.host || link.url}
         </div>
       ))}
     </>
@@ -135,9 +135,9 @@ function PendingQuestions({ call, questions, isSure, chosen }: PendingQuestionsP
 interface Props {
   call: CallView;
   hasSchema?: boolean;
-  /** The question that was opened: drawn, however many wait before it. */
+  /** The question that was opened: always shown, even if many others are waiting. */
   questionId?: string;
-  /** Where the call that repeats this one is to be shown. */
+  /** Called with the new call when this one is repeated. */
   onRepeated?(callId: string): void;
 }
 
@@ -179,5 +179,5 @@ function Panel({ call, hasSchema, questionId, onRepeated }: Props) {
   );
 }
 
-/** Drawn anew only when the call is another: a key typed in a form beside it draws no result. */
+/** Re-renders only when the call changes, not for each key typed in the form beside it. */
 export const CallPanel = memo(Panel);

@@ -1,4 +1,4 @@
-// A call under way: how far it is, since when, and how to call it off; and one that was.
+// Progress of a running call with a Cancel button, and the state of a cancelled one.
 import { Button, Progress } from "@mantine/core";
 import type { ReactNode } from "react";
 import type { CallView, ProgressView } from "../api/types";
@@ -9,16 +9,16 @@ import { formatDuration } from "../values/format";
 import { visible } from "../values/hiddenCharacters";
 import css from "./CallPanel.module.css";
 
-// What the engine says where nothing more is to be said.
+// The engine's message for a plain cancellation.
 const BY_USER = "cancelled by the user";
 
 export const cancelCall = ({ call_id }: CallView): void =>
-  void withErrorToast("It was not cancelled", command("CancelCall", { call_id }));
+  void withErrorToast("The call could not be cancelled", command("CancelCall", { call_id }));
 
 const progressLabel = ({ message, progress, total }: ProgressView): string =>
   visible(message ?? `Progress ${progress}${total ? ` of ${total}` : ""}`);
 
-/** A call that was called off: no failure, and how far it had come. */
+/** A cancelled call with its last progress; not shown as a failure. */
 export function CancelledCall({ call, action }: { call: CallView; action: ReactNode }) {
   const why = call.error?.message;
   return (
@@ -36,7 +36,7 @@ export function CancelledCall({ call, action }: { call: CallView; action: ReactN
   );
 }
 
-/** `hasCancel` is false where the panel has a way to cancel of its own. */
+/** `hasCancel` is false where the panel has a Cancel button of its own. */
 export function CallProgress({ call, hasCancel = true }: { call: CallView; hasCancel?: boolean }) {
   const now = useNow(true, 250);
   const { progress } = call;

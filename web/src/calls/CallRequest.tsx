@@ -1,4 +1,4 @@
-// What was sent with a call: one line of it, and the whole when it is opened.
+// The request of a call: one line, expandable.
 import { useState } from "react";
 import type { CallView } from "../api/types";
 import { Callout } from "../components/Callout";
@@ -19,7 +19,7 @@ const LABELS: Record<CallView["kind"], string> = {
   raw: "Message",
 };
 
-/** What a person typed of it: without the name, which stands beside it. */
+/** The user's part of the request: without the name, which is shown beside it. */
 function given(call: CallView, request: unknown): unknown {
   if (!isObject(request) || (call.kind !== "tool" && call.kind !== "prompt")) return request;
   const { name: _, arguments: typed, ...rest } = request;

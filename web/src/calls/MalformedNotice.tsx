@@ -1,4 +1,4 @@
-// What came from a call's server while it ran and cannot be read as a message.
+// Notice about malformed messages that arrived from the server while a call ran.
 import { useMemo, useSyncExternalStore } from "react";
 import { Link } from "react-router";
 import type { CallView } from "../api/types";
@@ -7,7 +7,7 @@ import { writeDraft } from "../state/browserStorage";
 import { type EventRing, ring } from "../state/events";
 import { pathTo } from "../state/navigation";
 
-/** Counts the malformed messages of a call that is over; looks at each event once. */
+/** Counts the malformed messages during a finished call; reads each event once. */
 export class MalformedCount {
   private count = 0;
   private seen = -1;
@@ -15,7 +15,7 @@ export class MalformedCount {
 
   constructor(private readonly call: CallView) {}
 
-  /** How many there are by now: the last ones may come after the end of the call is told. */
+  /** The current count; the last events may arrive after the call's end. */
   of({ items }: EventRing): number {
     const newest = items.at(-1);
     if (this.isOver || !newest || newest.seq <= this.seen) return this.count;
@@ -39,12 +39,13 @@ export function MalformedNotice({ call }: { call: CallView }) {
   if (count === 0) return null;
   return (
     <Callout>
-      {count === 1 ? "1 malformed message" : `${count} malformed messages`} came while this ran.{" "}
+      {count === 1 ? "1 malformed message" : `${count} malformed messages`} arrived while this call
+      ran.{" "}
       <Link
         to={pathTo(call.server_id, "traffic")}
         onClick={() => writeDraft("traffic.filter", { status: "malformed" })}
       >
-        See in the traffic
+        Show in Traffic
       </Link>
     </Callout>
   );

@@ -10,7 +10,7 @@ interface Props {
   onRepeated?(callId: string): void;
 }
 
-/** Make a call again as it was made, by a new connection where the old one is gone. */
+/** Repeats a call, with a new connection if the old one is closed. */
 export function RepeatButton({ call: { call_id, server_id }, onRepeated }: Props) {
   const state = useInspector((all) => all.servers.get(server_id)?.state);
   const { isBusy, run } = useBusy();

@@ -1,4 +1,4 @@
-// What a call gave: its content, its structured part beside what is wrong with it, its errors.
+// The result of a call: content, structured content with schema findings, errors.
 import { Badge, SegmentedControl } from "@mantine/core";
 import { type ReactNode, useMemo } from "react";
 import type { CallView } from "../api/types";
@@ -51,7 +51,7 @@ function SchemaFindings({ findings }: { findings: string[] }) {
   );
 }
 
-/** A member that is a list, drawn one by one; anything else is shown with what is wrong. */
+/** A list member of the result, item by item; other types are shown as invalid. */
 function ListMember({
   of,
   name,
@@ -180,7 +180,7 @@ function ResultContent({
 
 let last = { text: "", indented: "" };
 
-/** A text of megabytes is not indented anew on each visit. */
+/** Cache: indenting megabytes on each visit would be slow. */
 function indentedOnce(text: string): string {
   if (last.text !== text) last = { text, indented: indentJson(text) };
   return last.indented;

@@ -1,10 +1,10 @@
-// Keeps a call of a tool under a name.
+// Saves a tool call as a named example.
 import { Button, Popover, TextInput } from "@mantine/core";
 import { type FormEvent, useState } from "react";
 import type { CallView } from "../api/types";
 import { saveExample } from "./examples";
 
-// The backend keeps no more.
+// The backend's limit.
 const LONGEST = 100;
 
 export function SaveExampleButton({ call }: { call: CallView }) {

@@ -62,10 +62,10 @@ describe("what is wrong with structured content", () => {
   it.each([
     [[], false, "no output schema"],
     [["unusual JSON: NaN"], false, "no output schema"],
-    [["unusual JSON: NaN"], true, "fits the output schema"],
-    [["unusual JSON: NaN", BREACH], true, "breaks the output schema"],
-    [[BREACH], false, "breaks the output schema"],
-    [["the output schema of a was not used: bad"], true, "not checked by the output schema"],
+    [["unusual JSON: NaN"], true, "matches the output schema"],
+    [["unusual JSON: NaN", BREACH], true, "violates the output schema"],
+    [[BREACH], false, "violates the output schema"],
+    [["the output schema of a was not used: bad"], true, "not checked against the output schema"],
   ])("%j, with a schema: %s", (findings, hasSchema, words) => {
     render(
       <MantineProvider env="test">
@@ -88,7 +88,7 @@ describe("how a call stands", () => {
   });
   it("says that a result does not fit", () => {
     const breach = "structuredContent breaks the output schema: sum: must be a number";
-    expect(findingsSummary(aCall({ findings: [breach] }))).toBe("does not fit the output schema");
+    expect(findingsSummary(aCall({ findings: [breach] }))).toBe("does not match the output schema");
     expect(findingsSummary(aCall({ findings: ["unusual JSON: NaN"] }))).toBe("1 finding");
     expect(findingsSummary(aCall())).toBeNull();
   });
@@ -132,7 +132,7 @@ describe("a question that names no call", () => {
 
   it("is answered beside each call that it may belong to, which has one way to be cancelled", () => {
     renderCall();
-    expect(screen.getByText("1 question waits that may belong to this call")).toBeTruthy();
+    expect(screen.getByText("1 question is waiting that may belong to this call")).toBeTruthy();
     expect(screen.getAllByRole("button", { name: "Reject" })).toHaveLength(1);
     expect(screen.getAllByRole("button", { name: /Cancel/ })).toHaveLength(1);
   });
@@ -172,7 +172,7 @@ describe("thousands of questions of one call", () => {
   it("are drawn a few at a time; each that ends makes room", () => {
     ask(0);
     show(<CallPanel call={call} />);
-    expect(screen.getByText("3,000 questions wait for you")).toBeTruthy();
+    expect(screen.getByText("3,000 questions are waiting for you")).toBeTruthy();
     expect(drawn()).toEqual(["q0", "q1", "q2", "q3", "q4"]);
     expect(screen.getByText("2,995 more wait")).toBeTruthy();
     expect(screen.getByText("All questions").getAttribute("href")).toBe("/questions");

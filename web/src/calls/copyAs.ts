@@ -1,5 +1,5 @@
-// A call in other words: for a terminal, for Python, for curl, as JSON-RPC. No secret is in them:
-// where one is needed, the name of an environment variable stands.
+// A call as a shell command, Python, curl or JSON-RPC. Secrets are replaced by environment
+// variables.
 import type { CallView, ServerView } from "../api/types";
 import { isStateless, withEnvelope } from "../state/protocol";
 import { pretty } from "../values/json";
@@ -7,7 +7,7 @@ import { isObject, type JsonObject } from "../values/jsonObject";
 
 type Known = ServerView | undefined;
 
-// What a terminal or a reader would take for something else: ESC, new lines, changes of direction.
+// Characters that a terminal or reader would misinterpret: ESC, line breaks, direction changes.
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
 
 /** The bytes of a character for `$'…'`. */
@@ -17,7 +17,7 @@ const escaped = (character: string): string =>
     (byte) => `\\x${byte.toString(16).padStart(2, "0")}`,
   ).join("");
 
-/** A word of a shell. A server's names are in these, and nothing in them may act when pasted. */
+/** Quotes a shell word. Names come from servers, and nothing in them may execute when pasted. */
 export function shellQuote(text: string): string {
   if (/^[\w@%+=:,./-]+$/.test(text)) return text;
   if (!UNSEEN.test(text)) return `'${text.replaceAll("'", "'\\''")}'`;
@@ -43,18 +43,18 @@ export function pythonLiteral(value: unknown, indent = ""): string {
 /** The environment variable that holds the value of a header: X-Api-Key is in X_API_KEY. */
 const variable = (header: string): string => header.toUpperCase().replace(/[^A-Z0-9]+/g, "_");
 
-/** Whether a header's name may stand in a command: it is no program, and gives a variable's name. */
+/** Whether a header's name is safe in a command and gives a variable name. */
 const isPlain = (header: string): boolean => /^[\w.-]+$/.test(header);
 
 /** The headers that every request to a server has, and those of this call alone. */
 const headerNames = (call: CallView, server: Known): string[] =>
   server?.url ? [...new Set([...server.header_names, ...Object.keys(call.headers)])] : [];
 
-/** Whether a call can be written as a command: not if a header has an odd name. */
+/** Whether a call can be written as a command: not if a header's name is unsafe. */
 export const isSafeCommand = (call: CallView, server: Known): boolean =>
   headerNames(call, server).every(isPlain);
 
-/** Headers as words of a shell, whose values are in variables. */
+/** Headers as shell words, with values from variables. */
 const headerWords = (names: string[]): string[] =>
   names.filter(isPlain).map((name) => `"${name}: $${variable(name)}"`);
 
@@ -65,7 +65,7 @@ const headerOptions = (names: string[]): string =>
     .map((word) => ` -H ${word}`)
     .join("");
 
-/** A server as the command line knows it: what goes before the other words, and what after. */
+/** How the command line names a server: words before and after the others. */
 function target(call: CallView, server: Known): { before: string; after: string } {
   const { kind, scope, path } = server?.source ?? { kind: "", scope: "user", path: "" };
   if (!server || path || kind === "built-in") {
@@ -73,7 +73,7 @@ function target(call: CallView, server: Known): { before: string; after: string 
     const config = scope === "given" && path ? ` --config ${shellQuote(path)}` : "";
     return { before: ` ${shellQuote(call.server_id)}`, after: headers + config };
   }
-  // It stands in no file, so that its name means nothing to another process.
+  // It is not in a file, so its name means nothing to another process.
   const cwd = server.cwd ? ` --cwd ${shellQuote(server.cwd)}` : "";
   if (!server.url)
     return { before: "", after: `${cwd} -- ${(server.command ?? []).map(shellQuote).join(" ")}` };
@@ -87,7 +87,7 @@ function wordsOf(call: CallView, request: unknown): [string, string] {
   const params = isObject(request) ? request : {};
   const meta = params._meta === undefined ? "" : ` --meta ${json(params._meta)}`;
   const given = params.arguments ?? {};
-  // A name that would be taken for an option stands within JSON.
+  // A name that looks like an option is passed within JSON.
   if (call.name.startsWith("-")) return ["request", `${shellQuote(call.method)} ${json(params)}`];
   if (call.kind === "tool" && isObject(given)) {
     const ttl = isObject(params.task) ? Number(params.task.ttl) / 1000 : null;
@@ -113,7 +113,7 @@ export function asCommand(call: CallView, request: unknown, server: Known): stri
 const environDict = (names: string[], nameOf: (name: string) => string): string =>
   `{${names.map((name) => `${JSON.stringify(name)}: os.environ[${JSON.stringify(nameOf(name))}]`).join(", ")}}`;
 
-/** How a client is connected, as the words of a Python call. */
+/** The arguments of `mcplens.connect()`. */
 function connectArguments(server: Known, serverId: string): string {
   const words = [
     server?.url ? JSON.stringify(server.url) : pythonLiteral(server?.command ?? serverId),
@@ -126,7 +126,7 @@ function connectArguments(server: Known, serverId: string): string {
   return words.join(", ");
 }
 
-/** What was given for one call alone. */
+/** Options of this call alone. */
 function optionsOf(call: CallView, server: Known): string[] {
   const words: string[] = [];
   if (server?.url && Object.keys(call.headers).length)

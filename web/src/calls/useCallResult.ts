@@ -20,7 +20,7 @@ interface FetchedResult {
   isExact: boolean;
 }
 
-// Large results that were looked at last; the parts of a panel share one answer.
+// Cache of the last large results; the parts of a panel share one response.
 const HELD = 3;
 const held = new Map<string, Promise<FetchedResult>>();
 
@@ -58,7 +58,7 @@ export function useCallResult(call: CallView): CallResult {
   if (!isThere) return near;
   const mine = far?.id === call_id ? far : null;
   if (mine && "got" in mine) {
-    // The same value again would only be drawn anew.
+    // Keep the same value to avoid a re-render.
     const value = mine.got.isExact || result == null ? mine.got.value : result;
     return { value, text: mine.got.text, isLoading: false, problem: null };
   }

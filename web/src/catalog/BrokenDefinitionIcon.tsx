@@ -1,4 +1,4 @@
-// Marks what a server offers and describes wrongly.
+// Marks an item whose definition is invalid.
 import { Icon } from "../components/Icon";
 import css from "./BrokenDefinitionIcon.module.css";
 

@@ -1,4 +1,4 @@
-// Which of the calls of one tool, prompt or resource is looked at.
+// Selects one of the calls of a tool, prompt or resource.
 import { Select } from "@mantine/core";
 import { memo } from "react";
 import type { CallView } from "../api/types";
@@ -17,7 +17,7 @@ interface Props {
   onChoose(callId: string): void;
 }
 
-/** There from the first call on, so that the second does not move what is below. */
+/** Shown from the first call on, so that the second call does not shift the layout. */
 function Chooser({ calls, current, onChoose }: Props) {
   if (!calls.length) return null;
   return (
@@ -26,7 +26,7 @@ function Chooser({ calls, current, onChoose }: Props) {
         aria-label="Which call"
         className="grow"
         allowDeselect={false}
-        // Hundreds of calls are in the document only while they are chosen from.
+        // Hundreds of options are in the document only while the dropdown is open.
         comboboxProps={{ keepMounted: false }}
         data={calls.map((call) => ({ value: call.call_id, label: wordsOf(call) }))}
         value={current?.call_id ?? null}

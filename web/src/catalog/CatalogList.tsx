@@ -1,4 +1,4 @@
-// The tools or prompts of a server: search, how the list stands, and the rows.
+// The tools or prompts of a server: search, status of the list, and the rows.
 import { type ReactNode, useDeferredValue, useMemo, useRef } from "react";
 import { EmptyState } from "../components/EmptyState";
 import { focusList } from "../components/EventList";
@@ -14,11 +14,11 @@ import { ListToolbar } from "./ListToolbar";
 import { useListFilter } from "./useListFilter";
 import { useSelectItem } from "./useSelectItem";
 
-/** What a list is narrowed and ordered by besides its text. */
+/** A filter and order beside the text search. */
 export interface ExtraFilter<T> {
-  /** The same as long as it does the same. */
+  /** Referentially stable while the filter does not change. */
   of(items: Item<T>[]): Item<T>[];
-  /** What it leaves, in words; null where it hides nothing. */
+  /** Description of what is shown; null where nothing is hidden. */
   words: string | null;
   onClear(): void;
 }
@@ -46,7 +46,7 @@ interface NothingProps {
 
 function NoItems({ text, words, onClear }: NothingProps) {
   if (words === null) return <NoSearchMatches text={text} onClear={onClear} />;
-  const title = text.trim() ? `Nothing matches “${visible(text.trim())}”` : "Nothing fits";
+  const title = text.trim() ? `Nothing matches “${visible(text.trim())}”` : "No matches";
   return (
     <NoMatches title={title} onClear={onClear}>
       {words}
@@ -69,7 +69,7 @@ export function CatalogList<T>(props: Props<T>) {
   const marks = useChangeMarks(serverId, kind, list, chosen);
   const place = useRef<HTMLDivElement>(null);
   const open = (isStep: boolean): void => {
-    // Keys may come before what was typed last is drawn.
+    // A key may be pressed before the last input is rendered.
     const found = matchingItems(items, text);
     const [first] = narrow ? narrow(found) : found;
     if (first) choose(first, isStep);

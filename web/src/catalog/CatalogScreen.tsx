@@ -1,4 +1,4 @@
-// The frame of a screen that shows what a server offers: a list, and what is chosen from it.
+// Layout of the tools, resources and prompts screens: a list, and the selected item beside it.
 import { Button } from "@mantine/core";
 import type { ReactNode } from "react";
 import { Link } from "react-router";
@@ -15,7 +15,7 @@ import { useHasCalls } from "./useItemCalls";
 interface Props {
   kind: "tools" | "resources" | "prompts";
   calls: CallView["kind"];
-  /** Of the list. */
+  /** Widths of the list. */
   widths: { initial: number; least: number; most: number };
   isAnyChosen: boolean;
   list(server: ServerView): ReactNode;
@@ -29,7 +29,7 @@ export function CatalogScreen({ kind, calls, widths, isAnyChosen, list, chosen }
   const { isThere } = useList(serverId, kind);
   const hasCalls = useHasCalls(serverId, calls);
   const isConnected = server?.state === "CONNECTED";
-  // What was there stays when a server dies: its list, its calls, what was typed.
+  // The list, the calls and typed input stay when a server exits.
   if (!server || (!isConnected && !isThere && !hasCalls))
     return <NotConnected server={server} icon={kind} />;
   if (isConnected && !offers(server.capabilities, kind)) {

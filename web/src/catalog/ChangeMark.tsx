@@ -8,7 +8,7 @@ import css from "./ChangeMark.module.css";
 type Word = "new" | "changed";
 type Marks = ReadonlyMap<string, Word>;
 
-/** What was opened since the change of this moment. */
+/** Items that were opened since the change at this time. */
 interface Opened {
   at: number;
   keys: string[];

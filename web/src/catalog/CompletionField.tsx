@@ -9,12 +9,12 @@ interface Props extends CompletionArgument {
   title?: string;
   description?: string;
   isRequired?: boolean;
-  /** What is wrong with it. */
+  /** Validation error. */
   problem?: string | undefined;
-  /** It takes line breaks. */
+  /** Multi-line input. */
   isLong?: boolean;
   onChange(value: string): void;
-  /** It can be done without. */
+  /** Set for optional arguments that can be removed. */
   onRemove?(): void;
 }
 
@@ -44,7 +44,7 @@ export function CompletionField({
   const { found, ask } = useCompletions(argument);
   const combobox = useCombobox({ onDropdownClose: () => combobox.resetSelectedOption() });
   const value = values[name] ?? "";
-  // What stands there already is no suggestion, and would only cover what comes below.
+  // The current value is not a suggestion; a dropdown with only that would just cover the page.
   const isOpen = combobox.dropdownOpened && found.values.some((one) => one !== value);
   const field = {
     label: named(name, title),
@@ -66,7 +66,7 @@ export function CompletionField({
     onKeyDown: (event: KeyboardEvent) => {
       const isRun = event.key === "Enter" && (event.ctrlKey || event.metaKey);
       if (!isRun && event.key !== "Escape") return;
-      // What is run is what was typed, not what the arrow keys stand on.
+      // Run with the typed value, not with the highlighted suggestion.
       combobox.resetSelectedOption();
       combobox.closeDropdown();
     },
@@ -82,12 +82,12 @@ export function CompletionField({
     <div>
       <Combobox store={combobox} onOptionSubmit={pick}>
         <Combobox.Target
-          // Among lines the arrow keys move, unless there is something to choose.
+          // In multi-line text the arrow keys move the caret, unless suggestions are shown.
           withKeyboardNavigation={!isLong || isOpen}
           withExpandedAttribute={!isLong}
           autoComplete="off"
         >
-          {/* Its role stays that of a text: a combobox has one line. */}
+          {/* A textarea keeps the textbox role: a combobox has a single line. */}
           {isLong ? <Textarea {...field} autosize maxRows={12} /> : <TextInput {...field} />}
         </Combobox.Target>
         <Combobox.Dropdown hidden={!isOpen}>

@@ -1,7 +1,7 @@
 import { useState } from "react";
 import { JsonTree } from "../components/JsonTree";
 
-/** What the server sent of a thing in its list, for who wants to see it. */
+/** An item's definition as the server listed it, collapsed. */
 export function Definition({ listed }: { listed: unknown }) {
   const [isOpen, setOpen] = useState(false);
   if (listed === undefined) return null;

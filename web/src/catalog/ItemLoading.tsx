@@ -8,7 +8,7 @@ interface Props {
   screen: "tools" | "resources" | "prompts";
 }
 
-/** In place of what a list does not have, while the rest of the list is on its way. */
+/** Shown for an item that is not in the loaded part of a list, while the rest is loading. */
 export function ItemLoading({ name, serverId, screen }: Props) {
   const back = (
     <Link to={pathTo(serverId, screen)} className="narrow-only">
@@ -17,7 +17,7 @@ export function ItemLoading({ name, serverId, screen }: Props) {
   );
   return (
     <EmptyState icon={screen} title={`Looking for ${name}`} action={back}>
-      It is not in what came of the list so far.
+      It is not in the part of the list that has loaded so far.
     </EmptyState>
   );
 }

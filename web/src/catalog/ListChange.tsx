@@ -1,4 +1,4 @@
-// That a server changed a list of its own accord, and what it changed.
+// Notice that the server changed a list, with the changed items.
 import { Badge, Popover, UnstyledButton } from "@mantine/core";
 import { useState } from "react";
 import { Link } from "react-router";
@@ -24,7 +24,7 @@ const pathOf = (serverId: string, kind: ListKind, key: string): string =>
 interface GroupProps {
   what: string;
   group: NamesView;
-  /** Undefined for what is no longer there. */
+  /** Undefined for removed items. */
   path?(name: string): string;
   onGo(): void;
 }
@@ -64,7 +64,7 @@ function Groups({ serverId, kind, change, onGo }: GroupsProps) {
   const { at, added, changed, removed } = change;
   const isSame = added.count + changed.count + removed.count === 0;
   const path = (name: string): string => pathOf(serverId, kind, name);
-  // By Tab, too: what is removed has no links to scroll by.
+  // Focusable, so that it can be scrolled by keyboard: removed items have no links.
   return (
     <section className={css.groups} aria-label="What changed" tabIndex={0}>
       <span className="dim">
@@ -82,7 +82,7 @@ export function ListChange({ serverId, kind, list }: Props) {
   const { is_changed = false, fetched = 0 } = list.summary ?? {};
   if (!is_changed) return null;
   const told = `changed, refreshed at ${formatTime(fetched, false)}`;
-  // It is not known where only some of the list was there before, and until the new list comes.
+  // The difference is unknown if only a part was loaded before, or until the new list has loaded.
   if (!list.change || list.fetched !== fetched)
     return (
       <Badge color="yellow" title="The server said that the list changed">

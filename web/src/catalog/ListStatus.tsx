@@ -1,4 +1,4 @@
-// How a list stands: how many items in how many pages, what is waited for, what more there is.
+// Status of a list: items, pages, the pending request, and whether there are more pages.
 import { Button, Switch } from "@mantine/core";
 import type { ListKind } from "../api/types";
 import { ErrorNote } from "../components/ErrorNote";
@@ -23,11 +23,11 @@ interface Props {
   kind: ListKind;
   list: List;
   shown: number;
-  /** Offers the choice between one page at a time and all. */
+  /** Shows the switch between loading page by page and loading all. */
   hasSwitch?: boolean;
 }
 
-/** How much there is, in words. */
+/** Number of items and pages as text. */
 export function listSizeLabel(kind: ListKind, list: List, shown: number): string {
   const { items, summary } = list;
   if (!summary?.fetched) return "Not fetched";
@@ -35,7 +35,7 @@ export function listSizeLabel(kind: ListKind, list: List, shown: number): string
   const all = pluralize(total, NAMES[kind].noun);
   const part = shown < items.length ? `${shown.toLocaleString("en")} of ${all}` : all;
   const pages = summary.pages > 0 ? ` in ${pluralize(summary.pages, "page")}` : "";
-  return `${part}${pages}${summary.next_cursor === null ? "" : ", more to come"}`;
+  return `${part}${pages}${summary.next_cursor === null ? "" : ", more available"}`;
 }
 
 function PageProgress({ kind, list }: Pick<Props, "kind" | "list">) {
@@ -98,12 +98,15 @@ export function ListStatus({ serverId, kind, list, shown, hasSwitch }: Props) {
   const isWaiting = list.summary ? list.summary.asked !== null : list.isLoading;
   const { next_cursor: cursor = null } = list.summary ?? {};
   const stop = (): void =>
-    void withErrorToast("It was not stopped", command("StopList", { server_id: serverId, kind }));
+    void withErrorToast(
+      "The list could not be cancelled",
+      command("StopList", { server_id: serverId, kind }),
+    );
   return (
     <>
       <div className={css.status}>
         <span className={css.words}>
-          {/* Told aloud: that it is waited for, and what came, but not every tick between. */}
+          {/* Announced by screen readers: start and end of the wait, but not every tick. */}
           <span role="status">
             {isWaiting ? (
               <span className="sr">Waiting for {NAMES[kind].method}</span>
@@ -130,7 +133,7 @@ export function ListStatus({ serverId, kind, list, shown, hasSwitch }: Props) {
         <div className={css.error}>
           <ErrorNote
             error={list.error}
-            title={`${NAMES[kind].method} failed${list.items.length ? "; what came before stays" : ""}`}
+            title={`${NAMES[kind].method} failed${list.items.length ? "; the earlier pages are kept" : ""}`}
             action={
               isConnected && (
                 <Button

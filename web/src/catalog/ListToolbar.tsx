@@ -1,4 +1,4 @@
-// Above a server's lists: search, and fetch again.
+// Toolbar above a server's lists: search and refresh.
 import { ActionIcon, Tooltip } from "@mantine/core";
 import type { ListKind } from "../api/types";
 import { Icon } from "../components/Icon";
@@ -13,9 +13,9 @@ interface Props {
   noun: string;
   text: string;
   onText(text: string): void;
-  /** Opens the first hit. */
+  /** Opens the first match. */
   onEnter(): void;
-  /** Goes into the list. */
+  /** Moves the focus into the list. */
   onDown(): void;
 }
 

@@ -58,7 +58,7 @@ it("says so, with the time if that is known", () => {
     wrapper: MantineProvider,
   });
   const told = (): string | null => screen.getByRole("status").textContent;
-  expect(told()).toBe("Not in the server's list. You can try it all the same.");
+  expect(told()).toBe("Not in the server's list. You can try it anyway.");
   rerender(<NotListed missing={{ since: 9 }} />);
   expect(told()).toContain(`It was removed at ${formatTime(9, false)}.`);
   rerender(<NotListed missing={null} />);

@@ -4,11 +4,11 @@ import type { List } from "../state/lists";
 import { formatTime } from "../values/format";
 
 export interface MissingItem {
-  /** When a list came that no longer had it; null if none of those before had it, either. */
+  /** When a list without it was fetched; null if it was never listed. */
   since: number | null;
 }
 
-/** Whether all of a list is here: what it does not have now is not in it. */
+/** Whether a list is loaded completely, so that an absent item is really missing. */
 export const isFullyLoaded = ({ summary, isLoading, error, fetched, count }: List): boolean =>
   summary !== null &&
   summary.fetched > 0 &&
@@ -19,10 +19,10 @@ export const isFullyLoaded = ({ summary, isLoading, error, fetched, count }: Lis
   fetched === summary.fetched &&
   count >= summary.count;
 
-// By what was looked at: since when it is missing, or null while it is listed.
+// By item key: since when it is missing, or null while it is listed.
 const last = new Map<string, number | null>();
 
-/** Whether something that is looked at, by a key of its own, is missing from a list. */
+/** Whether the shown item is missing from its list. */
 export function findMissing(list: List, key: string, isListed: boolean): MissingItem | null {
   if (isListed) last.set(key, null);
   if (isListed || !isFullyLoaded(list)) return null;
@@ -30,16 +30,16 @@ export function findMissing(list: List, key: string, isListed: boolean): Missing
   return { since: last.get(key) ?? null };
 }
 
-/** Says that something is not in the server's list; it can be tried all the same. */
+/** Says that an item is not in the server's list, but can still be tried. */
 export function NotListed({ missing }: { missing: MissingItem | null }) {
   return (
-    // Without a box of its own: while it is empty it must not part what is around it.
+    // No box of its own: while empty it must not separate its neighbors.
     <div role="status" style={{ display: "contents" }}>
       {missing && (
         <Callout tone="info">
           Not in the server's list.{" "}
           {missing.since !== null && `It was removed at ${formatTime(missing.since, false)}. `}
-          You can try it all the same.
+          You can try it anyway.
         </Callout>
       )}
     </div>

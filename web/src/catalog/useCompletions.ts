@@ -1,31 +1,31 @@
-// What a server suggests for an argument of a prompt or a variable of a template.
+// Completions (completion/complete) for an argument of a prompt or a variable of a template.
 import { useDebouncedCallback } from "@mantine/hooks";
 import { useRef, useState } from "react";
 import type { CompletionView, ServerView } from "../api/types";
 import { command } from "../state/commands";
 import { errorViewOf } from "../state/toasts";
 
-// Typing goes on; the server is asked when it pauses.
+// Debounce: the server is asked when typing pauses.
 const PAUSE_MS = 200;
 
 export interface CompletionArgument {
   server: ServerView;
   reference: Record<string, string>;
   name: string;
-  /** Of all arguments. */
+  /** Values of all arguments. */
   values: Record<string, string>;
 }
 
 export interface Completions {
   values: string[];
-  /** How much more there is, in words. */
+  /** How many more there are, as text. */
   more: string | null;
   problem: string | null;
 }
 
 const NONE: Completions = { values: [], more: null, problem: null };
 
-/** What a reply leaves out; the server may know how much that is. */
+/** How many completions a reply leaves out, if the server says. */
 export function remainingLabel({ values, total, has_more }: CompletionView): string | null {
   if (total !== null && total > values.length) return `${values.length} of ${total}`;
   return has_more ? `The first ${values.length}; there are more` : null;
@@ -53,7 +53,7 @@ export function useCompletions({ server, reference, name, values }: CompletionAr
     } catch (thrown) {
       next = { ...NONE, problem: errorViewOf(thrown).message };
     }
-    // An answer to what is no longer typed says nothing.
+    // Ignore the reply to an outdated input.
     if (asked === turn.current) setFound(next);
   }, PAUSE_MS);
   const ask = (value: string): void => {

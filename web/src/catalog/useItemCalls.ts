@@ -8,13 +8,13 @@ interface Calls {
   calls: CallView[];
   current: CallView | null;
   show(callId: string): void;
-  /** Whatever the address names, the newest call is shown from now on. */
+  /** From now on show the newest call, whatever the address names. */
   showNewest(): void;
 }
 
 const fromQuery = (query: URLSearchParams): Record<string, string> => Object.fromEntries(query);
 
-/** The calls of one thing of a list, newest first, and the one that the address names. */
+/** The calls of one item, newest first, and the one that the address names. */
 export function useItemCalls(serverId: string, kind: CallView["kind"], key: string): Calls {
   const all = useInspector((state) => state.calls);
   const [query, setQuery] = useSearchParams();
@@ -30,7 +30,7 @@ export function useItemCalls(serverId: string, kind: CallView["kind"], key: stri
     [all, serverId, kind, key],
   );
   const current = calls.find((call) => call.call_id === wanted) ?? calls[0] ?? null;
-  // The rest of the address says what stands beside the call.
+  // The other query parameters say what is shown beside the call.
   const show = useCallback(
     (callId: string) => setQuery((now) => ({ ...fromQuery(now), call: callId }), { replace: true }),
     [setQuery],

@@ -21,7 +21,7 @@ export function usePersistedFilter<V, T>(
   useEffect(() => {
     if (opened === before) return;
     const item = items.find((one) => one.key === opened);
-    // It may still come.
+    // It may still be loading.
     if (opened !== null && !item) return;
     setBefore(opened);
     if (item && !fits(item, value)) setValue(none);
@@ -32,7 +32,7 @@ export function usePersistedFilter<V, T>(
 const hasText = (item: Item<unknown>, text: string): boolean =>
   matchingItems([item], text).length > 0;
 
-/** The text that a list is searched by. */
+/** The search text of a list. */
 export const useListFilter = (
   name: string,
   opened: string | null,

@@ -4,10 +4,10 @@ import type { Item } from "../state/items";
 
 type Choose = (item: Item<unknown>, isStep: boolean) => void;
 
-/** Whether what is shown was come to by a key that may be pressed again at once. */
+/** Whether the current item was reached by an arrow key, so that more key presses may follow. */
 export const useIsKeyboardStep = (): boolean => useLocation().state?.isStep === true;
 
-/** Go to what is chosen in a list. Steps by keyboard through it are one entry of the history. */
+/** Navigates to the selected item. Keyboard steps through a list make one history entry. */
 export function useSelectItem(
   chosen: string | null,
   path: (item: Item<unknown>) => string,
@@ -15,7 +15,7 @@ export function useSelectItem(
   const navigate = useNavigate();
   const latest = useRef({ chosen, path });
   latest.current = { chosen, path };
-  // Keys may come faster than what they lead to is drawn.
+  // Keys may be pressed faster than the target is rendered.
   const isStepping = useRef(false);
   const { key } = useLocation();
   const wasStep = useIsKeyboardStep();

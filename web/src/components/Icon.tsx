@@ -1,4 +1,4 @@
-// Icons of our own on a 16 px grid, drawn with the colour of the text around them.
+// Icons on a 16 px grid, in the color of the surrounding text.
 const PATHS = {
   add: "M8 3v10M3 8h10",
   alert: "M8 2 15 14H1ZM8 6.5v3.5M8 12v.1",

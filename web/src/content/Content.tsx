@@ -1,4 +1,4 @@
-// One content block of any kind, as tools, prompts and messages carry it.
+// One MCP content block of any type.
 import { Badge, Button } from "@mantine/core";
 import { useNavigate } from "react-router";
 import { ErrorBoundary } from "../components/ErrorBoundary";
@@ -21,7 +21,7 @@ interface Props extends ContentSource {
 const text = (value: unknown): string | undefined =>
   typeof value === "string" ? value : undefined;
 
-/** Any value in a few words. */
+/** Any value as one line of text. */
 export const asOneLine = (value: unknown): string =>
   visible(isObject(value) || Array.isArray(value) ? JSON.stringify(value) : String(value));
 
@@ -92,7 +92,7 @@ function ResourceLink({ block, serverId }: { block: JsonObject; serverId: string
   );
 }
 
-/** What a server says of a resource or a content: for whom, how important. */
+/** Annotations of a resource or content block: audience, priority. */
 export function Annotations({ value }: { value: unknown }) {
   if (value === undefined) return null;
   if (!isObject(value)) return <Badge color="red">annotations: {asOneLine(value)}</Badge>;

@@ -1,9 +1,9 @@
-// A value that is not what the protocol wants: what is wrong with it, and the value itself.
+// A value that violates the protocol: what is wrong, and the value itself.
 import { Callout } from "../components/Callout";
 import { JsonTree } from "../components/JsonTree";
 import { ExactNumber } from "../values/exactJson";
 
-/** What a JSON value is, in words. */
+/** The type of a JSON value as text. */
 export function typeName(value: unknown): string {
   if (value === undefined) return "missing";
   if (value === null) return "null";
@@ -13,7 +13,7 @@ export function typeName(value: unknown): string {
   return typeof value === "boolean" ? `${value}` : `a ${typeof value}`;
 }
 
-/** What is wrong, in a sentence. */
+/** Sentence about a value of the wrong type. */
 export const typeMismatch = (name: string, value: unknown, wanted: string): string =>
   `${name} is ${typeName(value)}; the protocol wants ${wanted}.`;
 

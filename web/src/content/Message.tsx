@@ -1,4 +1,4 @@
-// A message of a conversation: who says it, and its content of every kind.
+// A message of a conversation: role and content blocks.
 import { Badge } from "@mantine/core";
 import type { ContentSource } from "../components/Media";
 import { visible } from "../values/hiddenCharacters";

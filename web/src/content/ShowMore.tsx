@@ -9,7 +9,7 @@ const STEP = 100;
 interface Props<T> {
   items: readonly T[];
   render(item: T, index: number): ReactNode;
-  /** What one of them is called. */
+  /** Singular noun for an item. */
   noun?: string;
   /** Wraps the button where the parent allows only certain elements, as in a table. */
   wrapButton?(more: ReactNode): ReactNode;

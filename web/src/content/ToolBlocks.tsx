@@ -1,4 +1,4 @@
-// What a model wants of a tool, and what the tool said, as messages of a conversation carry it.
+// tool_use and tool_result blocks of sampling messages.
 import { Badge } from "@mantine/core";
 import { JsonTree } from "../components/JsonTree";
 import type { ContentSource } from "../components/Media";

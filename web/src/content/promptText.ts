@@ -1,4 +1,4 @@
-// The text in the messages of a prompt, without all that is around it. Pure.
+// The plain text of a prompt's messages.
 import { isObject } from "../values/jsonObject";
 
 function textIn(block: unknown): string[] {

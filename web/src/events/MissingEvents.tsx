@@ -1,4 +1,4 @@
-// What a page lacks of the run that it shows, above rows of any kind.
+// Notices about events of a run that the page has not loaded, for Traffic, Logs and the monitor.
 import { Button } from "@mantine/core";
 import { type ReactNode, useState, useSyncExternalStore } from "react";
 import { type BackfillState, fillGap } from "../state/backfill";
@@ -33,7 +33,7 @@ const ReadingNotice = () => (
   </div>
 );
 
-/** How far the run that is read from the recording has come. */
+/** Loading state of a recorded run. */
 export function RecordedRunStatus({ recorded }: { recorded: RecordedRun }) {
   const { ring, isLoading, problem, isCut } = recorded;
   return (
@@ -50,7 +50,7 @@ export function RecordedRunStatus({ recorded }: { recorded: RecordedRun }) {
   );
 }
 
-/** What a slow browser was not sent. */
+/** Events that were not sent because the browser was too slow. */
 function SkippedEvents({ runId }: { runId: string }) {
   const ring = useRing();
   const [isBusy, setBusy] = useState(false);
@@ -60,20 +60,19 @@ function SkippedEvents({ runId }: { runId: string }) {
     const work = async (): Promise<void> => {
       for (const gap of gaps) await fillGap(ring, runId, gap);
     };
-    await withErrorToast("They could not be loaded", work());
+    await withErrorToast("The events could not be loaded", work());
     setBusy(false);
   };
   if (!gaps.length) return null;
   const count = gaps.reduce((sum, gap: Gap) => sum + gap.last_seq - gap.first_seq + 1, 0);
   return (
     <NoticeLine button="Load them from the recording" isBusy={isBusy} onClick={() => void fill()}>
-      {pluralize(count, "event was", "events were")} not sent to this page: it was too slow for
-      them.
+      {pluralize(count, "event was", "events were")} not sent to this page because it was too slow.
     </NoticeLine>
   );
 }
 
-/** What is older than a full page holds. */
+/** Events that were dropped because the ring is full. */
 function DroppedEvents() {
   const ring = useRing();
   const count = useSyncExternalStore(ring.subscribe, () => {
@@ -99,7 +98,7 @@ export function MissingEvents({
     <>
       {backfill.isLoading && <ReadingNotice />}
       {backfill.problem && (
-        <div className="toolbar">What is older cannot be shown: {backfill.problem}</div>
+        <div className="toolbar">Older events cannot be loaded: {backfill.problem}</div>
       )}
       {runId !== null && <SkippedEvents runId={runId} />}
       <DroppedEvents />

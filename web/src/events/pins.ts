@@ -1,4 +1,4 @@
-// Events that are pinned with a label; mcplens keeps them across restarts.
+// Pinned events with their labels; mcplens keeps them across restarts.
 import { useEffect } from "react";
 import { create } from "zustand";
 import type { EventView, PinView } from "../api/types";
@@ -24,7 +24,7 @@ export function setPins(list: PinView[]): void {
   });
 }
 
-/** Ask for the pins when a screen opens, and when the page is linked anew. */
+/** Loads the pins when a screen opens and after a reconnect. */
 export function useLoadedPins(): void {
   const isLinked = useInspector((state) => state.link.state === "open");
   useEffect(() => {
@@ -35,10 +35,10 @@ export function useLoadedPins(): void {
 
 export async function pin({ run_id, seq }: EventView, label: string): Promise<void> {
   const done = command("Pin", { run_id, seq, label });
-  await withErrorToast("It was not pinned", done.then(setPins));
+  await withErrorToast("The event could not be pinned", done.then(setPins));
 }
 
 export async function unpin({ run_id, seq }: EventView): Promise<void> {
   const done = command("Unpin", { run_id, seq });
-  await withErrorToast("The pin was not taken away", done.then(setPins));
+  await withErrorToast("The pin could not be removed", done.then(setPins));
 }

@@ -1,4 +1,4 @@
-// An event by its number: from the rows, kept by a pin, or from the recording.
+// Looks up an event by seq: in the ring, among the pins, or in the recording.
 import type { EventView } from "../api/types";
 import type { EventRing } from "../state/events";
 import { useWholeEvent } from "../state/wholeEvent";
@@ -6,7 +6,7 @@ import { usePins } from "./pins";
 
 interface EventLookup {
   event?: EventView;
-  /** Why there is none. */
+  /** Why it was not found. */
   problem?: string;
 }
 

@@ -1,5 +1,5 @@
-// Arguments as a form or as JSON, switched at any time. The text is the one truth: the form reads
-// it and writes it, so nothing is lost either way, and what is half typed stays as it is.
+// Edits arguments as a form or as JSON. The JSON text is the source of truth: the form reads and
+// writes it, so switching loses nothing.
 import { SegmentedControl } from "@mantine/core";
 import { useEffect, useMemo, useRef, useState } from "react";
 import { CodeEditor } from "../components/CodeEditor";
@@ -22,7 +22,7 @@ export interface Arguments {
   /** Null until anything was typed or filled in. */
   text: string | null;
   mode: "form" | "json";
-  /** What is typed in fields of the form and is no value yet, by JSON pointer. */
+  /** Partial input of form fields that is not a valid value yet, by JSON pointer. */
   partial?: PartialInputs;
 }
 
@@ -36,7 +36,7 @@ interface Props {
   sendsHeaders?: boolean;
   value: Arguments;
   findings: Finding[];
-  /** How often they were refused for what is wrong with them. */
+  /** How often they were refused because they are invalid. */
   refused?: number;
   onChange(value: Arguments): void;
 }
@@ -60,14 +60,14 @@ function initialText(module: typeof import("./SchemaForm"), plan: FormPlan): str
   }
 }
 
-/** What a form of this schema begins with, once its code is there. */
+/** Initial arguments of a schema, after loading the form module. */
 export const initialArguments = async (schema: unknown): Promise<string> =>
   initialText(await formModule.load(), planForm(schema));
 
 function useFormPlan(schema: unknown, sendsHeaders: boolean): [FormPlan, (why: string) => void] {
   const [broken, setBroken] = useState<{ schema: unknown; why: string } | null>(null);
   const plan = useMemo(() => planForm(schema, sendsHeaders), [schema, sendsHeaders]);
-  const note = `This schema cannot be drawn as a form: ${broken?.why}. Write the arguments as JSON.`;
+  const note = `This schema cannot be shown as a form: ${broken?.why}. Write the arguments as JSON.`;
   return [
     broken?.schema === schema && broken ? { kind: "json", note } : plan,
     (why) => setBroken({ schema, why }),
@@ -80,7 +80,7 @@ export function ArgumentsEditor(props: Props) {
   const place = useFocusInvalid(refused);
   const module = useModule(formModule);
   const [plan, setBroken] = useFormPlan(schema, sendsHeaders);
-  // The defaults are filled in as soon as the form's code is there, whichever way is shown.
+  // Defaults are filled in as soon as the form module is loaded, in either mode.
   useEffect(() => {
     if (value.text === null && module) onChange({ ...value, text: initialText(module, plan) });
   }, [value, module, plan, onChange]);
@@ -128,7 +128,7 @@ function ExtraArguments({ names }: { names: string[] }) {
   if (names.length === 0) return null;
   return (
     <p className="dim" role="status">
-      Sent as well, though the form has no field for it: {names.join(", ")}. See JSON.
+      Also sent, although the form has no field for it: {names.join(", ")}. See JSON.
     </p>
   );
 }
@@ -140,10 +140,10 @@ function ArgumentsForm({ name, value, findings, onChange, plan }: Props & { plan
     () => (problem ? undefined : (JSON.parse(value.text ?? "{}") as unknown)),
     [problem, value.text],
   );
-  // One key stroke may change a value and what is half typed, each by itself.
+  // One key stroke may change the value and the partial input separately.
   const latest = useRef(value);
   latest.current = value;
-  // Fields remember how their value came about; one from outside is drawn anew.
+  // Fields hold internal state; a value from outside remounts the form.
   const written = useRef({ text: value.text, version: 0 });
   if (written.current.text !== value.text)
     written.current = { text: value.text, version: written.current.version + 1 };
@@ -160,7 +160,7 @@ function ArgumentsForm({ name, value, findings, onChange, plan }: Props & { plan
   if (problem)
     return (
       <p className="dim" role="status">
-        {problem}, so the form cannot show it. It is kept: switch back to JSON to go on.
+        {problem}, so the form cannot show it. Nothing is lost: switch back to JSON.
       </p>
     );
   const unseen = <ExtraArguments names={namesWithoutField(plan, data)} />;

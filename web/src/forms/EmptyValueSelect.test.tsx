@@ -10,7 +10,7 @@ import { box, field, one, paste, renderForm, toForm, toJson, type } from "./test
 vi.mock("../components/CodeEditor");
 vi.setConfig({ testTimeout: 60_000 });
 
-const choice = (): HTMLSelectElement | null => screen.queryByLabelText("While it is empty");
+const choice = (): HTMLSelectElement | null => screen.queryByLabelText("When empty");
 const says = (): string | undefined => choice()?.selectedOptions[0]?.textContent ?? undefined;
 const offers = (): string[] => [...(choice()?.options ?? [])].map((option) => option.text);
 const choose = (words: string): Promise<void> =>
@@ -87,7 +87,7 @@ describe("an empty field", () => {
     await userEvent.click(screen.getByRole("button", { name: "Send an empty text" }));
     expect(page.sent()).toEqual({ it: "" });
     expect(says()).toBe("Sent as empty text");
-    expect(screen.queryByLabelText("What breaks the schema")).toBeNull();
+    expect(screen.queryByLabelText("Schema violations")).toBeNull();
     expect(screen.queryByRole("button", { name: "Send an empty text" })).toBeNull();
   });
   it("offers no empty text where it would break the schema", async () => {
@@ -116,7 +116,7 @@ describe("an empty field", () => {
       { type: "object", properties },
       { start: { text: '{"flag": false, "list": [], "object": {}}', mode: "form" } },
     );
-    const all = screen.getAllByLabelText<HTMLSelectElement>("While it is empty");
+    const all = screen.getAllByLabelText<HTMLSelectElement>("When empty");
     const words = all.map((select) => select.selectedOptions[0]?.text);
     expect(words).toContain("Sent as false");
     expect(words).toContain("Sent as an empty list");

@@ -1,5 +1,5 @@
-// What a field sends while it is empty, and the choice of it: out of the way until one is at the
-// field, unless it sends more than nothing.
+// Select for what an empty field sends (nothing, an empty value, or null). Hidden until hover or
+// focus, unless it sends something.
 import { Button } from "@mantine/core";
 import type { ReactNode } from "react";
 import css from "./SchemaForm.module.css";
@@ -23,7 +23,7 @@ const EMPTY_OF: Readonly<Record<string, [unknown, string]>> = {
   boolean: [false, "Sent as false"],
 };
 
-/** What kind of nothing a value is; null if it is something. */
+/** Which empty value this is; null if it is not empty. */
 export function emptyKind(value: unknown): EmptyValue | null {
   if (value === undefined) return "nothing";
   if (value === null) return "null";
@@ -38,11 +38,11 @@ export function emptyKind(value: unknown): EmptyValue | null {
 const emptyValue = (schema: Schema): [unknown, string] | undefined =>
   schema[CHOICES] ? undefined : EMPTY_OF[String(schema.type)];
 
-/** Null is one of its choices. */
+/** Whether null is one of its choices. */
 const hasNull = ({ enum: values, oneOf }: Schema): boolean =>
   (Array.isArray(values) && values.includes(null)) || (Array.isArray(oneOf) && oneOf.some(isNull));
 
-/** What this field may send while it is empty, what it sends now among them. */
+/** The empty values that this field may send, including the current one. */
 export function emptyChoices(schema: Schema, now: EmptyValue): EmptyValue[] {
   const can: Record<EmptyValue, boolean> = {
     nothing: !schema[LIST_ITEM],
@@ -62,23 +62,20 @@ function emptyLabel(schema: Schema, empty: EmptyValue): string {
   return (empty === "empty" && emptyValue(schema)?.[1]) || "Sent as null";
 }
 
-/**
- * Whether it goes without saying: nothing is sent for a field that nobody filled in, and what has
- * to be there is there.
- */
+/** Whether the choice is the expected one and needs no attention. */
 function isExpected(schema: Schema, now: EmptyValue, isRequired: boolean): boolean {
   return now === "nothing" || (now === "empty" && isRequired && schema.type !== "string");
 }
 
 interface Props {
-  /** Of the control whose label tells the choice from the others. */
+  /** Id of the control whose label describes the select. */
   id: string;
   schema: object;
   value: unknown;
   required?: boolean | undefined;
-  /** Not to be changed at all. */
+  /** Disabled or read-only. */
   isOff?: boolean | undefined;
-  /** It holds something, whatever the value looks like. */
+  /** The field is not empty, whatever the value. */
   isFilled?: boolean;
   onChange(value: unknown): void;
 }
@@ -94,7 +91,7 @@ export function EmptyValueSelect(props: Props) {
     <select
       className={css.sentAs}
       data-plain={isExpected(drawn, now, required) || undefined}
-      aria-label="While it is empty"
+      aria-label="When empty"
       aria-describedby={`${id}-label`}
       value={now}
       onChange={(event) => onChange(valueFor(drawn, event.currentTarget.value as EmptyValue))}
@@ -113,7 +110,7 @@ interface FieldProps extends Props {
   children: ReactNode;
 }
 
-/** A control, and beside it what it sends while it is empty. */
+/** A control with its empty-value select. */
 export function EmptyValueField({ rawErrors, children, ...props }: FieldProps) {
   const { schema, value, required, isOff, onChange } = props;
   const isMissing = value === undefined && required && !isOff && rawErrors?.length;

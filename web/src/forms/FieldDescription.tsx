@@ -1,11 +1,11 @@
-// What the server says of a value, and in a dim line what its schema says.
+// Description of a field, with a dim line that summarizes its schema.
 import type { ReactNode } from "react";
 import { visible } from "../values/hiddenCharacters";
 import css from "./SchemaForm.module.css";
 import type { Schema } from "./schema";
 import { storedSummary } from "./schemaSummary";
 
-/** Undefined if there is nothing to say, since an empty line would take room. */
+/** Undefined if empty, since an empty line would take space. */
 export function describeField(schema: object, more = ""): ReactNode {
   const { description } = schema as { description?: unknown };
   const said = [description, more].filter((line) => typeof line === "string" && line).join("\n");

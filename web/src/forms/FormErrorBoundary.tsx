@@ -1,4 +1,4 @@
-// Holds what a schema makes the form library throw, so that the page stays.
+// Catches errors that a schema causes in the form library.
 import { Component, type ReactNode } from "react";
 
 interface Props {

@@ -21,11 +21,11 @@ function errorsIn(errors: ErrorSchema | undefined, place = ""): string[] {
 
 function problemOf(text: string): string | null {
   if (text.trim() === "") return null;
-  if (!parseJson(text).ok) return "This is not JSON yet; it is left out.";
+  if (!parseJson(text).ok) return "This is not JSON yet; it is not sent.";
   const number = lossyNumber(text);
   return number === null
     ? null
-    : `The form would round ${number}. It is left out: switch to JSON to send it.`;
+    : `The form would round ${number}. It is not sent: switch to JSON to send it.`;
 }
 
 export function JsonField(props: FieldProps) {
@@ -56,7 +56,7 @@ export function JsonField(props: FieldProps) {
         onChange={(next) => {
           setTyped(next);
           const isPartial = problemOf(next) !== null;
-          // An emptied item of a list is null, which must not be written into the empty editor.
+          // An emptied list item is null, which must not be shown in the empty editor.
           const isEmptyItem = next.trim() === "" && typeof fieldPathId.path.at(-1) === "number";
           keepPartial(isPartial || isEmptyItem ? next : null);
           const value = parseJson(next);

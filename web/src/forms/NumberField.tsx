@@ -1,4 +1,4 @@
-// A number as text, so that what is typed stays as it is typed. The arrow keys step.
+// Number input as text, so that it stays as typed. The arrow keys step.
 import { TextInput } from "@mantine/core";
 import type { FieldProps } from "@rjsf/utils";
 import { useState } from "react";

@@ -1,6 +1,6 @@
 // A form from a prepared schema. Loaded when the first form is shown.
 import { withTheme } from "@rjsf/core";
-// Not the theme as a whole, which brings its date pickers along.
+// Only the templates: the whole theme includes date pickers.
 import { generateTemplates } from "@rjsf/mantine/lib/templates/index.js";
 import type { RJSFSchema, UiSchema, WidgetProps } from "@rjsf/utils";
 import { useMemo } from "react";
@@ -36,7 +36,7 @@ const Form = withTheme<unknown>({
 const LOOK: UiSchema = { "ui:submitButtonOptions": { norender: true } };
 
 interface SchemaFormProps {
-  /** As prepare() gives it. */
+  /** From toFormSchema(). */
   schema: Schema;
   /** Tells two forms on one page apart. */
   name: string;

@@ -28,9 +28,9 @@ describe("one of several kinds", () => {
     ];
     await renderForm(one({ anyOf: kinds }), { isTried: true });
     await userEvent.type(screen.getByRole("textbox"), "1x");
-    expect(screen.getByLabelText("What breaks the schema").textContent).toContain("“1x”");
+    expect(screen.getByLabelText("Schema violations").textContent).toContain("“1x”");
     await pick("text");
-    expect(screen.queryByLabelText("What breaks the schema")).toBeNull();
+    expect(screen.queryByLabelText("Schema violations")).toBeNull();
   });
   const schema = one({ description: "Either", anyOf: [{ type: "integer" }, { type: "string" }] });
   it("is chosen, and JSON is always among them", async () => {

@@ -1,5 +1,5 @@
-// One of several kinds of value (anyOf, oneOf): a select, and the field of the chosen kind. The
-// library's own one changes the kind by itself while somebody types.
+// Field for anyOf and oneOf: a select and the field of the selected kind. The library's own field
+// switches the kind while the user types.
 import { Select } from "@mantine/core";
 import {
   type FieldProps,
@@ -43,7 +43,7 @@ function valueFor(kind: RJSFSchema, before: RJSFSchema | undefined, props: Field
   return getDefaultFormState(validator, kind, kept, rootSchema, "excludeObjectChildren", DEFAULTS);
 }
 
-/** Forgets what is half typed in the fields of a kind that is no longer chosen. */
+/** Drops partial input in the fields of a kind that is deselected. */
 function useDropPartialInput(path: FieldProps["fieldPathId"]["path"]): () => void {
   const { inputs, keep } = useContext(PartialInputContext);
   const own = pointerOf(path);
@@ -65,7 +65,7 @@ export function UnionField(props: FieldProps) {
   const kind = kinds[chosen];
   const { SchemaField } = registry.fields;
   const label = schema.title ?? props.title ?? name;
-  // JSON says what it is by itself; the name of the field is missing.
+  // A JSON field needs the name of the property as its title.
   const shown = kind?.$id === JSON_FIELD ? { ...kind, title: label } : kind;
   return (
     <div className={css.branches}>

@@ -1,3 +1,3 @@
-// Stands in for the form library's usual validator, which only its test tools load and which
-// cannot run under a CSP without eval.
+// Stub for the form library's default validator, which is loaded only by its test tools and needs
+// eval, which the CSP forbids.
 export default {};

@@ -44,7 +44,7 @@ describe("text", () => {
     expect(screen.getByText("About")).toBeTruthy();
     await paste(field(), text);
     expect(page.sent()).toEqual({ it: text });
-    expect(screen.queryByLabelText("What breaks the schema")).toBeNull();
+    expect(screen.queryByLabelText("Schema violations")).toBeNull();
   });
   it("keeps its line breaks, and takes more", async () => {
     const page = await renderForm(one({ type: "string" }), {
@@ -100,7 +100,7 @@ describe("numbers", () => {
     });
     await type("11");
     expect(page.sent()).toEqual({ it: 11 });
-    expect(screen.getByLabelText("What breaks the schema").textContent).toContain("11");
+    expect(screen.getByLabelText("Schema violations").textContent).toContain("11");
   });
   it("step by the arrow keys", async () => {
     const page = await renderForm(one({ type: "number", multipleOf: 0.1, default: 0.2 }));
@@ -120,8 +120,8 @@ describe("numbers", () => {
     await renderForm(one({ type: "integer" }, true), { isTried: true });
     await type("12a");
     const findings = (): string | null | undefined =>
-      screen.queryByLabelText("What breaks the schema")?.textContent;
-    expect(findings()).toBe("it: “12a” is no value that the form can send. It is left out.");
+      screen.queryByLabelText("Schema violations")?.textContent;
+    expect(findings()).toBe("it: “12a” is not a value that the form can send. It is not sent.");
     await toJson();
     expect(findings()).toBe("it: This is required.");
     await toForm();
@@ -227,7 +227,7 @@ describe("null", () => {
     expect(page.sent()).toEqual({ it: value });
     await userEvent.clear(field());
     expect(page.sent()).toEqual({ it: null });
-    expect(screen.queryByLabelText("What breaks the schema")).toBeNull();
+    expect(screen.queryByLabelText("Schema violations")).toBeNull();
   });
   it("is a choice for a required object", async () => {
     const schema = { ...one({ type: "string" }), type: ["object", "null"] };
@@ -281,8 +281,8 @@ describe("lists and objects", () => {
     const start = { text: '{"list": [], "object": {}}', mode: "form" } as const;
     const schema = { type: "object", properties: { list, object }, minProperties: 3 };
     await renderForm(schema, { start, isTried: true });
-    const about = screen.getByLabelText("What breaks the schema").textContent;
-    for (const place of ["list:", "object:", "All of it:"]) expect(about).toContain(place);
+    const about = screen.getByLabelText("Schema violations").textContent;
+    for (const place of ["list:", "object:", "The whole value:"]) expect(about).toContain(place);
     // Once at its place, once in the list.
     expect(screen.getAllByText(/too few/)).toHaveLength(2);
     expect(screen.getAllByText(/does not have at least 1/)).toHaveLength(2);
@@ -368,7 +368,7 @@ describe("JSON for all of it", () => {
       required: ["100%"],
     };
     await renderForm(schema, { start, isTried: true });
-    const about = screen.getByLabelText("What breaks the schema").textContent;
+    const about = screen.getByLabelText("Schema violations").textContent;
     expect(about).toContain('"a/b"[0]: ');
     expect(about).toContain('"100%": This is required.');
   });

@@ -1,4 +1,4 @@
-// Dates and times: the browser's own pickers speak of local time without a zone, RFC 3339 wants one.
+// Converts between the browser's date and time pickers (local, no zone) and RFC 3339.
 
 const two = (value: number): string => String(value).padStart(2, "0");
 
@@ -14,7 +14,7 @@ const withSeconds = (time: string): string => (time.length === 5 ? `${time}:00` 
 
 export interface Picker {
   type: "date" | "time" | "datetime-local";
-  /** An example, for values that the picker cannot show and that are text therefore. */
+  /** Placeholder of the text field for values that the picker cannot show. */
   example: string;
   /** What the picker shows for a value; null if it cannot. */
   shown(value: string): string | null;

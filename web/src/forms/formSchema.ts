@@ -1,7 +1,6 @@
-// A JSON Schema made fit for drawing: local references written out, "or null" taken away, choices
-// marked as such, and no keyword that the form library cannot draw by. What no form can show well
-// becomes a JSON field. Values are always validated against the schema as the server sent it,
-// never against this one.
+// Converts a JSON Schema for the form library: inlines local references, unwraps nullable types,
+// marks choices, and drops unsupported keywords. Parts that no form control fits become JSON
+// fields. Values are always validated against the original schema, never against this one.
 
 import { hasTooManyFields, MAX_FIELDS } from "./formSize";
 import {
@@ -31,8 +30,7 @@ import {
 } from "./schemaRewrites";
 import { summarizeSchema } from "./schemaSummary";
 
-// A schema that writes out to more than this, with all its references and parts, is no form that
-// anybody fills in; no more of it is written out.
+// A schema with more nodes than this, references inlined, is too large for a form.
 const MOST_NODES = 3000;
 class TooLarge extends Error {}
 // Deeper nesting is clearer as JSON.
@@ -45,7 +43,7 @@ const isAny = (): boolean => true;
 const isFilled = (value: Schema): boolean => Object.keys(value).length > 0;
 // The library has widgets by these names; one for "hidden" would hide the field.
 const FORMATS = ["date", "time", "date-time", "email", "uri", "password"];
-/** Keywords that are taken over as they are, where their value is of the right kind. */
+/** Keywords that are copied if their value has the right type. */
 const PLAIN = new Map<string, (value: unknown) => boolean>(
   Object.entries({
     type: isText,
@@ -99,7 +97,10 @@ class FormSchemaBuilder {
     return isNullable ? { ...drawn, [NULLABLE]: true } : drawn;
   }
 
-  /** Of what the server sent, which says more than what is drawn. Parts are merged into others. */
+  /**
+   * Summary of the original schema, which says more than the converted one. Parts are merged into
+   * others.
+   */
   private facts(given: Schema, { depth, isPart }: SchemaContext): Schema {
     const facts =
       depth === 0 || isPart ? "" : summarizeSchema(unwrapSingleAllOf(given), this.sendsHeaders);
@@ -115,7 +116,7 @@ class FormSchemaBuilder {
     const { $ref, ...beside } = schema;
     const ref = String($ref);
     const target = resolveRef(this.root, ref);
-    // A schema that contains itself has no end: its inner part is JSON.
+    // A recursive schema: the inner part becomes a JSON field.
     if (place.refs.includes(ref) || !isSchema(target)) return asJsonField(schema);
     return this.prepare({ ...target, ...beside }, { ...place, refs: [...place.refs, ref] });
   }
@@ -125,7 +126,7 @@ class FormSchemaBuilder {
     const saysLittle = place.isPart && schema.type === undefined;
     if (needsJsonField(schema) && !saysLittle) return asJsonField(schema);
     const drawn = this.inside(schema, place);
-    // The library draws nothing at all for an empty schema, and for one that contradicts itself.
+    // The library renders nothing for an empty or contradictory schema.
     return isFilled(drawn) && (place.isPart || hasOneType(drawn)) ? drawn : asJsonField(schema);
   }
 
@@ -142,7 +143,7 @@ class FormSchemaBuilder {
       else if (key === "additionalProperties")
         next[key] = isSchema(value) && isFilled(value) ? this.item(value, below) : value !== false;
       else if ((key === "anyOf" || key === "oneOf") && isChoices(value))
-        // The library would choose the first of anyOf by itself.
+        // The library would preselect the first of anyOf.
         next.oneOf = value;
       else if ((key === "anyOf" || key === "oneOf") && Array.isArray(value))
         next[key] = this.branches(schema, value, below);
@@ -171,7 +172,7 @@ class FormSchemaBuilder {
     return Object.entries(properties).filter(([name]) => name !== UNSUPPORTED_PROPERTY);
   }
 
-  /** An item of a list is there, so an empty text is a text. */
+  /** A list item cannot be omitted, so an empty text stays a text. */
   private item(given: unknown, place: SchemaContext): Schema {
     const prepared = whenRequired(this.prepare(given, { ...place, isPart: false }));
     const drawn = prepared.$id === JSON_FIELD ? prepared : placed(prepared);
@@ -188,11 +189,11 @@ class FormSchemaBuilder {
     // of the form there is the JSON editor.
     const hasJson = drawn.some((one) => one.$id === JSON_FIELD);
     if (schema.properties !== undefined || hasJson || place.depth === 1) return drawn;
-    // Fits only what no branch fits, or it would be taken for any value.
+    // Matches only values that no branch matches.
     return [...drawn, { $id: JSON_FIELD, title: "JSON", not: { anyOf: drawn } }];
   }
 
-  /** A part may say little; it is written out, but never becomes a field of its own. */
+  /** A part of allOf or a condition is inlined, but never becomes a field of its own. */
   private part(given: unknown, place: SchemaContext): Schema {
     this.count();
     if (!isSchema(given)) return {};
@@ -203,7 +204,7 @@ class FormSchemaBuilder {
     return this.part({ ...target, ...beside }, { ...place, refs: [...place.refs, String($ref)] });
   }
 
-  /** if/then/else, and what a property brings with it; left out where it cannot be written out. */
+  /** if/then/else and dependencies; omitted if they cannot be inlined. */
   private conditions(schema: Schema, place: SchemaContext): Schema {
     const next: Schema = {};
     const condition = isSchema(schema.if) ? inlineRefs(this.root, schema.if) : undefined;
@@ -237,28 +238,25 @@ function finished(next: Schema, isPart: boolean): Schema {
   return next;
 }
 
-/**
- * What a required field sends when nobody touches it: false for a checkbox that is not ticked, and
- * null where null is allowed.
- */
+/** Initial value of a required field: false for a checkbox, null for a nullable field. */
 function whenRequired(drawn: Schema): Schema {
   if (drawn[NULLABLE]) return withNull(drawn);
   return drawn.type === "boolean" && !("const" in drawn) ? { default: false, ...drawn } : drawn;
 }
 
-/** What is said of each item stands once, at the list. */
+/** The summary of items is shown once, at the list. */
 function placed(drawn: Schema): Schema {
   const isOuter = drawn.type === "object" || drawn.type === "array";
   return { ...drawn, [LIST_ITEM]: true, ...(isOuter ? {} : { [SUMMARY]: "" }) };
 }
 
-/** Where a kind of value is chosen, null is one of the kinds. */
+/** In a union, null is one of the kinds. */
 function whenOptional(drawn: Schema): Schema {
   const isBranches = drawn.properties === undefined && (drawn.anyOf ?? drawn.oneOf) !== undefined;
   return drawn[NULLABLE] && isBranches && !drawn[CHOICES] ? withNull(drawn) : drawn;
 }
 
-/** A branch that can be told from the others by its name. */
+/** A branch with a title. */
 function named(branch: Schema): Schema {
   if (branch.title !== undefined) return branch;
   const names = isSchema(branch.properties) ? Object.keys(branch.properties) : [];
@@ -284,15 +282,15 @@ export function toFormSchema(schema: unknown, sendsHeaders = false): Schema | nu
   if (prepared.type === undefined && (prepared.anyOf || prepared.oneOf)) prepared.type = "object";
   if (prepared.type !== "object") return null;
   if (work.lacksField) prepared[HAS_UNSUPPORTED] = true;
-  // The form's own heading says it already.
+  // Already shown in the form's heading.
   delete prepared.title;
   delete prepared.description;
   return prepared;
 }
 
 /**
- * Without the defaults of properties, which are filled in once at the start: the library would put
- * them back whenever somebody empties a field.
+ * Removes defaults of properties, which are filled in once: the library would restore them whenever
+ * a field is emptied.
  */
 export function withoutDefaults(prepared: Schema): Schema {
   const { default: _, ...rest } = prepared;
@@ -309,7 +307,7 @@ export type FormPlan =
   | { kind: "nothing" }
   | { kind: "json"; note: string };
 
-const TOO_LONG = `This form would be too long to draw (more than ${MAX_FIELDS} fields): write it as JSON.`;
+const TOO_LONG = `This form has too many fields to show (more than ${MAX_FIELDS}): write JSON instead.`;
 
 function boundedOf(schema: unknown, sendsHeaders: boolean): Schema | null | "too long" {
   try {
@@ -321,10 +319,10 @@ function boundedOf(schema: unknown, sendsHeaders: boolean): Schema | null | "too
   }
 }
 
-/** What the form of a schema is: fields, nothing at all, or JSON and why. */
+/** How to edit values of a schema: as a form, nothing to fill in, or JSON and why. */
 export function planForm(schema: unknown, sendsHeaders = false): FormPlan {
   if (takesAnything(schema))
-    return { kind: "json", note: "Any arguments are taken here: write them as JSON." };
+    return { kind: "json", note: "Any arguments are accepted: write them as JSON." };
   const prepared = boundedOf(schema, sendsHeaders);
   if (prepared === "too long") return { kind: "json", note: TOO_LONG };
   if (!prepared)
@@ -332,7 +330,7 @@ export function planForm(schema: unknown, sendsHeaders = false): FormPlan {
   return hasFields(prepared) ? { kind: "form", schema: prepared } : { kind: "nothing" };
 }
 
-/** Keywords that bring fields beside those of `properties`. */
+/** Keywords that add fields beside those of `properties`. */
 const MORE = ["anyOf", "oneOf", "patternProperties", "if", "dependencies"];
 
 function hasFields(prepared: Schema): boolean {
@@ -343,7 +341,7 @@ function hasFields(prepared: Schema): boolean {
   return MORE.some((key) => prepared[key] !== undefined);
 }
 
-/** Names no property and forbids none. An empty `properties` is how many say "no arguments". */
+/** Whether a schema accepts any object. An empty `properties` usually means "no arguments". */
 function takesAnything(schema: unknown): boolean {
   if (!isSchema(schema)) return schema === true || schema === undefined || schema === null;
   const { type, properties, additionalProperties: others } = schema;
@@ -355,7 +353,7 @@ function takesAnything(schema: unknown): boolean {
   return (isOpen || isSilent) && !says.some((key) => schema[key] !== undefined);
 }
 
-/** What a value holds and the form does not show. */
+/** Properties of a value that have no field in the form. */
 export function namesWithoutField(drawing: FormPlan, value: unknown): string[] {
   const schema: Schema = drawing.kind === "form" ? drawing.schema : {};
   const { properties, additionalProperties: others } = schema;

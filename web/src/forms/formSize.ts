@@ -1,7 +1,7 @@
-// How much of a prepared schema a form draws at once, and whether that is too much for a page.
+// Number of fields of a form, and whether it is too large to render.
 import { CHOICES, isSchema, JSON_FIELD, type Schema } from "./schema";
 
-/** More fields than this take a page seconds to draw, and no person fills them in. */
+/** More fields take seconds to render. */
 export const MAX_FIELDS = 300;
 
 // An editor costs as much as several inputs.
@@ -13,7 +13,7 @@ const largest = (values: unknown[]): number => Math.max(0, ...values.map(countFi
 const partsOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
 const membersOf = (value: unknown): unknown[] => (isSchema(value) ? Object.values(value) : []);
 
-/** The fields that are there before anybody adds an item or chooses another branch. */
+/** The number of fields before items are added or other branches selected. */
 export function countFields(drawn: unknown): number {
   if (!isSchema(drawn)) return 0;
   if (drawn.$id === JSON_FIELD) return JSON_COST;

@@ -5,14 +5,14 @@ import { isSchema } from "./schema";
 
 type Path = readonly (string | number)[];
 interface FormValue {
-  /** The arguments as they are sent; the form library makes an empty list of null. */
+  /** The arguments as they are sent; the form library turns null into an empty list. */
   value: unknown;
   set(path: Path, value: unknown): void;
 }
 
 export const FormValueContext = createContext<FormValue>({ value: {}, set: () => undefined });
 
-/** The value at this place, and how to set it. */
+/** The value at a path, and its setter. */
 export function useValueAt(path: Path): [unknown, (value: unknown) => void] {
   const { value, set } = useContext(FormValueContext);
   const at = path.reduce<unknown>(
@@ -25,7 +25,7 @@ export function useValueAt(path: Path): [unknown, (value: unknown) => void] {
   return [at, (next) => set(path, next)];
 }
 
-/** The value with another one at this place; what is undefined is left out. */
+/** A copy with another value at a path; undefined removes it. */
 export function withValueAt(into: unknown, [key, ...rest]: Path, value: unknown): unknown {
   if (key === undefined) return value;
   const isIndex = typeof key === "number";

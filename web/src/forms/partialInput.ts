@@ -1,5 +1,5 @@
-// What is typed in a field and is no value yet: kept beside the arguments, so that it survives the
-// switch to JSON and a reload. It counts as long as the arguments hold nothing at its place.
+// Input that is not a valid value yet: kept beside the arguments, so that it survives switching to
+// JSON and a reload. It applies while the arguments have no value at its path.
 import { createContext, useContext } from "react";
 import { truncate } from "../values/format";
 import { type Finding, partsOf } from "./validate";
@@ -22,17 +22,17 @@ export function usePartialInput(
 ): [string | null, (text: string | null) => void] {
   const { inputs, keep } = useContext(PartialInputContext);
   const pointer = pointerOf(path);
-  // An item of a list cannot be left out, so it is null meanwhile.
+  // A list item cannot be omitted, so it is null meanwhile.
   const text = value == null && Object.hasOwn(inputs, pointer) ? inputs[pointer] : undefined;
   return [text ?? null, (next) => keep(pointer, next)];
 }
 
-/** Whether a field can stand at this place and hold nothing. */
+/** Whether there can be an empty field at this path. */
 function isEmptyAt(value: unknown, parts: string[]): boolean {
   const [part, ...rest] = parts;
   if (part === undefined) return value == null;
   const isIndex = /^\d+$/.test(part);
-  // An object comes with its first field, the item of a list only with the list.
+  // Objects are created with their first field; list items need their list.
   if (value == null) return !isIndex && isEmptyAt(undefined, rest);
   if (typeof value !== "object") return false;
   if (Array.isArray(value) && !(isIndex && Number(part) < value.length)) return false;
@@ -40,11 +40,11 @@ function isEmptyAt(value: unknown, parts: string[]): boolean {
   return isEmptyAt(inner, rest);
 }
 
-/** What stands in fields of the form and would not be sent with this value. */
+/** Findings about partial input that would not be sent. */
 export const partialInputFindings = (inputs: PartialInputs, value: unknown): Finding[] =>
   Object.entries(inputs)
     .filter(([pointer, text]) => text.trim() !== "" && isEmptyAt(value, partsOf(pointer)))
     .map(([pointer, text]) => ({
       pointer,
-      message: `“${truncate(text, 40)}” is no value that the form can send. It is left out.`,
+      message: `“${truncate(text, 40)}” is not a value that the form can send. It is not sent.`,
     }));

@@ -1,4 +1,4 @@
-// The validator that the form library asks which branch of a schema a value belongs to.
+// Validator for the form library, which uses it to match values to branches.
 import {
   type ErrorSchema,
   ErrorSchemaBuilder,
@@ -9,7 +9,7 @@ import { withoutMarks } from "./schema";
 import { type Finding, isValid, partsOf } from "./validate";
 
 export const validator: ValidatorType<unknown, RJSFSchema> = {
-  // The form shows what SchemaForm gives it as extra errors, of the schema as the server sent it.
+  // Errors come from the original schema, as extraErrors of SchemaForm.
   validateFormData: () => ({ errors: [], errorSchema: {} }),
   isValid: (schema, value) => isValid(withoutMarks(schema), value),
   rawValidation: () => ({ errors: [] }),

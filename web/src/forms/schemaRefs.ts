@@ -1,7 +1,7 @@
 // Local references (`#/...`) of a schema.
 import { isSchema } from "./schema";
 
-// A condition that writes out to more than this is left to the validator.
+// Larger conditions are left to the validator.
 const MOST_NODES = 500;
 
 function decoded(part: string): string {
@@ -26,7 +26,7 @@ export function resolveRef(root: unknown, ref: string): unknown {
   return found;
 }
 
-/** A schema with its references written out; undefined where that has no end or leads nowhere. */
+/** A schema with inlined references; undefined if they are recursive or unresolved. */
 export function inlineRefs(root: unknown, schema: unknown): unknown {
   let nodes = 0;
   const write = (given: unknown, refs: readonly string[]): unknown => {

@@ -1,4 +1,4 @@
-// How parts of a schema are drawn: which are JSON, what null and a choice of branches become.
+// Rewrites of schema parts for the form: JSON fields, nullable types and unions.
 import {
   CHOICES,
   isChoices,
@@ -13,7 +13,7 @@ import {
 
 const COMBINED = ["anyOf", "oneOf", "allOf"];
 const TYPES = ["string", "number", "integer", "boolean", "array", "object", "null"];
-// What tells of a value, and not only of a limit on one that is described beside it.
+// Keywords that describe a value, not only a constraint on it.
 const DRAWN = ["type", "properties", "enum", "const", "items", "$ref", ...COMBINED];
 
 const has = (schema: Schema, keys: readonly string[]): boolean =>
@@ -49,7 +49,7 @@ function isFreeObject(schema: Schema): boolean {
   return !hasNamed && patternProperties === undefined;
 }
 
-/** An allOf of one, as pydantic writes a reference with a default beside it. */
+/** Unwraps an allOf with one part, which pydantic writes for a reference with a default. */
 export function unwrapSingleAllOf(schema: Schema): Schema {
   const { allOf, ...beside } = schema;
   const [only, ...more] = Array.isArray(allOf) ? allOf : [];
@@ -57,7 +57,7 @@ export function unwrapSingleAllOf(schema: Schema): Schema {
   return { ...only, ...beside };
 }
 
-/** Whether the parts of allOf say what kind of value it is, and all the same. */
+/** Whether the parts of allOf agree on one type. */
 export function hasOneType(drawn: Schema): boolean {
   if (!Array.isArray(drawn.allOf)) return true;
   const parts = [drawn, ...drawn.allOf.filter(isSchema)];
@@ -69,7 +69,7 @@ export function hasOneType(drawn: Schema): boolean {
   return kinds.size === 1 || (kinds.size === 0 && parts.some((part) => has(part, DRAWN.slice(2))));
 }
 
-/** Branches that only limit what is described beside them are for the validator, not for a form. */
+/** Drops branches that only constrain: these are for the validator. */
 export function withDrawableBranches(schema: Schema): Schema {
   const next = { ...schema };
   for (const key of ["anyOf", "oneOf"]) {
@@ -81,7 +81,7 @@ export function withDrawableBranches(schema: Schema): Schema {
       (branches.some((one) => isSchema(one) && has(one, DRAWN)) || !has(schema, DRAWN.slice(0, 5)));
     if (!isForm) delete next[key];
   }
-  // An object that is all branches has no frame of its own.
+  // An object with only branches needs no fieldset of its own.
   const isAllBranches = next.properties === undefined && has(next, ["anyOf", "oneOf"]);
   if (next.type === "object" && isAllBranches && !isChoices(next.anyOf)) delete next.type;
   return next;
@@ -122,7 +122,7 @@ function nullable(schema: Schema, isNullable: boolean): { schema: Schema; isNull
   return { schema: { ...rest, enum: [true, false, null] }, isNullable };
 }
 
-/** A required field that may be null: empty is null; for an object or a list, null is a branch. */
+/** Makes a required field nullable: empty means null; for objects and lists, null is a branch. */
 export function withNull(drawn: Schema): Schema {
   if (drawn.$id === JSON_FIELD) return drawn;
   const isField = drawn[CHOICES] || !["object", "array", undefined].includes(drawn.type as string);

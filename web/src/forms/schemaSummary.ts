@@ -1,13 +1,12 @@
-// What a schema says of a value, in a few words: its type, its limits, its default. Nothing about a
-// plain text, which may be anything.
+// One-line summary of a schema: type, limits, default. Empty for a plain string.
 import { truncate } from "../values/format";
 import { isChoices, isSchema, NULLABLE, type Schema, SUMMARY } from "./schema";
 import { withoutNull } from "./schemaRewrites";
 
-/** A default or a pattern that is longer than this stands in the schema. */
+/** Longer defaults and patterns are truncated. */
 const MOST_SHOWN = 60;
 
-/** Fields show these kinds by themselves. */
+/** Types that are evident from the control. */
 const EVIDENT = ["text", "boolean", "object", "array"];
 
 const isNumber = (value: unknown): value is number =>
@@ -96,6 +95,6 @@ export function summarizeSchema(given: Schema, sendsHeaders = false): string {
     .join(", ");
 }
 
-/** As prepare() wrote it down from what the server sent, or of the drawn schema itself. */
+/** The summary stored by toFormSchema(), or of the schema itself. */
 export const storedSummary = (drawn: Schema): string =>
   typeof drawn[SUMMARY] === "string" ? drawn[SUMMARY] : summarizeSchema(drawn);

@@ -1,5 +1,4 @@
-// How lists and objects are drawn: in a frame with their name, each item with its number, and
-// buttons that say what they do.
+// Form library templates for lists and objects: fieldsets with numbered items and labelled buttons.
 import { ActionIcon, Button, Input } from "@mantine/core";
 import {
   type ArrayFieldItemTemplateProps,
@@ -133,7 +132,7 @@ interface IconProps {
   name: IconName;
   label: string;
   isOff: boolean | undefined;
-  /** Keeps its place, so that the others do not move. */
+  /** Keeps its space, so that the other buttons do not move. */
   isHidden?: boolean;
   onClick: IconButtonProps["onClick"];
 }

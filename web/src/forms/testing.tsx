@@ -1,4 +1,4 @@
-// A form on a page of its own, for tests, and how a person uses it.
+// Renders a form for tests, with helpers to use it.
 import { MantineProvider } from "@mantine/core";
 import { act, render, screen } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
@@ -11,7 +11,7 @@ export interface RenderedForm {
   text(): string;
   /** The arguments as they would be sent. */
   sent(): unknown;
-  /** Other arguments from outside, as a saved example gives them. */
+  /** Set other arguments from outside, like a saved example. */
   put(text: string): void;
   unmount(): void;
 }

@@ -1,4 +1,4 @@
-// What is wrong with arguments as they would be sent now.
+// Validation findings about the arguments as they would be sent.
 import { useMemo } from "react";
 import { type Parsed, parseJson } from "../values/json";
 import { type Arguments, formObstacle } from "./ArgumentsEditor";

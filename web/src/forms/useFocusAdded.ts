@@ -2,13 +2,13 @@ import { type RefObject, useEffect, useRef } from "react";
 import { focusableFields } from "../components/focusableFields";
 
 interface FocusNew {
-  /** Around the button that adds, beside what it adds. */
+  /** Ref for the element around the Add button. */
   place: RefObject<HTMLDivElement | null>;
   /** Something is about to be added. */
   begin(): void;
 }
 
-/** Who adds an item goes on typing in it. */
+/** Focuses a newly added item. */
 export function useFocusAdded(): FocusNew {
   const place = useRef<HTMLDivElement>(null);
   const former = useRef<Set<Element> | null>(null);

@@ -9,18 +9,18 @@ function focusBad(within: HTMLElement | null): void {
   const field = wrong?.matches('[aria-invalid="true"]') ? wrong : focusableFields(place)[0];
   const target = field ?? place?.querySelector("button");
   target?.focus({ preventScroll: true });
-  // With its name above it and what is wrong below it.
+  // With its label above and the error below.
   (place ?? within?.querySelector("[data-findings]"))?.scrollIntoView?.({ block: "center" });
 }
 
-/** For an element around a form: each attempt that was refused leads to the first bad field. */
+/** Ref for a form: after each refused attempt the first invalid field is focused. */
 export function useFocusInvalid(refused: number): RefObject<HTMLDivElement | null> {
   const place = useRef<HTMLDivElement>(null);
   const former = useRef(refused);
   useEffect(() => {
     if (former.current === refused) return;
     former.current = refused;
-    // The form marks its fields after it is drawn.
+    // The form marks invalid fields after rendering.
     const frame = requestAnimationFrame(() => focusBad(place.current));
     return () => cancelAnimationFrame(frame);
   }, [refused]);

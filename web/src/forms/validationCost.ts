@@ -1,15 +1,15 @@
-// Whether a schema asks so much of one value that to check it would stop the page: parts that
-// refer to parts tenfold, a dozen levels deep, are a hundred thousand million checks.
+// Whether validating with a schema would freeze the page: references that multiply tenfold over a
+// dozen levels are 10^12 checks.
 
 import { isSchema, type Schema } from "./schema";
 import { resolveRef } from "./schemaRefs";
 
-// A form's schema asks for some hundreds.
+// A usual schema needs some hundreds.
 const MOST_CHECKS = 20_000;
 
 const known = new WeakMap<object, boolean>();
 
-/** The schemas that are asked of the same value. */
+/** The subschemas that apply to the same value. */
 function besides(root: unknown, schema: Schema): unknown[] {
   const { $ref, allOf, anyOf, oneOf, dependentSchemas, dependencies } = schema;
   const lists = [allOf, anyOf, oneOf].flatMap((list) => (Array.isArray(list) ? list : []));
@@ -24,7 +24,7 @@ function measure(root: object): boolean {
     if (!isSchema(schema)) return 0;
     const cost = costs.get(schema);
     if (cost !== undefined) return cost;
-    // What leads back to itself is the validator's to refuse.
+    // Recursion on the same value is refused by the validator.
     costs.set(schema, 0);
     const total = besides(root, schema).reduce((sum: number, one) => sum + costOf(one), 1);
     costs.set(schema, total);

@@ -1,4 +1,4 @@
-// The controls of a form, each with its name, its description above it and what is wrong with it.
+// Form controls, each with label, description and error.
 import { Button, Checkbox, Input, MultiSelect, Select, Textarea, TextInput } from "@mantine/core";
 import { SchemaExamples } from "@rjsf/core";
 import { deepEquals, examplesId, type WidgetProps } from "@rjsf/utils";
@@ -23,7 +23,7 @@ type ControlInfo = Pick<
   "id" | "label" | "schema" | "required" | "disabled" | "readonly" | "rawErrors" | "options"
 >;
 
-/** What every control says about itself. */
+/** Common props of all controls. */
 export function controlProps({
   id,
   label,
@@ -36,7 +36,7 @@ export function controlProps({
   return {
     id,
     label: visible(label),
-    // A name without letters to show is a name all the same.
+    // An empty name still needs a label.
     "aria-label": label ? undefined : "Field without a name",
     description: describeField(schema),
     required: required ?? false,
@@ -46,7 +46,7 @@ export function controlProps({
   };
 }
 
-/** What a control says about its value, for the choice of what it sends while it is empty. */
+/** Props of the empty-value select. */
 const emptyValueProps = (props: WidgetProps) => ({
   id: props.id,
   schema: props.schema,
@@ -65,7 +65,7 @@ const shownText = (value: unknown): string => {
   return typeof value === "string" ? value : JSON.stringify(value);
 };
 
-/** Text of any kind: of several lines, or of one where its format says so. */
+/** Text input: multi-line, or single-line if its format says so. */
 export function TextField(props: WidgetProps) {
   const { id, type, schema, value, onChange, onBlur, onFocus, placeholder } = props;
   const text = shownText(value);
@@ -79,7 +79,7 @@ export function TextField(props: WidgetProps) {
     onBlur: () => onBlur(id, value),
     onFocus: () => onFocus(id, value),
   };
-  // A field of one line drops the line breaks of what it is given.
+  // A single-line input would drop line breaks.
   if (schema.format === undefined || text.includes("\n"))
     return (
       <EmptyValueField {...emptyValueProps(props)}>
@@ -104,7 +104,7 @@ export function TextField(props: WidgetProps) {
   );
 }
 
-/** Examples to choose from: browsers offer them by themselves only for text of one line. */
+/** Example buttons: browsers offer a datalist only for single-line inputs. */
 function Examples({ schema, label, disabled, readonly, onChange }: WidgetProps) {
   const texts = (Array.isArray(schema.examples) ? schema.examples : [])
     .filter((one) => typeof one === "string" && one !== "")
@@ -129,7 +129,7 @@ function Examples({ schema, label, disabled, readonly, onChange }: WidgetProps) 
   );
 }
 
-/** The browser's own picker; text for what it cannot show, such as another zone. */
+/** The browser's picker; a text field for values it cannot show, such as another time zone. */
 function DateTimeField({ picker, ...props }: WidgetProps & { picker: Picker }) {
   const { schema, value, onChange } = props;
   const text = shownText(value);
@@ -186,7 +186,7 @@ interface Choice {
   label: string;
 }
 
-/** The choices of a schema; a value that is none of them is shown, since it is what is sent. */
+/** The choices of a schema, plus the current value if it is not one of them. */
 function choicesOf({ schema, options, multiple, value }: WidgetProps): Choice[] {
   const describeField = multiple && isSchema(schema.items) ? schema.items : schema;
   const names = (describeField as { enumNames?: unknown }).enumNames;

@@ -5,11 +5,11 @@ import css from "./QuestionPanel.module.css";
 interface Props {
   /** Why the last answer was not sent. */
   note: ReactNode;
-  /** The buttons; the one that answers is the last. */
+  /** The buttons; the primary one is last. */
   children: ReactNode;
 }
 
-/** The ways to answer, in view however long the question is. */
+/** The answer buttons, always in view however long the question is. */
 export function AnswerBar({ note, children }: Props) {
   return (
     <div className={css.answers} data-answers>
@@ -33,13 +33,13 @@ export function RefuseButtons({ onChoose }: { onChoose(action: "cancel" | "decli
   );
 }
 
-// A line of text: what is wrong with a field stands below it.
+// One line of text: the error below a field.
 const LINE_PX = 24;
 
-/** For a panel: what has the focus is not covered by the answers, which stand above the rest. */
+/** Scrolls a focused field out from under the sticky answer bar. */
 export function scrollClearOfAnswerBar({ currentTarget, target }: FocusEvent<HTMLElement>): void {
   const answers = currentTarget.querySelector("[data-answers]");
-  // What the mouse is about to press stays where it is.
+  // Do not move what the mouse is about to click.
   if (!answers || answers.contains(target) || !target.matches(":focus-visible")) return;
   const end = target.getBoundingClientRect().bottom + LINE_PX;
   if (end > answers.getBoundingClientRect().top) target.scrollIntoView?.({ block: "center" });

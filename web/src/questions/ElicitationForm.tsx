@@ -26,7 +26,7 @@ export function ElicitationForm({ question, send, edited, note }: AnswerProps) {
   const [refused, setRefused] = useState(0);
   const { parsed, findings } = useFindings(requestedSchema, draft);
   const text = draft.text ?? "{}";
-  // Without a text the defaults are still to be filled in.
+  // Without a text the defaults are not filled in yet.
   const isReady = parsed.ok && draft.text !== null;
   const submit = (isForced: boolean): void => {
     setTried(true);
@@ -71,7 +71,7 @@ export function ElicitationForm({ question, send, edited, note }: AnswerProps) {
             Send anyway
           </Button>
         )}
-        <Tooltip label="The profile auto answers">
+        <Tooltip label="Let the profile auto answer">
           <Button
             variant="subtle"
             onClick={() =>

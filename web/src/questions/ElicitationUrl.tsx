@@ -1,5 +1,5 @@
-// A server asks a person to do something at a URL. The address is shown and judged, never opened
-// by itself.
+// URL elicitation: a server asks the user to open a URL. It is shown with warnings, never opened
+// automatically.
 import { Button, Loader } from "@mantine/core";
 import { Callout } from "../components/Callout";
 import { copyText } from "../components/clipboard";
@@ -21,7 +21,7 @@ export function ElicitationUrl({ question, send, edited, note }: AnswerProps) {
   const isText = typeof params.url === "string";
   const url = link?.url || (isText ? String(params.url) : "");
   const own = inspectUrl(url);
-  // Two judges: what either of them finds odd is told.
+  // Warnings of the page and of the backend are both shown.
   const warnings = [...new Set([...own.warnings, ...(link?.warnings ?? [])])];
   const isOpenable = own.isOpenable && (link?.is_openable ?? true);
   const [isOpened, setOpened] = useAnswerDraft(question, false, edited);
@@ -46,9 +46,7 @@ export function ElicitationUrl({ question, send, edited, note }: AnswerProps) {
       </div>
       <div className="row" role="status">
         {isOpened && <Loader size={14} />}
-        <span>
-          {isOpened ? "Waiting for completion. Say when you are done." : "Not opened yet."}
-        </span>
+        <span>{isOpened ? "Opened. Waiting for completion." : "Not opened yet."}</span>
       </div>
       {params.elicitationId !== undefined && (
         <span className="dim">
@@ -62,7 +60,7 @@ export function ElicitationUrl({ question, send, edited, note }: AnswerProps) {
             the domain.
           </>
         ) : (
-          `Do not open what server “${asker}” asks for.`
+          `Do not open this address from server “${asker}”.`
         )}
         {warnings.map((warning) => (
           <div key={warning}>{warning}</div>

@@ -1,4 +1,4 @@
-// A question of a server, with all that it asks and the ways to answer.
+// Panel of a question from a server, with its content and the ways to answer.
 import { Badge, Button, Loader } from "@mantine/core";
 import { type KeyboardEvent, memo, type ReactNode, useCallback, useRef, useState } from "react";
 import type { ErrorView, QuestionView } from "../api/types";
@@ -17,11 +17,11 @@ import { Sampling } from "./Sampling";
 
 export interface AnswerProps {
   question: QuestionView;
-  /** Send an answer; what goes wrong is shown by the panel. */
+  /** Send an answer; the panel shows errors. */
   send(work: Work): void;
-  /** The answer was changed: what was said of the former one no longer counts. */
+  /** The answer was edited: errors about the previous one are cleared. */
   edited(): void;
-  /** Why the last answer was not sent; it stands above the buttons. */
+  /** Why the last answer was not sent; shown above the buttons. */
   note: ReactNode;
 }
 
@@ -29,15 +29,15 @@ type Work = (force: boolean) => Promise<unknown>;
 
 interface FailedAnswer {
   error: ErrorView;
-  /** The answer, if it may be sent as it is all the same. */
+  /** The answer, if it may be sent anyway. */
   work: Work | null;
 }
 
-/** Whether the answer was refused for what is in it, and not for another reason. */
+/** Whether the answer was refused because of its content. */
 const isRefusedAnswer = (error: ErrorView): boolean =>
   error.code === "INVALID_ANSWER" && Array.isArray(error.details.findings);
 
-/** Ctrl-Enter answers; the screen behind must not take it as a call to run again. */
+/** Ctrl-Enter answers; the screen behind must not run its call. */
 function answerByKey(event: KeyboardEvent<HTMLElement>): void {
   if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
   event.preventDefault();
@@ -85,7 +85,7 @@ const kindOf = (question: QuestionView): string => {
   return `${question.method} (${isUrlMode(question) ? "URL" : "form"})`;
 };
 
-/** Ids come again after a restart; the moment tells two questions apart. */
+/** Ids repeat after a restart; the time tells two questions apart. */
 export const QuestionPanel = memo(({ question }: { question: QuestionView }) => (
   <Panel key={`${question.question_id} ${question.opened}`} question={question} />
 ));

@@ -1,5 +1,5 @@
-// What a server asked with, as JSON. What came over the stream has lost digits that a browser
-// cannot hold, so where that may be it is fetched as it was written.
+// The params of a question as JSON. JavaScript may have rounded numbers in the view, so the exact
+// text is fetched where needed.
 import { useEffect, useState } from "react";
 import { fetchParams } from "../api/http";
 import type { QuestionView } from "../api/types";
@@ -7,17 +7,17 @@ import { JsonTree } from "../components/JsonTree";
 import { parseExactly } from "../values/exactJson";
 import css from "./QuestionPanel.module.css";
 
-/** Whether a number in here may not be the one that was written. */
+/** Whether a number in here may have been rounded. */
 export function mayBeRounded(value: unknown): boolean {
   if (typeof value === "number")
-    // What was rounded has 16 digits at least, or is large.
+    // Rounded numbers have at least 16 digits, or are large.
     return Math.abs(value) > Number.MAX_SAFE_INTEGER || String(value).length > 16;
   return typeof value === "object" && value !== null && Object.values(value).some(mayBeRounded);
 }
 
 type Exact = { of: unknown; value: unknown } | null;
 
-/** The parameters of a question; `isRounded` if they could not be had with every digit. */
+/** The params of a question; `isRounded` if the exact text could not be fetched. */
 export function useExactParams(question: QuestionView): { value: unknown; isRounded: boolean } {
   const { question_id, params } = question;
   const [exact, setExact] = useState<Exact>(null);
@@ -47,7 +47,7 @@ export function RequestParams({ question, label }: { question: QuestionView; lab
   );
 }
 
-/** All of it, for what the panel shows in its own way or not at all. */
+/** The whole request as JSON, collapsed. */
 export function WholeRequest({ question, isOdd }: { question: QuestionView; isOdd: boolean }) {
   const [isOpen, setOpen] = useState(isOdd);
   return (

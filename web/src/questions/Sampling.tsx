@@ -1,4 +1,4 @@
-// A server asks for a model's answer: the whole request, and a person or a profile who answers.
+// A sampling request: shown whole, answered by the user or by a profile.
 import { Button, Select, Tooltip } from "@mantine/core";
 import { useMemo, useRef, useState } from "react";
 import { command } from "../state/commands";
@@ -69,7 +69,7 @@ export function Sampling({ question, send, edited, note }: AnswerProps) {
   );
 }
 
-/** Who answers in place of a person: manual is the person. */
+/** The profile for Auto-respond; "manual" means the user. */
 const responderOf = ({ profile }: SamplingDraft): string => (profile === "manual" ? AUTO : profile);
 
 function Profile({ draft, set }: DraftProps) {
@@ -93,7 +93,7 @@ function Profile({ draft, set }: DraftProps) {
 interface ButtonsProps extends Pick<AnswerProps, "question" | "send" | "note"> {
   draft: SamplingDraft;
   hasTools: boolean;
-  /** It was to be sent without a word. */
+  /** An empty answer was refused. */
   isRefused: boolean;
   refuse(): void;
 }
@@ -119,7 +119,7 @@ function Buttons(props: ButtonsProps) {
           Send empty
         </Button>
       )}
-      <Tooltip label={`The profile ${profile} answers`}>
+      <Tooltip label={`Let the profile ${profile} answer`}>
         <Button variant="subtle" onClick={() => send(respond)}>
           Auto-respond{profile === draft.profile ? "" : ` (${profile})`}
         </Button>

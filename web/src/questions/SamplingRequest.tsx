@@ -1,4 +1,4 @@
-// All that a server sends along when it asks for a model's answer.
+// The content of a sampling request.
 import { Badge, Checkbox } from "@mantine/core";
 import type { QuestionView } from "../api/types";
 import { Callout } from "../components/Callout";
@@ -18,9 +18,7 @@ export function SamplingRequest({ asked, question }: Props) {
   const isOdd = asked.violations.length > 0;
   return (
     <div className="stack">
-      {isOdd && (
-        <Callout>This request is not as the protocol has it. {asked.violations.join(" ")}</Callout>
-      )}
+      {isOdd && <Callout>This request violates the protocol. {asked.violations.join(" ")}</Callout>}
       {asked.systemPrompt !== undefined && (
         <div>
           <span className="section-title">System prompt</span>

@@ -1,4 +1,4 @@
-// The tools that a model may call, each with its schema, and which of them a profile shall call.
+// The tools of a sampling request with their schemas, and the tool choice for Auto-respond.
 import { Badge, Select } from "@mantine/core";
 import { useState } from "react";
 import { JsonTree } from "../components/JsonTree";
@@ -8,7 +8,7 @@ import css from "./QuestionPanel.module.css";
 import { type SamplingTool, TOOL_CHOICES } from "./questionParams";
 import type { DraftProps } from "./samplingAnswer";
 
-// A list that anybody reads through; beyond it one types.
+// Longer lists are searched by typing.
 const MOST_NAMES = 200;
 
 function Tool({ tool }: { tool: SamplingTool }) {
@@ -49,7 +49,7 @@ export function ToolChoice({ tools, draft, set }: DraftProps & { tools: Sampling
       <div className={css.grid}>
         <Select
           label="Tool choice"
-          description="Steers Auto-respond only"
+          description="Applies to Auto-respond only"
           data={TOOL_CHOICES}
           allowDeselect={false}
           value={draft.toolChoice}

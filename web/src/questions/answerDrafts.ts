@@ -1,5 +1,5 @@
-// Half-typed answers. Ids of questions begin anew with each connection, so a draft is kept under
-// the run and the moment of its question too, and goes when the question no longer waits.
+// Drafts of answers. Question ids restart with each connection, so the key includes run and time; a
+// draft is dropped when its question is closed.
 import { useCallback } from "react";
 import type { QuestionView } from "../api/types";
 import { dropDrafts, useDraft } from "../state/browserStorage";
@@ -12,7 +12,7 @@ export const draftKey = (
   question: Pick<QuestionView, "question_id" | "opened">,
 ): string => `${PREFIX}${runId}.${question.opened}.${question.question_id}`;
 
-/** `edited` is told of every change. */
+/** `edited` is called on every change. */
 export function useAnswerDraft<T>(
   question: QuestionView,
   initial: T,

@@ -1,9 +1,9 @@
-// What a testing profile does, in a line, where one is chosen.
+// One-line descriptions of testing profiles.
 import type { SelectProps } from "@mantine/core";
 import type { ProfileView } from "../api/types";
 import { Icon } from "../components/Icon";
 
-// What the backend calls its answer to anything.
+// The backend's profile that can answer anything.
 export const AUTO = "auto";
 
 const TOOL = "calls the first tool that is offered; without tools, repeats what the user said last";
@@ -16,9 +16,9 @@ const BY_KIND: Record<string, string> = {
   fixed: "always gives the same answer",
   echo: "repeats what the user said last",
   "tool-use": TOOL,
-  refuse: "says no to everything",
+  refuse: "refuses everything",
   delay: "waits, then answers like another profile",
-  script: "answers one way after the other",
+  script: "gives scripted answers in order",
   model: "asks a model",
 };
 

@@ -1,9 +1,9 @@
-// What a server asked, read with care: whoever tests a server sees requests of every shape.
+// Parses the params of a question leniently: servers under test send anything.
 import { fieldsOf, isObject, type JsonObject } from "../values/jsonObject";
 
 const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
 
-/** A value in words: a text as it is, anything else as JSON. */
+/** A value as text: strings as they are, anything else as JSON. */
 export const asText = (value: unknown): string =>
   typeof value === "string" ? value : (JSON.stringify(value) ?? "");
 
@@ -18,7 +18,7 @@ export interface SamplingTool {
   inputSchema: unknown;
 }
 
-/** A `sampling/createMessage` as far as it can be understood. */
+/** The params of `sampling/createMessage`, as far as they can be parsed. */
 export interface SamplingParams {
   systemPrompt: unknown;
   messages: SamplingMessage[];
@@ -27,7 +27,7 @@ export interface SamplingParams {
   toolChoice: string;
   includeContext: unknown;
   facts: [string, string][];
-  /** What is not as the protocol has it, one sentence each. */
+  /** Protocol violations, one sentence each. */
   violations: string[];
 }
 
@@ -44,7 +44,7 @@ const toolOf = (tool: unknown): SamplingTool => {
   return { name: asText(name), description: said, inputSchema };
 };
 
-/** The mode, unless there is more to tell. */
+/** The mode, unless there are other fields. */
 const choiceOf = (choice: unknown): unknown => {
   const { mode, ...more } = fieldsOf(choice);
   return typeof mode === "string" && Object.keys(more).length === 0 ? mode : choice;
@@ -106,7 +106,7 @@ export function parseSampling(given: unknown): SamplingParams {
   };
 }
 
-/** The ids of the tool uses among the messages. */
+/** Ids of the tool_use blocks in the messages. */
 export function toolUseIds(given: unknown): Set<string> {
   const blocks = parseSampling(given).messages.flatMap(({ content }) =>
     Array.isArray(content) ? content : [content],
@@ -119,7 +119,7 @@ export function toolUseIds(given: unknown): Set<string> {
   );
 }
 
-/** What is odd about a form that a server asks for; null if it can be drawn. */
+/** Problem of an elicitation schema; null if it can be shown as a form. */
 export function formProblem(given: unknown): string | null {
   const params = fieldsOf(given);
   const schema = params.requestedSchema;

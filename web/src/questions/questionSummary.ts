@@ -1,10 +1,10 @@
-// A question in a few words, so that two of one method can be told apart.
+// One-line summaries of questions.
 import type { CallView, QuestionView } from "../api/types";
 import { visible } from "../values/hiddenCharacters";
 import { fieldsOf } from "../values/jsonObject";
 import { asText, parseSampling } from "./questionParams";
 
-/** What a question says: its message, or the last text among the messages to a model. */
+/** Summary of a question: its message, or the last text of the sampling messages. */
 export function questionSummary(question: QuestionView): string {
   if (question.method !== "sampling/createMessage") {
     const { message } = fieldsOf(question.params);

@@ -1,5 +1,5 @@
-// All that decides what a server does is shown before one that came from elsewhere is first started,
-// or contacted.
+// Confirmation dialog before a server from elsewhere is first started or contacted: shows
+// everything that decides what it does.
 import { Button } from "@mantine/core";
 import { modals } from "@mantine/modals";
 import { useState } from "react";
@@ -46,21 +46,21 @@ function Values({ label, pairs }: { label: string; pairs: PairView[] }) {
   );
 }
 
-/** What is asked of a program differs from what is asked of an address. */
+/** Texts for a command and for a URL. */
 const TEXTS = {
   command: {
     verb: "Start",
-    new: "It has not been started before. This program would run on your computer, with your rights:",
+    new: "It has not been started before. This program would run on your computer, with your permissions:",
     warning:
-      "Start it only if you know what it does and trust where it came from. A variable can make another program of a harmless command.",
-    failed: "It could not be started",
+      "Start it only if you know what it does and trust where it came from. An environment variable can change what a harmless command does.",
+    failed: "The server could not be started",
   },
   url: {
     verb: "Connect to",
     new: "It has not been connected to before. mcplens would connect to this address:",
     warning:
-      "Connect only if you trust this address. It gets the headers above, and all that you send to its tools.",
-    failed: "It could not be connected to",
+      "Connect only if you trust this address. It receives the headers above and everything that you send to its tools.",
+    failed: "Could not connect to the server",
   },
 };
 const textsFor = (what: ConfirmationView) => (what.command ? TEXTS.command : TEXTS.url);
@@ -121,5 +121,5 @@ async function ask(server: ServerView): Promise<void> {
 }
 
 export function askToConfirm(server: ServerView): void {
-  void withErrorToast("What it starts could not be shown", ask(server));
+  void withErrorToast("The details of the server could not be loaded", ask(server));
 }

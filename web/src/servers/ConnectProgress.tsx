@@ -1,4 +1,4 @@
-// A connection that is being made, or that is tried again soon: since when, and how to stop it.
+// Progress of a connection attempt or a scheduled retry, with a Cancel button.
 import { Button, Loader } from "@mantine/core";
 import type { ServerView } from "../api/types";
 import { useNow } from "../components/useNow";
@@ -11,7 +11,7 @@ import css from "./ConnectProgress.module.css";
 export const isConnecting = (server: ServerView): boolean =>
   server.state === "CONNECTING" || isRetrying(server);
 
-/** What counts is told aloud nowhere: the words of the state, beside this, are. */
+/** Timers are not announced; the state label beside this is. */
 export function ConnectProgress({ server }: { server: ServerView }) {
   const now = useNow(true, 500);
   const { retry, server_id } = server;

@@ -1,4 +1,4 @@
-// Above a work screen whose server is gone: what happened, and one button to connect again.
+// Banner above a screen whose server is disconnected: what happened, and a button to reconnect.
 import { Button } from "@mantine/core";
 import { Link } from "react-router";
 import type { ServerView } from "../api/types";
@@ -11,16 +11,16 @@ import { ConnectProgress, isConnecting } from "./ConnectProgress";
 import { toggleConnection } from "./connectionActions";
 import css from "./DisconnectedBanner.module.css";
 
-// Enough for an exception's last words.
+// Enough for the end of a stack trace.
 const LINES = 6;
 
 interface Props {
   server: ServerView;
-  /** Where the last lines of stderr are listed anyway. */
+  /** Omits the last lines of stderr. */
   isBrief?: boolean;
 }
 
-/** Above the rows of a server that died or failed; one that nobody has connected yet has none. */
+/** The banner for a server that exited or failed; none for one that was never connected. */
 export function FailedServerBanner({ serverId }: { serverId: string }) {
   const server = useInspector((state) => state.servers.get(serverId));
   return server && (server.exit || server.error) ? (
@@ -35,7 +35,7 @@ export function DisconnectedBanner({ server, isBrief = false }: Props) {
     <div className={css.note}>
       <StateDot state={displayState(server)} />
       <span className={css.words} role="status">
-        {disconnectedText(server, serverName(server))}. What you see is as it was.
+        {disconnectedText(server, serverName(server))}. The page shows the last known state.
       </span>
       {isConnecting(server) ? (
         <ConnectProgress server={server} />

@@ -1,4 +1,4 @@
-// What a work screen shows of a server that is not connected, or that does not offer this.
+// Empty state of a screen whose server is not connected or does not exist.
 import { Button } from "@mantine/core";
 import { Link } from "react-router";
 import type { ServerView } from "../api/types";

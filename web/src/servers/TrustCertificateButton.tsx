@@ -1,11 +1,11 @@
-// Beside a failure that a certificate is to blame for: the way to have it trusted.
+// Button beside a certificate error that leads to the setting for trusted certificates.
 import { Button } from "@mantine/core";
 import { Link } from "react-router";
 import type { ServerView } from "../api/types";
 
 export function TrustCertificateButton({ server }: { server: ServerView }) {
   const { error, server_id, is_editable } = server;
-  // What does not speak TLS at all fails with the same code.
+  // A server without TLS fails with the same code.
   if (error?.code !== "TLS_FAILED" || !error.message.includes("certificate")) return null;
   const verb = is_editable ? "edit" : "copy";
   return (

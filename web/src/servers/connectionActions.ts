@@ -1,4 +1,4 @@
-// A server is left, whatever it was doing, and connected again: its code or its entry has changed.
+// Actions on connections: connect, disconnect, restart, reconnect.
 import type { ServerView } from "../api/types";
 import { command } from "../state/commands";
 import { connect } from "../state/connect";
@@ -6,10 +6,10 @@ import { serverName } from "../state/navigation";
 import { withErrorToast } from "../state/toasts";
 import { askToConfirm } from "./Confirmation";
 
-// By server, who left it last: who was overtaken meanwhile leaves the rest to the other.
+// By server, the latest restart: an older one that is overtaken stops.
 const newest = new Map<string, symbol>();
 
-/** Disconnect; whether it is now ours to connect. */
+/** Disconnect; returns whether to connect next. */
 async function disconnectFirst(server_id: string): Promise<boolean> {
   const mine = Symbol(server_id);
   newest.set(server_id, mine);
@@ -19,15 +19,15 @@ async function disconnectFirst(server_id: string): Promise<boolean> {
   return !server.needs_confirmation;
 }
 
-/** Have a changed entry or other capabilities take effect; rejects if it is not connected then. */
+/** Reconnect so that changed settings take effect; rejects if it is not connected in the end. */
 export async function reconnect({ server_id }: ServerView): Promise<void> {
   if (await disconnectFirst(server_id)) await connect(server_id);
 }
 
-/** For the hotkey, and as it is written where the key is named. */
+/** The hotkey, and how it is displayed. */
 export const RESTART_KEY = { hotkey: "shift+R", shown: "Shift R" };
 
-/** What `restart` amounts to: only a server of ours has a process that we can start. */
+/** Label of `restart`: only a stdio server has a process that we start. */
 export const restartLabel = ({ transport }: ServerView): string =>
   transport === "stdio" ? "Restart" : "Reconnect";
 
@@ -35,13 +35,13 @@ async function startAgain(server_id: string): Promise<void> {
   if (await disconnectFirst(server_id)) await command("Connect", { server_id });
 }
 
-/** From any state; what comes of it is told as of any connection. */
+/** From any state; the outcome is notified like any connection change. */
 export function restart(server: ServerView): void {
   const verb = restartLabel(server).toLowerCase();
   void withErrorToast(`Could not ${verb} ${serverName(server)}`, startAgain(server.server_id));
 }
 
-/** Connect what is off, and disconnect what is on or on its way. */
+/** Connect a disconnected server; disconnect one that is connected or connecting. */
 export function toggleConnection(server: ServerView): void {
   const { server_id } = server;
   const isOn = server.state === "CONNECTED" || server.state === "CONNECTING";
@@ -49,7 +49,7 @@ export function toggleConnection(server: ServerView): void {
   else if (server.needs_confirmation) askToConfirm(server);
   else
     void withErrorToast(
-      `Could not connect ${serverName(server)}`,
+      `Could not connect to ${serverName(server)}`,
       command("Connect", { server_id }),
     );
 }

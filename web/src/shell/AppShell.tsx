@@ -1,4 +1,4 @@
-// The frame around every screen: bar, banner, the screen, and the monitor beside it.
+// The app shell: top bar, banner, the current screen, and the monitor beside it.
 import { useDisclosure } from "@mantine/hooks";
 import { useCallback } from "react";
 import { Outlet } from "react-router";

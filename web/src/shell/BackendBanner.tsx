@@ -1,4 +1,4 @@
-// Says so when the page has lost its backend, or was never let in.
+// Banner about the backend: not reachable, not signed in, restarted, or not recording.
 import { Button } from "@mantine/core";
 import type { ReactNode } from "react";
 import { Link } from "react-router";
@@ -10,7 +10,7 @@ import { useInspector } from "../state/store";
 import css from "./BackendBanner.module.css";
 import { useBackendDown } from "./useBackendDown";
 
-/** A live region is there before its words are, else they are not read out. */
+/** A live region must exist before its text, or it is not announced. */
 export function BackendBanner() {
   const link = useInspector((state) => state.link);
   if (link.state === "refused") return <SignInBanner />;
@@ -41,10 +41,10 @@ function StatusBanner({ link }: { link: BackendLink }) {
     return (
       <Banner tone="wait" icon="alert" action="Try now" onAction={() => socket.retry()}>
         {link.isTaken
-          ? "Another program answers at this address now. This page waits for mcplens."
-          : "mcplens does not answer."}{" "}
+          ? "Another program now uses this address. This page is waiting for mcplens."
+          : "mcplens is not responding."}{" "}
         <span aria-hidden="true">{left > 0 ? `Trying again in ${left} s.` : "Trying again…"}</span>{" "}
-        What you see is as it was.
+        The page shows the last known state.
       </Banner>
     );
   }

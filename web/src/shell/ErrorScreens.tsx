@@ -1,4 +1,4 @@
-// A mistake of this page's own: said plainly, with a way on. Calls and connections go on behind it.
+// Error screens for bugs of the page itself. Calls and connections continue in the backend.
 import { Button } from "@mantine/core";
 import { useLocation, useNavigate, useRouteError } from "react-router";
 import { EmptyState } from "../components/EmptyState";
@@ -8,21 +8,21 @@ const reload = (): void => location.reload();
 
 const KEPT = "Servers, calls and questions are kept by mcplens, not by this page: nothing is lost.";
 
-/** In place of the whole page. */
+/** Replaces the whole page. */
 export function PageError() {
   const thrown = useRouteError();
   return (
     <EmptyState
       icon="alert"
       title="This page failed"
-      action={<Button onClick={reload}>Load the page again</Button>}
+      action={<Button onClick={reload}>Reload the page</Button>}
     >
       {errorMessage(thrown)}. {KEPT}
     </EmptyState>
   );
 }
 
-/** In place of one screen; the way to all others stays. */
+/** Replaces one screen; navigation stays. */
 export function ScreenError({ why, onRetry }: { why: string; onRetry(): void }) {
   return (
     <EmptyState
@@ -32,7 +32,7 @@ export function ScreenError({ why, onRetry }: { why: string; onRetry(): void }) 
         <div className="row wrap">
           <Button onClick={onRetry}>Try again</Button>
           <Button variant="default" onClick={reload}>
-            Load the page again
+            Reload the page
           </Button>
         </div>
       }

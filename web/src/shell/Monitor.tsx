@@ -1,4 +1,5 @@
-// The monitor beside any screen: traffic, logs, tasks and questions of this server, one line a row.
+// The monitor beside any screen: traffic, logs, tasks and questions of the current server, one line
+// each.
 import { ActionIcon, SegmentedControl, Tooltip } from "@mantine/core";
 import { Icon } from "../components/Icon";
 import { usePreference } from "../state/browserStorage";

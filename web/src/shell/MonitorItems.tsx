@@ -73,7 +73,7 @@ export function MonitorQuestions({ serverId }: { serverId: string | null }) {
       key: one.question_id,
       at: one.opened,
       to: pathToQuestion(one),
-      state: one.is_done ? (one.outcome ?? "done") : "waits",
+      state: one.is_done ? (one.outcome ?? "done") : "waiting",
       children: <span className="mono">{one.method}</span>,
     }),
   );

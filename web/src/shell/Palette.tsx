@@ -20,7 +20,7 @@ interface Props extends PageActions {
 
 const FOUND = "palette-found";
 
-// In small letters once, not at each key.
+// Lowercased once, not on each key.
 const texts = new WeakMap<object, string>();
 
 function textOf(entry: { label: string; about: string }): string {
@@ -92,9 +92,9 @@ function Content({ isSingle, ...page }: Props) {
             event.preventDefault();
             setAt(Math.min(found.length - 1, Math.max(0, at + step)));
           } else if (event.key === "Enter") {
-            // What has the focus next must not take it too.
+            // The element that gets the focus must not handle this key too.
             event.preventDefault();
-            // Enter may come before what was typed last is drawn.
+            // Enter may be pressed before the last input is rendered.
             go((wanted === text ? found : matching(entries, text))[at]);
           }
         }}

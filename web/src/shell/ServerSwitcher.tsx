@@ -1,4 +1,4 @@
-// Which server the work screens show, and how all the others stand.
+// Menu of the current server, with the state of all others.
 import { Kbd, Menu, UnstyledButton } from "@mantine/core";
 import { useNavigate } from "react-router";
 import type { ServerView } from "../api/types";
@@ -13,7 +13,7 @@ import { displayState, stateLabel } from "../values/serverState";
 import css from "./ServerSwitcher.module.css";
 import { useBackendDown } from "./useBackendDown";
 
-/** How it stands, how fast it answers, what it speaks: a narrow bar has no room for all of it. */
+/** State, latency and revision: a narrow bar has no space for all of it. */
 const statusSummary = (server: ServerView): string =>
   [
     stateLabel(server),
@@ -35,7 +35,7 @@ export function ServerSwitcher({ server }: { server: ServerView | null }) {
           className={css.switch}
           aria-label={
             server
-              ? `Server: ${serverName(server)}, ${isDown ? "not known now" : stateLabel(server)}`
+              ? `Server: ${serverName(server)}, ${isDown ? "unknown" : stateLabel(server)}`
               : "No server"
           }
         >

@@ -1,4 +1,4 @@
-// The keys that work everywhere, and the list of them.
+// Global keyboard shortcuts and their help dialog.
 import { Kbd, Modal, Switch } from "@mantine/core";
 import { useHotkeys } from "@mantine/hooks";
 import { useNavigate } from "react-router";
@@ -10,13 +10,13 @@ import { TABS, tabPath } from "./TopBar";
 const KEYS: [string, string][] = [
   ["Ctrl K", "Find a server, tool, resource, prompt, screen or action"],
   ["Ctrl Enter", "Run the call on this screen, or send the answer"],
-  ["Esc", "Empty the search field, close what is open"],
+  ["Esc", "Clear the search field, close the open panel"],
   ["/", "Go to the search field"],
   ["↑ ↓", "Move in a list; → ← open and close in a tree"],
   ["c", "Copy the chosen value of a JSON tree"],
-  ["1 – 9", "Go to a screen, in the order of the bar"],
+  ["1 – 9", "Go to a screen, in the order of the tabs"],
   ["m", "Open or close the monitor"],
-  [RESTART_KEY.shown, "Restart or reconnect the server that is shown"],
+  [RESTART_KEY.shown, "Restart or reconnect the current server"],
   ["?", "This list"],
 ];
 
@@ -24,10 +24,9 @@ function focusSearch(): void {
   document.querySelector<HTMLInputElement>("main input[data-search]")?.focus();
 }
 
-/** A dialog above the screen keeps the keys to itself; so does a form, where they may be meant for a
- * field that the focus has not reached. */
+/** Not within dialogs or forms, where a key may be meant for a field. */
 const unlessTaken = (act: () => void) => (event: KeyboardEvent) => {
-  // A key that is held down is pressed once.
+  // Ignore key repeat.
   if (event.repeat || document.querySelector('[aria-modal="true"]')) return;
   if (event.target instanceof Element && event.target.closest("form, fieldset, [data-form]"))
     return;
@@ -35,8 +34,10 @@ const unlessTaken = (act: () => void) => (event: KeyboardEvent) => {
   act();
 };
 
-/** @param isSingle Whether keys without Ctrl do anything: who speaks to the computer would set them
- * off by chance (WCAG 2.1.4). */
+/**
+ * @param isSingle Whether shortcuts without Ctrl are enabled; speech input triggers them by
+ * accident (WCAG 2.1.4).
+ */
 export function useShortcuts(isSingle: boolean, onHelp: () => void, onMonitor: () => void): void {
   const navigate = useNavigate();
   const server = useCurrentServer();

@@ -1,4 +1,4 @@
-// The bar that is always there: which server, how it stands, where to go, what waits.
+// The top bar: current server and its state, tabs, questions, tools.
 import { ActionIcon, Indicator, Menu, Tooltip, useMantineColorScheme } from "@mantine/core";
 import { useColorScheme } from "@mantine/hooks";
 import { useEffect, useRef } from "react";
@@ -43,7 +43,7 @@ export const TABS: Tab[] = [
   { label: "Settings", icon: "settings", screen: "settings" },
 ];
 
-/** Where a tab leads: to what was chosen there last; from its own screen to where nothing is. */
+/** Target of a tab: the last visited item; on its own screen, the list without a selection. */
 export function tabPath({ screen }: Tab, server: ServerView | null, place: PageLocation): string {
   if (screen === "servers" || screen === "settings") return `/${screen}`;
   if (!server) return screen === "traffic" || screen === "logs" ? `/${screen}` : "/servers";
@@ -56,20 +56,20 @@ const COUNTED: string[] = ["tools", "resources", "prompts"];
 const countOf = (server: ServerView | null, screen: string): number | null =>
   server?.lists.find((list) => COUNTED.includes(screen) && list.kind === screen)?.count ?? null;
 
-/** Short, so that thousands take no more room than hundreds. */
+/** Shortened, so that thousands take no more space than hundreds. */
 const short = (count: number): string =>
   count < 1000 ? String(count) : `${Math.floor(count / 1000).toLocaleString("en")}k`;
 
 export const pingServer = (serverId: string): void =>
   void withWaitingToast(
-    `an answer of ${serverId}`,
+    `an answer from ${serverId}`,
     "The ping was not answered",
     command("Ping", { server_id: serverId }),
   );
 
 function ServerStatus({ server }: { server: ServerView }) {
   const isDown = useBackendDown();
-  const words = isDown ? "Not known now" : stateLabel(server);
+  const words = isDown ? "Unknown" : stateLabel(server);
   return (
     <span className={css.status}>
       <span role="status" className="cut" title={words}>
@@ -77,7 +77,7 @@ function ServerStatus({ server }: { server: ServerView }) {
       </span>
       <span className={css.measured}>
         {!isDown && server.state === "CONNECTED" && (
-          <Tooltip label="Time that the last ping took. Click to ping now">
+          <Tooltip label="Duration of the last ping. Click to ping now">
             <button
               type="button"
               className="plain dim"
@@ -89,7 +89,7 @@ function ServerStatus({ server }: { server: ServerView }) {
           </Tooltip>
         )}
         {server.protocol_version && (
-          <Tooltip label="MCP revision that is spoken">
+          <Tooltip label="MCP protocol revision in use">
             <span className={css.revision}>{server.protocol_version}</span>
           </Tooltip>
         )}
@@ -102,7 +102,7 @@ function ThemeToggle() {
   const { colorScheme, setColorScheme } = useMantineColorScheme();
   const system = useColorScheme();
   const other = system === "dark" ? "light" : "dark";
-  // The first click changes what is seen.
+  // The first click changes the visible theme.
   const order = ["auto", other, system] as const;
   const next = order[(order.indexOf(colorScheme) + 1) % 3] ?? "auto";
   const names = { auto: "system", light: "light", dark: "dark" } as const;
@@ -117,7 +117,7 @@ function ThemeToggle() {
   );
 }
 
-// What a menu holds without being a page.
+// Limit for a menu.
 const MOST_ASKED = 20;
 
 function QuestionMenu() {
@@ -126,8 +126,8 @@ function QuestionMenu() {
   const waiting = [...questions.values()].filter((question) => !question.is_done);
   const label =
     waiting.length === 1
-      ? "1 question waits for an answer"
-      : `${waiting.length} questions wait for an answer`;
+      ? "1 question is waiting for an answer"
+      : `${waiting.length} questions are waiting for an answer`;
   return (
     <Menu width={320} position="bottom-end">
       <Indicator
@@ -145,7 +145,7 @@ function QuestionMenu() {
       </Indicator>
       <Menu.Dropdown>
         {waiting.length === 0 && (
-          <Menu.Label>No question waits. Servers ask during tool calls.</Menu.Label>
+          <Menu.Label>No questions are waiting. Servers ask during tool calls.</Menu.Label>
         )}
         {waiting.slice(0, MOST_ASKED).map((question) => (
           <Menu.Item
@@ -164,7 +164,7 @@ function QuestionMenu() {
         <Menu.Item onClick={() => void navigate("/questions")}>
           All questions
           {waiting.length > MOST_ASKED &&
-            `, ${(waiting.length - MOST_ASKED).toLocaleString("en")} more of them`}
+            ` (${(waiting.length - MOST_ASKED).toLocaleString("en")} more)`}
         </Menu.Item>
       </Menu.Dropdown>
     </Menu>
@@ -173,7 +173,7 @@ function QuestionMenu() {
 
 interface BarProps {
   isMonitorOpen: boolean;
-  /** Where the monitor is, or would be. */
+  /** Position of the monitor, open or not. */
   side: "right" | "bottom";
   onMonitor(): void;
   onHelp(): void;

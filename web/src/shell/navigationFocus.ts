@@ -1,6 +1,5 @@
-// Where the focus goes when the palette has led somewhere: into the first field of what was chosen,
-// onto its button where there is nothing to fill in, or onto the list or the heading of a screen; onto
-// the heading alone where a list is only one part among others.
+// Moves the focus after navigation from the palette: to the first field of an item, else its Run
+// button; or to the list or heading of a screen.
 import { useEffect } from "react";
 import { useLocation, useNavigationType } from "react-router";
 import { focusableFields, isVisible } from "../components/focusableFields";
@@ -9,7 +8,7 @@ export type FocusTarget = "item" | "screen" | "heading";
 
 interface FocusSpot {
   element: HTMLElement;
-  /** A better one may come: code and lists are on their way. */
+  /** Temporary: a better target may still be loading. */
   isForNow: boolean;
 }
 
@@ -34,7 +33,7 @@ function spotIn(main: Element, focus: FocusTarget): FocusSpot | null {
   return heading ? { element: heading, isForNow: true } : null;
 }
 
-/** Give the focus to where it belongs on the screen, as soon as that is there. */
+/** Focus the target as soon as it is rendered. */
 export function focusTarget(main: HTMLElement, focus: FocusTarget): () => void {
   let last: Element | null = null;
   const isFree = (active: Element | null): boolean =>
@@ -59,7 +58,7 @@ export function focusTarget(main: HTMLElement, focus: FocusTarget): () => void {
   const observer = new MutationObserver(attempt);
   const stop = (): void => {
     observer.disconnect();
-    // Who does something meanwhile is not torn away from it.
+    // Do not take the focus from a user who acts meanwhile.
     document.removeEventListener("keydown", stop, true);
     document.removeEventListener("pointerdown", stop, true);
   };
@@ -72,7 +71,7 @@ export function focusTarget(main: HTMLElement, focus: FocusTarget): () => void {
 
 export function useNavigationFocus(): void {
   const { key, state } = useLocation();
-  // Not for who goes back, or loads the page anew.
+  // Not for back navigation or a reload.
   const isNew = useNavigationType() !== "POP";
   const focus: FocusTarget | undefined = isNew ? state?.focus : undefined;
   // biome-ignore lint/correctness/useExhaustiveDependencies: once for each time that one goes somewhere

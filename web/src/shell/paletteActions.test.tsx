@@ -47,11 +47,11 @@ it("offers of another server what its state allows", () => {
     "Reconnect far",
     "Connect far",
     "Edit far",
-    "Show the info of far",
+    "Show info about far",
   ]);
   expect(labels(aServer(), [{ ...off, state: "DISCONNECTING" }]).others).toEqual([
     "Reconnect far",
     "Edit far",
-    "Show the info of far",
+    "Show info about far",
   ]);
 });

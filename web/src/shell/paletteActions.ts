@@ -1,4 +1,4 @@
-// What the palette does rather than opens: named by verbs, each with its key if it has one.
+// Palette entries that run an action: named by verbs, with their shortcut if any.
 import { type MantineColorScheme, useMantineColorScheme } from "@mantine/core";
 import { notifications } from "@mantine/notifications";
 import { useMemo } from "react";
@@ -26,10 +26,10 @@ export interface PageActions {
 const THEMES: { scheme: MantineColorScheme; icon: IconName; label: string }[] = [
   { scheme: "dark", icon: "moon", label: "Use the dark theme" },
   { scheme: "light", icon: "sun", label: "Use the light theme" },
-  { scheme: "auto", icon: "system", label: "Use the theme of the system" },
+  { scheme: "auto", icon: "system", label: "Use the system theme" },
 ];
 
-/** From the view: the recording keeps every line. */
+/** Clears the view only; the recording keeps every line. */
 function clearLogs(): void {
   const { run_id } = useInspector.getState();
   writeDraft("logs.cleared", { run_id: run_id ?? "", seq: ring.lastSeq ?? 0 });
@@ -42,7 +42,7 @@ function exportTrace(serverId: string | null): void {
   downloadUrl(exportPath("jsonl", run_id, serverId, name));
 }
 
-/** What can be done with a server; the key restarts only the one that is shown. */
+/** Actions for a server; the shortcut restarts only the current one. */
 function ofServer(server: ServerView, isShown: boolean): Entry[] {
   const { server_id, state, transport, is_editable } = server;
   const name = serverName(server);
@@ -71,14 +71,14 @@ function ofServer(server: ServerView, isShown: boolean): Entry[] {
       : []),
     ...(is_editable ? [{ ...entry("edit", "edit", "Edit", "", edit), focus: null }] : []),
     {
-      ...entry("info", "info", "Show the info of", "", pathToServer(server_id)),
+      ...entry("info", "info", "Show info about", "", pathToServer(server_id)),
       focus: "heading",
     },
   ];
 }
 
 const cancelling = (call: CallView): Entry => ({
-  key: `cancelCall ${call.call_id}`,
+  key: `cancel ${call.call_id}`,
   icon: "stop",
   label: `Cancel ${call.name || call.method}`,
   about: `running call · ${call.server_id}`,
@@ -154,7 +154,7 @@ function useThemes(): Entry[] {
   );
 }
 
-/** What can be done now with the server that is shown and with the page; and with other servers. */
+/** Actions for the current server and the page, and those for other servers. */
 export function useActions(
   page: PageActions,
   shown: ServerView | null,

@@ -1,4 +1,4 @@
-// All that the palette finds: screens, actions, what servers offer, recent calls.
+// All palette entries: screens, actions, catalog items, recent calls.
 import { useMemo } from "react";
 import type { CallView, ListKind, ServerView } from "../api/types";
 import type { IconName } from "../components/Icon";
@@ -21,15 +21,18 @@ export interface Entry {
   icon: IconName;
   label: string;
   about: string;
-  /** The key that does the same without the palette. */
+  /** Keyboard shortcut of the same action. */
   shortcut?: string;
   /** Where it leads, or what it does. */
   to: string | (() => void);
-  /** What the focus goes to, if not to the screen; null for a dialog, which takes it by itself. */
+  /**
+   * Focus target after navigation, if not the screen; null for a dialog, which takes the focus
+   * itself.
+   */
   focus?: FocusTarget | null;
 }
 
-// A screen that is in no tab: the bell leads there.
+// A screen without a tab, reached from the bell.
 const QUESTIONS: Entry = {
   key: "screen questions",
   icon: "bell",
@@ -45,7 +48,7 @@ const KINDS = [
   { kind: "resource_templates", icon: "resources" },
 ] as const;
 
-// Far enough back for what one still has in mind.
+// Enough recent calls to be useful.
 const RECENT = 30;
 
 function pathToItem(serverId: string, kind: ListKind, key: string): string {
@@ -73,7 +76,7 @@ const called = (call: CallView): Entry => ({
   focus: "item",
 });
 
-/** What all servers offer, the one at hand first. */
+/** Catalog items of all servers, the current one first. */
 function useListed(current: ServerView | null): Entry[] {
   const servers = useInspector((state) => state.servers);
   const itemsOf = useAllItems();

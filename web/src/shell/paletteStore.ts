@@ -2,7 +2,7 @@ import { create } from "zustand";
 
 interface PaletteState {
   isOpen: boolean;
-  /** It led somewhere, so the focus does not go back to where it was. */
+  /** The palette navigated, so the focus does not return to its former element. */
   hasLed: boolean;
 }
 

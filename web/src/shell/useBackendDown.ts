@@ -1,8 +1,8 @@
-// Whether mcplens itself does not answer this page, so that nothing newer is known.
+// Whether the backend is not reachable, so that the shown state may be outdated.
 import { useEffect, useState } from "react";
 import { useInspector } from "../state/store";
 
-// A reconnect that is quicker than this is not worth a word.
+// Quicker reconnects are not shown.
 const PATIENCE_MS = 600;
 
 export function useBackendDown(): boolean {

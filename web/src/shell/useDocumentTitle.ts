@@ -1,4 +1,4 @@
-// What the browser's tab says: what is chosen, the screen, the server, and how many questions wait.
+// Title of the browser tab: item, screen, server, and number of waiting questions.
 import { useEffect } from "react";
 import { type PageLocation, serverName, usePageLocation } from "../state/navigation";
 import { useInspector } from "../state/store";

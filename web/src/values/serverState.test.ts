@@ -43,7 +43,7 @@ describe("what is wrong with a server", () => {
   it("is its entry, before an attempt to connect and after it", () => {
     const problem = { ...error, code: "CONFIGURATION_INVALID" } as const;
     const words = [null, problem].map((seen) => failureTitle(aServer({ error: seen, problem })));
-    expect(words).toEqual(["It cannot be used like this", "It cannot be used like this"]);
+    expect(words).toEqual(["Invalid configuration", "Invalid configuration"]);
     expect(failureTitle(aServer({ error, problem: null }))).toBe("Connection Error");
   });
 });

@@ -1,4 +1,4 @@
-// One log line, whole: what it says, and the request that it belongs to.
+// Details of a log line: its full content, and the request that it belongs to.
 import { ActionIcon, Button, Tooltip } from "@mantine/core";
 import { Link } from "react-router";
 import type { EventView } from "../../api/types";
@@ -16,7 +16,7 @@ import { pretty } from "../../values/json";
 import css from "./LogRow.module.css";
 import { fullContent, levelOf, lineOf, loggerOf, rowContent } from "./logLines";
 
-/** What the line says; fetched where the row has only its beginning. */
+/** The content of the line; fetched if the row has only the beginning. */
 function useFullContent(event: EventView): unknown {
   const got = useWholeEvent(event.is_cut ? event : null);
   // Its beginning is shown until then, and ends with "…".
@@ -26,13 +26,13 @@ function useFullContent(event: EventView): unknown {
 function RequestLink({ event }: { event: EventView }) {
   const owner = useRing().ownerOf(event);
   const now = useInspector((state) => state.run_id);
-  if (!owner) return <span className="dim">No request is known for it</span>;
+  if (!owner) return <span className="dim">Request unknown</span>;
   const query = new URLSearchParams({ id: String(owner.id) });
   if (event.run_id !== now) query.set("run", event.run_id);
   const search = `?${query}`;
   const known = owner.isTold
-    ? "Its stream brought this line"
-    : "The only request that was open when this line came; the server does not say";
+    ? "The line arrived on the stream of this request"
+    : "Inferred: the only request that was open when the line arrived";
   return (
     <>
       <Tooltip label={known}>

@@ -19,12 +19,12 @@ const NAMES: Record<Stream, string> = {
   stderr: "stderr",
 };
 const NONE: Record<Stream, string> = {
-  both: "Log messages of the server and what it writes to stderr appear here.",
-  messages: "Log messages of the server appear here.",
-  stderr: "What a server that runs on this computer writes to stderr appears here.",
+  both: "Log messages from the server and its stderr output appear here.",
+  messages: "Log messages from the server appear here.",
+  stderr: "The stderr output of a server that runs on this computer appears here.",
 };
 
-/** What a filter leaves out of a stream, in words; empty where it leaves out nothing. */
+/** Description of a filter on a stream; empty if it filters nothing. */
 export function describeFilter({ levels, text, request_id }: LogFilter, stream: Stream): string {
   const isWanted = (level: string): boolean =>
     stream === "both" || (level === "stderr") === (stream === "stderr");
@@ -39,15 +39,15 @@ export function describeFilter({ levels, text, request_id }: LogFilter, stream: 
   return words.filter(Boolean).join(" · ");
 }
 
-/** Why there are no lines, now or in a run that is over. */
+/** Text of the empty state, live or in a recorded run. */
 export function emptyText(filter: LogFilter, stream: Stream, isLive = true): string {
   if (isLive) return NONE[stream];
   return filter.server_id === null
-    ? "This run has none."
-    : "This run has none of this server; choose all servers above.";
+    ? "This run has no log lines."
+    : "This run has no lines from this server. Choose all servers above.";
 }
 
-/** The lines of a stream that a filter lets through. */
+/** The lines of a stream that match a filter. */
 export function useStream(filter: LogFilter, stream: Stream): LogStream {
   const { ownerOf } = useRing();
   const wanted = useMemo(
@@ -64,7 +64,7 @@ interface ListProps {
   isLive: boolean;
   chosen: number | null;
   onChoose(event: EventView): void;
-  /** Shows what the filter leaves out. */
+  /** Resets the filter. */
   onAll(): void;
 }
 
@@ -89,7 +89,7 @@ export const LogList = memo((props: ListProps) => {
   const words = describeFilter(filter, stream);
   if (words)
     return (
-      <NoMatches title="No line fits this filter" onClear={onAll}>
+      <NoMatches title="No line matches this filter" onClear={onAll}>
         {visible(words)}
       </NoMatches>
     );

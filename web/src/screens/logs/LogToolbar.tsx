@@ -1,4 +1,4 @@
-// Above the log lines: what is shown of them, what the server sends, and what can be taken away.
+// Toolbar of Logs: level filter, server level, view options, copy, export, clear.
 import { Button, Checkbox, Menu, Popover, SegmentedControl, Select, Switch } from "@mantine/core";
 import { notifications } from "@mantine/notifications";
 import { memo, useState } from "react";
@@ -15,7 +15,7 @@ import { pluralize } from "../../values/format";
 import { asJsonLines, asText, LEVELS, type LogLine, loadLines, SHOWN_LEVELS } from "./logLines";
 import { type LogStream, useIsLogEmpty, useLogCount } from "./useLogLines";
 
-/** The level from which on the server was asked to log, and whether it can be asked. */
+/** The server's log level, and whether it can be set. */
 function useLevel(serverId: string | null) {
   const level = useInspector((state) => state.servers.get(serverId ?? "")?.log_level ?? null);
   const isConnected = useInspector(
@@ -35,11 +35,12 @@ function useLevel(serverId: string | null) {
   return { level, isConnected, isOffered: isConnected && isDeclared, set };
 }
 
-/** Where nothing has come yet, from a server that may wait to be asked, or that sends none. */
+/** Hint for a server that sent no log lines yet: offers to set its level. */
 export function EnableLoggingHint({ serverId }: { serverId: string | null }) {
   const { level, isConnected, isOffered, set } = useLevel(serverId);
   if (!isConnected || level !== null) return null;
-  if (!isOffered) return <span className="dim">It did not declare the logging capability.</span>;
+  if (!isOffered)
+    return <span className="dim">The server did not declare the logging capability.</span>;
   return (
     <>
       <span className="dim">Some servers log nothing until a level is set.</span>
@@ -50,13 +51,13 @@ export function EnableLoggingHint({ serverId }: { serverId: string | null }) {
   );
 }
 
-/** The level from which on the server sends log messages. */
+/** Selects the minimum level of the server's log messages. */
 export const ServerLevelSelect = memo(({ serverId }: { serverId: string }) => {
   const { level, isConnected, isOffered, set } = useLevel(serverId);
   const disabledReason = isConnected ? "The server did not declare logging" : "Not connected";
   return (
     <Select
-      aria-label="Level that the server logs from"
+      aria-label="Minimum level that the server logs"
       title={isOffered ? "The server sends messages from this level up" : disabledReason}
       placeholder={isOffered || !isConnected ? "Server's level" : "No logging"}
       w={130}
@@ -100,7 +101,7 @@ interface ViewProps {
   onSplit(isSplit: boolean): void;
 }
 
-/** Whose lines, and in how many panes. */
+/** All servers or one, and one or two panes. */
 export const LogViewOptions = memo(({ isAll, onAll, isSplit, onSplit }: ViewProps) => (
   <>
     <SegmentedControl
@@ -132,7 +133,7 @@ interface TakingProps {
   onClear(): void;
 }
 
-/** Copy, export and clear what is shown. */
+/** Copy, export and clear the shown lines. */
 export const LogActions = memo(({ lines, serverId, onClear }: TakingProps) => {
   const ring = useRing();
   const isEmpty = useIsLogEmpty(lines);
@@ -146,7 +147,7 @@ export const LogActions = memo(({ lines, serverId, onClear }: TakingProps) => {
     if (parts)
       notifications.show({
         color: "red",
-        message: `Of ${pluralize(parts, "line")} only the beginning could be read.`,
+        message: `Only the beginning of ${pluralize(parts, "line")} could be read.`,
       });
     await use(rows);
   };
@@ -184,7 +185,7 @@ export const LogActions = memo(({ lines, serverId, onClear }: TakingProps) => {
       <Button
         variant="default"
         disabled={isEmpty}
-        title="Empty the view; the recording keeps every line"
+        title="Clear the view; the recording keeps every line"
         onClick={onClear}
       >
         Clear

@@ -1,4 +1,4 @@
-// What servers log and write to stderr, as it comes or as it was recorded.
+// The Logs screen: log messages and stderr, live or recorded.
 import { useDebouncedValue } from "@mantine/hooks";
 import { memo, useCallback, useMemo, useRef, useState } from "react";
 import { useParams, useSearchParams } from "react-router";
@@ -28,7 +28,7 @@ import {
 import type { LogFilter } from "./logFilter";
 import { SHOWN_LEVELS } from "./logLines";
 
-// All lines are looked at for a text, so not for every key of a word.
+// Debounce: every search reads all lines.
 const TYPING_MS = 120;
 
 const Runs = memo(RunChooser);
@@ -57,14 +57,14 @@ function useAddress() {
   };
 }
 
-/** Which lines are wanted, and how to want others. */
+/** The current filter and its setters. */
 function useLogFilter(server: string | undefined, runId: string | null, requestId: string | null) {
   const [isAll, setAll] = usePreference("logs.all", false);
   const [levels, setLevels] = usePreference<string[]>("logs.levels", [...SHOWN_LEVELS]);
   const [cleared, setCleared] = useDraft("logs.cleared", { run_id: "", seq: 0 });
   const [text, setText] = useState("");
   const [calm] = useDebouncedValue(text, TYPING_MS);
-  // An id means something within its server alone.
+  // A request id is unique only within its server.
   const serverId = (isAll && requestId === null) || server === undefined ? null : server;
   const afterSeq = cleared.run_id === runId ? cleared.seq : 0;
   const filter = useMemo(
@@ -88,7 +88,7 @@ function useLogFilter(server: string | undefined, runId: string | null, requestI
   return { filter, text, setText, levels, setLevels, setAll, clear, showAll };
 }
 
-/** The logs of now, or of the run that the address names. */
+/** Live logs, or those of the run that the address names. */
 export function Logs() {
   const [query] = useSearchParams();
   const recorded = useRecordedRun(query.get("run"));

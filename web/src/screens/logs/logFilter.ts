@@ -1,4 +1,4 @@
-// Which log lines are wanted.
+// Filters log lines.
 import type { EventView } from "../../api/types";
 import { withoutAnsi } from "../../values/ansi";
 import { isLog, isStderr, levelOf, loggerOf, SHOWN_LEVELS, textOf } from "./logLines";
@@ -7,7 +7,7 @@ export interface LogFilter {
   text: string;
   levels: string[];
   server_id: string | null;
-  /** Only what belongs to this JSON-RPC id. */
+  /** Only events with this JSON-RPC id. */
   request_id: string | null;
   /** Lines up to this one are cleared from view. */
   after_seq: number;
@@ -15,7 +15,7 @@ export interface LogFilter {
 
 export type Stream = "both" | "messages" | "stderr";
 
-// As it is shown, without a terminal's colours. Made once a line, since every key that is typed looks at all lines; gone with the event.
+// Searchable text without ANSI colors. Cached per event, since every key press searches all lines.
 const searched = new WeakMap<EventView, string>();
 
 function searchedIn(event: EventView): string {
@@ -34,7 +34,7 @@ export function logMatcher(
   requestOf: (event: EventView) => string | number | undefined,
 ): (event: EventView) => boolean {
   const needle = filter.text.trim().toLowerCase();
-  // A level that no revision knows is never hidden.
+  // Unknown levels are never hidden.
   const hidden = new Set(SHOWN_LEVELS.filter((level) => !filter.levels.includes(level)));
   return (event) =>
     isLog(event) &&

@@ -15,7 +15,7 @@ export const LEVELS = [
 ] as const;
 export type Level = (typeof LEVELS)[number];
 
-/** What can be shown or hidden: the levels, and what comes from stderr. */
+/** What can be shown or hidden: the levels, and stderr. */
 export const SHOWN_LEVELS: readonly string[] = [...LEVELS, "stderr"];
 
 export const isStderr = (event: EventView): boolean => event.kind === "StderrLine";
@@ -28,11 +28,11 @@ export const levelOf = (event: EventView): string =>
 export const loggerOf = (event: EventView): string =>
   typeof event.detail.logger === "string" ? event.detail.logger : "";
 
-/** What a row has of what was said; a line of stderr that is too long for it ends with "…". */
+/** The content that a row has; a truncated line of stderr ends with "…". */
 export const rowContent = (event: EventView): unknown =>
   isStderr(event) ? event.head + (event.is_cut ? "…" : "") : event.detail.data;
 
-/** All that was said. */
+/** The full content. */
 export const fullContent = ({ event, text }: WholeEvent): unknown =>
   isStderr(event) ? (text ?? rowContent(event)) : event.detail.data;
 
@@ -45,18 +45,18 @@ export const lineOf = (event: EventView, said = rowContent(event)): string =>
     .filter(Boolean)
     .join(" ");
 
-/** A row and what it says. */
+/** A log event with its content. */
 export interface LogLine {
   event: EventView;
   said: unknown;
-  /** The rest of it could not be read. */
+  /** The rest could not be loaded. */
   isPart: boolean;
 }
 
-// A browser asks one host for six things at a time.
+// Browsers open six connections per host.
 const AT_ONCE = 6;
 
-/** The rows with all that they say: those that have only its beginning are fetched. */
+/** The rows with full content; truncated ones are fetched. */
 export async function loadLines(rows: EventView[], fetch = fetchEvent): Promise<LogLine[]> {
   const spoken = rows.map(
     (event): LogLine => ({

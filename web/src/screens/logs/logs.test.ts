@@ -65,7 +65,7 @@ describe("log lines", () => {
     const some = { text: " x ", levels: ["info", "error", "stderr"], request_id: "5" };
     expect(describeFilter({ ...ALL, ...some }, "messages")).toBe("“x” · id 5 · info, error");
     expect(emptyText(ALL, "stderr")).toMatch("appears here");
-    expect(emptyText(ALL, "both", false)).toBe("This run has none.");
+    expect(emptyText(ALL, "both", false)).toBe("This run has no log lines.");
     expect(emptyText({ ...ALL, server_id: "demo" }, "both", false)).toMatch("all servers");
   });
   it("are exported as text and as JSON Lines", async () => {

@@ -1,4 +1,4 @@
-// Log lines as they come, drawn ten times a second at most: a flood leaves room for typing.
+// Live log lines, rendered at most ten times a second, so that a flood does not block typing.
 import { startTransition, useEffect, useMemo, useState, useSyncExternalStore } from "react";
 import type { EventView } from "../../api/types";
 import { type EventRing, useRing } from "../../state/events";
@@ -11,7 +11,7 @@ export interface LogStream {
   subscribe(listener: () => void): () => void;
 }
 
-/** Tells of new events at most so often, and of the last ones always. */
+/** Throttled subscription; the last change is always reported. */
 export function throttledSubscribe(
   ring: Pick<EventRing, "subscribe">,
   everyMs: number,
@@ -35,7 +35,7 @@ export function throttledSubscribe(
   };
 }
 
-/** The lines that `wanted` lets through; give it a stable function. */
+/** The lines that match `wanted`, which must be a stable function. */
 export function useLogStream(wanted: (event: EventView) => boolean): LogStream {
   const ring = useRing();
   return useMemo(
@@ -47,12 +47,12 @@ export function useLogStream(wanted: (event: EventView) => boolean): LogStream {
   );
 }
 
-/** The lines now. They give way to keys and clicks while they are drawn. */
+/** The current lines, rendered in a transition so that input stays responsive. */
 export function useLogRows({ filtered, subscribe }: LogStream): EventView[] {
   const [, redraw] = useState(0);
   useEffect(() => {
     const later = (): void => startTransition(() => redraw((count) => count + 1));
-    later(); // for what came since this was drawn
+    later(); // for events since the last render
     return subscribe(later);
   }, [subscribe]);
   return filtered.refresh();

@@ -1,4 +1,4 @@
-// One prompt: its arguments as a form with suggestions, and the messages they give.
+// One prompt: its arguments as a form with completions, and the resulting messages.
 import { Button } from "@mantine/core";
 import { useState } from "react";
 import { Link } from "react-router";
@@ -31,9 +31,9 @@ import { errorViewOf } from "../../state/toasts";
 interface Props {
   server: ServerView;
   prompt: Prompt;
-  /** Tells it from others of its name. */
+  /** Unique key among items of the same name. */
   itemKey: string;
-  /** The definition as the server sent it; undefined if the list does not have it. */
+  /** The definition as the server sent it; undefined if it is not in the list. */
   listed?: unknown;
   missing?: MissingItem | null;
   problem: string | null;
@@ -58,7 +58,7 @@ function About({ server, prompt, listed, missing = null, problem }: Omit<Props, 
       {prompt.description && <Description text={prompt.description} />}
       <NotListed missing={missing} />
       {problem && (
-        <Callout>The definition of this prompt is broken: {problem} It can be used.</Callout>
+        <Callout>The definition of this prompt is broken: {problem} You can still use it.</Callout>
       )}
       <Definition listed={listed} />
     </>
@@ -67,14 +67,14 @@ function About({ server, prompt, listed, missing = null, problem }: Omit<Props, 
 
 interface ArgumentsProps extends Pick<Props, "server" | "prompt"> {
   values: Values;
-  /** Names of those that were not given, though they have to be; once somebody wanted to send. */
+  /** Names of missing required arguments, after the first attempt to send. */
   missing: string[];
   onChange(values: Values): void;
 }
 
 function Arguments({ server, prompt, values, missing, onChange }: ArgumentsProps) {
   const known = new Set(prompt.arguments.map((one) => one.name));
-  // From a request that was taken over, or from another version of the prompt: they are sent, too.
+  // Arguments from a replayed request or an older version of the prompt are sent too.
   const others = Object.keys(values).filter((name) => !known.has(name));
   const common = (name: string) => ({
     server,
@@ -158,7 +158,7 @@ export function PromptPanel(props: Props) {
   const missing = prompt.arguments
     .filter((one) => one.required && !given[one.name])
     .map((one) => one.name);
-  // How often it was not sent for what is missing.
+  // How often sending was refused because of missing arguments.
   const [refused, setRefused] = useState(0);
   const form = useFocusInvalid(refused);
   const told = refused > 0 ? missing : [];

@@ -45,7 +45,7 @@ function SelectedPrompt({ server, item }: { server: ServerView; item: string | n
   if (item === null)
     return (
       <EmptyState icon="prompts" title="Choose a prompt">
-        Its arguments and the messages that it makes appear here.
+        Its arguments and the messages that it returns appear here.
       </EmptyState>
     );
   const found = itemsIn<Prompt>(list).find((one) => one.key === item);

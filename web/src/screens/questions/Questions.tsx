@@ -1,4 +1,4 @@
-// What all servers ask: what waits, oldest first, then what ended.
+// Questions of all servers: waiting ones, oldest first, then closed ones.
 import { Badge } from "@mantine/core";
 import { Link } from "react-router";
 import type { QuestionView } from "../../api/types";
@@ -18,7 +18,7 @@ function Row({ question, now }: { question: QuestionView; now: number }) {
     <tr>
       <td>
         <Badge color={question.is_done ? "gray" : "orange"}>
-          {question.is_done ? (question.outcome ?? "ended") : "waits"}
+          {question.is_done ? (question.outcome ?? "ended") : "waiting"}
         </Badge>
       </td>
       <td>
@@ -50,7 +50,7 @@ export function Questions() {
   if (!isReady) return <EmptyState icon="bell" title="Loading…" />;
   if (!all.size)
     return (
-      <EmptyState icon="bell" title="No question waits">
+      <EmptyState icon="bell" title="No questions">
         Servers ask for a model's answer or for input while a tool runs. What they ask appears here,
         in the bell and beside the call.
       </EmptyState>

@@ -1,4 +1,4 @@
-// What is filled in to read a resource: fields, what went wrong, and the button.
+// Form to read a resource: fields, error and button.
 import { Button } from "@mantine/core";
 import { type ReactNode, useState } from "react";
 import { Link, useNavigate } from "react-router";
@@ -10,7 +10,7 @@ import { startCall } from "../../state/commands";
 import { pathTo } from "../../state/navigation";
 import { errorViewOf } from "../../state/toasts";
 
-/** Read any address, then go to where what it gave is shown: beside the template that made it. */
+/** Reads a URI, then navigates to the result, beside the template if there is one. */
 function useReadUri(
   server: ServerView,
   template: string | null,
@@ -39,7 +39,7 @@ interface Props {
   server: ServerView;
   title: string;
   uri: string;
-  /** The key of the template that the address is made from. */
+  /** The key of the template that the URI is expanded from. */
   template?: string;
   children: ReactNode;
 }
@@ -66,7 +66,7 @@ export function ReadForm({ server, title, uri, template, children }: Props) {
           <UntrustedText>{title}</UntrustedText>
         </h2>
         {children}
-        {error && <ErrorNote error={error} title="It was not read" />}
+        {error && <ErrorNote error={error} title="The resource could not be read" />}
         <div>
           <Button type="submit" data-run disabled={!isConnected}>
             Read it

@@ -1,4 +1,4 @@
-// What a server has to read: listed resources, templates, and what is followed; one search for all.
+// Lists of resources, templates and subscriptions, with one search for all.
 import { Accordion, Badge, Button } from "@mantine/core";
 import { useDeferredValue, useMemo, useRef } from "react";
 import { Link } from "react-router";
@@ -94,7 +94,7 @@ function SubscriptionRow({ server, one }: { server: ServerView; one: Subscriptio
   const unsubscribe = (): void =>
     void withWaitingToast(
       `the end of the subscription to ${one.uri}`,
-      "The subscription was not ended",
+      "The subscription could not be ended",
       command("Unsubscribe", { server_id, uri: one.uri }),
     );
   return (
@@ -118,7 +118,7 @@ function SubscriptionRow({ server, one }: { server: ServerView; one: Subscriptio
         </Button>
       </div>
       {one.error && (
-        <ErrorNote error={one.error} title="This connection has no subscription to it" />
+        <ErrorNote error={one.error} title="The subscription is not active on this connection" />
       )}
     </>
   );
@@ -155,7 +155,7 @@ export function ResourceLists({ server, chosen, template }: Props) {
     (item) => `${base}?template=${encodeURIComponent(item.key)}`,
   );
   const place = useRef<HTMLDivElement>(null);
-  // Keys may come before what was typed last is drawn.
+  // A key may be pressed before the last input is rendered.
   const open = (isStep: boolean): void => {
     const [first] = matchingItems(listed, text);
     const [firstTemplate] = matchingItems(patterns, text);

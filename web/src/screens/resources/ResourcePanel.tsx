@@ -1,4 +1,4 @@
-// One resource: read when it is opened, and again when it changes, if it is followed.
+// One resource: read when it is opened, and again when it changes, if subscribed.
 import { Badge, Switch, Tooltip } from "@mantine/core";
 import { useEffect, useRef, useState } from "react";
 import { Link, useSearchParams } from "react-router";
@@ -29,7 +29,7 @@ import { formatBytes, formatTime } from "../../values/format";
 import { visible } from "../../values/hiddenCharacters";
 import { fieldsOf } from "../../values/jsonObject";
 
-// Longer than between two presses of an arrow key that is held down, or tapped through a list.
+// Longer than the interval of a held arrow key.
 const REST_MS = 300;
 
 export function Facts({ resource }: { resource: Resource }) {
@@ -44,7 +44,7 @@ export function Facts({ resource }: { resource: Resource }) {
   );
 }
 
-/** Read it when it is opened, and when what was read last is older than what the server has. */
+/** Reads the resource when it is opened, and when the last result is outdated. */
 function useAutoRead(
   server: ServerView,
   uri: string,
@@ -54,11 +54,11 @@ function useAutoRead(
   const followed = server.subscriptions.find((one) => one.uri === uri);
   const isConnected = server.state === "CONNECTED";
   const isStep = useIsKeyboardStep();
-  // What changed while there was no connection was told to nobody.
+  // Changes without a connection were not notified.
   const changed = followed ? Math.max(followed.updated ?? 0, server.since) : 0;
   const isOld = newest === null || (!isRunning(newest) && newest.started < changed);
   const isAsking = useRef(false);
-  const asked = useRef(0); // the last change that it was read for: a clock may be set back
+  const asked = useRef(0); // the last change that was read: clocks may be set back
   // biome-ignore lint/correctness/useExhaustiveDependencies: reads when it is old, once for each change
   useEffect(() => {
     const isNews = newest === null || changed > asked.current;
@@ -97,7 +97,7 @@ function SubscribeSwitch({ server, uri, isOn }: SubscribeProps) {
     <Tooltip
       label={
         canSubscribe
-          ? "Read it again whenever the server says that it changed"
+          ? "Read it again whenever the server reports a change"
           : "This server did not declare resources.subscribe"
       }
     >
@@ -116,14 +116,14 @@ function SubscribeSwitch({ server, uri, isOn }: SubscribeProps) {
 interface Props {
   server: ServerView;
   uri: string;
-  /** Tells it from others of its address. */
+  /** Unique key among items of the same URI. */
   itemKey: string;
   resource: Resource | null;
-  /** The definition as the server sent it; undefined if the list does not have it. */
+  /** The definition as the server sent it; undefined if it is not in the list. */
   listed?: unknown;
   missing?: MissingItem | null;
   problem: string | null;
-  /** It stands beside the template that it was read by, which has the keys and the way back. */
+  /** Shown beside its template, which has the shortcuts and the back link. */
   isBeside?: boolean;
 }
 
@@ -137,7 +137,7 @@ export function ResourcePanel(props: Props) {
   const isConnected = server.state === "CONNECTED";
   const [newest = null, former] = calls;
   const isPinned = useSearchParams()[0].has("call");
-  // What is there stays while it is read again.
+  // Keep the previous result while it is read again.
   const isRefreshing = followed && !isPinned && newest && isRunning(newest) && former;
   const shown = isRefreshing ? former : current;
   const read = async (): Promise<void> => {
@@ -196,10 +196,15 @@ export function ResourcePanel(props: Props) {
         <Definition listed={listed} />
         <NotListed missing={missing} />
         {problem && (
-          <Callout>The definition of this resource is broken: {problem} It can be read.</Callout>
+          <Callout>
+            The definition of this resource is broken: {problem} You can still read it.
+          </Callout>
         )}
         {followed?.error && (
-          <ErrorNote error={followed.error} title="This connection has no subscription to it" />
+          <ErrorNote
+            error={followed.error}
+            title="The subscription is not active on this connection"
+          />
         )}
         {error && <ErrorNote error={error} />}
       </div>

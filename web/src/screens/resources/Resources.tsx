@@ -21,15 +21,15 @@ interface ResourceSelection {
   /** The resource that is read and shown. */
   item: string | null;
   template: string | null;
-  /** The address that is filled in, but not read. */
+  /** A URI that is filled in but not read. */
   uri: string | null;
 }
 
-/** Where no list has a resource: what a template makes is in none. */
+/** A resource that is in no list; URIs that match a template are not missing. */
 function missingResource(serverId: string, uri: string, resources: List, templates: List) {
   const isListed = itemsIn<Resource>(resources).some((one) => one.key === uri);
   const missing = findMissing(resources, `${serverId} resource ${uri}`, isListed);
-  // Many a server has no templates, and answers with an error.
+  // Many servers have no templates and respond with an error.
   const isKnown = isFullyLoaded(templates) || templates.error !== null;
   const isMade = itemsIn<Resource>(templates).some(
     ({ value }) => value.uriTemplate && matches(value.uriTemplate, uri),
@@ -57,7 +57,7 @@ function ReadResource({
     <ResourcePanel
       key={`${server_id} ${item}`}
       server={server}
-      // A second one of the same address has a key of its own.
+      // A duplicate URI has a key of its own.
       uri={found?.value.uri ?? item}
       itemKey={item}
       resource={found?.value ?? null}
@@ -69,7 +69,7 @@ function ReadResource({
   );
 }
 
-/** A template's form, which stays, and beside it what was read last. */
+/** The form of a template, and beside it the last result. */
 function TemplateView({ server, template, item }: { server: ServerView } & TemplateSelection) {
   const { server_id } = server;
   const templates = useList(server_id, "resource_templates");

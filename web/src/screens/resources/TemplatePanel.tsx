@@ -1,4 +1,4 @@
-// A template: its variables as fields, the address they make, and opening it.
+// A URI template: its variables as fields, and the expanded URI.
 import type { ServerView } from "../../api/types";
 import { CompletionField } from "../../catalog/CompletionField";
 import { Definition } from "../../catalog/Definition";
@@ -23,9 +23,9 @@ export function TemplatePanel({
 }: {
   server: ServerView;
   template: Resource;
-  /** Tells it from others of its address. */
+  /** Unique key among items of the same URI. */
   itemKey: string;
-  /** The definition as the server sent it; undefined if the list does not have it. */
+  /** The definition as the server sent it; undefined if it is not in the list. */
   listed?: unknown;
   missing?: MissingItem | null;
   problem: string | null;
@@ -46,7 +46,9 @@ export function TemplatePanel({
       <Definition listed={listed} />
       <NotListed missing={missing} />
       {problem && (
-        <Callout>The definition of this template is broken: {problem} It can be used.</Callout>
+        <Callout>
+          The definition of this template is broken: {problem} You can still use it.
+        </Callout>
       )}
       {variablesOf(text).map((name) => (
         <CompletionField

@@ -1,4 +1,4 @@
-// What we declare to this server, switch by switch; it counts from the next connection on.
+// Switches for the capabilities that we declare to a server, from the next connection on.
 import { Button, Switch } from "@mantine/core";
 import type { ServerView } from "../../api/types";
 import { Callout } from "../../components/Callout";
@@ -18,7 +18,7 @@ import {
 import css from "./DeclaredCapabilities.module.css";
 import { NamedCapabilities } from "./experimental/NamedCapabilities";
 
-/** Says that the connection was opened with other capabilities, and opens it anew. */
+/** Notice that the connection has other capabilities, with a button to reconnect. */
 export function ReconnectNotice({ server }: { server: ServerView }) {
   const { isBusy, run } = useBusy();
   if (!server.needs_reconnect && !isBusy) return null;
@@ -27,7 +27,7 @@ export function ReconnectNotice({ server }: { server: ServerView }) {
     <Callout tone="info">
       <div className="row wrap">
         <span className="grow">
-          This connection was opened with others. Connect again to declare these.
+          This connection was opened with other capabilities. Connect again to declare these.
         </span>
         <Button variant="default" loading={isBusy} onClick={again}>
           Connect again
@@ -37,13 +37,15 @@ export function ReconnectNotice({ server }: { server: ServerView }) {
   );
 }
 
-/** Whether profile, roots and capabilities are in the server's file, and how they get there. */
+/** Notice that profile, roots or capabilities are not saved, with buttons to save or reset. */
 export function UnsavedSettingsNotice({ server }: { server: ServerView }) {
   const { server_id } = server;
   if (server.is_saved) return null;
   const set = (fields: { save?: boolean; reset?: boolean }): void =>
     void withErrorToast(
-      fields.save ? "It was not written to the file" : "It was not reset",
+      fields.save
+        ? "The settings could not be saved to the file"
+        : "The settings could not be reset",
       command("SetCapabilities", { server_id, ...fields }),
     );
   return (
@@ -51,15 +53,15 @@ export function UnsavedSettingsNotice({ server }: { server: ServerView }) {
       <div className="row wrap">
         <span className="grow">
           {server.is_editable
-            ? "Profile, roots or capabilities differ from the file. They last until mcplens ends."
-            : "This server is in no file of mcplens. Its profile, roots and capabilities last until mcplens ends."}
+            ? "Profile, roots or capabilities differ from the file. They last until mcplens exits."
+            : "This server is not in a configuration file. Its profile, roots and capabilities last until mcplens exits."}
         </span>
         <Button variant="subtle" onClick={() => set({ reset: true })}>
           Reset
         </Button>
         {server.is_editable && (
           <Button variant="default" onClick={() => set({ save: true })}>
-            Keep in the file
+            Save to the file
           </Button>
         )}
       </div>

@@ -25,9 +25,9 @@ interface Props {
 }
 
 interface EntryProps extends Props {
-  /** Why the server cannot be called so. */
+  /** Why the name cannot be used. */
   nameProblem: string | null;
-  /** Whether somebody came to have a certificate trusted. */
+  /** Opened from a certificate error: focuses the field for trusted certificates. */
   isTrusting: boolean;
 }
 

@@ -1,4 +1,4 @@
-// Servers that were found or read: offered one by one, never taken silently.
+// Servers that were found or pasted, to be selected and added.
 import { Button } from "@mantine/core";
 import { notifications } from "@mantine/notifications";
 import { useState } from "react";
@@ -19,18 +19,18 @@ interface Filled {
 
 interface Props {
   found: FoundView[];
-  /** What is said where there are none. */
+  /** Text if there are none. */
   nothing: string;
-  /** Somebody asked for exactly these: chosen unless one has the name already. */
+  /** Preselects all servers whose name is free. */
   areChosen: boolean;
-  /** Read the file of a server again, with what was filled in. */
+  /** Read the file again with the filled-in values. */
   again(one: FoundView, filled: Filled): Promise<FoundView[]>;
   onDone(): void;
 }
 
 const isOffered = (one: FoundView): boolean => canBeAdded(one) && !one.is_known;
 
-/** Two files of one tool, or two scopes of one file, may name a server alike. */
+/** Two files of one tool, or two scopes of one file, may use the same name. */
 const isSame = (one: FoundView, other: FoundView): boolean =>
   one.name === other.name && one.source.scope === other.source.scope;
 
@@ -113,7 +113,7 @@ export function FoundServerList({ found: given, nothing, areChosen, again, onDon
       </div>
       <div className={`row ${css.foot}`}>
         <span className="dim grow">
-          You are asked once more before one is first started or contacted.
+          mcplens asks again before a server is first started or contacted.
         </span>
         <Button disabled={!isReady} onClick={() => void take()}>
           {chosen.size ? `Add ${pluralize(chosen.size, "server")}` : "Add"}

@@ -1,4 +1,4 @@
-// One server that was found: what it is, what it would be called, and what it has to be told.
+// One found server: description, name to use, and required inputs.
 import { Badge, Checkbox, PasswordInput, Select, TextInput } from "@mantine/core";
 import type { FoundView, InputView } from "../../api/types";
 import { canBeAdded, foundProblem, variableAndHeaderNames } from "./foundServers";
@@ -66,7 +66,7 @@ function Details({ one, name, nameProblem, values, onName, onValues }: Props) {
         />
       ))}
       {one.inputs.length > 0 && (
-        <span className="dim">What is filled in is written into the configuration file.</span>
+        <span className="dim">The values are written to the configuration file.</span>
       )}
     </>
   );
@@ -85,7 +85,7 @@ export function FoundServerRow(props: Props) {
           label={<strong>{one.name}</strong>}
         />
         {one.source.kind !== "mcplens" && <Badge color="gray">{one.source.kind}</Badge>}
-        {one.is_known && <Badge color="gray">a server here has this name</Badge>}
+        {one.is_known && <Badge color="gray">name already in use</Badge>}
       </div>
       {one.source.path && (
         <div className="dim" style={{ overflowWrap: "anywhere" }}>

@@ -1,4 +1,4 @@
-// Adding what other tools on this computer have.
+// Tab that imports servers of other tools on this computer.
 import { useEffect, useState } from "react";
 import type { ErrorView, FoundView } from "../../api/types";
 import { ErrorNote } from "../../components/ErrorNote";

@@ -1,4 +1,5 @@
-// Adding by what can be pasted, or by a file: a command line, a URL, any tool's configuration.
+// Tab that adds servers from pasted text or a file: a command line, a URL, any tool's
+// configuration.
 import { Button, FileButton, Textarea } from "@mantine/core";
 import { useRef, useState } from "react";
 import type { ErrorView, FoundView } from "../../api/types";
@@ -42,7 +43,7 @@ export function PasteServer({ onForm, onDone }: { onForm(form: EntryForm): void;
   const isPasted = useRef(false);
   const type = (next: string): void => {
     setText(next);
-    // What was pasted as a whole needs no button; what is added to it by hand may not be done.
+    // A complete paste is read at once; edited text may not be finished.
     if (isPasted.current && text.trim() === "" && isCompleteTarget(next)) void readText(next);
     isPasted.current = false;
   };

@@ -4,13 +4,13 @@ import { Callout } from "../../components/Callout";
 import { Icon } from "../../components/Icon";
 import { useResolvedPath } from "./useResolvedPath";
 
-/** A root may lead nowhere, and the server is told of it all the same. */
+/** A root may not exist; the server is still told about it. */
 function MissingFolderNote({ uri }: { uri: string }) {
   const lead = useResolvedPath(uri);
   if (!lead?.problem) return null;
-  // The path stands above.
+  // The path is shown above.
   const problem = lead.problem.replace(`${lead.path} cannot`, "It cannot");
-  return <Callout>{problem}. The server is told of it all the same.</Callout>;
+  return <Callout>{problem}. The server is still told about it.</Callout>;
 }
 
 interface Props {

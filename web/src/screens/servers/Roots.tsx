@@ -1,4 +1,4 @@
-// The folders that a server may know of.
+// Roots tab: the folders that a server may know about.
 import { useState } from "react";
 import type { ServerView } from "../../api/types";
 import { Callout } from "../../components/Callout";
@@ -13,7 +13,7 @@ export function Roots({ server }: { server: ServerView }) {
   const [save, setSave] = useState(false);
   const remove = (uri: string): void =>
     void withErrorToast(
-      save ? "The root was not taken out of the file" : "The root was not removed",
+      save ? "The root could not be removed from the file" : "The root was not removed",
       command("RemoveRoot", { server_id, uri, save }),
     );
   return (

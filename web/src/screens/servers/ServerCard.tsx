@@ -1,4 +1,4 @@
-// One server: what it is, how it stands, and what can be done with it.
+// Card of one server: facts, state and actions.
 import { ActionIcon, Badge, Button, Menu, Switch, Tooltip } from "@mantine/core";
 import { modals } from "@mantine/modals";
 import { useState } from "react";
@@ -37,8 +37,8 @@ import css from "./ServerCard.module.css";
 
 function removal(server: ServerView): string {
   return server.is_editable
-    ? `It is taken out of ${server.source.path}; a backup of the file is kept.`
-    : "It is taken out of this page until mcplens is started with it again.";
+    ? `It is removed from ${server.source.path}; a backup of the file is kept.`
+    : "It is removed from this page until mcplens is started with it again.";
 }
 
 function More({ server, onEdit }: { server: ServerView; onEdit(copy: boolean): void }) {
@@ -51,7 +51,7 @@ function More({ server, onEdit }: { server: ServerView; onEdit(copy: boolean): v
       confirmProps: { color: "red.9" },
       onConfirm: () =>
         void withErrorToast(
-          "It was not removed",
+          "The server could not be removed",
           command("ServerRemove", { server_id: server.server_id }),
         ),
     });
@@ -106,7 +106,7 @@ function More({ server, onEdit }: { server: ServerView; onEdit(copy: boolean): v
   );
 }
 
-/** How often it was tried: the count stays when no attempt follows. */
+/** Number of attempts; stays visible after the last one. */
 function attemptsOf({ retry, error }: ServerView): string | undefined {
   if (retry && retry.count > 0) return `Retry attempt ${retryLabel(retry)}`;
   const attempts = error?.details.attempts;
@@ -230,7 +230,7 @@ export function ServerCard({
           checked={isOn}
           disabled={server.state === "DISCONNECTING"}
           onChange={() => {
-            // Who connects a server means it by the tabs above.
+            // Connecting a server makes it the current one.
             if (!isOn) rememberServer(server.server_id);
             toggleConnection(server);
           }}
@@ -243,7 +243,7 @@ export function ServerCard({
         <Tooltip label="Copy">
           <ActionIcon
             size="sm"
-            aria-label={`Copy how ${name} is reached`}
+            aria-label={`Copy the command or URL of ${name}`}
             onClick={() => void copyText(server.shown)}
           >
             <Icon name="copy" size={13} />

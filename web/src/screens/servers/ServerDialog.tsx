@@ -1,5 +1,5 @@
-// Adding a server: by pasting or a file, by form, or from other tools' files; and changing one.
-// What was typed is kept when the dialog is closed or the page loaded anew, but for secrets.
+// Dialog that adds a server (paste, file, form, other tools) or edits one. Input is kept when the
+// dialog is closed or the page reloaded, except secrets.
 import { Button, Modal, Tabs } from "@mantine/core";
 import { useEffect, useState } from "react";
 import type { ErrorView } from "../../api/types";
@@ -17,7 +17,7 @@ import { type EntryForm, formOf, restoreForm, withoutSecrets } from "./serverEnt
 
 const BLANK = formOf("", {});
 
-/** A form that begins with what was kept of it, if anything was. */
+/** A form that restores its draft, if there is one. */
 function useForm(key: string, initial: EntryForm) {
   const [kept, keep] = useDraft<EntryForm | null>(key, null);
   const [form, setForm] = useState(() => (kept ? restoreForm(kept, initial) : initial));
@@ -30,7 +30,7 @@ function useForm(key: string, initial: EntryForm) {
     form,
     isBack,
     change,
-    /** Begin anew with this in place of what was kept. */
+    /** Replace the draft. */
     replace(next: EntryForm) {
       change(next);
       setBack(false);
@@ -84,7 +84,7 @@ function EditForm({ edited, initial, onClose }: EditFormProps) {
   );
 }
 
-/** The form of a server that is there; without its entry there is nothing to save over. */
+/** Loads the entry of a server before showing its form. */
 function EditServer({ edited, onClose }: { edited: EditedServer; onClose(): void }) {
   const { server_id, isCopy } = edited;
   const [initial, setInitial] = useState<EntryForm | null>(null);
@@ -101,7 +101,7 @@ function EditServer({ edited, onClose }: { edited: EditedServer; onClose(): void
       (thrown: unknown) => setError(errorViewOf(thrown)),
     );
   }, [server_id, isCopy]);
-  if (error) return <ErrorNote error={error} title="What the file says of it cannot be read" />;
+  if (error) return <ErrorNote error={error} title="The entry in the file could not be read" />;
   return initial && <EditForm edited={edited} initial={initial} onClose={onClose} />;
 }
 
@@ -157,9 +157,9 @@ export function ServerDialog({
       onClose={onClose}
       title={titleOf(edited)}
       size="lg"
-      // Its tabs have different heights: it must not jump.
+      // Not centered, since tabs of different height would make it jump.
       centered={false}
-      // A slip of the hand must not cost what was typed.
+      // An accidental click must not lose input.
       closeOnClickOutside={false}
     >
       {edited ? (

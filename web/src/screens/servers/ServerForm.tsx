@@ -1,4 +1,4 @@
-// Adding or changing a server by its form.
+// Form to add or edit a server.
 import { Button } from "@mantine/core";
 import { notifications } from "@mantine/notifications";
 import { useState } from "react";
@@ -12,11 +12,11 @@ import { EntryFields } from "./EntryFields";
 import { nameProblemOf } from "./foundServers";
 import { type EntryForm, problemOf, rawOf } from "./serverEntry";
 
-/** The server whose entry the form began with. */
+/** The edited or copied server. */
 export interface EditedServer {
   server_id: string;
   isCopy: boolean;
-  /** To have its certificate trusted. */
+  /** Opened from a certificate error. */
   isTrusting?: boolean;
 }
 
@@ -29,7 +29,7 @@ function saveEntry(edited: EditedServer | null, form: EntryForm): Promise<Writte
   return command("ServerEdit", { server_id, raw, name });
 }
 
-/** A name that another server has is told while it is typed; the built-in one makes way. */
+/** Reports a name that is in use; the built-in server can be replaced. */
 function useNameProblem(edited: EditedServer | null, name: string): string | null {
   const servers = useInspector((state) => state.servers);
   const own = edited && !edited.isCopy ? edited.server_id : null;
@@ -41,7 +41,7 @@ interface Props {
   edited: EditedServer | null;
   form: EntryForm;
   onForm(form: EntryForm): void;
-  /** It is written, or not wanted any more. */
+  /** Saved or cancelled. */
   onDone(): void;
 }
 
@@ -54,11 +54,14 @@ export function ServerForm({ edited, form, onForm, onDone }: Props) {
   const save = async (isConnected: boolean): Promise<void> => {
     try {
       const { path, servers } = await saveEntry(edited, form);
-      notifications.show({ message: `${form.name} is in ${path}` });
+      notifications.show({ message: `${form.name} was saved to ${path}` });
       for (const server_id of servers) {
         if (isNew || edited.isCopy) rememberServer(server_id);
         if (isConnected)
-          void withErrorToast(`Could not connect ${server_id}`, command("Connect", { server_id }));
+          void withErrorToast(
+            `Could not connect to ${server_id}`,
+            command("Connect", { server_id }),
+          );
       }
       onDone();
     } catch (thrown) {

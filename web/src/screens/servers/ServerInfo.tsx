@@ -1,4 +1,4 @@
-// All that is known of one server; its roots and the experimental tester have their own addresses.
+// The server page: info, roots, experimental features and raw tester.
 import { Button, Select, Tabs, Tooltip } from "@mantine/core";
 import { Link, useNavigate, useParams } from "react-router";
 import type { ServerView } from "../../api/types";
@@ -88,10 +88,10 @@ function Facts({ server }: { server: ServerView }) {
   );
 }
 
-// Stands for no profile, since a select needs a text.
+// Value for "no profile": a select needs a string.
 const PERSON = "";
 
-/** Who answers what this server asks. */
+/** Selects who answers the server's questions. */
 function ProfileSelect({ server }: { server: ServerView }) {
   const profiles = useInspector((state) => state.profiles);
   const names = profiles.map((one) => ({
@@ -161,7 +161,7 @@ function Overview({ server }: { server: ServerView }) {
       </section>
       {server.declared_capabilities && (
         <section className="stack tight">
-          <h2 className="section-title">What we told it when it was connected</h2>
+          <h2 className="section-title">What we declared when it was connected</h2>
           <JsonTree
             value={server.declared_capabilities}
             label="Capabilities of the client"
@@ -186,7 +186,7 @@ function Overview({ server }: { server: ServerView }) {
   );
 }
 
-/** Why the entry of a server cannot be changed here; null if it can. */
+/** Why a server cannot be edited; null if it can. */
 function whyNoEdit({ is_editable, source }: ServerView): string | null {
   if (is_editable) return null;
   return source.kind === "built-in"

@@ -1,4 +1,4 @@
-// All servers as cards, and the ways to add one.
+// The Servers screen: all servers as cards.
 import { Button, Modal } from "@mantine/core";
 import { useState } from "react";
 import { useSearchParams } from "react-router";
@@ -32,15 +32,15 @@ function Dialog({ edited, onClose }: { edited: EditedServer | null; onClose(): v
   );
 }
 
-/** What to do first, while there is nothing but the bundled server. */
+/** First steps, while there is only the bundled server. */
 function FirstSteps({ onAdd }: { onAdd(): void }) {
   return (
     <section className={css.first} aria-label="Your own servers">
       <h2 className="section-title">Your own servers</h2>
       <span>
-        Paste a command line, a URL or a piece of an <code>mcp.json</code>, or take over what
-        Claude, Cursor, VS Code and others have on this computer. To look around first, switch on
-        the bundled example and go to Tools.
+        Paste a command line, a URL or a piece of an <code>mcp.json</code>, or import the servers of
+        Claude, Cursor, VS Code and others on this computer. To look around first, switch on the
+        bundled example and go to Tools.
       </span>
       <Button variant="default" leftSection={<Icon name="add" size={14} />} onClick={onAdd}>
         Add your server
@@ -49,7 +49,7 @@ function FirstSteps({ onAdd }: { onAdd(): void }) {
   );
 }
 
-/** The server that the address says is being changed, or copied. */
+/** The server that the address names for editing or copying. */
 function editedIn(query: URLSearchParams): EditedServer | null {
   const copied = query.get("copy");
   const server_id = copied ?? query.get("edit");

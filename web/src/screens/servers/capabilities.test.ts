@@ -79,7 +79,7 @@ describe("capabilities that we declare", () => {
     expect(words({ state: "DISCONNECTED" })).toContain("when it is connected");
     expect(words({ declared_capabilities: {} })).toContain("cannot ask");
     const roots = { listChanged: true };
-    expect(words({ declared_capabilities: { roots } })).toBe("It is told when they change.");
+    expect(words({ declared_capabilities: { roots } })).toBe("It is notified when they change.");
     expect(words({ declared_capabilities: { roots: {} } })).toContain("switched off");
     const stateless = { protocol_version: "2026-07-28", declared_capabilities: { roots: {} } };
     expect(words(stateless)).toContain("2026-07-28 has no message of changes");

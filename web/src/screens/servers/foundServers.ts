@@ -1,16 +1,16 @@
-// Servers that were found: what each would be called here, and which of them can be added.
+// Found servers: names to use, and which can be added.
 import type { FoundView } from "../../api/types";
 
-/** Names that are taken. */
+/** Names in use. */
 interface Names {
   has(name: string): boolean;
 }
 
-/** A variable that is not set can be set later; anything else wrong has to be mended first. */
+/** A missing variable can be set later; other problems must be fixed first. */
 export const canBeAdded = (one: FoundView): boolean =>
   one.problem === null || one.problem.details.variable !== undefined;
 
-/** What is wrong, in short; null also where the field of an input asks for it. */
+/** Short problem; null if an input field asks for the missing value. */
 export function foundProblem(one: FoundView): string | null {
   const variable = one.problem?.details.variable;
   if (typeof variable !== "string") return one.problem?.message ?? null;
@@ -20,7 +20,7 @@ export function foundProblem(one: FoundView): string | null {
 
 const SPOKEN = { env: "Variables", headers: "Headers" };
 
-/** What it is given besides its command or address, by name: values may be secret. */
+/** Names of environment variables and headers; values may be secret. */
 export function variableAndHeaderNames({ raw }: FoundView): [string, string][] {
   return Object.entries(SPOKEN).flatMap(([key, what]): [string, string][] => {
     const names = Object.keys((raw[key] as object | null | undefined) ?? {});
@@ -28,7 +28,7 @@ export function variableAndHeaderNames({ raw }: FoundView): [string, string][] {
   });
 }
 
-/** A name for each that neither another of them nor a server of ours has. */
+/** A unique name for each found server. */
 export function proposeNames(found: FoundView[], known: Iterable<string>): string[] {
   const taken = new Set(known);
   return found.map((one) => {
@@ -41,16 +41,16 @@ export function proposeNames(found: FoundView[], known: Iterable<string>): strin
   });
 }
 
-/** The name, or the first with a number behind it that is free. */
+/** The name, or the first free one with a number suffix. */
 export function freeName(name: string, taken: Names): string {
   let free = name;
   for (let number = 2; taken.has(free); number += 1) free = `${name}-${number}`;
   return free;
 }
 
-/** Why a name cannot be used; null if it can. `others` are those that are added with it. */
+/** Why a name cannot be used; null if it can. `others` are added together with it. */
 export function nameProblemOf(name: string, known: Names, others: string[]): string | null {
-  if (!name.trim() || name.includes("/")) return "A name is needed, without a slash.";
-  if (known.has(name)) return "There is a server of this name already.";
-  return others.includes(name) ? "Another one that is added has this name." : null;
+  if (!name.trim() || name.includes("/")) return "Enter a name without a slash.";
+  if (known.has(name)) return "A server with this name already exists.";
+  return others.includes(name) ? "Another server in this list has this name." : null;
 }

@@ -1,12 +1,15 @@
-// What somebody pasted: a command line or a URL, or the content of a file.
+// Recognizes pasted text: a command line, a URL, or the content of a file.
 
-/** Lines that end in a backslash go on in the next one, as in a shell. */
+/** Joins lines that end with a backslash, as in a shell. */
 export const joinLines = (text: string): string => text.trim().replace(/\\\r?\n[ \t]*/g, " ");
 
-// Markdown's fence around one line is no second line.
+// Removes a Markdown fence.
 const unfenced = (text: string): string => /^```[\w-]*\s*\n(.*)\n```$/s.exec(text)?.[1] ?? text;
 
-/** Also a piece of a file, which may begin with a member: `"name": {`. A quoted path is a command. */
+/**
+ * Whether it is the content of a file, or a fragment such as `"name": {`. A quoted path is a
+ * command.
+ */
 export const isFileContent = (text: string): boolean => {
   const whole = joinLines(unfenced(joinLines(text)));
   return /^([{[]|"[^"]*"\s*:|\/[/*])/.test(whole) || /[\r\n]/.test(whole);

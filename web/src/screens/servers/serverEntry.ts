@@ -1,8 +1,9 @@
-// A server's entry in the configuration file, as a form sees it. What the form does not know stays.
+// Converts a server's entry in the configuration file to form values and back. Unknown keys are
+// kept.
 
 export type RawEntry = Record<string, unknown>;
 
-/** Times, counts and sizes; what else stands there, a placeholder perhaps, stays as it is. */
+/** Numeric keys; other values, such as placeholders, are kept as they are. */
 const NUMBERS = [
   "connectionTimeout",
   "requestTimeout",
@@ -14,7 +15,7 @@ const NUMBERS = [
 ] as const;
 export type NumberKey = (typeof NUMBERS)[number];
 
-/** What each is where the file says nothing. */
+/** Flags with their defaults. */
 const FLAGS = { enabled: true, inheritEnv: false, insecure: false };
 export type FlagKey = keyof typeof FLAGS;
 
@@ -39,7 +40,7 @@ export interface EntryForm extends Fields {
   retryBackoff: string;
   meta: string;
   secretKeys: [string, string][];
-  /** What the file says that the form has no field for. */
+  /** Keys without a field in the form. */
   rest: RawEntry;
 }
 
@@ -89,7 +90,7 @@ function isKnown(key: string, value: unknown): boolean {
   return key === "retryBackoff" ? isDelays(value) : KNOWN.includes(key);
 }
 
-/** Milliseconds, separated by commas or blanks; null if one is none. */
+/** Milliseconds, separated by commas or spaces; null if one is invalid. */
 export function parseDelays(text: string): number[] | null {
   const delays = text
     .split(/[\s,]+/)
@@ -138,8 +139,10 @@ type Pair = [string, string];
 
 const LISTS = ["env", "headers", "secretKeys"] as const;
 
-/** What may be kept of a form. Values of variables and headers may be secrets: in place of each is
- * the name that has it in the entry, if one has. */
+/**
+ * The form without values of variables and headers, which may be secrets: each is replaced by the
+ * name that has it in the entry, if any.
+ */
 export function withoutSecrets(form: EntryForm, entry: EntryForm): EntryForm {
   const named = (pairs: Pair[], from: Pair[]): Pair[] =>
     pairs.map(([name, value]) => [name, from.find((one) => one[1] === value)?.[0] ?? ""]);
@@ -148,11 +151,11 @@ export function withoutSecrets(form: EntryForm, entry: EntryForm): EntryForm {
   return kept;
 }
 
-/** What was kept of a form, with the values that its entry has now. */
+/** Restores a saved form, with the current values of its entry. */
 export function restoreForm(kept: EntryForm, entry: EntryForm): EntryForm {
   const filled = (pairs: Pair[], from: Pair[]): Pair[] =>
     pairs.map(([name, whose]) => [name, from.find((one) => one[0] === whose)?.[1] ?? ""]);
-  // Kept by an older page, it may lack a field.
+  // Saved by an older page, it may lack a field.
   const form = { ...entry, ...kept, rest: entry.rest };
   for (const key of LISTS) if (kept[key]) form[key] = filled(kept[key], entry[key]);
   return form;
@@ -165,7 +168,7 @@ function namesOrValues(pairs: Pair[]): string[] | Record<string, string | null> 
   return Object.fromEntries(named.map(([name, value]) => [name, value || null]));
 }
 
-/** The entry to write; one argument per line, so that blanks need no quotes. */
+/** The entry to write; one argument per line, so that spaces need no quotes. */
 export function rawOf(form: EntryForm): RawEntry {
   const raw: RawEntry = { ...form.rest };
   const put = (key: string, value: unknown): void => {
@@ -204,10 +207,10 @@ export function rawOf(form: EntryForm): RawEntry {
 
 export function problemOf(form: EntryForm): string | null {
   if (!form.name.trim()) return "Give the server a name.";
-  if (form.kind === "command" && !form.command.trim()) return "Say which program to start.";
+  if (form.kind === "command" && !form.command.trim()) return "Enter the program to start.";
   if (form.kind === "url" && !/^(https?|wss?):\/\//.test(form.url.trim()))
-    return "The URL begins with http://, https://, ws:// or wss://.";
-  if (parseDelays(form.retryBackoff) === null) return "The waits are numbers of milliseconds.";
+    return "The URL must begin with http://, https://, ws:// or wss://.";
+  if (parseDelays(form.retryBackoff) === null) return "The waits must be numbers of milliseconds.";
   if (form.meta.trim()) {
     try {
       JSON.parse(form.meta);

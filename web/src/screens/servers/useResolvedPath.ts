@@ -1,4 +1,4 @@
-// Where the path of a root leads, as far as this computer knows.
+// Resolves the path of a root on the computer that mcplens runs on.
 import { useDebouncedValue } from "@mantine/hooks";
 import { useEffect, useState } from "react";
 import { command } from "../../state/commands";
@@ -8,11 +8,14 @@ interface ResolvedPath {
   of: string;
   to?: string;
   problem?: string;
-  /** The path that cannot be looked at: it may still be a root. None, if it can be no path. */
+  /**
+   * The path that could not be read, which may still be a root. Undefined if it is not a valid
+   * path.
+   */
   path?: string;
 }
 
-/** Null while nothing is known of it. */
+/** Null while it is unknown. */
 export function useResolvedPath(typed: string): ResolvedPath | null {
   const [path] = useDebouncedValue(typed.trim(), 200);
   const [lead, setLead] = useState<ResolvedPath | null>(null);

@@ -1,4 +1,4 @@
-// The field of one setting. It is written when the field is left, if it can stand there.
+// Input of one setting. A valid value is saved on blur.
 import { Switch, Textarea, TextInput } from "@mantine/core";
 import { type KeyboardEvent, useState } from "react";
 import type { SettingView } from "../../api/types";
@@ -17,7 +17,7 @@ const leaveOnEnter = (event: KeyboardEvent<HTMLInputElement>): void => {
   if (event.key === "Enter") event.currentTarget.blur();
 };
 
-/** What was typed; a value that is not changed is not written. */
+/** Props of a text input; an unchanged value is not saved. */
 function useTextField(setting: SettingView, shown: string, read: (text: string) => TypedValue) {
   const [text, setText] = useState(shown);
   const [problem, setProblem] = useState<string | null>(null);

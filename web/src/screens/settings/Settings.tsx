@@ -30,7 +30,7 @@ function Row({ setting }: { setting: SettingView }) {
       <td className={css.value}>
         <SettingField key={JSON.stringify(setting.value)} setting={setting} />
         {!is_editable && is_used && (
-          <div className="dim">{isDefault ? "Set in a file only." : "That file decides."}</div>
+          <div className="dim">{isDefault ? "Set in a file only." : "The file overrides it."}</div>
         )}
         {note && <div className="dim">{note}</div>}
       </td>
@@ -94,7 +94,7 @@ function Table({ groups }: { groups: [title: string, settings: SettingView[]][] 
   );
 }
 
-/** What is set for one server stands with that server. */
+/** Links to the settings of the current server. */
 function ServerSettingsLinks({ server }: { server: ServerView }) {
   const { server_id } = server;
   return (
@@ -103,12 +103,12 @@ function ServerSettingsLinks({ server }: { server: ServerView }) {
       {server.is_editable && (
         <>
           <Link to={`/servers?edit=${encodeURIComponent(server_id)}`}>
-            its timeouts and the rest
+            its timeouts and other options
           </Link>
           ,{" "}
         </>
       )}
-      <Link to={pathToServer(server_id)}>who answers it</Link>,{" "}
+      <Link to={pathToServer(server_id)}>who answers its questions</Link>,{" "}
       <Link to={pathToServer(server_id, "roots")}>roots</Link>,{" "}
       <Link to={pathToServer(server_id, "experimental")}>
         experimental features and raw JSON-RPC

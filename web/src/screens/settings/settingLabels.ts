@@ -1,7 +1,7 @@
-// Settings in plain words, by the key that a file has for each, and in which group each stands.
+// Labels and groups of settings, by their key in the file.
 import type { SettingView } from "../../api/types";
 
-// A test of the backend holds this to its list of keys.
+// A Python test compares this with the backend's list of keys.
 const LABELS: Record<string, string> = {
   requestTimeoutSeconds: "Longest wait for an answer",
   capabilitiesTimeoutSeconds: "Longest wait for a connection",
@@ -11,7 +11,7 @@ const LABELS: Record<string, string> = {
   profiles: "Testing profiles",
   authorizationTimeoutSeconds: "Longest wait for a sign-in",
   capabilitiesRefreshIntervalSeconds: "Time between refreshes of lists",
-  cacheTtlMs: "How long lists are good",
+  cacheTtlMs: "How long lists are cached",
   defaultPresetId: "View to start with",
   views: "Views of the gateway",
   settings: "Settings of the page",
@@ -19,7 +19,7 @@ const LABELS: Record<string, string> = {
 
 export const labelOf = ({ name }: SettingView): string => LABELS[name] ?? name;
 
-/** The unit of a number, as its key ends. */
+/** The unit of a number, from the suffix of its key. */
 export function unitOf({ name }: SettingView): string | null {
   if (name.endsWith("Seconds")) return "s";
   return name.endsWith("Ms") ? "ms" : null;
@@ -32,7 +32,7 @@ const GROUPS: [title: string, names: string[]][] = [
   ["Answering servers", ["profiles"]],
 ];
 
-/** The settings of each group that has any; what is in none stands last. */
+/** Settings by group, without empty groups; the others come last. */
 export function groupSettings(settings: SettingView[]): [title: string, settings: SettingView[]][] {
   const known = new Set(GROUPS.flatMap(([, names]) => names));
   const groups = GROUPS.map(([title, names]): [string, SettingView[]] => [

@@ -11,7 +11,7 @@ describe("what was typed for a setting", () => {
   });
   it("is an object where it is JSON, and a name in each line of a list", () => {
     expect(parseObject('{"a": 1}')).toEqual({ value: { a: 1 } });
-    expect(parseObject("[]")).toEqual({ problem: "An object is needed." });
+    expect(parseObject("[]")).toEqual({ problem: "A JSON object is required." });
     expect(parseObject("[")).toHaveProperty("problem");
     expect(parseNames(" pin\r\n\nX-Key ")).toEqual(["pin", "X-Key"]);
   });

@@ -1,4 +1,4 @@
-// What the table and the details of a task both show.
+// Cells that the table and the details of a task share.
 import { Badge, Progress } from "@mantine/core";
 import { Link } from "react-router";
 import type { CallView, TaskView } from "../../api/types";
@@ -48,7 +48,7 @@ export function TaskProgress({ task, call }: { task: TaskView; call: CallView | 
   );
 }
 
-/** The request that became the task, or that it is about, and the call around it. */
+/** The request of a task, and the call that it belongs to. */
 export function TaskRequest({ task, call }: { task: TaskView; call: CallView | undefined }) {
   return (
     <span className={css.related}>

@@ -1,4 +1,4 @@
-// The tasks of a server in both roles, newest first; those on the screen are in the document.
+// Windowed table of a server's tasks in both roles, newest first.
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { memo, type Ref, useRef } from "react";
 import type { CallView, TaskView } from "../../api/types";
@@ -8,7 +8,7 @@ import { ElapsedTime, TaskProgress, TaskRequest, TaskState, TimeLeft } from "./T
 import css from "./Tasks.module.css";
 import { runBy } from "./task";
 
-// As high as most are; each is measured once it is drawn.
+// Typical height; each row is measured once it is rendered.
 const ROW_HEIGHT = 30;
 const COLUMNS = 9;
 
@@ -66,7 +66,7 @@ const Row = memo(({ task, index, measure, call, isChosen, onChoose }: RowProps) 
 ));
 Row.displayName = "Row";
 
-/** The room of the rows that are not drawn. */
+/** Spacer for rows that are not rendered. */
 const Spacer = ({ height }: { height: number }) =>
   height > 0 && (
     <tr aria-hidden>

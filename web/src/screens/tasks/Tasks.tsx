@@ -61,7 +61,7 @@ function FetchButton({ server }: { server: ServerView }) {
 
 function NoTasks({ server }: { server: ServerView }) {
   const what = !offersTasks(server)
-    ? "This server does not declare tasks. Those that it asks of us appear here."
+    ? "This server does not declare tasks. Tasks that it asks us to run appear here."
     : isExtension(server)
       ? "Call a tool: this server decides which calls become tasks, and they appear here."
       : "Call a tool with “Run as a task” switched on, or fetch the tasks that this server has already.";
@@ -92,7 +92,7 @@ export function Tasks() {
   const choose = useCallback((task: TaskView) => void navigate(pathToTask(task)), [navigate]);
   const close = (): void => {
     void navigate(pathTo(serverId, "tasks"));
-    // Back to the row, for those who came from it by keyboard.
+    // Focus returns to the row, for keyboard users.
     for (const row of place.current?.querySelectorAll<HTMLElement>("[data-task]") ?? [])
       if (chosen && row.dataset.task === taskKey(chosen)) row.focus();
   };

@@ -1,4 +1,4 @@
-// The list of a server's tools: narrowed by what they say of themselves, and by what they cost.
+// The list of tools, with filters by annotation and sorting by size.
 import { Button } from "@mantine/core";
 import { memo, useCallback, useMemo } from "react";
 import { CatalogList } from "../../catalog/CatalogList";
@@ -44,7 +44,7 @@ interface ChipsProps {
 
 const Chips = memo(function Chips({ items, chosen, onChoose }: ChipsProps) {
   const counts = useMemo(() => countTags(items), [items]);
-  // One that is chosen can be given up, though no tool has it any more.
+  // A selected tag can be deselected even if no tool has it any more.
   const offered = TAGS.filter((tag) => counts.has(tag) || chosen.includes(tag));
   if (offered.length === 0) return null;
   const toggled = (tag: Tag): Tag[] =>

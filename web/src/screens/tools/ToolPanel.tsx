@@ -1,4 +1,4 @@
-// One tool: what it is, its arguments, and what its calls gave.
+// One tool: description, arguments, and results of its calls.
 import { Badge, Button, Tabs, Tooltip } from "@mantine/core";
 import { Link } from "react-router";
 import type { ServerView } from "../../api/types";
@@ -34,9 +34,9 @@ import { type ToolCallForm, useToolCall } from "./useToolCall";
 interface Props {
   server: ServerView;
   tool: Tool;
-  /** Tells it from others of its name. */
+  /** Unique key among items of the same name. */
   itemKey: string;
-  /** The definition as the server sent it; undefined if the list does not have it. */
+  /** The definition as the server sent it; undefined if it is not in the list. */
   listed?: unknown;
   missing?: MissingItem | null;
   problem: string | null;
@@ -70,8 +70,8 @@ function About({ server, tool, listed, missing = null, problem }: Props) {
       <NotListed missing={missing} />
       {problem && (
         <Callout>
-          The definition of this tool is broken: {problem.replace(/\.?$/, ".")} It can be called all
-          the same.
+          The definition of this tool is broken: {problem.replace(/\.?$/, ".")} You can still call
+          it.
         </Callout>
       )}
     </header>
@@ -83,8 +83,8 @@ function Schemas({ tool, listed }: { tool: Tool; listed: unknown }) {
     <div className="stack">
       {listed !== undefined && (
         <p className="dim">
-          A model is told its name, description and input schema: as JSON{" "}
-          {pluralize(sizeOf(tool), "character")}, {tokenEstimate(sizeOf(tool))}.
+          A model receives its name, description and input schema:{" "}
+          {pluralize(sizeOf(tool), "character")} of JSON, {tokenEstimate(sizeOf(tool))}.
         </p>
       )}
       <h3 className="section-title">Input schema</h3>
@@ -124,7 +124,7 @@ function ToolForm({ server, tool, run }: { server: ServerView; tool: Tool; run: 
         value={run.options}
         onChange={run.setOptions}
         taskSupport={tool.execution?.taskSupport}
-        whyNoTask={server.state === "CONNECTED" ? taskObstacle(server) : null}
+        taskObstacle={server.state === "CONNECTED" ? taskObstacle(server) : null}
         isHttp={takesHeaders(server)}
       />
       {run.problem && <Callout>{run.problem}</Callout>}
@@ -136,7 +136,7 @@ function ToolForm({ server, tool, run }: { server: ServerView; tool: Tool; run: 
 interface FootProps {
   run: ToolCallForm;
   isConnected: boolean;
-  /** Why it cannot be run as it should. */
+  /** Why it cannot be run. */
   disabledReason: string | null;
   canForce: boolean;
 }
@@ -147,7 +147,7 @@ function ToolFoot({ run, isConnected, disabledReason, canForce }: FootProps) {
     <FormFooter>
       {breaches > 0 && (
         <span className="bad grow" role="status">
-          {breaches === 1 ? "1 argument breaks" : `${breaches} arguments break`} the schema
+          {breaches === 1 ? "1 argument violates" : `${breaches} arguments violate`} the schema
         </span>
       )}
       {(canForce || breaches > 0) && (

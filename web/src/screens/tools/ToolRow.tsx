@@ -1,4 +1,4 @@
-// One tool in the list. Plain elements: a component of the library each would make long lists slow.
+// One tool in the list. Plain elements: Mantine components would make long lists slow.
 
 import { BrokenDefinitionIcon } from "../../catalog/BrokenDefinitionIcon";
 import { ChangeMark } from "../../catalog/ChangeMark";
@@ -10,7 +10,7 @@ import { sizeOf, tokenEstimate } from "./toolSize";
 
 interface Props {
   item: Item<Tool>;
-  /** What it costs, at the end of its second line. */
+  /** Its size, at the end of the second line. */
   size?: string;
 }
 

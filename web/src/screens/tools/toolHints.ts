@@ -1,11 +1,11 @@
-// What a tool's definition says of it, in words.
+// Hints from a tool's definition as labels, and why it cannot run as a task.
 import type { ServerView } from "../../api/types";
 import type { Tool } from "../../state/items";
 import { isStateless, STATELESS } from "../../state/protocol";
 
 export type { Tool };
 
-/** By which tools are chosen, in the order in which they are offered. */
+/** Filter tags, in display order. */
 export const TAGS = ["read-only", "destructive", "idempotent", "open-world", "task"] as const;
 export type Tag = (typeof TAGS)[number];
 
@@ -17,7 +17,7 @@ export interface Hint {
   about: string;
 }
 
-/** What the server says of its tool. These are claims, not facts. */
+/** Annotations of a tool. These are claims of the server, not facts. */
 export function hintsOf(tool: Tool): Hint[] {
   const { readOnlyHint, destructiveHint, idempotentHint, openWorldHint } = tool.annotations ?? {};
   const hints: Hint[] = [];
@@ -72,7 +72,7 @@ const has = (value: unknown, path: string[]): boolean => {
   return has((value as Record<string, unknown>)[first], rest);
 };
 
-/** Why no call can be asked to run as a task; null if it can. */
+/** Why calls cannot run as tasks; null if they can. */
 export function taskObstacle(server: ServerView): string | null {
   if (isStateless(server)) return `In ${STATELESS} the server decides which calls become tasks.`;
   return has(server.capabilities, ["tasks", "requests", "tools", "call"])

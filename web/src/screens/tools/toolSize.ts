@@ -1,19 +1,19 @@
-// What a tool costs a model that is offered it: its definition is part of every prompt.
+// Size of a tool's definition, which is part of every prompt of a model.
 import type { Item } from "../../state/items";
 import { pluralize } from "../../values/format";
 import type { Tool } from "./toolHints";
 
-// As English and JSON come out with the tokenizers in use: a rule of thumb, not a count.
+// Rule of thumb for English and JSON with current tokenizers.
 const CHARACTERS_PER_TOKEN = 4;
 
-// Lists of thousands are drawn often, and written out once.
+// Cached, since long lists render often.
 const sizes = new WeakMap<Tool, number>();
 
 function lengthOf(value: object): number {
   try {
     return JSON.stringify(value).length;
   } catch {
-    // Nested so deeply that it cannot be written: no model gets it.
+    // Nested too deeply to serialize.
     return 0;
   }
 }
@@ -32,7 +32,7 @@ export function sizeOf(tool: Tool): number {
 export const sizeOfAll = (items: Item<Tool>[]): number =>
   items.reduce((sum, item) => sum + sizeOf(item.value), 0);
 
-/** About how many tokens so many characters are, in words. */
+/** Estimated number of tokens as text. */
 export const tokenEstimate = (characters: number): string =>
   `about ${pluralize(Math.ceil(characters / CHARACTERS_PER_TOKEN), "token")}`;
 

@@ -1,4 +1,4 @@
-// Running a tool: what was typed, whether it fits, and sending it.
+// State of a tool's form: draft, options, validation, and sending the call.
 import { useEffect, useState } from "react";
 import type { ErrorView, ServerView } from "../../api/types";
 import { type Arguments, initialArguments, NO_ARGUMENTS } from "../../forms/ArgumentsEditor";
@@ -19,11 +19,11 @@ export interface ToolCallForm {
   setOptions(options: Options): void;
   findings: Finding[];
   isTried: boolean;
-  /** How often it was not run for what is wrong with the arguments. */
+  /** How often the call was refused because of invalid arguments. */
   refused: number;
   problem: string | null;
   error: ErrorView | null;
-  /** The backend refused the arguments by the schema. */
+  /** The backend refused the arguments because of the schema. */
   canForce: boolean;
   start(isForced: boolean): void;
 }
@@ -41,7 +41,7 @@ export function useToolCall(
   const [refused, setRefused] = useState(0);
   const [problem, setProblem] = useState<string | null>(null);
   const [error, setError] = useState<ErrorView | null>(null);
-  // How to run it once the defaults are filled in: who is quick presses Run before they are.
+  // Set if Run was pressed before the defaults were filled in.
   const [early, setEarly] = useState<{ isForced: boolean } | null>(null);
   const text = draft.text ?? "{}";
   const { parsed, findings } = useFindings(tool.inputSchema, draft);

@@ -1,4 +1,4 @@
-// Asks what is to be cleared, and says what is lost.
+// Asks what to clear, and says what is lost.
 import { Button, Modal } from "@mantine/core";
 import { useState } from "react";
 import { command } from "../../state/commands";
@@ -28,13 +28,13 @@ export function ClearTrafficModal({ runId, isLive, onClose, onCleared, onDeleted
     <Modal opened onClose={onClose} title="Clear the traffic?" size="lg">
       <div className="stack">
         <p style={{ margin: 0 }}>
-          <strong>Clear this view</strong> hides the rows up to now in this tab. Nothing is lost:
+          <strong>Clear this view</strong> hides the current rows in this tab. Nothing is lost:
           Logs, the monitor and the recording keep them, and they can be shown again.
         </p>
         <p style={{ margin: 0 }}>
           <strong>Delete this run's recording</strong>{" "}
           {isLive
-            ? "deletes every message up to now from the disk, of all servers; what comes next is recorded."
+            ? "deletes every message so far from the disk, of all servers; new messages are still recorded."
             : "deletes this run with all its messages from the disk."}{" "}
           It cannot be undone. Pins are kept.
         </p>

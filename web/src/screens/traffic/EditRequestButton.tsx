@@ -9,13 +9,13 @@ import { withErrorToast } from "../../state/toasts";
 import { tryParseExactly } from "../../values/exactJson";
 import { editDraftFor } from "./editDraft";
 
-/** Opens the screen that a request can be sent from, filled in with it; sends nothing. */
+/** Opens the screen of a request with its arguments filled in; sends nothing. */
 export function EditRequestButton({ event }: { event: EventView }) {
   const navigate = useNavigate();
   const isKnown = useInspector((state) => state.servers.has(event.server_id));
   const edit = async (): Promise<void> => {
     const { text, text_is_cut } = await fetchEvent(event.run_id, event.seq);
-    if (text === null || text_is_cut) throw new Error("It is too large to be edited in a page.");
+    if (text === null || text_is_cut) throw new Error("The message is too large to edit.");
     const parsed = tryParseExactly(text);
     if (!parsed.ok) throw new Error(parsed.problem);
     const { path, drafts, raw } = editDraftFor(event.server_id, parsed.value);
@@ -28,7 +28,7 @@ export function EditRequestButton({ event }: { event: EventView }) {
       variant="default"
       size="compact-xs"
       disabled={!isKnown}
-      onClick={() => void withErrorToast("It cannot be edited", edit())}
+      onClick={() => void withErrorToast("The message cannot be edited", edit())}
     >
       Edit and send
     </Button>

@@ -1,5 +1,4 @@
-// Saves a run, of the server that is shown or of all, or only what is shown of it, as a trace or as
-// an HTTP archive.
+// Exports a run of one server or all, or only the filtered rows, as a trace or an HTTP archive.
 import { Button, Menu } from "@mantine/core";
 import { type ExportFormat, exportPath, fetchRowsPath } from "../../api/http";
 import type { EventView } from "../../api/types";
@@ -14,13 +13,13 @@ interface Props {
   runId: string | null;
   /** Null where all servers are shown. */
   serverId: string | null;
-  /** The rows that the filter lets through by now. */
+  /** The currently filtered rows. */
   shown(): EventView[];
 }
 
 type WholeProps = Omit<Props, "shown"> & { whose: string };
 
-/** Drawn when the menu opens, so that a file is named by the moment at which it is asked for. */
+/** Rendered when the menu opens, so that file names have the current time. */
 function WholeRunItems({ runId, serverId, whose }: WholeProps) {
   const path = (format: ExportFormat): string =>
     exportPath(format, runId, serverId, fileName([serverId, "traffic"], format));
@@ -89,7 +88,7 @@ export function ExportMenu({ runId, serverId, shown }: Props) {
       <Menu.Dropdown>
         <FilteredItems runId={runId} serverId={serverId} shown={shown} />
         <Menu.Divider />
-        <Menu.Label>The whole run, whatever is filtered</Menu.Label>
+        <Menu.Label>The whole run, ignoring the filter</Menu.Label>
         {serverId !== null && (
           <>
             <WholeRunItems runId={runId} serverId={serverId} whose={title ?? serverId} />

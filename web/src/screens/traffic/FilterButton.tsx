@@ -1,4 +1,4 @@
-// What rows are wanted besides their text: way, duration, status, method, server, time.
+// Filter popover of Traffic: direction, duration, status, method, server, time.
 import { Button, Group, MultiSelect, NumberInput, Popover, Select, TextInput } from "@mantine/core";
 import { useMemo } from "react";
 import { Icon } from "../../components/Icon";
@@ -14,7 +14,7 @@ import {
   type TrafficFilter,
 } from "./trafficFilter";
 
-// Inside a popover that closes on a click elsewhere, the list must not be elsewhere.
+// The dropdowns must be inside the popover, or a click on them would close it.
 const inside = { withinPortal: false } as const;
 
 interface Props {
@@ -25,7 +25,7 @@ interface Props {
   isRecorded: boolean;
 }
 
-/** The methods and servers of the events that are there. */
+/** Methods and servers of the loaded events. */
 function useSeen(): { methods: string[]; servers: string[] } {
   const ring = useRing();
   return useMemo(() => {
@@ -42,12 +42,12 @@ function useSeen(): { methods: string[]; servers: string[] } {
 type Change = (part: Partial<TrafficFilter>) => void;
 
 interface ServerProps extends Omit<Props, "onFilter"> {
-  /** The servers of the events that are there. */
+  /** Servers of the loaded events. */
   seen: string[];
   set: Change;
 }
 
-/** Which way it went, and how long it took. */
+/** Direction and minimum duration. */
 function DirectionFields({ filter, set }: { filter: TrafficFilter; set: Change }) {
   return (
     <Group grow wrap="nowrap" gap="xs">
@@ -93,7 +93,7 @@ function KindFields({
         value={filter.status}
         onChange={(next) => {
           const status = (next ?? "any") as Status;
-          // Only HTTP has such a status, and the messages do not show HTTP.
+          // Only HTTP events have such a status, so switch to that layer.
           set(status.endsWith("xx") ? { status, layer: "http" } : { status });
         }}
       />
@@ -110,13 +110,13 @@ function KindFields({
         onChange={(method) => set({ method: method ?? "" })}
       />
       <MultiSelect
-        label="Leave out"
+        label="Exclude methods"
         comboboxProps={inside}
         placeholder={filter.hidden.length ? undefined : "No method"}
         data={[...new Set([...methods, ...filter.hidden])]}
         searchable
         clearable
-        clearButtonProps={{ "aria-label": "Leave out no method" }}
+        clearButtonProps={{ "aria-label": "Exclude no method" }}
         nothingFoundMessage="No such method was seen"
         value={filter.hidden}
         onChange={(hidden) => set({ hidden })}
@@ -125,7 +125,7 @@ function KindFields({
   );
 }
 
-/** Whose it is; the server of the address, unless another is chosen. */
+/** The server; by default the one in the address. */
 function ServerField({ filter, server, isRecorded, seen, set }: ServerProps) {
   const known = useInspector((state) => state.servers);
   const isThis = server !== undefined && !isRecorded;

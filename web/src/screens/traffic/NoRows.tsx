@@ -1,4 +1,4 @@
-// In place of the rows, where there are none: what leaves them out, and how to see more.
+// Empty state of Traffic: why there are no rows, and how to see more.
 import { EmptyState } from "../../components/EmptyState";
 import { NoMatches } from "../../components/NoMatches";
 import { useRing } from "../../state/events";
@@ -25,12 +25,12 @@ export function NoRows({ shown, requestId, onAllIds }: Props) {
   if (ring.items.length === 0)
     return (
       <EmptyState icon="traffic" title="No traffic yet">
-        Connect a server: every message it sends or gets is listed here as it happens.
+        Connect a server: every message it sends or receives is listed here as it happens.
       </EmptyState>
     );
   if (words.length > 0)
     return (
-      <NoMatches title="No row fits this filter" onClear={showAll}>
+      <NoMatches title="No row matches this filter" onClear={showAll}>
         {visible(words.join(" · "))}
       </NoMatches>
     );

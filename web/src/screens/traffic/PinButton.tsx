@@ -5,7 +5,7 @@ import type { EventView } from "../../api/types";
 import { Icon } from "../../components/Icon";
 import { eventKey, pin, unpin, usePins } from "../../events/pins";
 
-// The backend keeps no more.
+// The backend's limit.
 const LONGEST = 200;
 
 export function PinButton({ event }: { event: EventView }) {
@@ -38,7 +38,7 @@ export function PinButton({ event }: { event: EventView }) {
         <form className="stack" onSubmit={submit}>
           <TextInput
             label="Label"
-            placeholder="Why it is kept"
+            placeholder="Why you pinned it"
             maxLength={LONGEST}
             value={text}
             onChange={(change) => setText(change.currentTarget.value)}

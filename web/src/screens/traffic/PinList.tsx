@@ -1,4 +1,4 @@
-// What is pinned, of this run and of earlier ones; choosing one goes there.
+// Popover with all pinned events, of this run and earlier ones.
 import { ActionIcon, Button, Popover } from "@mantine/core";
 import { useState } from "react";
 import { useNavigate } from "react-router";
@@ -38,8 +38,8 @@ export function PinList() {
       <Popover.Dropdown>
         {pins.length === 0 ? (
           <p className="dim">
-            Nothing is pinned. Choose a row and press Pin: it is kept under a label, after its run
-            is forgotten too.
+            Nothing is pinned. Choose a row and press Pin to keep it under a label, even after its
+            run is deleted.
           </p>
         ) : (
           <ul className={css.list} aria-label="Pins">

@@ -1,4 +1,4 @@
-// Every message and HTTP exchange in order, both ways, as a list or as a tree of requests.
+// The Traffic screen: all messages and HTTP exchanges, as a list or as a tree of requests.
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { useNavigate, useParams, useSearchParams } from "react-router";
 import type { EventView } from "../../api/types";
@@ -22,7 +22,7 @@ import { TrafficToolbar } from "./TrafficToolbar";
 import { TrafficTree } from "./trafficTree";
 import { type TrafficRows, useTrafficRows } from "./useTrafficRows";
 
-/** The traffic of now, or of the run that the address names. */
+/** Live traffic, or that of the run that the address names. */
 export function Traffic() {
   const [query] = useSearchParams();
   const recorded = useRecordedRun(query.get("run"));
@@ -89,7 +89,7 @@ function useTree(ring: RecordedRun["ring"], flat: EventView[]) {
   return { isTree, setTree, tree, toggle, fold };
 }
 
-/** Esc and a button close the details; the rows, which a narrow screen hides until then, get the focus. */
+/** Closes the details by Esc or button, and returns the focus to the rows. */
 function useCloseDetails(isOpen: boolean, go: () => void) {
   const place = useRef<HTMLDivElement>(null);
   const isClosing = useRef(false);
@@ -121,7 +121,7 @@ function useSelectedEvents(
   return { seq: sought.seq, chosen, base, isOnlyBase, problem: problem ?? noBase };
 }
 
-/** Asks what is to be cleared: the view, or the recording of the run. */
+/** The dialog that clears the view or deletes the recording. */
 function useClearTraffic(
   ring: RecordedRun["ring"],
   { runId, setCleared }: TrafficRows,

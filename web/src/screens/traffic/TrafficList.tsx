@@ -16,7 +16,7 @@ interface Props {
   chosen: number | null;
   onChoose(event: EventView): void;
   withServer: boolean;
-  /** What stands in place of the rows, where there are none. */
+  /** Shown if there are no rows. */
   none: ReactNode;
 }
 

@@ -1,4 +1,4 @@
-// What is to be said above the rows: where they come from, and which of them are not shown.
+// Notices above the rows: loading state, hidden rows, active comparison.
 import type { EventView } from "../../api/types";
 import { MissingEvents, NoticeLine, RecordedRunStatus } from "../../events/MissingEvents";
 import type { BackfillState } from "../../state/backfill";
@@ -34,13 +34,13 @@ export function TrafficNotices(props: Props) {
       )}
       {requestId && (
         <NoticeLine button="Show all" onClick={props.onAllIds}>
-          Only what has the id {requestId}
+          Only events with the id {requestId}
         </NoticeLine>
       )}
       {base && (
         <NoticeLine button="Stop comparing" onClick={props.onStopComparing}>
           Comparing with {eventLabel(base)} {base.request_id} of {formatTime(base.wall)}
-          {props.isOnlyBase && ": choose another row, of another run if you like"}
+          {props.isOnlyBase && ": choose another row, from any run"}
         </NoticeLine>
       )}
     </>

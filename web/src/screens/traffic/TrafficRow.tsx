@@ -1,4 +1,4 @@
-// One line of traffic: when, which way, what, how it begins, how large, how long.
+// One row of Traffic: time, direction, id, label, preview, size, duration.
 import { type MouseEvent, memo } from "react";
 import type { EventView } from "../../api/types";
 import { Icon } from "../../components/Icon";
@@ -15,9 +15,9 @@ import type { WaterfallBar } from "./waterfall";
 const ARROWS = { out: "→", in: "←", none: "·" } as const;
 const SPOKEN = { out: "sent", in: "received", none: "" } as const;
 const INDENT_PX = 14;
-// Deeper rows are drawn at this depth, so that their text stays on the screen.
+// Maximum indentation, so that the text stays visible.
 const DEEPEST = 6;
-// How a message begins; a line of stderr may be much longer.
+// Maximum length of the preview.
 const DRAWN = 300;
 
 const offset = (seconds: number): string =>
@@ -32,7 +32,7 @@ interface Nesting {
 interface Props {
   event: EventView;
   withServer: boolean;
-  /** How long it took beside the others; undefined where no such column is shown. */
+  /** Waterfall bar; undefined without that column. */
   bar?: WaterfallBar | null;
   nesting?: Nesting;
 }
@@ -66,10 +66,10 @@ function WaterfallCell({ bar, tone }: { bar: WaterfallBar | null; tone: string }
 
 interface Drawn extends Props {
   joined: Joined;
-  /** Seconds since the event that all this came from began; null where the time of day is shown. */
+  /** Seconds since the root event; null where the time of day is shown. */
   since: number | null;
   label: string | undefined;
-  /** What the request names, in its row and in that of its answer. */
+  /** The item that the request names, also in the row of its answer. */
   called: string | null;
 }
 
@@ -80,7 +80,7 @@ const isSameBar = (one?: WaterfallBar | null, other?: WaterfallBar | null): bool
     one?.duration_s === other?.duration_s &&
     (one === undefined) === (other === undefined));
 
-/** Most rows are as they were when the list is scrolled by some others. */
+/** Most rows are unchanged when new ones scroll in. */
 const isSame = (one: Drawn, other: Drawn): boolean =>
   one.event === other.event &&
   one.withServer === other.withServer &&

@@ -1,4 +1,4 @@
-// What Traffic shows and how: filters, list or tree, runs, pins, export and import.
+// Toolbar of Traffic: filters, tree, runs, pins, export and import.
 import { ActionIcon, SegmentedControl, Switch, Tooltip } from "@mantine/core";
 import { memo, useCallback, useRef } from "react";
 import { useSearchParams } from "react-router";
@@ -25,18 +25,18 @@ interface Props {
   runId: string | null;
   isTree: boolean;
   onTree(on: boolean): void;
-  /** Closes or opens all rows of the tree. */
+  /** Collapses or expands all rows of the tree. */
   onFold(isClosed: boolean): void;
   onClear(): void;
-  /** Goes from the search to the rows. */
+  /** Moves the focus from the search to the rows. */
   onDown(): void;
-  /** The rows that the filter lets through by now. */
+  /** The currently filtered rows. */
   shown(): EventView[];
   count: number;
   isSearching: boolean;
 }
 
-// Each key in the search field draws the bar: only what it changes is drawn with it.
+// Memoized, since each key in the search field re-renders the toolbar.
 const LayerControl = memo(function LayerControl(props: {
   value: Layer;
   onChange(layer: Layer): void;

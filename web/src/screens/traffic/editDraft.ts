@@ -1,4 +1,4 @@
-// Where a request that was sent is edited and sent again, and what is filled in there.
+// Which screen edits a recorded request, and the drafts to fill in there.
 
 import { pathTo, pathToServer } from "../../state/navigation";
 import { pretty } from "../../values/json";
@@ -6,20 +6,20 @@ import { isObject } from "../../values/jsonObject";
 
 export interface EditDraft {
   path: string;
-  /** The drafts of that screen, and what they are to hold. */
+  /** Drafts of that screen. */
   drafts: [key: string, value: unknown][];
-  /** What the raw tester is to hold, where it is that screen. */
+  /** Message for the raw tester, if it is that screen. */
   raw?: string;
 }
 
 type Fields = Record<string, unknown>;
 
-// Far from the ids that are given in turn.
+// Far from the ids that mcplens counts up from 1.
 const RAW_ID = 1001;
-// The protocol's own, which each request gets anew.
+// Prefix of the protocol's own fields, which are set for each request.
 const OWN_META = "io.modelcontextprotocol/";
 
-/** What somebody gave of a `_meta`: not the token of its progress, and not what every request has. */
+/** The user's part of a `_meta`, without progress token and protocol fields. */
 function givenMeta(meta: unknown): Fields {
   const given = Object.entries(isObject(meta) ? meta : {});
   return Object.fromEntries(
@@ -45,7 +45,7 @@ function toolEditDraft(serverId: string, name: string, params: Fields): EditDraf
   };
 }
 
-/** The screen for a message; the raw tester for all that no screen can hold. */
+/** The screen for a message; the raw tester for messages that no other screen can hold. */
 export function editDraftFor(serverId: string, message: unknown): EditDraft {
   const { method, params } = isObject(message) ? message : {};
   const { name, uri, arguments: args = {}, _meta, ...more } = isObject(params) ? params : {};
@@ -71,7 +71,7 @@ export function editDraftFor(serverId: string, message: unknown): EditDraft {
   };
 }
 
-/** The message with an id that is free, and without the token of its progress. */
+/** The message with a free id and without its progress token. */
 function withNewId(message: Fields): Fields {
   const { params } = message;
   const meta = isObject(params) ? params._meta : undefined;

@@ -1,4 +1,4 @@
-// An event in a few words, and which events belong to what.
+// Labels of events, their direction, and the layer that each belongs to.
 import type { EventView } from "../../api/types";
 
 export type Direction = "out" | "in" | "none";
@@ -82,7 +82,7 @@ export function eventLabel(event: EventView): string {
     case "QuestionOpened":
       return method ? `${method} question` : "question";
     case "ReplyUnmatched":
-      return "reply that fits no request";
+      return "reply that matches no request";
     case "LateReply":
       return method ? `${method} late reply` : "late reply";
     case "Remark":

@@ -1,4 +1,4 @@
-// What can be chosen of the traffic, and what is chosen in words.
+// Options of the Traffic filter, and a description of the current one.
 import { formatDateTime } from "../../values/format";
 import {
   ALL_SERVERS,
@@ -24,7 +24,7 @@ export const STATUSES: { group: string; items: { value: Status; label: string }[
     group: "All layers",
     items: [
       { value: "any", label: "Any" },
-      { value: "errors", label: "All that failed" },
+      { value: "errors", label: "Anything that failed" },
     ],
   },
   {
@@ -40,10 +40,10 @@ export const STATUSES: { group: string; items: { value: Status; label: string }[
   {
     group: "HTTP",
     items: [
-      { value: "2xx", label: "2xx, done" },
-      { value: "3xx", label: "3xx, elsewhere" },
-      { value: "4xx", label: "4xx, refused" },
-      { value: "5xx", label: "5xx, failed" },
+      { value: "2xx", label: "2xx, success" },
+      { value: "3xx", label: "3xx, redirect" },
+      { value: "4xx", label: "4xx, client error" },
+      { value: "5xx", label: "5xx, server error" },
     ],
   },
 ];
@@ -66,7 +66,7 @@ function timeWords(filter: TrafficFilter): string {
     .join(" ");
 }
 
-/** What a filter leaves out, each choice in words; none where it leaves out nothing. */
+/** Description of a filter, one text per option; empty if nothing is filtered. */
 export function describeFilter(filter: TrafficFilter, requestId: string | null): string[] {
   const isChosen = (name: keyof TrafficFilter): boolean => filter[name] !== NO_FILTER[name];
   const statuses = STATUSES.flatMap((group) => group.items);

@@ -1,10 +1,10 @@
-// Words that stand deep in messages: the page holds how a message begins, mcplens all of it.
+// Full-text search by the backend: the page has only the beginning of each message.
 import { useEffect, useMemo, useState } from "react";
 import { fetchMatches } from "../../api/http";
 import type { EventRing } from "../../state/events";
 import { searchWords } from "./trafficFilter";
 
-/** Where each word (in lower case) stands. */
+/** By lowercased word, the seqs of events that contain it. */
 export type SearchMatches = ReadonlyMap<string, ReadonlySet<number>>;
 
 export interface SearchState {
@@ -13,17 +13,17 @@ export interface SearchState {
 }
 
 const NOTHING: SearchMatches = new Map();
-// A single letter stands in every message, at its beginning too.
+// A single letter is in almost every message.
 const SHORTEST = 2;
-// Each is a pass over the run.
+// Each word is a scan of the run.
 const MOST_WORDS = 6;
 const TYPING_MS = 150;
-// How often new messages are looked at.
+// Interval of searching new messages.
 const AGAIN_MS = 500;
 
 type Fetch = typeof fetchMatches;
 
-/** What is known of the words in one run; asked for again, it looks at what is new. */
+/** Incremental search for words in one run. */
 export class FullTextSearch {
   found = new Map<string, Set<number>>();
   private after = new Map<string, number>();
@@ -35,7 +35,7 @@ export class FullTextSearch {
     private readonly fetch: Fetch = fetchMatches,
   ) {}
 
-  /** Look at what came since; whether anything was found. */
+  /** Search the new events; returns whether anything was found. */
   async look(): Promise<boolean> {
     const news = await Promise.all(this.words.map((word) => this.ask(word)));
     if (!news.some(Boolean)) return false;
@@ -43,7 +43,7 @@ export class FullTextSearch {
     return true;
   }
 
-  /** Nobody waits for it any longer. */
+  /** Cancel pending requests. */
   stop(): void {
     this.calledOff.abort();
   }
@@ -79,7 +79,7 @@ export function useFullTextSearch(text: string, runId: string | null, of: EventR
     let seen: number | null = null;
     const look = async (): Promise<void> => {
       const last = of.lastSeq;
-      // What cannot be searched is still filtered by what the page has of it.
+      // If the search fails, rows are still filtered by what the page has.
       const isNew = last !== seen && (await searching.look().catch(() => false));
       if (isGone) return;
       if (isNew || seen === null) setSearch({ found: searching.found, isSearching: false });

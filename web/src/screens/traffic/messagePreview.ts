@@ -1,9 +1,9 @@
-// What a message asks for by name, and how what it carries begins; both from its first bytes.
+// The item that a message names, and a preview of its payload, both from its first bytes.
 import type { EventView } from "../../api/types";
 import { type JsonPart, readMembers, readString } from "../../values/partialJson";
 import { eventLabel } from "./eventLabel";
 
-// The member of the params that says what a method is about.
+// The member of the params that names the item.
 const NAMES = new Map([
   ["tools/call", "name"],
   ["prompts/get", "name"],
@@ -21,7 +21,7 @@ function completed(params: Map<string, JsonPart>): string | null {
   return readString(ref.get("name")) ?? readString(ref.get("uri"));
 }
 
-/** The tool, resource or prompt that a request or notification names; null if that is not near. */
+/** The tool, resource or prompt that a message names; null if it is not in the first bytes. */
 export function targetOf(event: EventView): string | null {
   const { method, status } = event;
   if (!isFrame(event) || !method || (status !== "request" && status !== "notification"))
@@ -32,7 +32,7 @@ export function targetOf(event: EventView): string | null {
   return name === undefined ? completed(params) : readString(params.get(name));
 }
 
-/** How what a message carries begins, without what its row says already. */
+/** Beginning of a message's payload, without what its row already says. */
 export function previewOf(event: EventView): string {
   if (!isFrame(event)) return event.head;
   const members = readMembers(event.head);
@@ -42,7 +42,7 @@ export function previewOf(event: EventView): string {
   return isBare && event.status !== "malformed" ? "" : event.head;
 }
 
-/** An event in a few words, with what it names. */
+/** Label of an event with the item that it names. */
 export function titleOf(event: EventView): string {
   const called = targetOf(event);
   return called === null ? eventLabel(event) : `${eventLabel(event)} ${called}`;

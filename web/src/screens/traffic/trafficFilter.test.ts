@@ -143,7 +143,7 @@ describe("an import", () => {
     expect(importSummary(done)).toBe("1 event of 1 run added to the recording.");
     const broken = ["line 2: no JSON", "line 3: no JSON", "line 4: no JSON", "line 9: no JSON"];
     expect(importSummary({ ...done, known_count: 3, broken, broken_count: 4000 })).toBe(
-      "1 event of 1 run added to the recording. 3 events were there already. 4,000 lines were broken and left out: line 2: no JSON; line 3: no JSON; line 4: no JSON; …",
+      "1 event of 1 run added to the recording. 3 events were already present. 4,000 lines were malformed and skipped: line 2: no JSON; line 3: no JSON; line 4: no JSON; …",
     );
   });
 });
@@ -158,7 +158,7 @@ describe("a filter in words", () => {
       "“x y”",
       "HTTP",
       "Received",
-      "4xx, refused",
+      "4xx, client error",
     ]);
     expect(words({ method: "ping", server: "far", time: "1" }, "7")).toEqual([
       "ping",

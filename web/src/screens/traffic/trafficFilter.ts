@@ -1,4 +1,4 @@
-// Which rows of traffic are wanted.
+// Filters rows of Traffic.
 import type { EventView } from "../../api/types";
 import { directionOf, eventLabel, isInLayer, type Layer } from "./eventLabel";
 import type { SearchMatches } from "./fullTextSearch";
@@ -21,21 +21,21 @@ export interface TrafficFilter {
   layer: Layer;
   direction: "both" | "out" | "in";
   status: Status;
-  /** A method by its whole name; empty for all. */
+  /** A method; empty for all. */
   method: string;
-  /** Methods that are left out, with their answers. */
+  /** Excluded methods, with their answers. */
   hidden: string[];
   /** A server's id, ALL, or empty for the one that the address names. */
   server: string;
-  /** The last so many minutes, or from one moment to another. */
+  /** The last minutes, or a range. */
   time: Time;
-  /** As the browser's fields write them: 2026-11-16T04:30. */
+  /** Values of datetime-local inputs: 2026-11-16T04:30. */
   from: string;
   to: string;
-  /** Only what took more than so many milliseconds; null for all. */
+  /** Minimum duration in milliseconds; null for all. */
   slower: number | null;
   text: string;
-  /** Only what belongs to this JSON-RPC id. */
+  /** Only events with this JSON-RPC id. */
   request_id?: string | null;
 }
 
@@ -55,7 +55,7 @@ export const NO_FILTER: TrafficFilter = {
   text: "",
 };
 
-/** How many of the choices that are not on the bar itself are made. */
+/** Number of active options in the filter popover. */
 export const activeCount = (filter: TrafficFilter): number =>
   (["direction", "status", "method", "server", "time", "slower"] as const).filter(
     (name) => filter[name] !== NO_FILTER[name],
@@ -82,10 +82,10 @@ const secondsOf = (text: string, otherwise: number): number => {
   return Number.isNaN(millis) ? otherwise : millis / 1000;
 };
 
-/** From when to when, in wall clock seconds; `now` is what the last minutes are counted from. */
+/** The time range in wall clock seconds; `now` is the end of "the last minutes". */
 export function timeRange({ time, from, to }: TrafficFilter, now: number): [number, number] {
   if (time === "between")
-    // A minute that is named belongs to it as a whole.
+    // The end minute is included.
     return [
       secondsOf(from, Number.NEGATIVE_INFINITY),
       secondsOf(to, Number.POSITIVE_INFINITY) + 60,
@@ -101,9 +101,9 @@ const escaped = (word: string): string => word.replace(/[.*+?^${}()|[\]\\]/g, "\
 interface MatchContext {
   found?: SearchMatches;
   now?: number;
-  /** Nothing up to this one: the view was cleared then. */
+  /** Events up to this one were cleared from view. */
   after?: number;
-  /** How long an event lasted by now, in seconds; null for what does not last. */
+  /** Duration so far in seconds; null for events without a duration. */
   lastedOf?: (event: EventView, now: number) => number | null;
 }
 
@@ -116,7 +116,7 @@ export function trafficMatcher(
   const hidden = new Set(filter.hidden);
   const [since, until] = timeRange(filter, now);
   const least_s = filter.slower === null ? null : filter.slower / 1000;
-  // Looked for without making lower case text of every event.
+  // Case-insensitive without lowercasing every event.
   const words = searchWords(filter.text.toLowerCase()).map((word) => ({
     word,
     in: new RegExp(escaped(word), "i"),

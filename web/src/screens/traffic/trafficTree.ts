@@ -1,26 +1,26 @@
-// Rows of traffic as a tree: requests with what they caused beneath them. It follows rows that
-// grow at their end without being made anew.
+// Rows of Traffic as a tree: requests with the events that they caused. Appended rows are added
+// incrementally.
 import type { EventView } from "../../api/types";
 import { indexOfSeq } from "../../values/seqIndex";
 
 export type ParentOf = (event: EventView) => EventView | undefined;
 
-// More new rows than this are cheaper to order all at once.
+// With more new rows than this a rebuild is cheaper.
 const MOST_ADDED = 1_000;
-// What caused a question may be told a moment after the question itself.
+// The cause of a question may be known only shortly after it.
 const UNSETTLED = 32;
 
 const inOrder = (one: EventView, other: EventView): number => one.seq - other.seq;
 
 export class TrafficTree {
-  /** What is to be seen, from top to bottom. */
+  /** Visible rows, from top to bottom. */
   rows: EventView[] = [];
-  /** How deep a row lies; those that are not named lie at the top. */
+  /** Depth of a row; 0 if it is not in the map. */
   readonly levels = new Map<number, number>();
   readonly children = new Map<number, EventView[]>();
   private source: EventView[] = [];
   private seen = 0;
-  /** What lies at the top only because other rows that are not wanted lie beneath it. */
+  /** Filtered-out parents that are shown because of their children. */
   private readonly borrowed = new Set<number>();
 
   constructor(
@@ -28,7 +28,7 @@ export class TrafficTree {
     private readonly closed: ReadonlySet<number>,
   ) {}
 
-  /** Take in rows that are in order; the same ones with new ones at the end are quick. */
+  /** Update with sorted rows; appended rows are cheap. */
   refresh(source: EventView[]): this {
     if (source === this.source && source.length === this.seen) return this;
     const fresh = source.length - this.seen;
@@ -42,7 +42,7 @@ export class TrafficTree {
 
   levelOf = (event: EventView): number => this.levels.get(event.seq) ?? 0;
 
-  /** Whether a row shows what is beneath it; undefined if nothing is. */
+  /** Whether a row is expanded; undefined without children. */
   isOpen = (event: EventView): boolean | undefined =>
     this.children.has(event.seq) ? !this.closed.has(event.seq) : undefined;
 
@@ -66,7 +66,7 @@ export class TrafficTree {
     for (const root of roots) this.draw(root, 0);
   }
 
-  /** Put an event beneath its parent, and that beneath its own, if they are not there yet. */
+  /** Attach an event to its parent, and missing parents to theirs. */
   private climb(event: EventView, source: EventView[], roots: EventView[]): boolean {
     let child = event;
     for (let parent = this.parentOf(child); parent; parent = this.parentOf(child)) {
@@ -95,7 +95,7 @@ export class TrafficTree {
     for (const child of this.children.get(event.seq) ?? []) this.draw(child, level + 1);
   }
 
-  /** One more row; it is the newest of all. */
+  /** Append the newest row. */
   private add(event: EventView): void {
     const parent = this.parentOf(event);
     if (!parent) {
@@ -104,7 +104,7 @@ export class TrafficTree {
     }
     const isThere = this.borrowed.has(parent.seq) || indexOfSeq(this.source, parent.seq) >= 0;
     if (!isThere) {
-      // A parent that is not wanted itself is no newer than its child: after all that is older.
+      // A filtered-out parent is appended first.
       this.borrowed.add(parent.seq);
       this.add(parent);
     }
@@ -119,7 +119,7 @@ export class TrafficTree {
   }
 }
 
-/** The event that all this came from. */
+/** The root of an event's tree. */
 export function rootOf(event: EventView, parentOf: ParentOf): EventView {
   let root = event;
   for (let parent = parentOf(root); parent; parent = parentOf(root)) root = parent;

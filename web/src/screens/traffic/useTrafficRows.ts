@@ -1,4 +1,4 @@
-// Which rows are shown: by the filter, the address, and where the view was cleared.
+// The rows of Traffic, by filter, address, and where the view was cleared.
 import { useDeferredValue, useMemo } from "react";
 import { useParams, useSearchParams } from "react-router";
 import type { EventView } from "../../api/types";
@@ -11,7 +11,7 @@ import { durationSoFar } from "./eventDuration";
 import { useFullTextSearch } from "./fullTextSearch";
 import { ALL_SERVERS, NO_FILTER, type TrafficFilter, trafficMatcher } from "./trafficFilter";
 
-// How often "the last minute", and what still waits for its answer, are looked at again.
+// How often relative times and pending requests are filtered again.
 const AGAIN_MS = 5_000;
 
 export interface Cleared {
@@ -32,7 +32,7 @@ export interface TrafficRows {
   setCleared(cleared: Cleared | null): void;
 }
 
-/** The last minutes, and what is not over, end now; those of a run that is over end with it. */
+/** The end of relative times: now, or the end of a recorded run. */
 function useEnd(ring: EventRing, filter: TrafficFilter, isLive: boolean): number {
   const isCounting = filter.time === "1" || filter.time === "5" || filter.slower !== null;
   const now = useNow(isCounting && isLive, AGAIN_MS);

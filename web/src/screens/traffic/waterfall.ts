@@ -1,5 +1,5 @@
-// When each request began and how long it took, beside the others that are on the screen. Time in
-// which nothing was going on is drawn short: a person thinks longer than a server works.
+// Waterfall bars of the visible requests on a common axis. Idle times are shortened: users think
+// longer than servers work.
 import { useCallback, useRef } from "react";
 import type { EventView } from "../../api/types";
 import type { EventRing } from "../../state/events";
@@ -10,16 +10,16 @@ interface Span {
   end: number;
 }
 
-/** From a moment to its place, 0 to 1. */
+/** Maps a time to a position from 0 to 1. */
 type Axis = (mono: number) => number;
 
-// An idle time is never drawn longer than this share of the time that was not idle.
+// Maximum of an idle time as a share of the busy time.
 const IDLE_SHARE = 0.06;
 
-/** When an event that lasts began and ended; null for one that does not last. */
+/** Start and end of an event; null if it has no duration. */
 export function spanOf(event: EventView, ring: EventRing, below?: EventView[]): Span | null {
   if (event.status !== "request" && event.kind !== "QuestionOpened") return null;
-  // A stream that stays open for good would make everything else short.
+  // A stream that stays open would make all other bars tiny.
   if (event.method === "subscriptions/listen") return null;
   const now = ring.items.at(-1)?.mono ?? event.mono;
   const endOf = (one: EventView): number => {
@@ -68,7 +68,7 @@ function merged(spans: Span[]): Span[] {
   return result;
 }
 
-/** Where a bar begins and how long it is, as shares of the column; how long it stands for. */
+/** Position and width of a bar as shares of the column, and its duration. */
 export interface WaterfallBar {
   left: number;
   width: number;

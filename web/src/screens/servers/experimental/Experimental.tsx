@@ -1,4 +1,4 @@
-// Experimental capabilities of both sides, and the tester that sends any JSON-RPC.
+// Experimental capabilities of both sides, and the raw JSON-RPC tester.
 import { Button } from "@mantine/core";
 import { useRef } from "react";
 import type { ServerView } from "../../../api/types";
@@ -51,15 +51,15 @@ function ServerCapabilities({ server, onTest }: OfferedProps) {
   );
 }
 
-/** What was typed before something else took its place. */
+/** Offers to restore the typed message that was replaced. */
 function StashNotice({ message }: { message: RawDraft }) {
   if (!message.aside) return null;
   return (
     <Callout tone="info">
       <div className="row wrap">
-        <span className="grow">The message that you had typed was put aside.</span>
+        <span className="grow">The message that you had typed was set aside.</span>
         <Button variant="default" onClick={message.bringBack}>
-          Bring it back
+          Restore it
         </Button>
       </div>
     </Callout>
@@ -76,7 +76,7 @@ export function Experimental({ server }: { server: ServerView }) {
   };
   return (
     <div className="stack" style={{ maxWidth: 980 }}>
-      <Callout>These features are outside the standard and may change or go away.</Callout>
+      <Callout>These features are outside the standard and may change or be removed.</Callout>
       <ServerCapabilities server={server} onTest={test} />
       <section className="stack tight">
         <h2 className="section-title">Client experimental capabilities (advertised)</h2>

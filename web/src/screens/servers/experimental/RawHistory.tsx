@@ -1,4 +1,4 @@
-// What was sent to a server before: a menu to load it from, and the raw calls of this run.
+// Earlier requests to a server: a menu to load one, and the raw calls of this run.
 import { Button, Menu } from "@mantine/core";
 import { useState } from "react";
 import type { CallView, EventView } from "../../../api/types";
@@ -9,7 +9,7 @@ import { useRecordedRequests } from "./useRecordedRequests";
 
 const AT_ONCE = 30;
 
-/** What a recorded request is about, as far as its beginning says: a tool, a prompt or a URI. */
+/** The tool, prompt or URI of a recorded request, if its beginning has it. */
 export function nameIn(head: string): string {
   const [, name] = /"(?:name|uri|taskId)"\s*:\s*"([^"\\]*)"/.exec(head) ?? [];
   return truncate(name ?? "", 40);

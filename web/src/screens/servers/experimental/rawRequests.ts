@@ -7,13 +7,13 @@ import { useInspector } from "../../../state/store";
 import { errorViewOf } from "../../../state/toasts";
 import { parseJson } from "../../../values/json";
 
-/** A stdio server reads a line as a message, so line breaks between the tokens of valid JSON go. */
+/** For stdio, line breaks in valid JSON are removed, since each line is a message. */
 export function bytesToSend(text: string, isLine: boolean): string {
   if (!isLine || !text.includes("\n")) return text;
   return parseJson(text).ok ? text.replace(/\r?\n\s*/g, " ") : text;
 }
 
-/** What is said of line breaks beside the button; null where they go as typed. */
+/** Note about line breaks; null if they are sent as typed. */
 export function lineBreakNote(text: string, isLine: boolean): string | null {
   if (!isLine || !text.includes("\n")) return null;
   return parseJson(text).ok
@@ -21,11 +21,11 @@ export function lineBreakNote(text: string, isLine: boolean): string | null {
     : "A stdio server reads each of these lines as a message.";
 }
 
-/** Whether the message was judged, and may be sent as it is all the same. */
+/** Whether the backend refused the message, and it may be sent anyway. */
 export const isRefusedRequest = (error: ErrorView): boolean =>
   error.code === "INVALID_REQUEST" && Array.isArray(error.details.findings);
 
-/** The calls of a server, newest first, and the raw one that the address names. */
+/** The calls of a server, newest first, and the raw call that the address names. */
 export function useRawCalls(serverId: string) {
   const all = useInspector((state) => state.calls);
   const [query, setQuery] = useSearchParams();

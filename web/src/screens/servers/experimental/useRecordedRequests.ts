@@ -1,4 +1,4 @@
-// What was sent to a server before this run, from the recording.
+// Requests that were sent to a server in earlier runs, from the recording.
 import { useEffect, useState } from "react";
 import { fetchHistory } from "../../../api/http";
 import type { EventView } from "../../../api/types";
@@ -12,7 +12,7 @@ export interface RecordedRequests {
 }
 
 const NONE: RecordedRequests = { events: [], hasMore: false, problem: null };
-// What a raw tester sends again: no answers, and no notifications of ours.
+// Only requests: answers and notifications are not sent again.
 const ANSWERS = new Set<unknown>(["result", "error", "notification"]);
 
 async function sentBefore(
@@ -27,13 +27,13 @@ async function sentBefore(
     limit: String(most),
   };
   let page = await fetchHistory({ ...query, before: `${runId}:1` });
-  // A run that is not recorded has no place in the recording.
+  // If this run is not recorded, there is no position to start from.
   if (!page.events.length) page = await fetchHistory(query);
   const events = page.events.filter((one) => one.run_id !== runId && !ANSWERS.has(one.status));
   return { events, hasMore: page.has_more && events.length > 0, problem: null };
 }
 
-/** Asked for while it is wanted, newest first. */
+/** Loaded while wanted, newest first. */
 export function useRecordedRequests(
   serverId: string,
   isWanted: boolean,
