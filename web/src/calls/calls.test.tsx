@@ -174,7 +174,7 @@ describe("thousands of questions of one call", () => {
     show(<CallPanel call={call} />);
     expect(screen.getByText("3,000 questions are waiting for you")).toBeTruthy();
     expect(drawn()).toEqual(["q0", "q1", "q2", "q3", "q4"]);
-    expect(screen.getByText("2,995 more wait")).toBeTruthy();
+    expect(screen.getByText("2,995 more are waiting")).toBeTruthy();
     expect(screen.getByText("All questions").getAttribute("href")).toBe("/questions");
     act(() => ask(2));
     expect(drawn()).toEqual(["q2", "q3", "q4", "q5", "q6"]);
@@ -210,7 +210,7 @@ describe("NoiseCount", () => {
   });
 });
 
-describe("Guarded", () => {
+describe("ErrorBoundary", () => {
   const Bad = ({ value }: { value: unknown }) => <p>{(value as { a: { b: string } }).a.b}</p>;
   const drawn = (value: unknown) => (
     <MantineProvider env="test">
@@ -223,7 +223,7 @@ describe("Guarded", () => {
   it("shows the raw value in place of what could not be drawn, and tries another one", () => {
     const silent = vi.spyOn(console, "error").mockImplementation(() => undefined);
     const { rerender } = render(drawn({ odd: 1 }));
-    expect(screen.getByText("This could not be drawn: this result", { exact: false })).toBeTruthy();
+    expect(screen.getByText("Could not display this result", { exact: false })).toBeTruthy();
     expect(screen.getByText('"odd": 1', { exact: false })).toBeTruthy();
     rerender(drawn({ a: { b: "good" } }));
     expect(screen.getByText("good")).toBeTruthy();

@@ -15,7 +15,7 @@ import { useListFilter } from "./useListFilter";
 import { useSelectItem } from "./useSelectItem";
 
 /** A filter and order beside the text search. */
-export interface ExtraFilter<T> {
+interface ExtraFilter<T> {
   /** Referentially stable while the filter does not change. */
   of(items: Item<T>[]): Item<T>[];
   /** Description of what is shown; null where nothing is hidden. */

@@ -380,7 +380,7 @@ describe("JSON for all of it", () => {
   });
   it("is pointed to where any arguments are taken", async () => {
     const page = await renderForm({ type: "object" });
-    expect(screen.getByText(/Any arguments are taken here/)).toBeTruthy();
+    expect(screen.getByText(/Any arguments are accepted/)).toBeTruthy();
     await paste(field("Arguments as JSON"), '{"x": 1}');
     expect(page.sent()).toEqual({ x: 1 });
   });

@@ -12,7 +12,7 @@ const property = (schema: unknown, root: Schema = {}): Schema => {
   return (prepared?.properties as Record<string, Schema> | undefined)?.it ?? {};
 };
 
-describe("prepare", () => {
+describe("toFormSchema", () => {
   it("writes local references out", () => {
     const root = { $defs: { size: { type: "integer", minimum: 1 } } };
     expect(property({ $ref: "#/$defs/size", title: "Size" }, root)).toEqual({
@@ -149,7 +149,7 @@ describe("prepare", () => {
     ])("says so: %s", (_, schema) => {
       expect(planForm(schema)).toMatchObject({
         kind: "json",
-        note: expect.stringContaining("too long to draw"),
+        note: expect.stringContaining("too many fields to show"),
       });
     });
     it.each([

@@ -146,7 +146,7 @@ describe("odd schemas", () => {
     const warn = vi.spyOn(console, "warn").mockReturnValue();
     const error = vi.spyOn(console, "error").mockReturnValue();
     const page = await renderForm(schema, { isTried: true });
-    expect(screen.queryByText(/cannot be drawn as a form/)).toBeNull();
+    expect(screen.queryByText(/cannot be shown as a form/)).toBeNull();
     const controls = document.querySelectorAll("input:not([type=radio]), textarea, fieldset");
     const says = screen.queryByText(/Nothing to fill in|as JSON/);
     const adds = screen.queryByRole("button", { name: "Add a key" });
@@ -183,7 +183,7 @@ describe("odd schemas", () => {
     if (loaded) formModule.loaded = { ...loaded, SchemaForm: thrower };
     const page = await renderForm(one({ type: "string", default: "kept" }));
     formModule.loaded = loaded;
-    expect(screen.getByText(/cannot be drawn as a form: no such thing/)).toBeTruthy();
+    expect(screen.getByText(/cannot be shown as a form: no such thing/)).toBeTruthy();
     const editor = screen.getByLabelText("Arguments as JSON");
     await userEvent.clear(editor);
     await userEvent.type(editor, "[[");

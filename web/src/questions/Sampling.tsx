@@ -6,7 +6,7 @@ import { useInspector } from "../state/store";
 import { parseJson } from "../values/json";
 import { AnswerBar } from "./AnswerBar";
 import { useAnswerDraft } from "./answerDrafts";
-import { AUTO, profileOption, profileWords } from "./profiles";
+import { AUTO, profileDescription, profileOption } from "./profiles";
 import type { AnswerProps } from "./QuestionPanel";
 import { parseSampling } from "./questionParams";
 import { useExactParams } from "./RequestParams";
@@ -76,7 +76,7 @@ function Profile({ draft, set }: DraftProps) {
   const profiles = useInspector((state) => state.profiles);
   const known = profiles.filter((one) => one.problem === null).map((one) => one.name);
   const responder = responderOf(draft);
-  const words = profileWords(responder, profiles);
+  const words = profileDescription(responder, profiles);
   return (
     <Select
       label="Testing profile"

@@ -22,7 +22,7 @@ const BY_KIND: Record<string, string> = {
   model: "asks a model",
 };
 
-export function profileWords(name: string, profiles: ProfileView[]): string {
+export function profileDescription(name: string, profiles: ProfileView[]): string {
   const found = profiles.find((one) => one.name === name);
   const isOwn = found?.is_built_in === false;
   return (isOwn ? undefined : BY_NAME[name]) ?? BY_KIND[found?.kind ?? name] ?? "";
@@ -35,7 +35,7 @@ export const profileOption =
     <div className="row grow">
       <div className="grow">
         <div>{option.label}</div>
-        <div className="dim">{profileWords(option.value, profiles)}</div>
+        <div className="dim">{profileDescription(option.value, profiles)}</div>
       </div>
       {checked && <Icon name="check" size={12} />}
     </div>

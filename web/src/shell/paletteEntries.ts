@@ -2,7 +2,7 @@
 import { useMemo } from "react";
 import type { CallView, ListKind, ServerView } from "../api/types";
 import type { IconName } from "../components/Icon";
-import { type Item, type Tool, titleOf } from "../state/items";
+import { type Item, itemTitle, type Tool } from "../state/items";
 import { useAllItems } from "../state/lists";
 import {
   pathTo,
@@ -60,7 +60,7 @@ function entryOf(serverId: string, kind: ListKind, icon: IconName, item: Item<un
   return {
     key: `${serverId} ${kind} ${item.key}`,
     icon,
-    label: titleOf(item.value as Tool, item.key),
+    label: itemTitle(item.value as Tool, item.key),
     about: `${item.key} · ${serverId}`,
     to: pathToItem(serverId, kind, item.key),
     focus: "item",

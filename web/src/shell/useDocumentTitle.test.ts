@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { parseLocation } from "../state/navigation";
-import { titleOf } from "./useDocumentTitle";
+import { documentTitle } from "./useDocumentTitle";
 
 const titles: [string, string | null, number, string][] = [
   ["/s/weather/tools/echo", "Weather", 2, "(2) echo · Tools · Weather · mcplens"],
@@ -12,5 +12,5 @@ const titles: [string, string | null, number, string][] = [
 ];
 
 test.each(titles)("the title of %s", (path, server, waiting, title) => {
-  expect(titleOf(parseLocation(path), server, waiting)).toBe(title);
+  expect(documentTitle(parseLocation(path), server, waiting)).toBe(title);
 });

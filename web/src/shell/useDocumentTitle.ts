@@ -14,7 +14,7 @@ function screenName({ screen, server_id, item }: PageLocation): string {
   return TABS.find((tab) => tab.screen === screen)?.label ?? capital(screen);
 }
 
-export function titleOf(place: PageLocation, server: string | null, waiting: number): string {
+export function documentTitle(place: PageLocation, server: string | null, waiting: number): string {
   const item = NAMED.includes(place.screen) ? place.item : null;
   const parts = [item, screenName(place), server, "mcplens"].filter(Boolean);
   return (waiting ? `(${waiting}) ` : "") + parts.join(" · ");
@@ -26,7 +26,7 @@ export function useDocumentTitle(): void {
   const waiting = useInspector(
     (state) => [...state.questions.values()].filter((one) => !one.is_done).length,
   );
-  const title = titleOf(place, server ? serverName(server) : place.server_id, waiting);
+  const title = documentTitle(place, server ? serverName(server) : place.server_id, waiting);
   useEffect(() => {
     document.title = title;
   }, [title]);

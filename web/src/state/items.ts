@@ -203,7 +203,7 @@ export function withUniqueKeys(
 }
 
 /** Display name of an item. */
-export function titleOf(value: Tool | Resource | Prompt, key = ""): string {
+export function itemTitle(value: Tool | Resource | Prompt, key = ""): string {
   const annotated = "annotations" in value ? value.annotations?.title : undefined;
   const title = value.title || (typeof annotated === "string" && annotated) || value.name;
   return title || (key && !key.startsWith("#") ? key : `(no name) ${key}`.trim());

@@ -3,7 +3,7 @@ import type { ItemView, ListKind, ListSummary, ListView } from "../api/types";
 import { listSizeLabel } from "../catalog/ListStatus";
 import { callObstacle, hintsOf, taskObstacle } from "../screens/tools/toolHints";
 import { aServer } from "../testing/views";
-import { itemOf, matchingItems, type Prompt, type Resource, type Tool, titleOf } from "./items";
+import { itemOf, itemTitle, matchingItems, type Prompt, type Resource, type Tool } from "./items";
 import { type LoadedList, mergeReply } from "./lists";
 
 const ODD: unknown[] = [42, null, [1, "x"], { a: 1 }, true, ""];
@@ -52,7 +52,7 @@ describe("an item that a server lists", () => {
     const value = item.value as Tool & Resource;
     for (const name of TEXTS) expect(["string", "undefined"]).toContain(typeof value[name]);
     expect(item.key).not.toBe("");
-    expect(titleOf(value, item.key)).not.toBe("");
+    expect(itemTitle(value, item.key)).not.toBe("");
     expect(hintsOf(value).every((hint) => typeof hint.label === "string")).toBe(true);
     if (kind === "prompts")
       expect(Array.isArray((value as unknown as Prompt).arguments)).toBe(true);
@@ -61,7 +61,7 @@ describe("an item that a server lists", () => {
     for (const kind of Object.keys(GOOD) as ListKind[]) {
       const item = itemOf(kind, view(value, "no object"), 4);
       expect(item).toMatchObject({ key: "#5", problem: "no object", listed: value });
-      expect(titleOf(item.value as Tool, item.key)).toBe("(no name) #5");
+      expect(itemTitle(item.value as Tool, item.key)).toBe("(no name) #5");
     }
   });
   it("is flagged with what is wrong, though the backend saw nothing", () => {

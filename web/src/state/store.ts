@@ -18,7 +18,7 @@ import type {
 } from "../api/types";
 import { ring } from "./events";
 
-export interface Inspector {
+interface Inspector {
   link: BackendLink;
   run_id: string | null;
   version: string;
@@ -112,7 +112,7 @@ function withList(
   return { servers: withEntry(state.servers, server_id, { ...server, lists }) };
 }
 
-export function applyChange(state: Inspector, change: Changed): Partial<Inspector> {
+function applyChange(state: Inspector, change: Changed): Partial<Inspector> {
   const { what, key, value } = change as TypedChange;
   switch (what) {
     case "servers":

@@ -25,7 +25,7 @@ const NONE: Record<Stream, string> = {
 };
 
 /** Description of a filter on a stream; empty if it filters nothing. */
-export function describeFilter({ levels, text, request_id }: LogFilter, stream: Stream): string {
+export function describeLogFilter({ levels, text, request_id }: LogFilter, stream: Stream): string {
   const isWanted = (level: string): boolean =>
     stream === "both" || (level === "stderr") === (stream === "stderr");
   const [shown, hidden] = [levels, SHOWN_LEVELS.filter((level) => !levels.includes(level))].map(
@@ -86,7 +86,7 @@ export const LogList = memo((props: ListProps) => {
         render={render}
       />
     );
-  const words = describeFilter(filter, stream);
+  const words = describeLogFilter(filter, stream);
   if (words)
     return (
       <NoMatches title="No line matches this filter" onClear={onAll}>

@@ -12,7 +12,14 @@ import { useInspector } from "../../state/store";
 import { withWaitingToast } from "../../state/toasts";
 import { fileName } from "../../values/fileName";
 import { pluralize } from "../../values/format";
-import { asJsonLines, asText, LEVELS, type LogLine, loadLines, SHOWN_LEVELS } from "./logLines";
+import {
+  asJsonLines,
+  asTextLines,
+  LEVELS,
+  type LogLine,
+  loadLines,
+  SHOWN_LEVELS,
+} from "./logLines";
 import { type LogStream, useIsLogEmpty, useLogCount } from "./useLogLines";
 
 /** The server's log level, and whether it can be set. */
@@ -151,9 +158,9 @@ export const LogActions = memo(({ lines, serverId, onClear }: TakingProps) => {
       });
     await use(rows);
   };
-  const copyThem = (rows: LogLine[]) => copyText(asText(rows));
+  const copyThem = (rows: LogLine[]) => copyText(asTextLines(rows));
   const name = (ending: string): string => fileName([serverId, "logs"], ending);
-  const saveText = (rows: LogLine[]) => downloadFile(asText(rows), name("log"), "text/plain");
+  const saveText = (rows: LogLine[]) => downloadFile(asTextLines(rows), name("log"), "text/plain");
   const saveJson = (rows: LogLine[]) =>
     downloadFile(asJsonLines(rows, requestOf), name("jsonl"), "application/jsonl");
   return (

@@ -78,7 +78,7 @@ export async function loadLines(rows: EventView[], fetch = fetchEvent): Promise<
   return spoken;
 }
 
-export const asText = (lines: LogLine[]): string =>
+export const asTextLines = (lines: LogLine[]): string =>
   lines.map(({ event, said }) => `${lineOf(event, said)}\n`).join("");
 
 /** One JSON object a line, with the moment and the request where it is known. */

@@ -1,9 +1,9 @@
 import { describe, expect, it, vi } from "vitest";
 import type { EventView } from "../../api/types";
 import { anEvent } from "../../testing/views";
-import { describeFilter, emptyText } from "./LogLists";
+import { describeLogFilter, emptyText } from "./LogLists";
 import { type LogFilter, logMatcher } from "./logFilter";
-import { asJsonLines, asText, loadLines, SHOWN_LEVELS, textOf } from "./logLines";
+import { asJsonLines, asTextLines, loadLines, SHOWN_LEVELS, textOf } from "./logLines";
 import { throttledSubscribe } from "./useLogLines";
 
 const log = (seq: number, level: string, data: unknown, part: Partial<EventView> = {}): EventView =>
@@ -58,20 +58,20 @@ describe("log lines", () => {
     expect(textOf({ ...stderr(1, "how it begins"), is_cut: true })).toBe("how it begins…");
   });
   it("say why there are none", () => {
-    expect(describeFilter(ALL, "both")).toBe("");
-    expect(describeFilter({ ...ALL, levels: [] }, "both")).toBe("All levels are hidden");
-    expect(describeFilter({ ...ALL, levels: ["info"] }, "stderr")).toBe("All levels are hidden");
-    expect(describeFilter({ ...ALL, levels: ["stderr"] }, "stderr")).toBe("");
+    expect(describeLogFilter(ALL, "both")).toBe("");
+    expect(describeLogFilter({ ...ALL, levels: [] }, "both")).toBe("All levels are hidden");
+    expect(describeLogFilter({ ...ALL, levels: ["info"] }, "stderr")).toBe("All levels are hidden");
+    expect(describeLogFilter({ ...ALL, levels: ["stderr"] }, "stderr")).toBe("");
     const some = { text: " x ", levels: ["info", "error", "stderr"], request_id: "5" };
-    expect(describeFilter({ ...ALL, ...some }, "messages")).toBe("“x” · id 5 · info, error");
+    expect(describeLogFilter({ ...ALL, ...some }, "messages")).toBe("“x” · id 5 · info, error");
     expect(emptyText(ALL, "stderr")).toMatch("appears here");
     expect(emptyText(ALL, "both", false)).toBe("This run has no log lines.");
     expect(emptyText({ ...ALL, server_id: "demo" }, "both", false)).toMatch("all servers");
   });
   it("are exported as text and as JSON Lines", async () => {
     const all = await loadLines(rows);
-    expect(asText(all.slice(0, 3)).split("\n")).toHaveLength(4);
-    expect(asText(all.slice(0, 1))).toMatch(/^\d\d:\d\d:\d\d\.\d{3} demo info db Hello\n$/);
+    expect(asTextLines(all.slice(0, 3)).split("\n")).toHaveLength(4);
+    expect(asTextLines(all.slice(0, 1))).toMatch(/^\d\d:\d\d:\d\d\.\d{3} demo info db Hello\n$/);
     const lines = asJsonLines(all.slice(1, 3), () => 9)
       .trimEnd()
       .split("\n");

@@ -24,7 +24,7 @@ import { useScrollIntoView } from "../../components/useScrollIntoView";
 import { useFocusInvalid } from "../../forms/useFocusInvalid";
 import { useDraft } from "../../state/browserStorage";
 import { startCall } from "../../state/commands";
-import { type Prompt, titleOf } from "../../state/items";
+import { itemTitle, type Prompt } from "../../state/items";
 import { pathTo } from "../../state/navigation";
 import { errorViewOf } from "../../state/toasts";
 
@@ -48,9 +48,9 @@ function About({ server, prompt, listed, missing = null, problem }: Omit<Props, 
         All prompts
       </Link>
       <h2 className="title">
-        <UntrustedText>{titleOf(prompt)}</UntrustedText>
+        <UntrustedText>{itemTitle(prompt)}</UntrustedText>
       </h2>
-      {prompt.name && titleOf(prompt) !== prompt.name && (
+      {prompt.name && itemTitle(prompt) !== prompt.name && (
         <span className="mono dim">
           <UntrustedText>{prompt.name}</UntrustedText>
         </span>

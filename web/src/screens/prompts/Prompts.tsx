@@ -8,7 +8,7 @@ import { ItemLoading } from "../../catalog/ItemLoading";
 import { findMissing } from "../../catalog/NotListed";
 import { EmptyState } from "../../components/EmptyState";
 import { UntrustedText } from "../../components/UntrustedText";
-import { type Item, type Prompt, titleOf } from "../../state/items";
+import { type Item, itemTitle, type Prompt } from "../../state/items";
 import { isStillLoading, itemsIn, useList } from "../../state/lists";
 import { usePageLocation } from "../../state/navigation";
 import { PromptPanel } from "./PromptPanel";
@@ -17,7 +17,7 @@ const WIDTHS = { initial: 300, least: 200, most: 600 };
 const ROW_PX = 40;
 
 function render({ value, key, problem }: Item<Prompt>) {
-  const title = titleOf(value, key);
+  const title = itemTitle(value, key);
   return (
     <>
       <div className="row">

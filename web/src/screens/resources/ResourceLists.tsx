@@ -15,7 +15,7 @@ import { NoSearchMatches } from "../../components/NoMatches";
 import { UntrustedText } from "../../components/UntrustedText";
 import { VirtualList } from "../../components/VirtualList";
 import { command } from "../../state/commands";
-import { type Item, matchingItems, type Resource, titleOf } from "../../state/items";
+import { type Item, itemTitle, matchingItems, type Resource } from "../../state/items";
 import { itemsIn, type List, useList } from "../../state/lists";
 import { pathTo } from "../../state/navigation";
 import { withWaitingToast } from "../../state/toasts";
@@ -29,7 +29,7 @@ const render = (item: Item<Resource>) => (
     <div className="row">
       <BrokenDefinitionIcon text={item.problem} />
       <span className={`cut grow ${css.name}`}>
-        <UntrustedText>{titleOf(item.value, item.key)}</UntrustedText>
+        <UntrustedText>{itemTitle(item.value, item.key)}</UntrustedText>
       </span>
       <ChangeMark of={item.key} />
       {item.value.mimeType && (

@@ -22,7 +22,7 @@ import { UntrustedText } from "../../components/UntrustedText";
 import { useRunShortcut } from "../../components/useRunShortcut";
 import { Annotations } from "../../content/Content";
 import { command, startCall } from "../../state/commands";
-import { type Resource, titleOf } from "../../state/items";
+import { itemTitle, type Resource } from "../../state/items";
 import { pathTo } from "../../state/navigation";
 import { errorViewOf, withWaitingToast } from "../../state/toasts";
 import { formatBytes, formatTime } from "../../values/format";
@@ -161,7 +161,7 @@ export function ResourcePanel(props: Props) {
         )}
         <div className="row wrap">
           <h2 className="title grow">
-            <UntrustedText>{resource ? titleOf(resource, uri) : uri}</UntrustedText>
+            <UntrustedText>{resource ? itemTitle(resource, uri) : uri}</UntrustedText>
           </h2>
           <SubscribeSwitch server={server} uri={uri} isOn={followed !== undefined} />
           <ButtonWithReason

@@ -8,7 +8,7 @@ import { Callout } from "../../components/Callout";
 import { Description } from "../../components/Description";
 import { UntrustedText } from "../../components/UntrustedText";
 import { useDraft } from "../../state/browserStorage";
-import { type Resource, titleOf } from "../../state/items";
+import { itemTitle, type Resource } from "../../state/items";
 import { ReadForm } from "./ReadForm";
 import { Facts } from "./ResourcePanel";
 import { expand, variablesOf } from "./uriTemplate";
@@ -37,7 +37,7 @@ export function TemplatePanel({
   );
   const uri = expand(text, values);
   return (
-    <ReadForm server={server} title={titleOf(template, text)} uri={uri} template={itemKey}>
+    <ReadForm server={server} title={itemTitle(template, text)} uri={uri} template={itemKey}>
       <span className="mono dim" style={{ overflowWrap: "anywhere" }}>
         <UntrustedText>{text}</UntrustedText>
       </span>

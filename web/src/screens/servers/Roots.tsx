@@ -5,7 +5,7 @@ import { Callout } from "../../components/Callout";
 import { command } from "../../state/commands";
 import { withErrorToast } from "../../state/toasts";
 import { AddRoot } from "./AddRoot";
-import { mayAskForRoots, rootsWords } from "./capabilities";
+import { mayAskForRoots, rootsText } from "./capabilities";
 import { RootTable } from "./RootTable";
 
 export function Roots({ server }: { server: ServerView }) {
@@ -18,7 +18,7 @@ export function Roots({ server }: { server: ServerView }) {
     );
   return (
     <div className="stack">
-      <p style={{ margin: 0 }}>Filesystem roots exposed to this server. {rootsWords(server)}</p>
+      <p style={{ margin: 0 }}>Filesystem roots exposed to this server. {rootsText(server)}</p>
       <RootTable roots={roots} isSeen={mayAskForRoots(server)} onRemove={remove} />
       <AddRoot server={server} save={save} onSave={setSave} />
       <Callout>

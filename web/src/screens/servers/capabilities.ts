@@ -121,7 +121,7 @@ export const mayAskForRoots = ({ declared_capabilities: told }: ServerView): boo
   told !== null && isOn(told, "roots");
 
 /** Text about how the server learns about roots. */
-export function rootsWords(server: ServerView): string {
+export function rootsText(server: ServerView): string {
   if (server.state !== "CONNECTED") return "It can ask for them when it is connected.";
   if (!mayAskForRoots(server))
     return "It cannot ask for them: Roots were switched off under Info when it was connected.";

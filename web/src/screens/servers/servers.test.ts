@@ -129,7 +129,7 @@ describe("servers that were found", () => {
     const known = new Set(["mine"]);
     expect(nameProblemOf("mine", known, [])).toContain("already");
     expect(nameProblemOf("other", known, ["other"])).toContain("Another");
-    expect(nameProblemOf(" ", known, [])).toContain("needed");
+    expect(nameProblemOf(" ", known, [])).toContain("Enter a name");
     expect(nameProblemOf("new", known, ["other"])).toBeNull();
   });
 });
@@ -188,7 +188,7 @@ describe("the state of a server", () => {
     const waits = aServer({ state: "ERROR", error, retry });
     expect([displayState(waits), stateLabel(waits)]).toEqual([
       "ERROR",
-      "Failed, retry 1 of 3 follows",
+      "Failed, retry 1 of 3 scheduled",
     ]);
   });
 });

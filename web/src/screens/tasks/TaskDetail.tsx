@@ -14,7 +14,7 @@ import { withErrorToast, withWaitingToast } from "../../state/toasts";
 import { formatDateTime, formatDuration } from "../../values/format";
 import { ElapsedTime, TaskProgress, TaskRequest, TaskState, TimeLeft } from "./TaskCells";
 import css from "./Tasks.module.css";
-import { requestPath, runBy, whyNoCancel } from "./task";
+import { cancelObstacle, requestPath, runBy } from "./task";
 
 function Facts({ task, call }: { task: TaskView; call: CallView | undefined }) {
   const question = useInspector((state) => state.questions.get(task.question_id ?? ""));
@@ -92,7 +92,7 @@ export function TaskDetail({ task, server, onClose }: Props) {
         </ButtonWithReason>
         <ButtonWithReason
           variant="default"
-          disabledReason={whyNoCancel(server, task)}
+          disabledReason={cancelObstacle(server, task)}
           onClick={cancel}
         >
           Cancel the task

@@ -17,7 +17,7 @@ import { taskKey, useInspector } from "../../state/store";
 import { withWaitingToast } from "../../state/toasts";
 import { TaskDetail } from "./TaskDetail";
 import { TaskTable } from "./TaskTable";
-import { isExtension, offersTasks, whyNoList } from "./task";
+import { isExtension, listObstacle, offersTasks } from "./task";
 
 function useTasks(serverId: string): TaskView[] {
   const all = useInspector((state) => state.tasks);
@@ -50,7 +50,7 @@ function FetchButton({ server }: { server: ServerView }) {
     <ButtonWithReason
       variant="default"
       leftSection={<Icon name="refresh" size={13} />}
-      disabledReason={whyNoList(server)}
+      disabledReason={listObstacle(server)}
       hint="Ask the server for its tasks"
       onClick={fetchTasks}
     >

@@ -63,13 +63,13 @@ export const offersTasks = (server: Offer): boolean =>
   has(server.capabilities, "tasks") || isExtension(server);
 
 /** Why something cannot be done, or null if it can. */
-export function whyNoList(server: Offer): string | null {
+export function listObstacle(server: Offer): string | null {
   if (server.state !== "CONNECTED") return "Not connected";
   if (isExtension(server)) return "This revision of MCP has no list of tasks";
   return has(server.capabilities.tasks, "list") ? null : "This server does not declare tasks.list";
 }
 
-export function whyNoCancel(server: Offer, task: TaskView): string | null {
+export function cancelObstacle(server: Offer, task: TaskView): string | null {
   if (server.state !== "CONNECTED") return "Not connected";
   if (isOver(task)) return "The task is over";
   if (task.role === "receiver" || isExtension(server)) return null;

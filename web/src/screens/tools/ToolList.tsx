@@ -22,14 +22,14 @@ const WORDS: Record<Tag, string> = {
 };
 
 /** Whether a tool has all of these tags. */
-export function hasTags({ value }: Item<Tool>, tags: Tag[]): boolean {
+function hasTags({ value }: Item<Tool>, tags: Tag[]): boolean {
   if (tags.length === 0) return true;
   const own = hintsOf(value).map((hint) => hint.tag);
   return tags.every((tag) => own.includes(tag));
 }
 
 /** How many tools have each tag that occurs. */
-export function countTags(items: Item<Tool>[]): Map<Tag, number> {
+function countTags(items: Item<Tool>[]): Map<Tag, number> {
   const counts = new Map<Tag, number>();
   for (const { value } of items)
     for (const { tag } of hintsOf(value)) counts.set(tag, (counts.get(tag) ?? 0) + 1);

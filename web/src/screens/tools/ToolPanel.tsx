@@ -20,7 +20,7 @@ import { UntrustedText } from "../../components/UntrustedText";
 import { useRunShortcut } from "../../components/useRunShortcut";
 import { useScrollIntoView } from "../../components/useScrollIntoView";
 import { ArgumentsEditor } from "../../forms/ArgumentsEditor";
-import { titleOf } from "../../state/items";
+import { itemTitle } from "../../state/items";
 import { pathTo } from "../../state/navigation";
 import { repeatsInHeaders, takesHeaders } from "../../state/protocol";
 import { indentJson } from "../../values/exactJson";
@@ -50,7 +50,7 @@ function About({ server, tool, listed, missing = null, problem }: Props) {
           All tools
         </Link>
         <h2 className="title">
-          <UntrustedText>{titleOf(tool)}</UntrustedText>
+          <UntrustedText>{itemTitle(tool)}</UntrustedText>
         </h2>
         {hintsOf(tool).map((hint) => (
           <Tooltip key={hint.label} label={hint.about}>
@@ -59,7 +59,7 @@ function About({ server, tool, listed, missing = null, problem }: Props) {
         ))}
       </div>
       <div className="row wrap dim">
-        {tool.name && titleOf(tool) !== tool.name && (
+        {tool.name && itemTitle(tool) !== tool.name && (
           <span className="mono">
             <UntrustedText>{tool.name}</UntrustedText>
           </span>

@@ -3,7 +3,7 @@
 import { BrokenDefinitionIcon } from "../../catalog/BrokenDefinitionIcon";
 import { ChangeMark } from "../../catalog/ChangeMark";
 import { UntrustedText } from "../../components/UntrustedText";
-import { type Item, titleOf } from "../../state/items";
+import { type Item, itemTitle } from "../../state/items";
 import css from "./ToolRow.module.css";
 import { hintsOf, type Tool } from "./toolHints";
 import { sizeOf, tokenEstimate } from "./toolSize";
@@ -20,7 +20,7 @@ export const SizedRow = ({ item }: { item: Item<Tool> }) => (
 
 export function ToolRow({ item, size }: Props) {
   const tool = item.value;
-  const title = titleOf(tool, item.key);
+  const title = itemTitle(tool, item.key);
   return (
     <>
       <div className="row">

@@ -9,7 +9,7 @@ export type { Tool };
 export const TAGS = ["read-only", "destructive", "idempotent", "open-world", "task"] as const;
 export type Tag = (typeof TAGS)[number];
 
-export interface Hint {
+interface Hint {
   tag: Tag;
   label: string;
   short: string;

@@ -17,7 +17,7 @@ import { DiffView } from "./DiffView";
 import { EditRequestButton } from "./EditRequestButton";
 import css from "./EventDetail.module.css";
 import { HttpExchange } from "./HttpExchange";
-import { titleOf } from "./messagePreview";
+import { eventTitle } from "./messagePreview";
 import { PinButton } from "./PinButton";
 import { ReplayButton } from "./ReplayButton";
 
@@ -60,8 +60,8 @@ function Heading({ event, onCompare, onGo, onClose }: Props) {
   return (
     <div className="toolbar">
       <div className={`row ${css.first}`}>
-        <strong className="cut" title={titleOf(event)}>
-          {titleOf(event)}
+        <strong className="cut" title={eventTitle(event)}>
+          {eventTitle(event)}
         </strong>
         <span className={`row dim ${css.measured}`}>
           <span>{formatTime(event.wall)}</span>

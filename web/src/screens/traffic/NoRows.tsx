@@ -3,7 +3,7 @@ import { EmptyState } from "../../components/EmptyState";
 import { NoMatches } from "../../components/NoMatches";
 import { useRing } from "../../state/events";
 import { visible } from "../../values/hiddenCharacters";
-import { describeFilter } from "./filterOptions";
+import { describeTrafficFilter } from "./filterOptions";
 import { ALL_SERVERS, NO_FILTER } from "./trafficFilter";
 import type { TrafficRows } from "./useTrafficRows";
 
@@ -16,7 +16,7 @@ interface Props {
 export function NoRows({ shown, requestId, onAllIds }: Props) {
   const { filter, setFilter, serverId } = shown;
   const ring = useRing();
-  const words = describeFilter(filter, requestId);
+  const words = describeTrafficFilter(filter, requestId);
   const showAll = (): void => {
     setFilter(NO_FILTER);
     if (requestId !== null) onAllIds();

@@ -8,7 +8,7 @@ import { eventKey, unpin, usePins } from "../../events/pins";
 import { pathTo } from "../../state/navigation";
 import { useInspector } from "../../state/store";
 import { formatDateTime } from "../../values/format";
-import { titleOf } from "./messagePreview";
+import { eventTitle } from "./messagePreview";
 import css from "./PinList.module.css";
 
 export function PinList() {
@@ -46,16 +46,16 @@ export function PinList() {
             {pins.map(({ label, event }) => (
               <li key={eventKey(event)} className={css.item}>
                 <button type="button" className={`plain ${css.go}`} onClick={() => go(event)}>
-                  <span className={css.label}>{label || titleOf(event)}</span>
+                  <span className={css.label}>{label || eventTitle(event)}</span>
                   <span className="dim">
-                    {label && `${titleOf(event)} · `}
+                    {label && `${eventTitle(event)} · `}
                     {event.server_id} · {formatDateTime(event.wall)}
                   </span>
                 </button>
                 <ActionIcon
                   variant="subtle"
                   color="gray"
-                  aria-label={`Unpin ${label || titleOf(event)}`}
+                  aria-label={`Unpin ${label || eventTitle(event)}`}
                   onClick={() => void unpin(event)}
                 >
                   <Icon name="close" size={12} />

@@ -4,7 +4,7 @@ import { pathTo, pathToServer } from "../../state/navigation";
 import { pretty } from "../../values/json";
 import { isObject } from "../../values/jsonObject";
 
-export interface EditDraft {
+interface EditDraft {
   path: string;
   /** Drafts of that screen. */
   drafts: [key: string, value: unknown][];

@@ -67,7 +67,7 @@ function timeWords(filter: TrafficFilter): string {
 }
 
 /** Description of a filter, one text per option; empty if nothing is filtered. */
-export function describeFilter(filter: TrafficFilter, requestId: string | null): string[] {
+export function describeTrafficFilter(filter: TrafficFilter, requestId: string | null): string[] {
   const isChosen = (name: keyof TrafficFilter): boolean => filter[name] !== NO_FILTER[name];
   const statuses = STATUSES.flatMap((group) => group.items);
   const words = [

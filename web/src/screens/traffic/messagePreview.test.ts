@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { anEvent } from "../../testing/views";
 import { eventLabel as words } from "./eventLabel";
-import { previewOf, targetOf, titleOf } from "./messagePreview";
+import { eventTitle, previewOf, targetOf } from "./messagePreview";
 
 const request = (method: string, params?: unknown) =>
   anEvent({
@@ -13,7 +13,7 @@ const request = (method: string, params?: unknown) =>
 
 describe("a row", () => {
   it("says what is called", () => {
-    expect(titleOf(request("tools/call", { name: "nested" }))).toBe("tools/call nested");
+    expect(eventTitle(request("tools/call", { name: "nested" }))).toBe("tools/call nested");
     expect(targetOf(request("resources/read", { uri: "awk://doc/1" }))).toBe("awk://doc/1");
     expect(targetOf(request("prompts/get", { _meta: { name: "no" }, name: "greet" }))).toBe(
       "greet",
@@ -24,7 +24,7 @@ describe("a row", () => {
   it("says nothing that is not there, or is no name", () => {
     expect(targetOf(request("tools/call", { name: 7 }))).toBeNull();
     expect(targetOf(request("tools/call", [1]))).toBeNull();
-    expect(titleOf(request("tools/list"))).toBe("tools/list");
+    expect(eventTitle(request("tools/list"))).toBe("tools/list");
     const long = request("tools/call", { arguments: "x".repeat(300), name: "far" });
     expect(targetOf({ ...long, head: long.head.slice(0, 300) })).toBeNull();
   });

@@ -43,7 +43,7 @@ export function previewOf(event: EventView): string {
 }
 
 /** Label of an event with the item that it names. */
-export function titleOf(event: EventView): string {
+export function eventTitle(event: EventView): string {
   const called = targetOf(event);
   return called === null ? eventLabel(event) : `${eventLabel(event)} ${called}`;
 }

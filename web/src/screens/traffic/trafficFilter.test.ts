@@ -5,7 +5,7 @@ import { anEvent } from "../../testing/views";
 import { seqRanges } from "./ExportMenu";
 import { durationSoFar } from "./eventDuration";
 import { exchangeOf } from "./exchange";
-import { describeFilter } from "./filterOptions";
+import { describeTrafficFilter } from "./filterOptions";
 import { importSummary } from "./ImportButton";
 import {
   ALL_SERVERS,
@@ -150,7 +150,7 @@ describe("an import", () => {
 
 describe("a filter in words", () => {
   const words = (part: Partial<TrafficFilter>, id: string | null = null) =>
-    describeFilter({ ...NO_FILTER, ...part }, id);
+    describeTrafficFilter({ ...NO_FILTER, ...part }, id);
   it("tells what it leaves out", () => {
     expect(words({})).toEqual([]);
     expect(words({ layer: "everything", server: ALL_SERVERS, text: " " })).toEqual([]);

@@ -3,7 +3,7 @@
 import type { EventView } from "../../api/types";
 import { indexOfSeq } from "../../values/seqIndex";
 
-export type ParentOf = (event: EventView) => EventView | undefined;
+type ParentOf = (event: EventView) => EventView | undefined;
 
 // With more new rows than this a rebuild is cheaper.
 const MOST_ADDED = 1_000;

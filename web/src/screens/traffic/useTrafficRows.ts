@@ -14,7 +14,7 @@ import { ALL_SERVERS, NO_FILTER, type TrafficFilter, trafficMatcher } from "./tr
 // How often relative times and pending requests are filtered again.
 const AGAIN_MS = 5_000;
 
-export interface Cleared {
+interface Cleared {
   run_id: string;
   seq: number;
 }
