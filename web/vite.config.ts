@@ -39,7 +39,7 @@ export default defineConfig({
   plugins: [react(), preloadTools],
   resolve: {
     alias: {
-      "@rjsf/validator-ajv8": fileURLToPath(new URL("src/forms/noAjv.ts", import.meta.url)),
+      "@rjsf/validator-ajv8": fileURLToPath(new URL("src/forms/ajvStub.ts", import.meta.url)),
     },
   },
   html: { cspNonce: "__CSP_NONCE__" },

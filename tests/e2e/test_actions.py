@@ -45,7 +45,7 @@ def test_servers_calls_theme_and_monitor_are_steered_by_the_palette(
         page.get_by_role("combobox", name="Find a server").fill("o")
         window.shoot("actions dark")
         page.keyboard.press("Escape")
-        do(page, "Use the theme of the system")
+        do(page, "Use the system theme")
         expect(page.locator("html")).to_have_attribute("data-mantine-color-scheme", "light")
 
         do(page, "Open the monitor")
@@ -58,7 +58,7 @@ def test_servers_calls_theme_and_monitor_are_steered_by_the_palette(
         expect(state).to_have_text("Disconnected")
         do(page, "Connect one")
         expect(state).to_have_text("Connected")
-        do(page, "Show the info of two")
+        do(page, "Show info about two")
         expect(page.get_by_role("heading", name="two", level=1)).to_be_focused()
         window.assert_clean()
 

@@ -108,7 +108,7 @@ def test_a_pasted_file_is_imported_and_confirmed_before_it_is_started(
     name = known.get_by_label("Add it as")
     expect(name).to_have_value("mine-mcplens")
     name.fill("mine")
-    expect(known).to_contain_text("of this name already")
+    expect(known).to_contain_text("with this name already exists")
     expect(page.get_by_role("button", name="Add 2 servers")).to_be_disabled()
     known.get_by_role("checkbox").uncheck()
     assert opened.axe() == []
@@ -229,7 +229,7 @@ def test_a_pasted_command_is_added_connected_and_then_the_current_server(
     expect(name).to_have_value("mcplens.demo")
     expect(dialog).not_to_contain_text("You typed this before")
     name.fill("mine")
-    expect(dialog).to_contain_text("There is a server of this name already.")
+    expect(dialog).to_contain_text("A server with this name already exists.")
     for button in ("Add", "Add and connect"):
         expect(dialog.get_by_role("button", name=button, exact=True)).to_be_disabled()
     assert opened.axe() == []
@@ -381,7 +381,7 @@ def test_a_copy_has_the_secrets_and_a_changed_server_asks_to_be_connected_again(
     dialog = page.get_by_role("dialog")
     dialog.get_by_label("Name of variable 1").fill("RENAMED")
     dialog.get_by_role("button", name="Timeouts, revision and more").click()
-    dialog.get_by_label("Request in all, ms").fill("9000")
+    dialog.get_by_label("Request in total, ms").fill("9000")
     dialog.get_by_label("Waits between retries").fill("10, 20")
     expect(dialog.get_by_label("Progress restarts the clock")).to_be_visible()
     assert opened.axe() == []

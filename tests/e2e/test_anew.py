@@ -141,7 +141,7 @@ def test_what_is_not_listed_says_so_on_every_screen(opened: Watched) -> None:
     expect(page.get_by_role("article", name="demo")).to_contain_text("Connected")
     for place in ("tools/ehco", "prompts/gret", "resources/demo%3A%2F%2Fnowhere"):
         opened.switch(f"/s/demo/{place}")
-        expect(notice(page)).to_contain_text("all the same")
+        expect(notice(page)).to_contain_text("anyway")
         expect(notice(page)).not_to_contain_text("removed")
         opened.shoot(f"not-listed-{place[:5]}")
     opened.switch("/s/demo/resources?template=demo%3A%2F%2Fgone%2F%7Bx%7D")
@@ -175,7 +175,7 @@ def test_a_certificate_is_trusted_by_the_form_that_the_failure_leads_to(
     expect(card.get_by_role("link", name="Trust a certificate")).to_be_hidden()
 
     # The browser has no clipboard for this page.
-    copying = card.get_by_role("button", name="Copy how secure is reached")
+    copying = card.get_by_role("button", name="Copy the command or URL of secure")
     copying.click()
     expect(page.get_by_role("alert").filter(has_text="Copied")).to_be_visible()
     expect(copying).to_be_focused()

@@ -72,7 +72,7 @@ def find(page: Page, words: str) -> None:
 
 def open_question(page: Page, server: str = "demo") -> Locator:
     """Wait for the screen of a question: the one that is left may show the same question."""
-    expect(page.get_by_role("heading", name=f"A question of {server}")).to_be_visible()
+    expect(page.get_by_role("heading", name=f"A question from {server}")).to_be_visible()
     return page.get_by_label(ELICITATION)
 
 
@@ -141,7 +141,7 @@ def test_a_page_to_visit_is_copied_accepted_and_waited_for(browser: Browser, dem
     with watched(browser, demo, permissions=["clipboard-read", "clipboard-write"]) as window:
         page, _ = run(window, "elicit-url")
         page.get_by_label(ELICITATION).wait_for()
-        page.get_by_role("button", name="1 question waits").click()
+        page.get_by_role("button", name="1 question is waiting").click()
         page.get_by_role("menuitem", name="elicitation/create").click()
         question = open_question(page)
         expect(page.get_by_role("link", name="elicit-url")).to_be_visible()
@@ -150,7 +150,7 @@ def test_a_page_to_visit_is_copied_accepted_and_waited_for(browser: Browser, dem
         url = question.locator("pre").inner_text()
         assert copy_by(page, question.get_by_role("button", name="Copy")) == url
         question.get_by_role("button", name="Accept").click()
-        expect(page.get_by_text("Waiting until it is done at 127.0.0.1")).to_be_visible()
+        expect(page.get_by_text("Waiting for completion at 127.0.0.1")).to_be_visible()
         window.shoot("asking-waits-for-a-page")
         assert page.request.get(url).ok
         expect(page.get_by_text("the page was visited")).to_be_visible()
@@ -175,13 +175,13 @@ def test_all_questions_are_on_a_screen_of_their_own(window: Watched) -> None:
     expect(page.get_by_label(ELICITATION)).to_have_count(2)
     # One for each form.
     expect(page.get_by_role("button", name="Cancel", exact=True)).to_have_count(2)
-    page.get_by_role("button", name="2 questions wait").click()
+    page.get_by_role("button", name="2 questions are waiting").click()
     for which in ("first", "second"):
         told = page.get_by_role("menuitem", name=f"The name of the {which} person?")
         expect(told).to_contain_text("asked")
     window.shoot("asking-bell")
     page.get_by_role("menuitem", name="All questions").click()
-    waiting = page.get_by_role("row").filter(has_text="waits")
+    waiting = page.get_by_role("row").filter(has_text="waiting")
     expect(waiting).to_have_count(2)
     expect(waiting.first).to_contain_text("The name of the first person?")
     assert window.axe() == []
@@ -204,13 +204,13 @@ def test_a_question_of_one_of_two_calls_is_answered_beside_both_and_leads_on(
     page.get_by_role("button", name="Cancel tool execution").wait_for()
     run(window, "wait", seconds="600")
     page, call = run(window, "elicit-form")
-    expect(call.get_by_text("1 question waits that may belong to this call")).to_be_visible()
+    expect(call.get_by_text("1 question is waiting that may belong to this call")).to_be_visible()
     expect(call.get_by_label(ELICITATION)).to_have_count(1)
     window.shoot("asking-may-belong")
-    page.get_by_role("button", name="2 questions wait").click()
+    page.get_by_role("button", name="2 questions are waiting").click()
     page.get_by_role("menuitem", name="elicitation/create").last.click()
     open_question(page).get_by_role("button", name="Decline").click()
-    expect(page.get_by_text("This question no longer waits")).to_be_visible()
+    expect(page.get_by_text("This question is closed")).to_be_visible()
     expect(page.get_by_role("link", name="Call of elicit-form")).to_be_visible()
     assert window.axe() == []
     window.shoot("asking-onward")
@@ -231,11 +231,11 @@ def test_questions_of_two_servers_wait_in_the_bell(window: Watched) -> None:
     page.get_by_role("button", name="Run", exact=True).click()
     page.get_by_label(ELICITATION).wait_for()
     for server, asks in (("demo", "Your name"), ("other", "What is your name?")):
-        page.get_by_role("button", name="2 questions wait").click()
+        page.get_by_role("button", name="2 questions are waiting").click()
         page.get_by_role("menuitem", name="elicitation/create").filter(has_text=server).click()
         expect(open_question(page, server)).to_contain_text(asks)
     page.get_by_role("button", name="Cancel tool execution").click()
-    page.get_by_role("button", name="1 question waits").click()
+    page.get_by_role("button", name="1 question is waiting").click()
     page.get_by_role("menuitem", name="elicitation/create").click()
     expect(open_question(page)).to_be_visible()
     page.get_by_role("button", name="Cancel tool execution").click()
@@ -251,8 +251,8 @@ def test_a_profile_answers_and_is_kept_in_the_file(window: Watched, home: Path) 
     who = page.get_by_role("combobox", name="Who answers its questions")
     who.click()
     page.get_by_role("option", name="echo repeats").click()
-    page.get_by_role("button", name="Keep in the file").click()
-    expect(page.get_by_role("button", name="Keep in the file")).to_have_count(0)
+    page.get_by_role("button", name="Save to the file").click()
+    expect(page.get_by_role("button", name="Save to the file")).to_have_count(0)
     assert entry_of(home)["profile"] == "echo"
     _, call = run(window, "sample")
     expect(call).to_contain_text("What is a lens?")
@@ -260,8 +260,8 @@ def test_a_profile_answers_and_is_kept_in_the_file(window: Watched, home: Path) 
     window.goto("/servers/demo")
     who.click()
     page.get_by_role("option", name="You do").click()
-    page.get_by_role("button", name="Keep in the file").click()
-    expect(page.get_by_role("button", name="Keep in the file")).to_have_count(0)
+    page.get_by_role("button", name="Save to the file").click()
+    expect(page.get_by_role("button", name="Save to the file")).to_have_count(0)
     assert "profile" not in entry_of(home)
     window.assert_clean()
 
@@ -300,7 +300,7 @@ def test_roots_are_browsed_for_added_and_removed_and_the_server_is_told(
     # Where a path leads is told while it is typed.
     path = page.get_by_label("Path")
     path.fill("~/project")
-    expect(page.get_by_text(f"Leads to {home / 'project'}", exact=True)).to_be_visible()
+    expect(page.get_by_text(f"Resolves to {home / 'project'}", exact=True)).to_be_visible()
     path.fill("nope/relative")
     note = page.get_by_role("note").filter(has_text="No such file or directory")
     expect(note).to_contain_text("/nope/relative cannot be listed")
@@ -343,7 +343,7 @@ def test_an_experimental_capability_is_tried_and_advertised(window: Watched) -> 
     expect(editor).to_be_in_viewport()
     editor.press("Control+Enter")
     expect(page.get_by_text("text is missing").first).to_be_visible()
-    page.get_by_role("button", name="Bring it back").click()
+    page.get_by_role("button", name="Restore it").click()
     expect(editor).to_contain_text("tools/list")
     history = page.get_by_label("Request history")
     history.get_by_role("button", name="Load mcplens/shout").first.click()

@@ -122,7 +122,7 @@ def test_a_raw_message_is_loaded_and_says_what_is_masked(browser: Browser, after
         page.get_by_role("menuitem", name="tools/call echo").first.click()
         editor = page.get_by_role("textbox", name="Message to send")
         expect(editor).to_have_text(RAW.replace("a secret", "*" * len("a secret")))
-        masked = page.get_by_text("The recording has no value of text")
+        masked = page.get_by_text("The recording masked the value of text")
         expect(masked).to_be_visible()
         window.shoot("earlier-raw")
         retype(editor, RAW)

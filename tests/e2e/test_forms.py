@@ -71,7 +71,7 @@ def test_text_of_every_format(browser: Browser, demo: Site) -> None:
     with watched(browser, demo, timezone_id="Asia/Kolkata") as window:
         page = enter(window, "form-text")
         run(page)
-        findings = page.get_by_label("What breaks the schema")
+        findings = page.get_by_label("Schema violations")
         expect(findings).to_have_text("needed: This is required.")
         field(page, "Plain text").fill("two words")
         field(page, "needed").fill("x")
@@ -134,7 +134,7 @@ def test_text_of_several_lines_is_typed_kept_and_sent(window: Watched) -> None:
 
 
 def empties(where: Page | Locator) -> Locator:
-    return where.get_by_label("While it is empty")
+    return where.get_by_label("When empty")
 
 
 def test_what_an_empty_field_sends_is_seen_and_chosen(window: Watched) -> None:
@@ -143,9 +143,7 @@ def test_what_an_empty_field_sends_is_seen_and_chosen(window: Watched) -> None:
     field(page, "city").fill("b")
     field(page, "city").fill("")
     run(page)
-    expect(page.get_by_label("What breaks the schema")).to_have_text(
-        "address.city: This is required."
-    )
+    expect(page.get_by_label("Schema violations")).to_have_text("address.city: This is required.")
     window.shoot("forms empty text offered")
     page.get_by_role("button", name="Send an empty text").click()
     people = page.get_by_role("group", name="people")
@@ -191,9 +189,9 @@ def test_numbers_and_a_checkbox(window: Watched) -> None:
     field(page, "even").press("ArrowUp")
     field(page, "sure").uncheck()
     run(page)
-    expect(page.get_by_label("What breaks the schema")).to_contain_text("count: 11")
+    expect(page.get_by_label("Schema violations")).to_contain_text("count: 11")
     switch(page, "JSON")
-    expect(page.get_by_label("What breaks the schema")).to_contain_text("count: 11")
+    expect(page.get_by_label("Schema violations")).to_contain_text("count: 11")
     switch(page, "Form")
     field(page, "count").fill("12345678901234567890")
     expect(page.get_by_text("The form would round this number.")).to_be_visible()
@@ -203,8 +201,10 @@ def test_numbers_and_a_checkbox(window: Watched) -> None:
     field(page, "even").fill("12a")
     before = page.evaluate("location.href")
     run(page)
-    findings = page.get_by_label("What breaks the schema")
-    expect(findings).to_have_text("even: “12a” is no value that the form can send. It is left out.")
+    findings = page.get_by_label("Schema violations")
+    expect(findings).to_have_text(
+        "even: “12a” is not a value that the form can send. It is not sent."
+    )
     window.shoot("forms half typed")
     expect(page).to_have_url(before)
     page.get_by_role("button", name="Send anyway").click()
@@ -288,7 +288,7 @@ def test_references_and_alternatives(window: Watched) -> None:
     pick(page, "amount", "JSON")
     write(page, "amount as JSON", '"7%"')
     write(page, "anything as JSON", "[1, {")
-    expect(page.get_by_text("This is not JSON yet; it is left out.")).to_be_visible()
+    expect(page.get_by_text("This is not JSON yet; it is not sent.")).to_be_visible()
     switch(page, "JSON")
     expect(page.get_by_label("Arguments as JSON")).to_contain_text("7%")
     page.reload()
@@ -319,7 +319,7 @@ def test_required_fields_that_may_be_false_or_null(window: Watched) -> None:
     field(page, "name").fill("Ada")
     pick(page, "delivery", "send")
     run(page)
-    expect(page.get_by_label("What breaks the schema")).to_have_text("address: This is required.")
+    expect(page.get_by_label("Schema violations")).to_have_text("address: This is required.")
     field(page, "address").fill("Bern")
     assert window.axe() == []
     window.shoot("forms required")
@@ -329,7 +329,7 @@ def test_required_fields_that_may_be_false_or_null(window: Watched) -> None:
 
 def test_any_arguments_are_json_and_keep_every_digit(window: Watched) -> None:
     page = enter(window, "form-any")
-    expect(page.get_by_text("Any arguments are taken here: write them as JSON.")).to_be_visible()
+    expect(page.get_by_text("Any arguments are accepted: write them as JSON.")).to_be_visible()
     write(page, "Arguments as JSON", '{"big": 123456789012345678901234567890, "100%": 1.0}')
     window.shoot("forms any")
     assert got(page) == {"big": 123456789012345678901234567890, "100%": 1.0}

@@ -198,7 +198,7 @@ def test_every_screen_opens_after_mcplens_ended(browser: Browser, tmp_path: Path
         page.get_by_role("article", name="demo").wait_for()
         own.process.kill()
         own.process.wait(15)
-        waits = page.get_by_role("status").filter(has_text="mcplens does not answer")
+        waits = page.get_by_role("status").filter(has_text="mcplens is not responding")
         expect(waits).to_be_visible()
         # What changes each second is not read out.
         expect(waits.locator("[aria-hidden=true]").filter(has_text="Trying again")).to_be_visible()

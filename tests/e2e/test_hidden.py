@@ -35,7 +35,7 @@ def test_what_a_server_hides_in_its_words_is_shown(browser: Browser, tmp_path: P
         page.get_by_role("button", name="Decline").click()
         called = page.get_by_label("Call of ask")
         expect(called).to_contain_text(f"said {HIDING}")
-        expect(called).to_contain_text("Characters that cannot be seen")
+        expect(called).to_contain_text("Invisible characters are shown")
         called.get_by_role("button", name="Copy this text").click()
         expect(page.get_by_text("Copied")).to_be_visible()
         assert page.evaluate("navigator.clipboard.readText()") == "said hi\u200bding"

@@ -45,7 +45,7 @@ def test_tools_named_like_steps_of_an_address_are_opened_and_called(opened: Watc
 def test_a_form_that_is_too_long_is_json(opened: Watched) -> None:
     for name in ("fields", "bomb"):
         page = opened.goto(f"/s/huge/tools/{name}")
-        expect(page.get_by_text("This form would be too long to draw")).to_be_visible()
+        expect(page.get_by_text("This form has too many fields to show")).to_be_visible()
     retype(opened.page.get_by_label("Arguments as JSON"), '{"x": 1}')
     opened.shoot("a form too long")
 
@@ -79,13 +79,13 @@ def test_of_thousands_of_questions_a_few_are_drawn_and_each_can_be_opened(
     page = opened.goto("/s/huge/tools/elicit")
     page.get_by_role("button", name="Run", exact=True).click()
     panel = page.get_by_label("Call of elicit")
-    expect(panel.get_by_text("995 more wait")).to_be_visible()
+    expect(panel.get_by_text("995 more are waiting")).to_be_visible()
     # The first of them has a form of a thousand fields.
-    expect(panel.get_by_text("This form would be too long to draw")).to_have_count(1)
+    expect(panel.get_by_text("This form has too many fields to show")).to_have_count(1)
     expect(panel.get_by_role("button", name="Decline")).to_have_count(5)
     opened.shoot("many questions")
     panel.get_by_role("button", name="Decline").first.click()
-    expect(panel.get_by_text("994 more wait")).to_be_visible()
+    expect(panel.get_by_text("994 more are waiting")).to_be_visible()
     panel.get_by_role("link", name="All questions").click()
     expect(page.get_by_text("999 waiting")).to_be_visible()
     expect(page.get_by_role("row")).to_have_count(102)

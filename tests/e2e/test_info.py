@@ -68,7 +68,7 @@ def test_what_a_form_says_reaches_the_server_and_what_the_server_says_is_shown(
     icon = card.locator("img")
     expect(icon).to_have_attribute("src", re.compile("^data:image/png"))
     assert icon.evaluate("(image) => image.decode().then(() => image.naturalWidth)") > 0
-    copy = card.get_by_role("button", name="Copy how probe is reached")
+    copy = card.get_by_role("button", name="Copy the command or URL of probe")
     assert copy_by(page, copy) == f"{sys.executable} {PROBE}"
     expect(page.get_by_text("Copied", exact=True)).to_be_visible()
 
@@ -119,17 +119,17 @@ def test_a_folder_is_chosen_from_near_to_what_was_typed_and_lasts_as_long_as_is_
     # At once: it waits until that folder is there.
     dialog.get_by_role("button", name="Choose this folder").click()
     expect(path).to_have_value(str(home / "work"))
-    expect(page.get_by_text("last until mcplens ends")).to_have_count(0)
+    expect(page.get_by_text("last until mcplens exits")).to_have_count(0)
     page.get_by_role("button", name="Add", exact=True).click()
     expect(page.get_by_role("row").filter(has_text="/work")).to_be_visible()
-    expect(page.get_by_text("last until mcplens ends")).to_be_visible()
+    expect(page.get_by_text("last until mcplens exits")).to_be_visible()
     # One that leads nowhere is a root too, and says so.
     path.fill(str(home / "gone"))
-    expect(page.get_by_role("status").filter(has_text="add it all the same")).to_be_visible()
+    expect(page.get_by_role("status").filter(has_text="add it anyway")).to_be_visible()
     page.get_by_role("button", name="Add", exact=True).click()
     gone = page.get_by_role("row").filter(has_text="/gone")
-    expect(gone).to_contain_text("No such file or directory. The server is told of it all the same")
-    expect(page.get_by_text("The server is told of it all the same")).to_have_count(1)
+    expect(gone).to_contain_text("No such file or directory. The server is still told about it")
+    expect(page.get_by_text("The server is still told about it")).to_have_count(1)
     assert opened.axe() == []
     opened.shoot("roots")
     page.set_viewport_size({"width": 390, "height": 844})
@@ -137,7 +137,7 @@ def test_a_folder_is_chosen_from_near_to_what_was_typed_and_lasts_as_long_as_is_
     opened.shoot("roots narrow")
     page.get_by_role("tab", name="Experimental").click()
     expect(page.get_by_role("textbox", name="Message to send")).to_be_visible()
-    expect(page.get_by_text("last until mcplens ends")).to_be_visible()
+    expect(page.get_by_text("last until mcplens exits")).to_be_visible()
     opened.assert_clean()
 
 

@@ -118,7 +118,7 @@ def test_retries_are_counted_down_and_cancelled(opened: Watched) -> None:
     page = opened.goto("/servers")
     card = page.get_by_role("article", name="gone")
     flip(page.get_by_role("switch", name="Connect gone"))
-    expect(card.get_by_role("status")).to_have_text("Failed, retry 1 of 3 follows")
+    expect(card.get_by_role("status")).to_have_text("Failed, retry 1 of 3 scheduled")
     expect(card.get_by_role("alert")).to_contain_text("Retry attempt 1 of 3")
     expect(card.get_by_role("timer")).to_contain_text(re.compile(r"Next attempt in [56]\d\d s"))
     # In plain words; the system's own are one click away.
@@ -176,7 +176,7 @@ def test_a_call_is_sent_again_by_the_attempt_that_connects_and_told_if_none_does
     expect(page.get_by_text("2 calls", exact=True)).to_be_visible()
     leave()
     again.click()
-    told = page.get_by_role("alert").filter(has_text="Not connected, not sent")
+    told = page.get_by_role("alert").filter(has_text="Not sent: could not connect")
     expect(told).to_be_visible()
     expect(again).to_be_enabled()
     expect(page.get_by_text("2 calls", exact=True)).to_be_visible()

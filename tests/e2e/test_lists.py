@@ -112,18 +112,18 @@ def test_a_list_without_end_is_cancelled_and_fetched_page_by_page(
         expect(page.get_by_text("tool-1-0")).to_be_visible()
         window.shoot("endless")
         page.get_by_role("button", name="Cancel").click()
-        status = page.get_by_text(re.compile(r"\d+ tools in \d+ pages, more to come"))
+        status = page.get_by_text(re.compile(r"\d+ tools in \d+ pages, more available"))
         expect(status).to_be_visible()
         expect(page.get_by_text("tool-1-0")).to_be_visible()
         page.get_by_label("Page by page").check()
-        expect(page.get_by_text("3 tools in 1 page, more to come")).to_be_visible()
+        expect(page.get_by_text("3 tools in 1 page, more available")).to_be_visible()
         assert window.axe() == []
         window.shoot("page by page")
         page.reload()
         following = page.get_by_role("button", name="Next page")
         expect(following).to_have_attribute("title", "Cursor: 1")
         following.click()
-        expect(page.get_by_text("6 tools in 2 pages, more to come")).to_be_visible()
+        expect(page.get_by_text("6 tools in 2 pages, more available")).to_be_visible()
         expect(rows(page).nth(5)).to_contain_text("tool-1-2")  # type: ignore[attr-defined]
         window.assert_clean()
 
@@ -138,7 +138,7 @@ def test_waiting_for_a_list_says_for_what_and_can_be_cancelled(
             page.get_by_text(re.compile(r"Waiting for page 3 of prompts/list, "))
         ).to_be_visible()
         page.get_by_role("button", name="Cancel").click()
-        expect(page.get_by_text("2 prompts in 2 pages, more to come")).to_be_visible()
+        expect(page.get_by_text("2 prompts in 2 pages, more available")).to_be_visible()
         window.assert_clean()
 
 
@@ -240,7 +240,7 @@ def test_the_palette_has_what_no_screen_has_fetched_and_opens_recent_reads(
         expect(page.get_by_role("switch", name="Connect demo")).to_be_visible()
         for screen, item in (("tools", "add"), ("resources", "demo://"), ("prompts", "translate")):
             window.goto(f"/s/demo/{screen}")
-            expect(page.get_by_text("What you see is as it was")).to_be_visible()
+            expect(page.get_by_text("The page shows the last known state")).to_be_visible()
             expect(page.get_by_role("listbox").get_by_text(item).first).to_be_visible()
         window.shoot("gone")
         window.goto("/s/demo/tools/echo")

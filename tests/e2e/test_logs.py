@@ -76,7 +76,7 @@ def test_each_level_has_a_look_of_its_own(browser: Browser, two: Site, theme: st
 
 def test_the_server_is_told_a_level_and_keeps_to_it(window: Watched) -> None:
     page = cleared(window)
-    level = page.get_by_role("combobox", name="Level that the server logs from")
+    level = page.get_by_role("combobox", name="Minimum level that the server logs")
     window.shoot("logs-none")
     page.get_by_role("button", name="Ask for everything, from debug up").click()
     expect(level).to_have_value("debug")
@@ -315,7 +315,7 @@ def test_logs_and_traffic_of_a_server_that_died_say_so(
     with watched(browser, wordy, viewport=size, color_scheme=theme) as window:
         page = window.enter("/s/one/tools/broken-crash")
         page.get_by_role("button", name="Run", exact=True).click()
-        expect(page.get_by_text("What you see is as it was")).to_be_visible()
+        expect(page.get_by_text("The page shows the last known state")).to_be_visible()
         for screen in ("traffic", "logs"):
             window.goto(f"/s/one/{screen}")
             expect(
@@ -325,5 +325,5 @@ def test_logs_and_traffic_of_a_server_that_died_say_so(
             assert window.axe() == []
             window.shoot(f"lost-{screen}-{theme}-{width}")
         page.get_by_role("button", name="Connect again").click()
-        expect(page.get_by_text("What you see is as it was")).to_be_hidden()
+        expect(page.get_by_text("The page shows the last known state")).to_be_hidden()
         window.assert_clean()

@@ -38,14 +38,14 @@ def test_the_monitor_shows_traffic_logs_tasks_and_questions(window: Watched) -> 
     expect(tasks).to_contain_text("input requiredclient-task-elicitrun by us, for the server")
     show(page, "Questions (1)")
     questions = monitor.get_by_label("Questions in the monitor")
-    expect(questions).to_contain_text("waitselicitation/create")
+    expect(questions).to_contain_text("waitingelicitation/create")
     assert window.axe() == []
     window.shoot("monitor-questions")
     questions.get_by_role("link").first.click()
     # The call, whose screen is left, has the same buttons.
-    expect(page.get_by_role("heading", name="A question of one")).to_be_visible()
+    expect(page.get_by_role("heading", name="A question from one")).to_be_visible()
     page.get_by_role("button", name="Decline").click()
-    expect(questions).not_to_contain_text("waits")
+    expect(questions).not_to_contain_text("waiting")
     show(page, "Tasks")
     tasks.get_by_role("link").first.click()
     expect(page).to_have_url(re.compile(r"/s/one/tasks/.*role=receiver"))
@@ -131,7 +131,7 @@ def test_the_bar_tells_of_both_servers_and_works_by_keyboard(
 def test_the_bell_counts_what_waits_and_the_theme_goes_round(window: Watched) -> None:
     page = window.page
     call(page, window.site, "elicit-two")
-    bell = page.get_by_role("button", name="2 questions wait for an answer")
+    bell = page.get_by_role("button", name="2 questions are waiting for an answer")
     expect(bell).to_be_visible()
     page.goto(window.site.url + "/settings")
     bell.focus()
@@ -145,7 +145,7 @@ def test_the_bell_counts_what_waits_and_the_theme_goes_round(window: Watched) ->
     expect(page).to_have_url(re.compile("/questions/"))
     page.goto(window.site.url + "/s/one/tools/elicit-two")
     page.get_by_role("button", name="Cancel tool execution").click()
-    expect(page.get_by_role("button", name="0 questions wait for an answer")).to_be_visible()
+    expect(page.get_by_role("button", name="0 questions are waiting for an answer")).to_be_visible()
     toggle = page.get_by_role("button", name=re.compile("^Theme: "))
     for now, scheme in (("system", "light"), ("dark", "dark"), ("light", "light")):
         expect(toggle).to_have_accessible_name(re.compile(f"^Theme: {now}"))

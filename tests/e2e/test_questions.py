@@ -234,11 +234,11 @@ def test_an_odd_address_is_shown_with_warnings(asked: Asked) -> None:
 
 def test_several_questions_wait_side_by_side_and_in_the_bell(asked: Asked) -> None:
     page = asked.ask(("elicitation/create", FORM), ("sampling/createMessage", SAMPLING))
-    expect(page.get_by_text("2 questions wait", exact=False).first).to_be_visible()
+    expect(page.get_by_text("2 questions are waiting", exact=False).first).to_be_visible()
     expect(page.get_by_text("2 of 2")).to_be_visible()
-    page.get_by_role("button", name="2 questions wait for an answer").click()
+    page.get_by_role("button", name="2 questions are waiting for an answer").click()
     page.get_by_role("menuitem", name="sampling/createMessage").click()
-    expect(page.get_by_role("heading", name="A question of demo")).to_be_visible()
+    expect(page.get_by_role("heading", name="A question from demo")).to_be_visible()
     page.go_back()
     page.get_by_role("button", name="Cancel tool execution").click()
     assert asked.answer() == {"type": "CancelCall", "call_id": "asked"}

@@ -61,8 +61,8 @@ def test_a_page_comes_back_by_itself_with_what_was_typed_and_what_was_exchanged(
         recorded(page, "before the restart")
         first.process.send_signal(how)
         first.process.wait(15)
-        expect(page.get_by_text("mcplens does not answer")).to_be_visible()
-        expect(page.get_by_role("banner").get_by_role("status")).to_have_text("Not known now")
+        expect(page.get_by_text("mcplens is not responding")).to_be_visible()
+        expect(page.get_by_role("banner").get_by_role("status")).to_have_text("Unknown")
         window.shoot("gone")
         open_things.enter_context(site(home, port=first.port))
 
@@ -165,7 +165,7 @@ def test_a_page_waits_while_another_program_has_its_port(browser: Browser, home:
         first.process.kill()
         first.process.wait(15)
         with stranger(first.port) as heard:
-            waits = page.get_by_text("Another program answers at this address")
+            waits = page.get_by_text("Another program now uses this address")
             expect(waits).to_be_visible(timeout=BACK_MS)
             window.shoot("taken")
             assert all(re.match("GET /k/[^/]+/api/", line) for line in heard)

@@ -316,7 +316,7 @@ def test_a_result_is_told_to_fit_and_a_link_in_one_opens_the_resource(
 ) -> None:
     page = opened.page
     panel = called(opened, given, "add", '{"a": 1, "b": 2}')
-    expect(panel.get_by_text("fits the output schema")).to_be_visible()
+    expect(panel.get_by_text("matches the output schema")).to_be_visible()
     panel = called(opened, given, "content-link")
     links = panel.get_by_role("button", name="Open")
     expect(links).to_have_count(2)

@@ -46,7 +46,7 @@ def switch(page: Page, name: str) -> Locator:
 
 def test_what_we_declare_says_what_the_revision_does_not_have(window: Watched) -> None:
     page = open_info(window, "newest")
-    dropped = switch(page, "Roots and is told of changes")
+    dropped = switch(page, "Roots and is notified of changes")
     expect(dropped).to_be_disabled()
     expect(dropped).to_have_accessible_description("Not in 2026-07-28")
     expect(switch(page, "Tasks")).to_be_disabled()
@@ -65,9 +65,9 @@ def test_what_we_declare_says_what_the_revision_does_not_have(window: Watched) -
 
 def test_roots_say_what_the_server_learns_of_them(window: Watched) -> None:
     page = open_info(window, "newest", "/roots")
-    expect(page.get_by_text("2026-07-28 has no message of changes")).to_be_visible()
+    expect(page.get_by_text("2026-07-28 has no notification of changes")).to_be_visible()
     page = open_info(window, "oldest", "/roots")
-    expect(page.get_by_text("It is told when they change.")).to_be_visible()
+    expect(page.get_by_text("It is notified when they change.")).to_be_visible()
     window.switch("/servers/oldest")
     switch(page, "Roots").press("Space")
     page.get_by_role("button", name="Connect again").click()
@@ -92,7 +92,7 @@ def test_the_raw_tester_begins_with_what_a_stateless_server_answers(
     page.get_by_role("button", name="Test mcplens/shout").click()
     expect(editor).to_contain_text("mcplens/shout")
     # Nobody had typed anything.
-    expect(page.get_by_role("button", name="Bring it back")).to_have_count(0)
+    expect(page.get_by_role("button", name="Restore it")).to_have_count(0)
     editor.press("Control+Enter")
     # Its own complaint: it took the request for one of a client that it knows.
     expect(page.get_by_label("Call of mcplens/shout")).to_contain_text("text is missing")
@@ -109,9 +109,11 @@ def test_a_server_that_offers_nothing_says_so_on_every_screen(browser: Browser, 
         page.get_by_role("link", name="What it offers").click()
         expect(page.get_by_role("heading", name="What the server can do")).to_be_visible()
         window.switch("/s/bare/logs")
-        expect(page.get_by_text("It did not declare the logging capability.")).to_be_visible()
         expect(
-            page.get_by_role("combobox", name="Level that the server logs from")
+            page.get_by_text("The server did not declare the logging capability.")
+        ).to_be_visible()
+        expect(
+            page.get_by_role("combobox", name="Minimum level that the server logs")
         ).to_be_disabled()
         window.switch("/s/bare/tasks")
         expect(page.get_by_text("This server does not declare tasks.")).to_be_visible()

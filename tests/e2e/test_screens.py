@@ -38,7 +38,7 @@ SCREENS = {
     "tasks": ("/s/demo/tasks", "No tasks"),
     "logs": ("/s/demo/logs", "All servers"),
     "traffic": ("/s/demo/traffic", "All events"),
-    "auth": ("/s/demo/auth", "Sign-in comes later"),
+    "auth": ("/s/demo/auth", "Sign-in is not available yet"),
     "settings": ("/settings", "Default"),
     "add": ("/servers?add", "From other tools"),
 }
@@ -202,7 +202,7 @@ def test_no_pane_is_squeezed_away(browser: Browser, demo: Site) -> None:
             expect(tools.or_(back).filter(visible=True)).to_have_count(1)
 
         # As kept from a large monitor.
-        big = {"tools.list": 640, "tools.call": 1200, "dock.right": 1200, "dock.bottom": 1200}
+        big = {"tools.list": 640, "tools.call": 1200, "monitor.right": 1200, "monitor.bottom": 1200}
         for sizes in ({}, big):
             for key, size in sizes.items():
                 page.evaluate(

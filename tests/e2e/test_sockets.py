@@ -67,7 +67,7 @@ def test_a_page_whose_socket_broke_catches_up_with_what_happened(
     rows = page.get_by_role("option").filter(has_text="said meanwhile")
     page.get_by_role("option").first.wait_for()
     wire.cut()
-    gone = page.get_by_text("mcplens does not answer")
+    gone = page.get_by_text("mcplens is not responding")
     expect(gone).to_be_visible()
     echo(browser, window.site, "said meanwhile")
     wire.is_cut = False
@@ -141,5 +141,5 @@ def test_a_server_by_websocket_is_connected_called_and_lost(
             expect(page.get_by_role("option", name="tools/call").first).to_be_visible()
             window.shoot("websocket-traffic")
             process.kill()
-            expect(page.get_by_text("What you see is as it was")).to_be_visible()
+            expect(page.get_by_text("The page shows the last known state")).to_be_visible()
             window.assert_clean()

@@ -53,7 +53,7 @@ def test_tools_are_found_by_what_they_say_and_by_their_size(browser: Browser, tw
         rows.first.click()
         expect(page.get_by_role("tabpanel")).to_be_visible()
         page.get_by_role("tab", name="Schema").click()
-        told = page.get_by_text("A model is told its name, description and input schema")
+        told = page.get_by_text("A model receives its name, description and input schema")
         expect(told).to_contain_text(f"about {shown[0]} tokens")
         page.emulate_media(color_scheme="dark")
         assert window.axe() == []

@@ -27,7 +27,7 @@ def test_a_word_deep_in_a_message_is_found_and_so_are_those_that_come(window: Wa
     page = find(window, "DEEP-needle", 2)
     expect(rows(page, "tools/call")).to_have_count(2)
     page.get_by_label("Filter traffic").fill("deep-needle nowhere")
-    expect(page.get_by_text("No row fits this filter")).to_be_visible()
+    expect(page.get_by_text("No row matches this filter")).to_be_visible()
     window.assert_clean()
 
 

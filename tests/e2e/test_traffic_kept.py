@@ -58,21 +58,21 @@ def test_rows_are_filtered_by_method_status_server_and_time(window: Watched) -> 
     expect(calls.filter(has_text="tools/call")).to_have_count(0)
     choose(page, "Time", "The last 5 minutes")
     choose(page, "Direction", "Received")
-    expect(page.get_by_text("No row fits this filter")).to_be_visible()
+    expect(page.get_by_text("No row matches this filter")).to_be_visible()
     assert window.axe() == []
     window.shoot("traffic-filter")
     page.reload()
     page.get_by_role("button", name="Filter, 4 active").click()
     page.get_by_role("button", name="Reset these filters").click()
     expect(rows(page, "tools/call").first).to_be_visible()
-    choose(page, "Leave out", "tools/call")
+    choose(page, "Exclude methods", "tools/call")
     expect(calls.filter(has_text="tools/call")).to_have_count(0)
     expect(calls.filter(has_text="tools/list result").first).to_be_visible()
     window.shoot("traffic-left-out")
     page.get_by_role("button", name="Reset these filters").click()
     choose(page, "Server", "far")
-    expect(page.get_by_text("No row fits this filter")).to_be_visible()
-    choose(page, "Status", "4xx, refused")
+    expect(page.get_by_text("No row matches this filter")).to_be_visible()
+    choose(page, "Status", "4xx, client error")
     expect(page.get_by_role("radio", name="HTTP")).to_be_checked()
     window.assert_clean()
 
@@ -188,7 +188,7 @@ def test_a_trace_is_imported_shown_and_compared_with_what_happens_now(
     file.write_text(other + "this is no line of a trace\n")
     page.locator("input[type=file]").set_input_files(file)
     expect(page).to_have_url(re.compile("run=other-run"))
-    expect(page.get_by_text("1 line was broken and left out")).to_be_visible()
+    expect(page.get_by_text("1 line was malformed and skipped")).to_be_visible()
     page.get_by_label("Filter traffic").fill("of-another-run")
     expect(page.get_by_role("option")).to_have_count(2)
     rows(page, "→").filter(has_text="tools/call").first.click()
@@ -255,7 +255,7 @@ def test_a_run_is_exported_as_a_trace_and_as_an_http_archive(
     saved = {}
     for name in ("Trace of far (JSON Lines)", "HTTP archive of far (HAR)"):
         page.get_by_role("button", name="Export", exact=True).click()
-        expect(page.get_by_role("menu")).to_contain_text("The whole run, whatever is filtered")
+        expect(page.get_by_role("menu")).to_contain_text("The whole run, ignoring the filter")
         expect(page.get_by_role("menuitem", name="of all servers")).to_have_count(2)
         window.shoot("traffic-export")
         with page.expect_download() as download:

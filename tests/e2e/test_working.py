@@ -97,9 +97,9 @@ def test_every_kind_of_content_is_shown(window: Watched) -> None:
 def test_structured_content_is_shown_with_its_validation(window: Watched) -> None:
     page = window.enter("/s/demo/tools/broken-output")
     run(page)
-    expect(page.get_by_text("breaks the output schema", exact=True)).to_be_visible()
+    expect(page.get_by_text("violates the output schema", exact=True)).to_be_visible()
     head = page.get_by_label("Call of broken-output").get_by_role("status").first
-    expect(head).to_contain_text("does not fit the output schema")
+    expect(head).to_contain_text("does not match the output schema")
     expect(page.get_by_text("structuredContent breaks the output schema")).to_have_count(1)
     window.shoot("misfit")
     window.assert_clean()
@@ -109,9 +109,9 @@ def test_a_malformed_answer_is_flagged_with_its_bytes(window: Watched) -> None:
     page = window.enter("/s/demo/tools/broken-truncated")
     run(page)
     call = page.get_by_label("Call of broken-truncated")
-    expect(call).to_contain_text("1 malformed message came while this ran")
+    expect(call).to_contain_text("1 malformed message arrived while this call ran")
     window.shoot("noise")
-    call.get_by_role("link", name="See in the traffic").click()
+    call.get_by_role("link", name="Show in Traffic").click()
     page.get_by_role("option").filter(has_text="malformed message").click()
     expect(page.get_by_text(re.compile(r"^Malformed: "))).to_be_visible()
     page.get_by_role("tab", name="Hex").click()

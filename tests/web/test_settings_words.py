@@ -7,7 +7,7 @@ from pathlib import Path
 
 from mcplens.config.keys import TOP_KEYS
 
-LABELS = Path(__file__).parents[2] / "web" / "src" / "screens" / "settings" / "labels.ts"
+LABELS = Path(__file__).parents[2] / "web" / "src" / "screens" / "settings" / "settingLabels.ts"
 
 
 def test_every_setting_has_a_label_and_every_label_a_setting() -> None:

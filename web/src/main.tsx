@@ -7,8 +7,8 @@ import { ModalsProvider } from "@mantine/modals";
 import { Notifications } from "@mantine/notifications";
 import { createRoot } from "react-dom/client";
 import { RouterProvider } from "react-router";
-import { loadAhead } from "./loadAhead";
 import { lendNonce, nonce } from "./nonce";
+import { preloadModules } from "./preload";
 import { router } from "./routes";
 import { socket } from "./state/commands";
 import { notifyConnections, notifyFailedCalls } from "./state/notifications";
@@ -17,10 +17,10 @@ import { theme, variables } from "./theme";
 lendNonce();
 void socket.start();
 notifyConnections();
-void loadAhead();
+void preloadModules();
 notifyFailedCalls((path) => void router.navigate(path));
 
-// Time to read what failed and to follow its link; what is read at a glance says so itself.
+// Long enough to read an error and follow its link; shorter toasts set their own time.
 const TOAST_MS = 8000;
 
 const root = document.getElementById("root");

@@ -1,14 +1,14 @@
-// Every address of the page. Screens that need much code are loaded when they are first shown, or
-// when nothing else is to be done.
+// Every address of the page. Large screens are loaded when they are first shown, or when the page
+// is idle.
 import type { ComponentType } from "react";
 import { createBrowserRouter, Navigate, type RouteObject } from "react-router";
 import { type LazyModule, lazyModule } from "./components/lazyModule";
-import { Frame } from "./frame/Frame";
-import { Problem, ScreenProblem } from "./frame/Problem";
-import { Screen } from "./frame/Screen";
-import { Start } from "./frame/Start";
-import { Later } from "./screens/Later";
+import { AuthPlaceholder } from "./screens/AuthPlaceholder";
 import { Servers } from "./screens/servers/Servers";
+import { AppShell } from "./shell/AppShell";
+import { PageError, RouteError } from "./shell/ErrorScreens";
+import { LazyScreen } from "./shell/LazyScreen";
+import { StartRedirect } from "./shell/StartRedirect";
 
 const info = lazyModule(() => import("./screens/servers/ServerInfo"));
 const settings = lazyModule(() => import("./screens/settings/Settings"));
@@ -27,10 +27,10 @@ const screen = <T,>(
   pick: (module: T) => ComponentType,
 ): RouteObject => ({
   path,
-  // The router never asks a second time, so this does not fail: the screen says what did.
+  // The router never calls this twice, so it must not fail; the screen shows a load error itself.
   lazy: async () => {
     await loader.load().catch(() => {});
-    return { element: <Screen loader={loader} pick={pick} /> };
+    return { element: <LazyScreen loader={loader} pick={pick} /> };
   },
 });
 
@@ -42,11 +42,11 @@ const OF_SERVER: RouteObject[] = [
   screen("tasks/:item?", tasks, (module) => module.Tasks),
   screen("logs", logs, (module) => module.Logs),
   screen("traffic/:item?", traffic, (module) => module.Traffic),
-  { path: "auth", element: <Later /> },
+  { path: "auth", element: <AuthPlaceholder /> },
 ];
 
 const ALL: RouteObject[] = [
-  { index: true, element: <Start /> },
+  { index: true, element: <StartRedirect /> },
   { path: "servers", element: <Servers /> },
   screen("servers/:server/:part?", info, (module) => module.ServerInfo),
   screen("settings", settings, (module) => module.Settings),
@@ -61,10 +61,10 @@ const ALL: RouteObject[] = [
 export const router = createBrowserRouter([
   {
     path: "/",
-    element: <Frame />,
-    errorElement: <Problem />,
+    element: <AppShell />,
+    errorElement: <PageError />,
     hydrateFallbackElement: <div />,
-    // A screen that fails leaves the frame around it standing.
-    children: [{ errorElement: <ScreenProblem />, children: ALL }],
+    // A screen that fails leaves the app shell in place.
+    children: [{ errorElement: <RouteError />, children: ALL }],
   },
 ]);

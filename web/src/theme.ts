@@ -1,5 +1,5 @@
-// One type scale, one spacing scale, one accent: everything drawn takes its sizes from here or
-// from design.css. Controls are small by default, since this is a tool for dense screens.
+// One type scale, one spacing scale, one accent color: all sizes come from here or from design.css.
+// Controls are small by default, since the screens are dense.
 import {
   ActionIcon,
   Button,
@@ -34,7 +34,7 @@ const dark: MantineColorsTuple = [
   "#101317",
 ];
 
-// What a finger or a shaky hand still hits (WCAG 2.2, 2.5.8).
+// Minimum target size (WCAG 2.2, 2.5.8).
 const SMALLEST_TARGET = "24px";
 const small = { defaultProps: { size: "xs" } };
 
@@ -72,7 +72,7 @@ export const theme: MantineThemeOverride = createTheme({
       }),
     }),
     TextInput: small,
-    // A number out of bounds is what a tester wants to send, so it is not corrected.
+    // Testers send numbers out of bounds on purpose, so they are not corrected.
     NumberInput: { defaultProps: { size: "xs", clampBehavior: "none" } },
     Select: small,
     MultiSelect: small,

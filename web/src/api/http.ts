@@ -1,4 +1,4 @@
-// What is fetched over HTTP: whole events, large results, the recording, exports.
+// HTTP requests: whole events, large results, the recording, exports.
 import { withBasePath } from "./basePath";
 import { CommandError } from "./socket";
 import type { ErrorView, EventPage, ImportedView, MatchesView, RunPage, WholeEvent } from "./types";
@@ -9,9 +9,9 @@ async function ask(path: string, init?: RequestInit): Promise<Response> {
   throw new CommandError(await failure(response));
 }
 
-/** A browser says no more than "Failed to fetch". */
+/** The browser's own message is only "Failed to fetch". */
 function unreached(thrown: unknown): never {
-  if (thrown instanceof TypeError) throw new Error("mcplens does not answer.", { cause: thrown });
+  if (thrown instanceof TypeError) throw new Error("mcplens is not responding.", { cause: thrown });
   throw thrown;
 }
 
@@ -46,7 +46,7 @@ export const fetchResult = async (callId: string): Promise<string> =>
 export const fetchRequest = async (callId: string): Promise<string> =>
   (await ask(`/api/calls/${segment(callId)}/request`)).text();
 
-/** What a server asks with, as it wrote its numbers. */
+/** The params of a question as the server wrote them, with exact numbers. */
 export const fetchParams = async (questionId: string): Promise<string> =>
   (await ask(`/api/questions/${segment(questionId)}/params`)).text();
 
@@ -57,7 +57,7 @@ export const fetchRuns = async (most: number): Promise<RunPage> =>
 export const fetchHistory = async (query: Record<string, string>): Promise<EventPage> =>
   (await ask(`/api/history/events?${new URLSearchParams(query)}`)).json();
 
-/** Called off by the signal, here and in mcplens. */
+/** Cancelled by the signal, here and in mcplens. */
 export const fetchMatches = async (
   query: Record<string, string>,
   signal?: AbortSignal,
@@ -66,7 +66,7 @@ export const fetchMatches = async (
 
 export type ExportFormat = "jsonl" | "har";
 
-/** What a run holds, of one server or of all, in a file of this name. */
+/** URL path of an export of a run, of one server or of all. */
 export const exportPath = (
   format: ExportFormat,
   runId: string | null,
@@ -79,7 +79,7 @@ export const exportPath = (
   return withBasePath(`/api/export?${query}`);
 };
 
-/** Where the events of these spans (the first and last of each) are in a file of this name. */
+/** URL path of an export of these seq ranges (first and last of each). */
 export async function fetchRowsPath(
   format: ExportFormat,
   runId: string,

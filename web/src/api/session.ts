@@ -1,10 +1,10 @@
-// Signing in: the token in the address's fragment is exchanged for a cookie, then taken out of
-// the address, so that it is in no history entry, screenshot or copied link. Until then it stays
-// there: whoever reloads the page meanwhile signs in again.
+// Sign-in: the token in the URL fragment is exchanged for a cookie and then removed from the URL,
+// so that it is not in the history, a screenshot or a copied link. Until then it stays there, so
+// that a reload signs in again.
 import { saveBasePath, withBasePath } from "./basePath";
 import { post, saveResumeKey } from "./sessionResume";
 
-/** "taken": somebody answers, but not mcplens. "unknown": nobody does. */
+/** "taken": another program responds. "unknown": no response. */
 type SessionState = "yes" | "no" | "taken" | "unknown";
 
 /** The token that the fragment carries, if it does. */
@@ -17,7 +17,7 @@ function removeToken(): void {
     history.replaceState(history.state, "", location.pathname + location.search);
 }
 
-/** Out of the address, and out of an entry of the history that was left before, on the way back. */
+/** Removes the token from the URL now, and from an earlier history entry on the way back. */
 function keepTokenOut(): void {
   removeToken();
   addEventListener("popstate", removeToken);
@@ -35,7 +35,7 @@ export async function signIn(): Promise<void> {
     keepTokenOut();
     await saveResumeKey(return_key);
   } catch {
-    // The socket finds out, and says so.
+    // The socket will report the problem.
   }
 }
 

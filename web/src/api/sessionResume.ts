@@ -1,9 +1,9 @@
-// Coming back to a mcplens that was restarted: sign-in gives this browser a key, and the page
-// proves that it has it. The browser signs with the key but gives it to no script, so that a
-// program that takes the port meanwhile cannot carry it away.
+// Resumes the session with a restarted mcplens: sign-in gives this browser a key, and the page
+// proves possession by HMAC. The key is not extractable, so that a program that takes the port
+// meanwhile cannot steal it.
 import { saveBasePath } from "./basePath";
 
-/** Where the key is; a test has its own. */
+/** Storage of the key; tests use their own. */
 export interface KeyStore {
   load(): Promise<CryptoKey | null>;
   save(key: CryptoKey): Promise<void>;
@@ -42,7 +42,9 @@ export const post = (path: string, body: object): Promise<Response> =>
     body: JSON.stringify(body),
   });
 
-/** Keep what sign-in gave. Without subtle crypto or a store, a restart asks for the token again. */
+/**
+ * Stores the key from sign-in. Without SubtleCrypto or storage, a restart requires the token again.
+ */
 export async function saveResumeKey(
   key: string | null,
   keys: KeyStore = browserKeys,
@@ -52,11 +54,11 @@ export async function saveResumeKey(
     const how = { name: "HMAC", hash: "SHA-256" };
     await keys.save(await crypto.subtle.importKey("raw", bytes(key), how, false, ["sign"]));
   } catch {
-    // Nothing is lost but the comfort.
+    // Not fatal: the user has to sign in again after a restart.
   }
 }
 
-/** Be let in by the key: "no" if there is none that is good, "unknown" if nobody answered. */
+/** Signs in with the key: "no" without a valid key, "unknown" without a response. */
 export async function resumeSession(
   keys: KeyStore = browserKeys,
 ): Promise<"yes" | "no" | "unknown"> {

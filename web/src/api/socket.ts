@@ -1,5 +1,5 @@
-// The one WebSocket to the backend: commands out, replies and messages in. It resumes where it
-// left off and connects again by itself. It keeps no views; state/store.ts does.
+// The WebSocket to the backend: commands out, replies and messages in. It reconnects and resumes by
+// itself. It holds no views; state/store.ts does.
 import { withBasePath } from "./basePath";
 import { checkSession, signIn } from "./session";
 import { resumeSession } from "./sessionResume";
@@ -11,7 +11,7 @@ export interface BackendLink {
   /** When the next attempt is made, in milliseconds of Date.now(). */
   retryAt: number | null;
   attempts: number;
-  /** Somebody answers at this address, but not mcplens. */
+  /** Another program responds at this address. */
   isTaken: boolean;
 }
 
@@ -43,10 +43,13 @@ const LOST: ErrorView = {
   details: {},
   helpUrl: "/docs/errors/connection-lost",
 };
-// Quick at first, since a restarted backend is back in a second; then no burden to anybody.
+// Quick at first, since a restarted backend is back within a second; then slower.
 const DELAYS_MS = [250, 500, 1000, 2000, 4000, 8000] as const;
 
-/** A command as text; `raw` fields are written as typed, so that no digit of a number is lost. */
+/**
+ * A command as JSON text; `raw` fields are inserted as they are, so that no digit of a number is
+ * lost.
+ */
 export function encode(command: object, raw: Record<string, string> = {}): string {
   const extra = Object.entries(raw).map(([key, text]) => `,${JSON.stringify(key)}:${text}`);
   return `${JSON.stringify(command).slice(0, -1)}${extra.join("")}}`;
@@ -65,7 +68,7 @@ export class Socket {
   private attempts = 0;
   private isOpen = false;
   private isTaken = false;
-  /** Coming back is tried once for each time that the connection stood. */
+  /** Resuming is tried once per established connection. */
   private hasComeBack = false;
   private timer: ReturnType<typeof setTimeout> | undefined;
   private readonly waiting = new Map<number, PendingCommand>();
@@ -102,7 +105,7 @@ export class Socket {
     return reply;
   }
 
-  /** Stop what a command waits for, which then fails as cancelled. */
+  /** Cancel a pending command, which then fails as cancelled. */
   abandon(reply: Promise<unknown>): void {
     const command_id = this.ids.get(reply);
     if (command_id === undefined || !this.waiting.has(command_id)) return;
@@ -121,14 +124,14 @@ export class Socket {
     };
     socket.onmessage = (event) => {
       const message = parseMessage(String(event.data));
-      // What cannot be read may be what somebody waits for: begin again with all that is there.
+      // An unreadable message may be a reply that is waited for: reconnect and resync.
       if (message) this.receive(message);
       else socket.close();
     };
     socket.onclose = () => void this.lost(socket);
   }
 
-  /** One connection at a time: what the former one still says is not heard. */
+  /** One connection at a time: messages of the old one are ignored. */
   private leave(): void {
     if (!this.socket) return;
     this.socket.onopen = this.socket.onmessage = this.socket.onclose = null;
@@ -165,7 +168,7 @@ export class Socket {
     const delay = DELAYS_MS[Math.min(this.attempts, DELAYS_MS.length - 1)] ?? 8000;
     this.attempts += 1;
     const retryAt = this.wait(delay);
-    // A refused WebSocket looks like a missing one; only HTTP tells them apart.
+    // A refused WebSocket looks like an unreachable one; only HTTP tells them apart.
     const found = await checkSession();
     if (this.socket !== socket) return;
     if (found === "no") return this.refused(socket);
@@ -173,7 +176,7 @@ export class Socket {
     this.tell("waiting", retryAt);
   }
 
-  /** Not signed in: mcplens was restarted, or this browser never was. */
+  /** Not signed in: mcplens was restarted, or this browser never signed in. */
   private async refused(socket: WebSocket): Promise<void> {
     clearTimeout(this.timer);
     const found = this.hasComeBack ? "no" : await resumeSession();

@@ -1,28 +1,28 @@
-// What can be done with a call and its result: copy it, in many words, or save it.
+// Actions on a call and its result: copy in several formats, download, save as example.
 import { ActionIcon, Button, Menu, Tooltip } from "@mantine/core";
 import { useState } from "react";
 import type { CallView } from "../api/types";
 import { copyText } from "../components/clipboard";
 import { downloadFile } from "../components/download";
 import { Icon } from "../components/Icon";
-import { textOf } from "../content/textOf";
+import { promptText } from "../content/promptText";
 import { useInspector } from "../state/store";
 import { indentJson } from "../values/exactJson";
 import { fileName } from "../values/fileName";
 import { pretty } from "../values/json";
-import { asCommand, asCurl, asJsonRpc, asPython, canBeCommand, canCurl } from "./copyAs";
-import { ExampleButton } from "./ExampleButton";
-import { isRunning } from "./running";
-import { useRequest } from "./useRequest";
-import { useResult } from "./useResult";
+import { isRunning } from "./callStatus";
+import { asCommand, asCurl, asJsonRpc, asPython, canCurl, isSafeCommand } from "./copyAs";
+import { SaveExampleButton } from "./SaveExampleButton";
+import { useCallRequest } from "./useCallRequest";
+import { useCallResult } from "./useCallResult";
 
 function CopyAs({ call }: { call: CallView }) {
   const server = useInspector((state) => state.servers.get(call.server_id));
-  // Fetched when the menu opens, since a browser lets a page copy only at once after a click.
+  // Fetched when the menu opens, since browsers allow copying only right after a click.
   const [isOpen, setOpen] = useState(false);
-  const { value, problem } = useRequest(call, isOpen);
+  const { value, problem } = useCallRequest(call, isOpen);
   const isReady = value !== undefined;
-  const isPlain = canBeCommand(call, server);
+  const isPlain = isSafeCommand(call, server);
   // The command line would take such a name for an option.
   const isOption = call.server_id.startsWith("-");
   return (
@@ -35,9 +35,9 @@ function CopyAs({ call }: { call: CallView }) {
       <Menu.Dropdown>
         {problem && <Menu.Label>{problem}</Menu.Label>}
         {!isPlain && (
-          <Menu.Label>No command: a header has a name that a shell would run</Menu.Label>
+          <Menu.Label>No command: a header has a name that is not safe in a shell</Menu.Label>
         )}
-        {isOption && <Menu.Label>No command: the server has the name of an option</Menu.Label>}
+        {isOption && <Menu.Label>No command: the server's name looks like an option</Menu.Label>}
         <Menu.Item
           disabled={!isReady || !isPlain || isOption}
           onClick={() => void copyText(asCommand(call, value, server))}
@@ -65,7 +65,7 @@ function CopyAs({ call }: { call: CallView }) {
 }
 
 export function CallActions({ call }: { call: CallView }) {
-  const { value, text } = useResult(call);
+  const { value, text } = useCallResult(call);
   const json = (): string => (text === null ? pretty(value) : indentJson(text));
   const name = (): string => fileName([call.server_id, call.name || call.method || "raw"], "json");
   return (
@@ -75,7 +75,7 @@ export function CallActions({ call }: { call: CallView }) {
           size="compact-xs"
           variant="default"
           disabled={value === undefined}
-          onClick={() => void copyText(textOf(value))}
+          onClick={() => void copyText(promptText(value))}
         >
           Copy text
         </Button>
@@ -98,7 +98,7 @@ export function CallActions({ call }: { call: CallView }) {
           <Icon name="download" />
         </ActionIcon>
       </Tooltip>
-      {call.kind === "tool" && !isRunning(call) && <ExampleButton call={call} />}
+      {call.kind === "tool" && !isRunning(call) && <SaveExampleButton call={call} />}
       <CopyAs call={call} />
     </>
   );

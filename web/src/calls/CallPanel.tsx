@@ -10,27 +10,26 @@ import { pathTo } from "../state/navigation";
 import { useMuteCall } from "../state/notifications";
 import { useInspector } from "../state/store";
 import { formatBytes, formatDuration, formatTime } from "../values/format";
-import { Again } from "./Again";
-import { Asked } from "./Asked";
 import { CallActions } from "./CallActions";
 import css from "./CallPanel.module.css";
-import { Noise } from "./Noise";
-import { Cancelled, cancel, Ongoing } from "./Ongoing";
+import { CallProgress, CancelledCall, cancelCall } from "./CallProgress";
+import { CallRequest } from "./CallRequest";
+import { callStatus, findingsSummary, isRunning } from "./callStatus";
+import { MalformedNotice } from "./MalformedNotice";
+import { RepeatButton } from "./RepeatButton";
 import { ResultView } from "./ResultView";
-import { isRunning } from "./running";
-import { misfitOf, statusOf } from "./status";
 import { TaskLink } from "./TaskLink";
 
 export function StatusBadge({ call }: { call: CallView }) {
-  const { word, tone } = statusOf(call);
+  const { word, tone } = callStatus(call);
   return <Badge color={tone}>{word}</Badge>;
 }
 
 function Head({ call }: { call: CallView }) {
-  const misfit = misfitOf(call);
+  const misfit = findingsSummary(call);
   return (
     <div className="toolbar">
-      {/* What leads elsewhere comes first: it stays where it is when the call ends. */}
+      {/* Links come first, so that they do not move when the call ends. */}
       <span className="dim">{formatTime(call.started, false)}</span>
       {call.request_id !== null && (
         <Link
@@ -41,7 +40,7 @@ function Head({ call }: { call: CallView }) {
         </Link>
       )}
       <TaskLink call={call} />
-      {/* All that is told aloud: it changes only when the call does. */}
+      {/* The live region: changes only when the call does. */}
       <span className="row" role="status">
         <StatusBadge call={call} />
         {misfit && <Badge color="yellow">{misfit}</Badge>}
@@ -57,22 +56,22 @@ function Head({ call }: { call: CallView }) {
   );
 }
 
-// Each is a form of its own; each that is answered makes room for the next.
+// Each question is a form; more are shown as these are answered.
 const MOST_ASKED = 5;
 
-const waitOf = (questions: QuestionView[]): string =>
+const waitingLabel = (questions: QuestionView[]): string =>
   questions.length === 1
-    ? "1 question waits"
-    : `${questions.length.toLocaleString("en")} questions wait`;
+    ? "1 question is waiting"
+    : `${questions.length.toLocaleString("en")} questions are waiting`;
 
-/** The first of many, and that which was chosen from a list of all. */
-function firstOf(questions: QuestionView[], chosen: string | undefined): QuestionView[] {
+/** The first questions, and the one that was selected. */
+function visibleQuestions(questions: QuestionView[], chosen: string | undefined): QuestionView[] {
   const first = questions.slice(0, MOST_ASKED);
   const one = questions.find(({ question_id }) => question_id === chosen);
   return !one || first.includes(one) ? first : [one, ...first.slice(0, -1)];
 }
 
-/** The questions that a call waits for; where none names it, those that may be its own. */
+/** The questions that a call waits for; if none names it, those of its server that name no call. */
 function useQuestions(call: CallView): { questions: QuestionView[]; isSure: boolean } {
   const all = useInspector((state) => state.questions);
   const waiting = [...all.values()].filter((question) => !question.is_done);
@@ -82,27 +81,27 @@ function useQuestions(call: CallView): { questions: QuestionView[]; isSure: bool
   return { questions: free, isSure: false };
 }
 
-interface WaitedProps extends ReturnType<typeof useQuestions> {
+interface PendingQuestionsProps extends ReturnType<typeof useQuestions> {
   call: CallView;
-  /** The question that somebody wants to see. */
+  /** The question that was selected. */
   chosen?: string;
 }
 
-/** What the server wants to know before it goes on. */
-function Waited({ call, questions, isSure, chosen }: WaitedProps) {
-  const drawn = firstOf(questions, chosen);
+/** The questions that the server needs answered before it continues. */
+function PendingQuestions({ call, questions, isSure, chosen }: PendingQuestionsProps) {
+  const drawn = visibleQuestions(questions, chosen);
   const left = questions.length - drawn.length;
   return (
     <>
       {questions.length > 0 && (
         <div className={css.pending}>
           <strong>
-            {waitOf(questions)} {isSure ? "for you" : "that may belong to this call"}
+            {waitingLabel(questions)} {isSure ? "for you" : "that may belong to this call"}
           </strong>
           <span>
             {isSure
-              ? "The call goes on when you have answered."
-              : "The server did not say which call it asks for."}
+              ? "The call continues when you have answered."
+              : "The server did not say which call the question belongs to."}
           </span>
         </div>
       )}
@@ -112,21 +111,21 @@ function Waited({ call, questions, isSure, chosen }: WaitedProps) {
       {left > 0 && (
         <div className={css.pending}>
           <strong>
-            {left.toLocaleString("en")} more {left === 1 ? "waits" : "wait"}
+            {left.toLocaleString("en")} more {left === 1 ? "is waiting" : "are waiting"}
           </strong>
-          <span>Each that you answer makes room for the next.</span>
+          <span>Answer one to see the next.</span>
           <Link to="/questions">All questions</Link>
         </div>
       )}
       {call.is_waiting_on_user && questions.length === 0 && (
         <div className={css.pending}>
-          <strong>A question waits that may belong to this call</strong>
-          <Link to="/questions">See what servers ask</Link>
+          <strong>A question is waiting that may belong to this call</strong>
+          <Link to="/questions">Show all questions</Link>
         </div>
       )}
       {call.awaiting.map((link) => (
         <div key={link.url} className="row" role="status">
-          <Loader size={14} /> Waiting until it is done at {link.host || link.url}
+          <Loader size={14} /> Waiting for completion at {link.host || link.url}
         </div>
       ))}
     </>
@@ -136,9 +135,9 @@ function Waited({ call, questions, isSure, chosen }: WaitedProps) {
 interface Props {
   call: CallView;
   hasSchema?: boolean;
-  /** The question that was opened: drawn, however many wait before it. */
+  /** The question that was opened: always shown, even if many others are waiting. */
   questionId?: string;
-  /** Where the call that repeats this one is to be shown. */
+  /** Called with the new call when this one is repeated. */
   onRepeated?(callId: string): void;
 }
 
@@ -147,21 +146,21 @@ function Panel({ call, hasSchema, questionId, onRepeated }: Props) {
   const asked = useQuestions(call);
   const running = isRunning(call);
   const isAsked = running && asked.questions.length > 0;
-  const again = <Again call={call} onRepeated={onRepeated} />;
+  const again = <RepeatButton call={call} onRepeated={onRepeated} />;
   return (
     <section className="pane" aria-label={`Call of ${call.name || call.method}`}>
       <Head call={call} />
       <div className="scroll pad">
-        <Asked call={call} />
+        <CallRequest call={call} />
         <div className="stack">
-          {running && <Ongoing call={call} hasCancel={!isAsked} />}
-          <Waited call={call} {...asked} chosen={questionId} />
+          {running && <CallProgress call={call} hasCancel={!isAsked} />}
+          <PendingQuestions call={call} {...asked} chosen={questionId} />
           {call.status === "cancelled" ? (
-            <Cancelled call={call} action={again} />
+            <CancelledCall call={call} action={again} />
           ) : (
             call.error && <ErrorNote error={call.error} title="The call failed" action={again} />
           )}
-          {!running && <Noise call={call} />}
+          {!running && <MalformedNotice call={call} />}
           {!running && call.status === "completed" && (
             <ErrorBoundary what="this result" raw={call.result}>
               <ResultView call={call} hasSchema={hasSchema} />
@@ -171,7 +170,7 @@ function Panel({ call, hasSchema, questionId, onRepeated }: Props) {
       </div>
       {isAsked && (
         <div className={css.foot}>
-          <Button variant="subtle" color="gray" onClick={() => cancel(call)}>
+          <Button variant="subtle" color="gray" onClick={() => cancelCall(call)}>
             Cancel tool execution
           </Button>
         </div>
@@ -180,5 +179,5 @@ function Panel({ call, hasSchema, questionId, onRepeated }: Props) {
   );
 }
 
-/** Drawn anew only when the call is another: a key typed in a form beside it draws no result. */
+/** Re-renders only when the call changes, not for each key typed in the form beside it. */
 export const CallPanel = memo(Panel);

@@ -17,7 +17,7 @@ interface Props {
 
 export function ExampleList({ serverId, tool, onChoose }: Props) {
   const examples = useExamples(serverId, tool);
-  // Its room is kept whether there are any, so that the form stays where it is when they come.
+  // Reserves space, so that the form does not move when examples load.
   return (
     <section className="row wrap" aria-label="Examples" style={{ minHeight: 24 }}>
       <span className="dim">

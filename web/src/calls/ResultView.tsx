@@ -1,4 +1,4 @@
-// What a call gave: its content, its structured part beside what is wrong with it, its errors.
+// The result of a call: content, structured content with schema findings, errors.
 import { Badge, SegmentedControl } from "@mantine/core";
 import { type ReactNode, useMemo } from "react";
 import type { CallView } from "../api/types";
@@ -7,20 +7,20 @@ import { JsonTree } from "../components/JsonTree";
 import { TextView } from "../components/TextView";
 import { TruncatedList } from "../components/TruncatedList";
 import { UntrustedText } from "../components/UntrustedText";
-import { brief, Content, ResourceView } from "../content/Content";
+import { asOneLine, Content, ResourceView } from "../content/Content";
+import { InvalidValue, typeMismatch } from "../content/InvalidValue";
 import { Message } from "../content/Message";
-import { Remark, wrong } from "../content/Remark";
-import { Some } from "../content/Some";
+import { ShowMore } from "../content/ShowMore";
 import { usePreference } from "../state/browserStorage";
 import { indentJson } from "../values/exactJson";
 import { formatBytes } from "../values/format";
 import { pretty } from "../values/json";
 import { fieldsOf, isObject, type JsonObject } from "../values/jsonObject";
+import { schemaConformance } from "./callStatus";
 import css from "./ResultView.module.css";
-import { fitOf } from "./status";
-import { useResult } from "./useResult";
+import { useCallResult } from "./useCallResult";
 
-function Structured({
+function StructuredContent({
   value,
   call,
   hasSchema,
@@ -29,20 +29,20 @@ function Structured({
   call: CallView;
   hasSchema: boolean;
 }) {
-  const fit = fitOf(call, hasSchema);
+  const fit = schemaConformance(call, hasSchema);
   return (
     <section className="stack tight">
       <div className="row wrap">
         <h3 className="section-title">Structured content</h3>
         <Badge color={fit.tone}>{fit.word}</Badge>
       </div>
-      <Breaches findings={call.findings} />
+      <SchemaFindings findings={call.findings} />
       <JsonTree value={value} label="Structured content" most={420} />
     </section>
   );
 }
 
-function Breaches({ findings }: { findings: string[] }) {
+function SchemaFindings({ findings }: { findings: string[] }) {
   if (!findings.length) return null;
   return (
     <Callout>
@@ -51,21 +51,27 @@ function Breaches({ findings }: { findings: string[] }) {
   );
 }
 
-/** A member that is a list, drawn one by one; anything else is shown with what is wrong. */
-function Listed({
+/** A list member of the result, item by item; other types are shown as invalid. */
+function ListMember({
   of,
   name,
-  draw,
+  render,
 }: {
   of: JsonObject;
   name: string;
-  draw(item: unknown, index: number): ReactNode;
+  render(item: unknown, index: number): ReactNode;
 }) {
   const value = of[name];
   if (value === undefined) return null;
   if (!Array.isArray(value))
-    return <Remark text={wrong(name, value, "a list")} value={value} label={`Broken ${name}`} />;
-  return <Some items={value} draw={draw} />;
+    return (
+      <InvalidValue
+        text={typeMismatch(name, value, "a list")}
+        value={value}
+        label={`Broken ${name}`}
+      />
+    );
+  return <ShowMore items={value} render={render} />;
 }
 
 function ReadResource({
@@ -81,15 +87,15 @@ function ReadResource({
   return (
     <div className="stack tight">
       <span className="row wrap mono dim">
-        {about.uri !== undefined && brief(about.uri)}{" "}
-        {about.mimeType !== undefined && <Badge color="gray">{brief(about.mimeType)}</Badge>}
+        {about.uri !== undefined && asOneLine(about.uri)}{" "}
+        {about.mimeType !== undefined && <Badge color="gray">{asOneLine(about.mimeType)}</Badge>}
       </span>
       <ResourceView resource={resource} callId={callId} pointer={pointer} />
     </div>
   );
 }
 
-function Shown({
+function ResultContent({
   call,
   value,
   hasSchema,
@@ -114,10 +120,10 @@ function Shown({
           <UntrustedText>{value.description}</UntrustedText>
         </p>
       )}
-      <Listed
+      <ListMember
         of={value}
         name="content"
-        draw={(block, index) => (
+        render={(block, index) => (
           <Content
             key={index}
             block={block}
@@ -127,10 +133,10 @@ function Shown({
           />
         )}
       />
-      <Listed
+      <ListMember
         of={value}
         name="contents"
-        draw={(resource, index) => (
+        render={(resource, index) => (
           <ReadResource
             key={index}
             resource={resource}
@@ -139,10 +145,10 @@ function Shown({
           />
         )}
       />
-      <Listed
+      <ListMember
         of={value}
         name="messages"
-        draw={(message, index) =>
+        render={(message, index) =>
           isObject(message) ? (
             <Message
               key={index}
@@ -153,9 +159,9 @@ function Shown({
               serverId={serverId}
             />
           ) : (
-            <Remark
+            <InvalidValue
               key={index}
-              text={wrong("This message", message, "an object")}
+              text={typeMismatch("This message", message, "an object")}
               value={message}
               label="Broken message"
             />
@@ -163,9 +169,9 @@ function Shown({
         }
       />
       {value.structuredContent !== undefined ? (
-        <Structured value={value.structuredContent} call={call} hasSchema={hasSchema} />
+        <StructuredContent value={value.structuredContent} call={call} hasSchema={hasSchema} />
       ) : (
-        <Breaches findings={findings} />
+        <SchemaFindings findings={findings} />
       )}
       {!isKnown && <JsonTree value={value} label="Result" most={600} />}
     </div>
@@ -174,7 +180,7 @@ function Shown({
 
 let last = { text: "", indented: "" };
 
-/** A text of megabytes is not indented anew on each visit. */
+/** Cache: indenting megabytes on each visit would be slow. */
 function indentedOnce(text: string): string {
   if (last.text !== text) last = { text, indented: indentJson(text) };
   return last.indented;
@@ -187,7 +193,7 @@ const FORMS = [
 ];
 
 export function ResultView({ call, hasSchema = false }: { call: CallView; hasSchema?: boolean }) {
-  const { value, text, isLoading, problem } = useResult(call);
+  const { value, text, isLoading, problem } = useCallResult(call);
   const [wanted, setForm] = usePreference("result.form", "shown");
   const form = FORMS.some(({ value: one }) => one === wanted) ? wanted : "shown";
   const raw = useMemo(
@@ -210,11 +216,15 @@ export function ResultView({ call, hasSchema = false }: { call: CallView; hasSch
       </div>
       {form === "shown" &&
         (isObject(value) ? (
-          <Shown call={call} value={value} hasSchema={hasSchema} />
+          <ResultContent call={call} value={value} hasSchema={hasSchema} />
         ) : (
           <>
-            <Remark text={wrong("The result", value, "an object")} value={value} label="Result" />
-            <Breaches findings={call.findings} />
+            <InvalidValue
+              text={typeMismatch("The result", value, "an object")}
+              value={value}
+              label="Result"
+            />
+            <SchemaFindings findings={call.findings} />
           </>
         ))}
       {form === "tree" && <JsonTree value={value} label="Result" most={640} />}

@@ -5,12 +5,12 @@ import { pathToTask, usePageLocation } from "../state/navigation";
 import { useInspector } from "../state/store";
 import css from "./CallPanel.module.css";
 
-/** Leads to the task that a call became, if it did; not from where that is shown. */
+/** Link to the task of a call, except on the Tasks screen. */
 export function TaskLink({ call }: { call: CallView }) {
   const { screen } = usePageLocation();
   const tasks = useInspector((state) => state.tasks);
   const task = useMemo(
-    // What we hold for the server during the call is another thing.
+    // Tasks that we hold for the server are a different thing.
     () => [...tasks.values()].find((one) => one.role === "client" && one.call_id === call.call_id),
     [tasks, call.call_id],
   );

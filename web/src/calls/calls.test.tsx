@@ -6,17 +6,17 @@ import { describe, expect, it, vi } from "vitest";
 import type { QuestionView } from "../api/types";
 import { ErrorBoundary } from "../components/ErrorBoundary";
 import { viewsOf } from "../components/RichText";
-import { textOf } from "../content/textOf";
+import { promptText } from "../content/promptText";
 import { Questions } from "../screens/questions/Questions";
 import { EventRing } from "../state/events";
 import { emptyInspector, useInspector } from "../state/store";
 import { aCall, anEvent, aServer } from "../testing/views";
 import { parseExactly } from "../values/exactJson";
 import { CallPanel } from "./CallPanel";
+import { callStatus, findingsSummary } from "./callStatus";
 import { asCommand, asCurl, asJsonRpc, asPython } from "./copyAs";
-import { NoiseCount } from "./Noise";
+import { MalformedCount } from "./MalformedNotice";
 import { ResultView } from "./ResultView";
-import { misfitOf, statusOf } from "./status";
 
 const show = (result: unknown): void => {
   render(
@@ -62,10 +62,10 @@ describe("what is wrong with structured content", () => {
   it.each([
     [[], false, "no output schema"],
     [["unusual JSON: NaN"], false, "no output schema"],
-    [["unusual JSON: NaN"], true, "fits the output schema"],
-    [["unusual JSON: NaN", BREACH], true, "breaks the output schema"],
-    [[BREACH], false, "breaks the output schema"],
-    [["the output schema of a was not used: bad"], true, "not checked by the output schema"],
+    [["unusual JSON: NaN"], true, "matches the output schema"],
+    [["unusual JSON: NaN", BREACH], true, "violates the output schema"],
+    [[BREACH], false, "violates the output schema"],
+    [["the output schema of a was not used: bad"], true, "not checked against the output schema"],
   ])("%j, with a schema: %s", (findings, hasSchema, words) => {
     render(
       <MantineProvider env="test">
@@ -82,15 +82,15 @@ describe("what is wrong with structured content", () => {
 
 describe("how a call stands", () => {
   it("tells a raw message without a reply from one that was answered", () => {
-    expect(statusOf(aCall({ kind: "raw" })).word).toBe("Sent, no reply");
-    expect(statusOf(aCall({ kind: "raw", result_size_bytes: 5 })).word).toBe("Done");
-    expect(statusOf(aCall()).word).toBe("Done");
+    expect(callStatus(aCall({ kind: "raw" })).word).toBe("Sent, no reply");
+    expect(callStatus(aCall({ kind: "raw", result_size_bytes: 5 })).word).toBe("Done");
+    expect(callStatus(aCall()).word).toBe("Done");
   });
   it("says that a result does not fit", () => {
     const breach = "structuredContent breaks the output schema: sum: must be a number";
-    expect(misfitOf(aCall({ findings: [breach] }))).toBe("does not fit the output schema");
-    expect(misfitOf(aCall({ findings: ["unusual JSON: NaN"] }))).toBe("1 finding");
-    expect(misfitOf(aCall())).toBeNull();
+    expect(findingsSummary(aCall({ findings: [breach] }))).toBe("does not match the output schema");
+    expect(findingsSummary(aCall({ findings: ["unusual JSON: NaN"] }))).toBe("1 finding");
+    expect(findingsSummary(aCall())).toBeNull();
   });
 });
 
@@ -110,7 +110,7 @@ describe("a question that names no call", () => {
       ...part,
     } as QuestionView,
   ];
-  const draw = (): void => {
+  const renderCall = (): void => {
     useInspector.setState({
       ...emptyInspector(),
       questions: new Map([
@@ -131,8 +131,8 @@ describe("a question that names no call", () => {
   };
 
   it("is answered beside each call that it may belong to, which has one way to be cancelled", () => {
-    draw();
-    expect(screen.getByText("1 question waits that may belong to this call")).toBeTruthy();
+    renderCall();
+    expect(screen.getByText("1 question is waiting that may belong to this call")).toBeTruthy();
     expect(screen.getAllByRole("button", { name: "Reject" })).toHaveLength(1);
     expect(screen.getAllByRole("button", { name: /Cancel/ })).toHaveLength(1);
   });
@@ -172,9 +172,9 @@ describe("thousands of questions of one call", () => {
   it("are drawn a few at a time; each that ends makes room", () => {
     ask(0);
     show(<CallPanel call={call} />);
-    expect(screen.getByText("3,000 questions wait for you")).toBeTruthy();
+    expect(screen.getByText("3,000 questions are waiting for you")).toBeTruthy();
     expect(drawn()).toEqual(["q0", "q1", "q2", "q3", "q4"]);
-    expect(screen.getByText("2,995 more wait")).toBeTruthy();
+    expect(screen.getByText("2,995 more are waiting")).toBeTruthy();
     expect(screen.getByText("All questions").getAttribute("href")).toBe("/questions");
     act(() => ask(2));
     expect(drawn()).toEqual(["q2", "q3", "q4", "q5", "q6"]);
@@ -198,7 +198,7 @@ describe("NoiseCount", () => {
 
   it("counts what its server sent while it ran, also what comes late", () => {
     const ring = new EventRing(100, () => undefined);
-    const counted = new NoiseCount(aCall({ started: 10, elapsed_s: 10 }));
+    const counted = new MalformedCount(aCall({ started: 10, elapsed_s: 10 }));
     expect(counted.of(ring)).toBe(0);
     ring.append([noise(9), noise(11), noise(12, { server_id: "other" })]);
     expect(counted.of(ring)).toBe(1);
@@ -210,7 +210,7 @@ describe("NoiseCount", () => {
   });
 });
 
-describe("Guarded", () => {
+describe("ErrorBoundary", () => {
   const Bad = ({ value }: { value: unknown }) => <p>{(value as { a: { b: string } }).a.b}</p>;
   const drawn = (value: unknown) => (
     <MantineProvider env="test">
@@ -223,7 +223,7 @@ describe("Guarded", () => {
   it("shows the raw value in place of what could not be drawn, and tries another one", () => {
     const silent = vi.spyOn(console, "error").mockImplementation(() => undefined);
     const { rerender } = render(drawn({ odd: 1 }));
-    expect(screen.getByText("This could not be drawn: this result", { exact: false })).toBeTruthy();
+    expect(screen.getByText("Could not display this result", { exact: false })).toBeTruthy();
     expect(screen.getByText('"odd": 1', { exact: false })).toBeTruthy();
     rerender(drawn({ a: { b: "good" } }));
     expect(screen.getByText("good")).toBeTruthy();
@@ -350,7 +350,7 @@ describe("texts", () => {
       { role: "user", content: { type: "resource", resource: { text: "A file" } } },
       null,
     ];
-    expect(textOf({ messages })).toBe("Hello\n\nBye\n\nA file");
-    expect(textOf("nothing")).toBe("");
+    expect(promptText({ messages })).toBe("Hello\n\nBye\n\nA file");
+    expect(promptText("nothing")).toBe("");
   });
 });

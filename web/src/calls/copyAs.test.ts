@@ -2,7 +2,7 @@
 import { execFileSync } from "node:child_process";
 import { describe, expect, it } from "vitest";
 import { aCall, aServer } from "../testing/views";
-import { asCommand, asCurl, canBeCommand, quoted } from "./copyAs";
+import { asCommand, asCurl, isSafeCommand, shellQuote } from "./copyAs";
 
 // Instead of the programs: print the words that they were given.
 const STAND_IN = `words() { printf '%s\\0' "$@"; }; mcplens() { words "$@"; }; curl() { words "$@"; }; `;
@@ -24,9 +24,9 @@ const NAMES = [
 
 describe("a copied command", () => {
   it.each(NAMES)("has a name of the server's as one word: %j", (name) => {
-    expect(wordsOf(`words ${quoted(name)}`)).toEqual([name]);
+    expect(wordsOf(`words ${shellQuote(name)}`)).toEqual([name]);
     // Nothing that a terminal acts on is pasted.
-    expect(quoted(name)).not.toMatch(/[\p{Cc}\p{Cf}]/u);
+    expect(shellQuote(name)).not.toMatch(/[\p{Cc}\p{Cf}]/u);
     const call = aCall({ name });
     const given = { name, arguments: { [name]: name } };
     expect(wordsOf(asCommand(call, given, aServer()))).toEqual([
@@ -50,7 +50,7 @@ describe("a copied command", () => {
       header_names: ["X-`echo run`", "$(echo run)", 'a"; echo run; "', "X-Api.Key_2"],
       protocol_version: "'; echo run; '",
     });
-    expect(canBeCommand(aCall(), server)).toBe(false);
+    expect(isSafeCommand(aCall(), server)).toBe(false);
     const request = { name: "add", arguments: {} };
     const header = "X-Api.Key_2: ";
     expect(wordsOf(asCommand(aCall(), request, server)).slice(-2)).toEqual(["-H", header]);
@@ -61,7 +61,7 @@ describe("a copied command", () => {
     ]);
     expect(words).toContain(header);
     const plain = { ...server, header_names: ["Authorization"] };
-    expect(canBeCommand(aCall(), plain)).toBe(true);
-    expect(canBeCommand(aCall({ headers: { "$(echo run)": "1" } }), plain)).toBe(false);
+    expect(isSafeCommand(aCall(), plain)).toBe(true);
+    expect(isSafeCommand(aCall({ headers: { "$(echo run)": "1" } }), plain)).toBe(false);
   });
 });

@@ -1,5 +1,5 @@
-// A call in other words: for a terminal, for Python, for curl, as JSON-RPC. No secret is in them:
-// where one is needed, the name of an environment variable stands.
+// A call as a shell command, Python, curl or JSON-RPC. Secrets are replaced by environment
+// variables.
 import type { CallView, ServerView } from "../api/types";
 import { isStateless, withEnvelope } from "../state/protocol";
 import { pretty } from "../values/json";
@@ -7,7 +7,7 @@ import { isObject, type JsonObject } from "../values/jsonObject";
 
 type Known = ServerView | undefined;
 
-// What a terminal or a reader would take for something else: ESC, new lines, changes of direction.
+// Characters that a terminal or reader would misinterpret: ESC, line breaks, direction changes.
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
 
 /** The bytes of a character for `$'…'`. */
@@ -17,25 +17,25 @@ const escaped = (character: string): string =>
     (byte) => `\\x${byte.toString(16).padStart(2, "0")}`,
   ).join("");
 
-/** A word of a shell. A server's names are in these, and nothing in them may act when pasted. */
-export function quoted(text: string): string {
+/** Quotes a shell word. Names come from servers, and nothing in them may execute when pasted. */
+export function shellQuote(text: string): string {
   if (/^[\w@%+=:,./-]+$/.test(text)) return text;
   if (!UNSEEN.test(text)) return `'${text.replaceAll("'", "'\\''")}'`;
   // Quotes and ! as bytes too: an interactive shell looks for them before it knows of `$'…'`.
   return `$'${text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}'!\\]/gu, escaped)}'`;
 }
-const json = (value: unknown): string => quoted(JSON.stringify(value));
+const json = (value: unknown): string => shellQuote(JSON.stringify(value));
 
 /** JSON as a Python literal: only the three words differ. */
-export function python(value: unknown, indent = ""): string {
+export function pythonLiteral(value: unknown, indent = ""): string {
   if (value === null || value === undefined) return "None";
   if (value === true) return "True";
   if (value === false) return "False";
-  if (Array.isArray(value)) return `[${value.map((one) => python(one, indent)).join(", ")}]`;
+  if (Array.isArray(value)) return `[${value.map((one) => pythonLiteral(one, indent)).join(", ")}]`;
   if (!isObject(value)) return JSON.stringify(value);
   const inner = `${indent}    `;
   const lines = Object.entries(value).map(
-    ([key, one]) => `${inner}${JSON.stringify(key)}: ${python(one, inner)},`,
+    ([key, one]) => `${inner}${JSON.stringify(key)}: ${pythonLiteral(one, inner)},`,
   );
   return lines.length ? `{\n${lines.join("\n")}\n${indent}}` : "{}";
 }
@@ -43,18 +43,18 @@ export function python(value: unknown, indent = ""): string {
 /** The environment variable that holds the value of a header: X-Api-Key is in X_API_KEY. */
 const variable = (header: string): string => header.toUpperCase().replace(/[^A-Z0-9]+/g, "_");
 
-/** Whether a header's name may stand in a command: it is no program, and gives a variable's name. */
+/** Whether a header's name is safe in a command and gives a variable name. */
 const isPlain = (header: string): boolean => /^[\w.-]+$/.test(header);
 
 /** The headers that every request to a server has, and those of this call alone. */
 const headerNames = (call: CallView, server: Known): string[] =>
   server?.url ? [...new Set([...server.header_names, ...Object.keys(call.headers)])] : [];
 
-/** Whether a call can be written as a command: not if a header has an odd name. */
-export const canBeCommand = (call: CallView, server: Known): boolean =>
+/** Whether a call can be written as a command: not if a header's name is unsafe. */
+export const isSafeCommand = (call: CallView, server: Known): boolean =>
   headerNames(call, server).every(isPlain);
 
-/** Headers as words of a shell, whose values are in variables. */
+/** Headers as shell words, with values from variables. */
 const headerWords = (names: string[]): string[] =>
   names.filter(isPlain).map((name) => `"${name}: $${variable(name)}"`);
 
@@ -65,39 +65,39 @@ const headerOptions = (names: string[]): string =>
     .map((word) => ` -H ${word}`)
     .join("");
 
-/** A server as the command line knows it: what goes before the other words, and what after. */
+/** How the command line names a server: words before and after the others. */
 function target(call: CallView, server: Known): { before: string; after: string } {
   const { kind, scope, path } = server?.source ?? { kind: "", scope: "user", path: "" };
   if (!server || path || kind === "built-in") {
     const headers = server?.url ? headerOptions(Object.keys(call.headers)) : "";
-    const config = scope === "given" && path ? ` --config ${quoted(path)}` : "";
-    return { before: ` ${quoted(call.server_id)}`, after: headers + config };
+    const config = scope === "given" && path ? ` --config ${shellQuote(path)}` : "";
+    return { before: ` ${shellQuote(call.server_id)}`, after: headers + config };
   }
-  // It stands in no file, so that its name means nothing to another process.
-  const cwd = server.cwd ? ` --cwd ${quoted(server.cwd)}` : "";
+  // It is not in a file, so its name means nothing to another process.
+  const cwd = server.cwd ? ` --cwd ${shellQuote(server.cwd)}` : "";
   if (!server.url)
-    return { before: "", after: `${cwd} -- ${(server.command ?? []).map(quoted).join(" ")}` };
+    return { before: "", after: `${cwd} -- ${(server.command ?? []).map(shellQuote).join(" ")}` };
   const headers = headerOptions(headerNames(call, server));
-  return { before: ` ${quoted(server.url)}`, after: headers };
+  return { before: ` ${shellQuote(server.url)}`, after: headers };
 }
 
 /** The words of the command without the server: its name, and what follows. */
 function wordsOf(call: CallView, request: unknown): [string, string] {
-  if (call.kind === "raw") return ["raw", quoted(String(request))];
+  if (call.kind === "raw") return ["raw", shellQuote(String(request))];
   const params = isObject(request) ? request : {};
   const meta = params._meta === undefined ? "" : ` --meta ${json(params._meta)}`;
   const given = params.arguments ?? {};
-  // A name that would be taken for an option stands within JSON.
-  if (call.name.startsWith("-")) return ["request", `${quoted(call.method)} ${json(params)}`];
+  // A name that looks like an option is passed within JSON.
+  if (call.name.startsWith("-")) return ["request", `${shellQuote(call.method)} ${json(params)}`];
   if (call.kind === "tool" && isObject(given)) {
     const ttl = isObject(params.task) ? Number(params.task.ttl) / 1000 : null;
     const task = ttl === null ? "" : ` --task --ttl ${ttl}`;
-    return ["call", `${quoted(call.name)} --args ${json(given)}${meta}${task}`];
+    return ["call", `${shellQuote(call.name)} --args ${json(given)}${meta}${task}`];
   }
-  if (call.kind === "resource" && !meta) return ["read", quoted(call.name)];
+  if (call.kind === "resource" && !meta) return ["read", shellQuote(call.name)];
   if (call.kind === "prompt" && !meta)
-    return ["prompt", `${quoted(call.name)} --args ${json(given)}`];
-  return ["request", `${quoted(call.method)} ${json(params)}`];
+    return ["prompt", `${shellQuote(call.name)} --args ${json(given)}`];
+  return ["request", `${shellQuote(call.method)} ${json(params)}`];
 }
 
 export function asCommand(call: CallView, request: unknown, server: Known): string {
@@ -110,31 +110,33 @@ export function asCommand(call: CallView, request: unknown, server: Known): stri
 // -- Python --------------------------------------------------------------------------------------
 
 /** A dict of what is in environment variables. */
-const environ = (names: string[], nameOf: (name: string) => string): string =>
+const environDict = (names: string[], nameOf: (name: string) => string): string =>
   `{${names.map((name) => `${JSON.stringify(name)}: os.environ[${JSON.stringify(nameOf(name))}]`).join(", ")}}`;
 
-/** How a client is connected, as the words of a Python call. */
-function connecting(server: Known, serverId: string): string {
-  const words = [server?.url ? JSON.stringify(server.url) : python(server?.command ?? serverId)];
+/** The arguments of `mcplens.connect()`. */
+function connectArguments(server: Known, serverId: string): string {
+  const words = [
+    server?.url ? JSON.stringify(server.url) : pythonLiteral(server?.command ?? serverId),
+  ];
   const headers = (server?.url && server.header_names) || [];
   const env = (!server?.url && server?.env_names) || [];
-  if (headers.length) words.push(`headers=${environ(headers, variable)}`);
-  if (env.length) words.push(`env=${environ(env, (name) => name)}`);
+  if (headers.length) words.push(`headers=${environDict(headers, variable)}`);
+  if (env.length) words.push(`env=${environDict(env, (name) => name)}`);
   if (!server?.url && server?.cwd) words.push(`cwd=${JSON.stringify(server.cwd)}`);
   return words.join(", ");
 }
 
-/** What was given for one call alone. */
+/** Options of this call alone. */
 function optionsOf(call: CallView, server: Known): string[] {
   const words: string[] = [];
   if (server?.url && Object.keys(call.headers).length)
-    words.push(`headers=${environ(Object.keys(call.headers), variable)}`);
+    words.push(`headers=${environDict(Object.keys(call.headers), variable)}`);
   if (call.timeout_s !== null)
     words.push(`timeout_s=${call.timeout_s === 0 ? 'float("inf")' : call.timeout_s}`);
   return words;
 }
 
-function asking(call: CallView, request: unknown, server: Known): string {
+function pythonCall(call: CallView, request: unknown, server: Known): string {
   const indent = "        ";
   const options = optionsOf(call, server);
   if (call.kind === "raw") {
@@ -144,18 +146,18 @@ function asking(call: CallView, request: unknown, server: Known): string {
   const params = isObject(request) ? request : {};
   const { arguments: given, _meta: meta, task } = params;
   if (call.kind === "tool" && isObject(given)) {
-    const words = [JSON.stringify(call.name), python(given, indent)];
-    if (meta !== undefined) words.push(`meta=${python(meta, indent)}`);
+    const words = [JSON.stringify(call.name), pythonLiteral(given, indent)];
+    if (meta !== undefined) words.push(`meta=${pythonLiteral(meta, indent)}`);
     if (isObject(task)) words.push(`task=${Number(task.ttl) / 1000}`);
     return `client.call_tool(${[...words, ...options].join(", ")})`;
   }
-  const words = [JSON.stringify(call.method), python(params, indent), ...options];
+  const words = [JSON.stringify(call.method), pythonLiteral(params, indent), ...options];
   return `client.request(${words.join(", ")})`;
 }
 
 export function asPython(call: CallView, request: unknown, server: Known): string {
-  const made = connecting(server, call.server_id);
-  const asked = asking(call, request, server);
+  const made = connectArguments(server, call.server_id);
+  const asked = pythonCall(call, request, server);
   const variables = server?.url ? headerNames(call, server) : (server?.env_names ?? []);
   const shown =
     call.kind === "raw" ? 'result.raw.decode() if result else "no answer"' : "result.raw.decode()";
@@ -192,11 +194,11 @@ function headersOf(call: CallView, server: ServerView): string[] {
     "'Content-Type: application/json'",
     "'Accept: application/json, text/event-stream'",
   ];
-  if (version) lines.push(quoted(`MCP-Protocol-Version: ${version}`));
+  if (version) lines.push(shellQuote(`MCP-Protocol-Version: ${version}`));
   if (isStateless(server)) {
-    lines.push(quoted(`Mcp-Method: ${call.method}`));
+    lines.push(shellQuote(`Mcp-Method: ${call.method}`));
     if (["tool", "prompt", "resource"].includes(call.kind))
-      lines.push(quoted(`Mcp-Name: ${call.name}`));
+      lines.push(shellQuote(`Mcp-Name: ${call.name}`));
   }
   if (channel.session_id) lines.push('"Mcp-Session-Id: $MCP_SESSION_ID"');
   return [...lines, ...headerWords(headerNames(call, server))];
@@ -212,5 +214,5 @@ export function asCurl(call: CallView, request: unknown, server: Known): string 
   const body = typeof request === "string" ? request : JSON.stringify(message(call, params));
   const headers = headersOf(call, server).map((line) => `  -H ${line} \\\n`);
   const limit = call.timeout_s ? ` --max-time ${call.timeout_s}` : "";
-  return `curl -sS${limit} ${quoted(server.url)} \\\n${headers.join("")}  --data-raw ${quoted(body)}`;
+  return `curl -sS${limit} ${shellQuote(server.url)} \\\n${headers.join("")}  --data-raw ${shellQuote(body)}`;
 }

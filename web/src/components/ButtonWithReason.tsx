@@ -1,11 +1,11 @@
-// A button that says why it cannot be pressed, also to whoever reaches it by keyboard: one that is
-// disabled takes no focus.
+// A button that explains in a tooltip why it is disabled. It stays focusable, so that keyboard
+// users can read the reason.
 import { Button, type ButtonProps, Tooltip } from "@mantine/core";
 
 interface Props extends ButtonProps {
-  /** Null if it can be pressed. */
+  /** Null if the button is enabled. */
   disabledReason: string | null;
-  /** What is to be known of it otherwise. */
+  /** Tooltip while the button is enabled. */
   hint?: string;
   onClick(): void;
   "data-run"?: boolean;

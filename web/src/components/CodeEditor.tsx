@@ -1,4 +1,4 @@
-// An editor for JSON. CodeMirror comes with the first one; until then a plain field takes the text.
+// A JSON editor. CodeMirror is loaded with the first editor; until then a plain textarea is shown.
 import { useLayoutEffect, useRef, useState } from "react";
 import css from "./CodeEditor.module.css";
 import type { Editor } from "./codeMirror";
@@ -26,7 +26,7 @@ export function CodeEditor({ label, value, onChange, height = 200, hint = "" }: 
 
   useLayoutEffect(() => {
     if (!module || !parent.current) return;
-    // Who types already goes on where the caret is.
+    // Keep the caret if the user is already typing.
     const typing = plain.current === document.activeElement ? plain.current : null;
     const made = module.makeEditor({
       parent: parent.current,
@@ -45,7 +45,7 @@ export function CodeEditor({ label, value, onChange, height = 200, hint = "" }: 
       made.destroy();
     };
   }, [module, label, isReadOnly, hint]);
-  // At once: a key between the drawing and a later effect would be taken back.
+  // In a layout effect: a key pressed before a later effect would be lost.
   useLayoutEffect(() => {
     const view = editor.current;
     if (!view || view.state.doc.toString() === value) return;

@@ -1,4 +1,4 @@
-// What a server says of a thing of its own: the first lines, and the rest for who wants it.
+// A description from a server: the first lines, expandable.
 import { useElementSize } from "@mantine/hooks";
 import { useLayoutEffect, useState } from "react";
 import { visible } from "../values/hiddenCharacters";

@@ -1,4 +1,4 @@
-// An empty place that says what to do next.
+// An empty state that says what to do next.
 import type { ReactNode } from "react";
 import css from "./EmptyState.module.css";
 import { Icon, type IconName } from "./Icon";

@@ -1,13 +1,13 @@
-// Keeps what cannot be drawn to its own place: one bad value never takes the page away.
+// Contains render errors, so that one bad value does not take down the page.
 import { Component, type ReactNode } from "react";
 import { errorMessage } from "../values/format";
 import { pretty } from "../values/json";
 import { Callout } from "./Callout";
 
 interface Props {
-  /** What is drawn, in words: "this result". */
+  /** What is rendered, as text: "this result". */
   what: string;
-  /** The value that it is drawn from; another one is tried anew. */
+  /** The rendered value; another value resets the boundary. */
   raw: unknown;
   children: ReactNode;
 }
@@ -17,7 +17,7 @@ interface State {
   raw: unknown;
 }
 
-/** A value as text, whatever it is: here nothing may fail. */
+/** Any value as text; must not throw. */
 function asText(raw: unknown): string {
   try {
     return pretty(raw);
@@ -43,7 +43,7 @@ export class ErrorBoundary extends Component<Props, State> {
     return (
       <div className="stack tight">
         <Callout>
-          This could not be drawn: {this.props.what} ({problem}).
+          Could not display {this.props.what} ({problem}).
         </Callout>
         <pre className="block">{asText(this.props.raw)}</pre>
       </div>

@@ -1,4 +1,4 @@
-// An error that stays, in place: cut short, with all of it one click away and a help page.
+// An error message in place: truncated, expandable, with a link to its help page.
 import { Anchor, Button } from "@mantine/core";
 import { type ReactNode, useState } from "react";
 import type { ErrorView } from "../api/types";
@@ -10,7 +10,7 @@ import { copyText } from "./clipboard";
 import css from "./ErrorNote.module.css";
 import { Icon } from "./Icon";
 
-// About what fits two lines of a card, and four of a wide place.
+// About two lines on a card, and four lines elsewhere.
 const SHORT = 100;
 const LONG = 400;
 
@@ -19,9 +19,9 @@ interface Props {
   title?: string;
   note?: ReactNode;
   action?: ReactNode;
-  /** Where there is little room. */
+  /** For narrow places. */
   isCard?: boolean;
-  /** `wait` where somebody has to do something, and nothing is broken. */
+  /** `wait` where the user has to act and nothing is broken. */
   tone?: "bad" | "wait";
 }
 

@@ -1,4 +1,4 @@
-// Rows of events: one line each, windowed, followed at the end until somebody scrolls up.
+// A windowed list of events, one line each. It follows the newest row until the user scrolls up.
 import { Button } from "@mantine/core";
 import {
   type HTMLAttributes,
@@ -17,10 +17,10 @@ import { type RowWindow, useRowWindow } from "./useRowWindow";
 
 const ROW_PX = 24;
 
-/** Rows that lie beneath others. */
+/** Nesting of the rows. */
 interface Outline {
   levelOf(event: EventView): number;
-  /** Undefined for a row that has nothing beneath it. */
+  /** Undefined for a row without children. */
   isOpen(event: EventView): boolean | undefined;
   toggle(event: EventView): void;
 }
@@ -30,14 +30,14 @@ interface Props {
   rows: EventView[];
   chosen?: number | null;
   onChoose?(event: EventView): void;
-  /** `visible` is what is drawn at the same time. */
-  draw(event: EventView, visible: EventView[]): ReactNode;
+  /** `visible` holds all rows that are rendered now. */
+  render(event: EventView, visible: EventView[]): ReactNode;
   tone?(event: EventView): string | undefined;
-  /** Makes the list a tree: its rows need not be in order. */
+  /** Makes the list a tree; its rows need not be in order. */
   outline?: Outline;
 }
 
-/** Give the rows within an element the focus. */
+/** Focus the list within an element. */
 export const focusList = (within: HTMLElement | null): void =>
   within?.querySelector<HTMLElement>('[role="listbox"], [role="tree"]')?.focus();
 
@@ -46,7 +46,7 @@ function indexOfRow(rows: EventView[], seq: number, isTree: boolean): number {
   return at < 0 && isTree ? rows.findIndex((row) => row.seq === seq) : at;
 }
 
-/** What a key does to the row that is chosen in a tree: the row to go to, or true if it is done. */
+/** Handles a key in a tree: returns the row to go to, or true if the key was handled. */
 function handleTreeKey(
   rows: EventView[],
   at: number,
@@ -65,7 +65,7 @@ function handleTreeKey(
   return true;
 }
 
-/** What a row of a tree is in place of an option of a list. */
+/** ARIA attributes of a tree row, which replace those of a list option. */
 const treeItemProps = (event: EventView, outline?: Outline): HTMLAttributes<HTMLDivElement> =>
   outline
     ? {
@@ -75,7 +75,7 @@ const treeItemProps = (event: EventView, outline?: Outline): HTMLAttributes<HTML
       }
     : {};
 
-/** Whoever reads keeps the place when rows come in above it, or leave. */
+/** Keeps the scroll position stable when rows are added or removed above. */
 function useStablePosition(rows: EventView[], window: RowWindow, isTree: boolean): void {
   const read = useRef<{ seq: number; at: number } | null>(null);
   useLayoutEffect(() => {
@@ -92,7 +92,7 @@ function useStablePosition(rows: EventView[], window: RowWindow, isTree: boolean
   });
 }
 
-export function EventList({ label, rows, chosen = null, onChoose, draw, tone, outline }: Props) {
+export function EventList({ label, rows, chosen = null, onChoose, render, tone, outline }: Props) {
   const id = useId();
   const window = useRowWindow(rows.length, ROW_PX, true);
   useStablePosition(rows, window, outline !== undefined);
@@ -152,7 +152,7 @@ export function EventList({ label, rows, chosen = null, onChoose, draw, tone, ou
                 {...treeItemProps(event, outline)}
                 onClick={() => onChoose?.(event)}
               >
-                {draw(event, visible)}
+                {render(event, visible)}
               </div>
             ))}
           </div>

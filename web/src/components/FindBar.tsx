@@ -1,4 +1,4 @@
-// A field to search in what is shown below it, how often it was found, and steps between these.
+// A search field with the number of matches and buttons to step through them.
 import { ActionIcon } from "@mantine/core";
 import css from "./FindBar.module.css";
 import { Icon } from "./Icon";
@@ -8,16 +8,16 @@ interface Props {
   label: string;
   text: string;
   onText(text: string): void;
-  /** What was found, in words: "3 found". */
+  /** Number of matches as text: "3 found". */
   found: string;
   canStep: boolean;
   step(by: number): void;
 }
 
-/** Texts shorter than this find too much. */
+/** Shorter texts match too much. */
 export const MIN_LENGTH = 2;
 
-/** The place after (1) or before (-1) this one, round and round; from -1, which is none, too. */
+/** The next (1) or previous (-1) match, wrapping around; -1 means none. */
 export const nextMatch = (at: number, by: number, count: number): number =>
   count === 0 ? -1 : at < 0 && by < 0 ? count - 1 : (at + by + count) % count;
 

@@ -1,4 +1,4 @@
-// Icons of our own on a 16 px grid, drawn with the colour of the text around them.
+// Icons on a 16 px grid, in the color of the surrounding text.
 const PATHS = {
   add: "M8 3v10M3 8h10",
   alert: "M8 2 15 14H1ZM8 6.5v3.5M8 12v.1",
@@ -9,8 +9,8 @@ const PATHS = {
   clear: "M3 13h10M5 11 2.8 8.8a1 1 0 0 1 0-1.4l4-4a1 1 0 0 1 1.4 0l3.2 3.2a1 1 0 0 1 0 1.4L8 11",
   close: "M4 4l8 8M12 4l-8 8",
   copy: "M5.5 5.5h8v8h-8ZM10.5 5.5v-3h-8v8h3",
-  dockBottom: "M2 3h12v10H2ZM2 9.5h12",
-  dockRight: "M2 3h12v10H2ZM9.5 3v10",
+  panelBottom: "M2 3h12v10H2ZM2 9.5h12",
+  panelRight: "M2 3h12v10H2ZM9.5 3v10",
   down: "M4 6l4 4 4-4",
   download: "M8 2v8M4.5 7 8 10.5 11.5 7M3 13.5h10",
   duplicate: "M2.5 5.5h8v8h-8ZM5.5 5.5v-3h8v8h-3",

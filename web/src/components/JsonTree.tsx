@@ -1,5 +1,5 @@
-// JSON as a tree that opens piece by piece, with search; smooth for millions of values, since
-// only the rows on the screen are drawn.
+// JSON as a collapsible tree with search. Only visible rows are rendered, so millions of values are
+// fine.
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { useDeferredValue, useId, useMemo, useRef, useState } from "react";
 import {
@@ -19,23 +19,23 @@ import { JsonTreeRow } from "./JsonTreeRow";
 import { useJsonTreeKeys } from "./useJsonTreeKeys";
 
 const ROW_PX = 20;
-// Rows that are open before anybody opens one.
+// Rows that are expanded initially.
 const AT_FIRST = 200;
-// What has no more values than this is seen whole.
+// Values of this size need no search.
 const SMALL = 24;
 const NOTHING: ToggledNodes = new Map();
 
 interface Props {
   value: unknown;
   label: string;
-  /** Grow with the content up to this many pixels instead of filling the place. */
+  /** Grow with the content up to this many pixels instead of filling the parent. */
   most?: number;
   withSearch?: boolean;
 }
 
 /**
- * What a person opened and closed stays so, by its place, while the label is the same: many values
- * come anew and anew with little or nothing changed in them.
+ * Nodes that the user toggled stay so, by pointer, while the label is the same: many values are
+ * replaced often with little change.
  */
 export function JsonTree(props: Props) {
   return <Tree key={props.label} {...props} />;
@@ -44,7 +44,7 @@ export function JsonTree(props: Props) {
 interface OpenNodes {
   rows: JsonRow[];
   toggle(row: JsonRow): void;
-  /** Open all that is above a place; the index that its row has then. */
+  /** Expand all ancestors of a node; returns the index of its row. */
   reveal(pointer: string): number;
 }
 
@@ -79,7 +79,7 @@ interface SearchProps {
 
 function Search({ value, chosen, onFound }: SearchProps) {
   const [text, setText] = useState("");
-  // A search through megabytes must not hold up the next letter.
+  // A search through megabytes must not block typing.
   const wanted = useDeferredValue(text);
   const found = useMemo(() => foundIn(value, wanted), [value, wanted]);
   const step = (by: number): void => {
@@ -126,7 +126,7 @@ function Tree({ value, label, most, withSearch = true }: Props) {
   };
   const onKeyDown = useJsonTreeKeys({ rows, at, toggle, choose });
   const drawn = virtual.getVirtualItems();
-  // A name of something that is not drawn means nothing.
+  // aria-activedescendant may only name a rendered row.
   const isDrawn = drawn.some((item) => item.index === at);
   const height = most === undefined ? undefined : Math.min(most, rows.length * ROW_PX + 8);
   return (

@@ -1,4 +1,4 @@
-// One row of a JSON tree: its name, and its value as far as it fits a line.
+// One row of a JSON tree: name and value, truncated to a line.
 import { ExactNumber } from "../values/exactJson";
 import { formatBytes, truncate } from "../values/format";
 import { pretty } from "../values/json";
@@ -7,7 +7,7 @@ import { copyText } from "./clipboard";
 import { Icon } from "./Icon";
 import css from "./JsonTree.module.css";
 
-// Longer strings are cut in the row and shown whole when copied.
+// Longer strings are truncated in the row; copying gives all of it.
 const LONGEST = 300;
 
 function kindOf(value: unknown): string | undefined {
@@ -28,7 +28,7 @@ function Value({ row }: { row: JsonRow }) {
   }
   const { value } = row;
   const length = typeof value === "string" ? value.length : 0;
-  // A string of megabytes is not escaped for the sake of its first line.
+  // Do not escape megabytes only to show the first line.
   const text =
     value instanceof ExactNumber
       ? value.text

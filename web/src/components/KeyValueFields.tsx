@@ -1,4 +1,4 @@
-// Names and values, one pair a row: headers, environment variables.
+// Editable name/value pairs, one per row: headers, environment variables.
 import { Input, TextInput } from "@mantine/core";
 import { AddRowButton, RemoveRowButton } from "./RowButtons";
 

@@ -1,13 +1,13 @@
-// Markdown as elements: what servers commonly write, and never HTML. Links open only http(s).
+// Renders the common subset of Markdown, never HTML. Only http(s) links are clickable.
 import { createElement, Fragment, memo, type ReactNode } from "react";
 import { visible } from "../values/hiddenCharacters";
 import { Callout } from "./Callout";
 import css from "./Markdown.module.css";
 import { TextView } from "./TextView";
 
-// What is longer is shown as it is: nobody reads it as a page, and it would take long to lay out.
+// Longer texts are shown as plain text: laying them out would take too long.
 const MOST = 200_000;
-// Any server may have written the text: no part of these may look far ahead from many places.
+// The text is untrusted: these patterns must not backtrack much.
 const LINK = /\[([^[\]]{1,500})\]\(([^)\s]{1,2000})\)/;
 const INLINE = new RegExp(
   `(\`[^\`]+\`)|(\\*\\*[^*]+\\*\\*)|(__[^_]+__)|(\\*[^*\\s][^*]*\\*)|${LINK.source}`,
@@ -92,7 +92,7 @@ function itemsOf(lines: string[]): string[] {
 function block(lines: string[], key: number): ReactNode {
   const [first = ""] = lines;
   const heading = /^(#{1,6})\s/.exec(first);
-  // The page has its own headings above; these come below them.
+  // The page has headings of its own above these.
   if (heading)
     return createElement(
       `h${Math.min(6, (heading[1]?.length ?? 1) + 3)}`,
@@ -117,7 +117,7 @@ function block(lines: string[], key: number): ReactNode {
   return <p key={key}>{inline(lines.join("\n"))}</p>;
 }
 
-/** Blocks of lines; a fence keeps what is inside it together. */
+/** Splits a text into blocks; a fence is one block. */
 export function blocksOf(text: string): { isCode: boolean; lines: string[] }[] {
   const blocks: { isCode: boolean; lines: string[] }[] = [];
   let current: string[] = [];
@@ -149,7 +149,7 @@ export function blocksOf(text: string): { isCode: boolean; lines: string[] }[] {
 
 const SIGNS = /(^#{1,6}[ \t]\S)|(^[ \t]*```)|(\*\*\S[^*]*\*\*)|(\[[^[\]]{1,500}\]\(https?:)/m;
 
-/** Whether a text looks as if it were meant as Markdown. */
+/** Whether a text looks like Markdown. */
 export function looksLikeMarkdown(text: string): boolean {
   if (text.length > MOST) return false;
   if (SIGNS.test(text)) return true;
@@ -162,7 +162,7 @@ function Rendered({ text, label = "Text" }: { text: string; label?: string }) {
       <div className="stack tight">
         <Callout tone="info">
           This text is too long to be rendered: it has {text.length.toLocaleString("en")}{" "}
-          characters. It is shown as it is.
+          characters. It is shown as plain text.
         </Callout>
         <TextView text={text} label={label} most={560} />
       </div>
@@ -182,5 +182,5 @@ function Rendered({ text, label = "Text" }: { text: string; label?: string }) {
   );
 }
 
-/** Taken apart and drawn only when the text is another. */
+/** Parsed and rendered only when the text changes. */
 export const Markdown = memo(Rendered);

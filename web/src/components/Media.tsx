@@ -1,4 +1,5 @@
-// Pictures and sounds of a result or a question, shown from our own origin; all else can only be saved.
+// Images and audio of a result or a question, served from our own origin; other types can only be
+// downloaded.
 import { Anchor } from "@mantine/core";
 import { useMemo } from "react";
 import { withBasePath } from "../api/basePath";
@@ -11,7 +12,7 @@ const PICTURE = /^image\/(png|jpe?g|gif|webp|avif|bmp)$/i;
 
 export interface ContentSource {
   callId: string | null;
-  /** Where it is a question's and not a result's. */
+  /** Set for content of a question instead of a result. */
   questionId?: string;
   /** JSON pointer of the base64 text within the result, or within the question's params. */
   pointer: string;
@@ -27,11 +28,11 @@ function blobPath({ callId, questionId, pointer }: ContentSource): string | null
 interface Props {
   data: string;
   mime: string;
-  place: ContentSource;
+  source: ContentSource;
 }
 
-export function Media({ data, mime, place }: Props) {
-  const path = blobPath(place);
+export function Media({ data, mime, source }: Props) {
+  const path = blobPath(source);
   const size = Math.floor((data.length * 3) / 4);
   const about = (
     <div className="row dim">

@@ -5,13 +5,13 @@ import { EmptyState } from "./EmptyState";
 
 interface Props {
   title: string;
-  /** What the filter is, where its title does not say it. */
+  /** Description of the filter, if the title does not say it. */
   children?: ReactNode;
   action?: string;
   onClear(): void;
 }
 
-/** In place of a list that a filter leaves nothing of. */
+/** Shown in place of a list if no item matches a filter. */
 export function NoMatches({ title, children, action = "Show all", onClear }: Props) {
   return (
     <EmptyState
@@ -28,7 +28,7 @@ export function NoMatches({ title, children, action = "Show all", onClear }: Pro
   );
 }
 
-/** In place of a list that a search leaves nothing of. */
+/** Shown in place of a list if no item matches a search. */
 export const NoSearchMatches = ({ text, onClear }: { text: string; onClear(): void }) => (
   <NoMatches title={`Nothing matches “${visible(text.trim())}”`} onClear={onClear} />
 );

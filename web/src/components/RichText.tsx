@@ -1,4 +1,4 @@
-// A text in the form that suits it: JSON as a tree, Markdown rendered, or as it is in its colours.
+// A text in a suitable view: JSON as a tree, Markdown rendered, or highlighted source.
 import { ActionIcon, SegmentedControl, Tooltip } from "@mantine/core";
 import { useMemo, useState } from "react";
 import { tryParseExactly } from "../values/exactJson";
@@ -26,12 +26,12 @@ const isMarkdown = ({ mime, uri }: About): boolean =>
     ? /^text\/(x-)?markdown$/i.test((mime.split(";")[0] ?? "").trim())
     : /\.(md|markdown)$/i.test((uri ?? "").split(/[?#]/, 1)[0] ?? "");
 
-/** The forms that a text can be shown in; the first is what it is shown as. */
+/** The views that a text can be shown in; the first is the default. */
 export function viewsOf(text: string, about: About): { forms: Form[]; value?: unknown } {
   const json = /^\s*[[{]/.test(text) ? tryParseExactly(text) : null;
   if (json?.ok) return { forms: ["json", "text"], value: json.value };
   if (isMarkdown(about)) return { forms: ["markdown", "text"] };
-  // Nobody said that it is Markdown, so that it is rendered only for who asks for it.
+  // Markdown is only guessed here, so it is rendered on request.
   const isLikely = !about.mime && !about.uri && looksLikeMarkdown(text);
   return { forms: isLikely ? ["text", "markdown"] : ["text"] };
 }
@@ -62,7 +62,7 @@ export function RichText({ text, label, mime, uri }: { text: string; label: stri
   );
   const hidden = told !== text && form === "text" && (
     <span className="dim">
-      Characters that cannot be seen are shown as ⟦U+…⟧. Copy and download give the text as it is.
+      Invisible characters are shown as ⟦U+…⟧. Copy and download keep the original text.
     </span>
   );
   if (forms.length === 1)

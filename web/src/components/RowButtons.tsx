@@ -1,4 +1,4 @@
-// The buttons of rows that are added and removed one by one.
+// Buttons to add and remove rows.
 import { ActionIcon, Button } from "@mantine/core";
 import type { ReactNode } from "react";
 import { Icon } from "./Icon";

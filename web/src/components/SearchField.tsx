@@ -10,16 +10,16 @@ interface Props {
   placeholder?: string;
   className?: string;
   onEnter?(isShifted: boolean): void;
-  /** Goes to what was found. */
+  /** Moves to the matches. */
   onDown?(): void;
 }
 
-/** A field that filters what is beside it; Esc empties it. The key "/" goes to the first one. */
+/** A search field; Esc clears it. The key "/" focuses the first one on the screen. */
 export function SearchField(props: Props) {
   const { label, value, onChange, placeholder, className, onEnter, onDown } = props;
   const field = useRef<HTMLInputElement>(null);
   const onKeyDown = (event: KeyboardEvent): void => {
-    // Keys that choose among what an input method offers are not for the list.
+    // Keys of an input method's composition are not meant for the list.
     if (event.nativeEvent.isComposing) return;
     if (event.key === "Enter" && !event.ctrlKey && !event.metaKey) onEnter?.(event.shiftKey);
     if (event.key === "ArrowDown" && onDown) {
@@ -45,7 +45,7 @@ export function SearchField(props: Props) {
       placeholder={placeholder ?? label}
       leftSection={<Icon name="search" size={14} />}
       rightSection={
-        value && <CloseButton size="sm" aria-label="Empty this field" title="Esc" onClick={clear} />
+        value && <CloseButton size="sm" aria-label="Clear this field" title="Esc" onClick={clear} />
       }
       value={value}
       onChange={(event) => onChange(event.currentTarget.value)}

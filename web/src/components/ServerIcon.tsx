@@ -1,4 +1,4 @@
-// A server's icon: drawn only from data: URIs, since nothing is fetched from outside; else initials.
+// A server's icon, only from data: URIs since nothing is fetched from outside; else its initials.
 import css from "./ServerIcon.module.css";
 
 const IMAGE = /^data:image\/(png|jpeg|webp|gif|svg\+xml)[;,]/i;

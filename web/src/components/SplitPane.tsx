@@ -1,5 +1,5 @@
-// Panes side by side with a handle between them that mouse and keyboard move; the size is kept.
-// Where there is little room they stand one above the other, or only one is shown.
+// Two panes with a draggable handle; the size is saved. In narrow windows they are stacked, or only
+// one is shown.
 import { type KeyboardEvent, type PointerEvent, type ReactNode, useRef } from "react";
 import { usePreference } from "../state/browserStorage";
 import css from "./SplitPane.module.css";
@@ -10,15 +10,15 @@ interface Props {
   initial: number;
   least?: number;
   most?: number;
-  /** Which pane has the kept size. */
+  /** Which pane has the saved size. */
   sized?: "first" | "second";
   isVertical?: boolean;
   first: ReactNode;
-  /** Null: the first pane has all the room, and stays as it is when the second comes. */
+  /** Null: the first pane has all the space, and is not remounted when the second appears. */
   second: ReactNode | null;
-  /** Which are shown where there is little room. */
+  /** Which panes are shown in narrow windows. */
   narrow?: "first" | "second" | "both" | "flowing";
-  /** Both hold whole screens, which need more room than a form and its result. */
+  /** Both panes hold whole screens, which need more space than a form and its result. */
   isRoomy?: boolean;
 }
 
@@ -42,7 +42,7 @@ export function SplitPane(props: Props) {
   const clamp = (value: number): number => Math.round(Math.min(most, Math.max(least, value)));
   const sign = sized === "first" ? 1 : -1;
   const at = (event: PointerEvent): number => (isVertical ? event.clientY : event.clientX);
-  /** The size on the screen, which may have too little room for the kept one. */
+  /** The rendered size, which may be smaller than the saved one. */
   const drawn = (handle: Element): number => {
     const pane = sized === "first" ? handle.previousElementSibling : handle.nextElementSibling;
     const { width, height } = pane?.getBoundingClientRect() ?? { width: size, height: size };

@@ -1,5 +1,4 @@
-// Text of any size, with search: drawn row by row when it is long, a line that does not fit as
-// several rows.
+// Text of any size, with search. Long texts are windowed, with long lines split into rows.
 import { Switch } from "@mantine/core";
 import {
   type ReactNode,
@@ -27,9 +26,9 @@ import { useColumns } from "./useColumns";
 import { useRowWindow } from "./useRowWindow";
 
 const ROW_PX = 18;
-// Up to here the browser lays text out by itself without a pause.
+// Up to this size the browser lays out text without a noticeable pause.
 const SMALL = 100_000;
-// Coloured, it is thousands of elements: less of it is laid out at once.
+// Highlighted text has thousands of elements, so the limit is lower.
 const SMALL_COLOURED = 30_000;
 // A text that fits on the screen needs no search.
 const SEARCHED = 2_000;
@@ -39,18 +38,18 @@ interface Props {
   text: string;
   label: string;
   most?: number;
-  /** What it is written in, for its colours. */
+  /** Language for syntax highlighting. */
   language?: Language | null;
 }
 
-/** How the text is drawn: wrapped or not, its tokens, and what was found in it. */
+/** How the text is rendered: wrapping, tokens and search matches. */
 interface TextStyle {
   isWrapped: boolean;
   tokens: Token[];
   found: Matches;
 }
 
-/** What is searched for: where it was found, and which of these places is shown. */
+/** Search matches: their positions, their length, and the current one. */
 interface Matches {
   places: number[];
   length: number;
@@ -63,7 +62,7 @@ interface Part {
   end: number;
 }
 
-/** A part of the text in its colours. */
+/** A part of the text with syntax highlighting. */
 function HighlightedText({ text, start, end, tokens }: Part & { tokens: Token[] }) {
   if (tokens.length === 0) return text.slice(start, end);
   return spansOf(text, start, end, tokens).map((span) =>
@@ -77,7 +76,7 @@ function HighlightedText({ text, start, end, tokens }: Part & { tokens: Token[] 
   );
 }
 
-/** A part of the text, with what was found in it marked. */
+/** A part of the text with search matches marked. */
 function MarkedText({ text, start, end, tokens, found }: Part & Omit<TextStyle, "isWrapped">) {
   const pieces = splitAtMatches(text, start, end, found.places, found.length);
   return pieces.map((piece): ReactNode => {
@@ -92,7 +91,7 @@ function MarkedText({ text, start, end, tokens, found }: Part & Omit<TextStyle, 
   });
 }
 
-/** Scroll to the match that is looked at; whether it is drawn. */
+/** Scroll to the current match; returns whether it is rendered. */
 function showCurrent(scroller: HTMLElement | null): boolean {
   const mark = scroller?.querySelector("mark[data-current]");
   mark?.scrollIntoView({ block: "nearest", inline: "nearest" });
@@ -108,7 +107,7 @@ function LongText({ text, label, most = 480, isWrapped, tokens, found }: Props &
   const window = useRowWindow(starts.length, ROW_PX, false);
   const { scroller } = window;
   const topPlace = useRef(0);
-  // Wrapped anew, what was at the upper edge stays there.
+  // Keep the top line in place when the wrapping changes.
   useLayoutEffect(() => {
     const row = lastIndexAtMost(starts, topPlace.current);
     if (scroller.current && row >= 0) scroller.current.scrollTop = row * ROW_PX;
@@ -119,11 +118,11 @@ function LongText({ text, label, most = 480, isWrapped, tokens, found }: Props &
     if (place === undefined) return;
     const element = scroller.current;
     if (!element) return;
-    // In the middle, so that what is around it can be read too.
+    // Centered, so that its context can be read too.
     element.scrollTop = lastIndexAtMost(starts, place) * ROW_PX - element.clientHeight / 2;
     isSought.current = true;
   }, [place, starts, scroller]);
-  // Its row is drawn once the scrolling has been noticed, which may be some drawings later.
+  // Its row may be rendered only some renders after the scroll.
   useLayoutEffect(() => {
     if (isSought.current && showCurrent(scroller.current)) isSought.current = false;
   });

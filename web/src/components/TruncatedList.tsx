@@ -1,6 +1,6 @@
 import type { ReactNode } from "react";
 
-// A list of thousands says no more than its beginning.
+// The first items are enough.
 const MOST = 20;
 
 interface Props {
@@ -9,7 +9,7 @@ interface Props {
   className?: string;
 }
 
-/** The first lines of a list, and how many there are more. */
+/** The first lines of a list, and the number of the others. */
 export function TruncatedList({ label, lines, className }: Props) {
   const more = lines.length - MOST;
   return (

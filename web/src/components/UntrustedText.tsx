@@ -1,6 +1,9 @@
 import { visibleName } from "../values/hiddenCharacters";
 
-/** A name or another line that a server gave: it reads the way it runs, and hides nothing. */
+/**
+ * Text from a server: isolated from the surrounding text direction, with hidden characters made
+ * visible.
+ */
 export const UntrustedText = ({ children }: { children: string }) => (
   <bdi>{visibleName(children)}</bdi>
 );

@@ -11,7 +11,7 @@ const list = (items: string[], chosen: string | null) => (
     keyOf={(one) => one}
     chosen={chosen}
     onChoose={choose}
-    draw={(one) => one}
+    render={(one) => one}
     rowHeight={20}
   />
 );

@@ -1,4 +1,4 @@
-// A list of thousands: only what is on the screen is in the document. Arrow keys move through it.
+// A list of thousands of items: only visible rows are in the document. Arrow keys move through it.
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { type KeyboardEvent, memo, type ReactNode, useEffect, useId, useRef } from "react";
 import css from "./VirtualList.module.css";
@@ -8,16 +8,16 @@ interface Props<T> {
   items: T[];
   keyOf(item: T): string;
   chosen: string | null;
-  /** `isStep`: by a key that moves through the list, so that more may follow. */
+  /** `isStep`: by an arrow key, so that more may follow. */
   onChoose(item: T, isStep: boolean): void;
-  draw(item: T): ReactNode;
+  render(item: T): ReactNode;
   rowHeight: number;
-  /** Its id, and with `-` and an index that of a row, for a field that steers it. */
+  /** Id of the list; rows have this id with `-` and an index. For a combobox that controls it. */
   id?: string;
 }
 
 function List<T>(props: Props<T>) {
-  const { label, items, keyOf, chosen, onChoose, draw, rowHeight } = props;
+  const { label, items, keyOf, chosen, onChoose, render, rowHeight } = props;
   const own = useId();
   const id = props.id ?? own;
   const scroller = useRef<HTMLDivElement>(null);
@@ -29,8 +29,7 @@ function List<T>(props: Props<T>) {
     initialRect: { width: 300, height: 800 },
   });
   const at = items.findIndex((item) => keyOf(item) === chosen);
-  // Keys may come faster than the choice is drawn: they move on from where the last one went, also
-  // when one of those before it is drawn.
+  // Keys may be pressed faster than the selection is rendered: each continues from the last target.
   const place = useRef(at);
   const ahead = useRef<string[]>([]);
   useEffect(() => {
@@ -67,7 +66,7 @@ function List<T>(props: Props<T>) {
     choose(Math.min(items.length - 1, Math.max(0, place.current + step)), true);
   };
   const rows = virtual.getVirtualItems();
-  // A name of something that is not drawn means nothing.
+  // aria-activedescendant may only name a rendered row.
   const isDrawn = rows.some((row) => row.index === at);
   return (
     <div
@@ -96,7 +95,7 @@ function List<T>(props: Props<T>) {
               style={{ transform: `translateY(${row.start}px)`, height: rowHeight }}
               onClick={() => choose(row.index, false)}
             >
-              {draw(item)}
+              {render(item)}
             </div>
           );
         })}

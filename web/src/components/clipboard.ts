@@ -1,7 +1,7 @@
 // Copying text to the clipboard.
 import { notifications } from "@mantine/notifications";
 
-/** Where the browser has no clipboard for us, as on http:// from another machine: the old way. */
+/** Fallback where the clipboard API is not available, as on http:// from another machine. */
 function copySelected(text: string): void {
   const { activeElement: former } = document;
   const selection = document.getSelection();
@@ -12,7 +12,7 @@ function copySelected(text: string): void {
   field.readOnly = true;
   field.tabIndex = -1;
   field.style.cssText = "position: fixed; top: 0; left: 0; opacity: 0";
-  // A dialog lets the focus go nowhere else.
+  // A dialog traps the focus.
   const place = former?.closest('[aria-modal="true"]') ?? dialogs[dialogs.length - 1];
   (place ?? document.body).append(field);
   try {
@@ -31,7 +31,7 @@ function copySelected(text: string): void {
 
 async function written(text: string): Promise<void> {
   try {
-    // Not there at all, or not allowed.
+    // May be missing, or not allowed.
     await navigator.clipboard.writeText(text);
   } catch {
     copySelected(text);

@@ -1,4 +1,4 @@
-// CodeMirror with what we use of it. Loaded when the first editor is shown.
+// CodeMirror with the extensions that we use. Loaded when the first editor is shown.
 import { defaultKeymap, history, historyKeymap } from "@codemirror/commands";
 import { json, jsonParseLinter } from "@codemirror/lang-json";
 import {
@@ -76,7 +76,7 @@ export function makeEditor(options: EditorOptions): EditorView {
         keymap.of([
           ...defaultKeymap.filter((one) => one.key !== "Mod-Enter"),
           ...historyKeymap,
-          // Tab leads out of the editor, as out of any field; Ctrl-] and Ctrl-[ indent.
+          // Tab leaves the editor, like any field; Ctrl-] and Ctrl-[ indent.
           ...searchKeymap,
         ]),
         EditorState.readOnly.of(isReadOnly),

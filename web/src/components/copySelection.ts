@@ -1,7 +1,7 @@
-// Copying from rows that are pieces of lines: what is copied has the line breaks of the text only.
+// Copying from a windowed text: the copy has only the line breaks of the text, not of the rows.
 import type { ClipboardEvent } from "react";
 
-/** Where in the text an end of a selection lies; null if it is in no row. */
+/** Position of a selection boundary in the text; null outside of the rows. */
 function placeOf(node: Node, offset: number): number | null {
   const element = node instanceof Element ? node : node.parentElement;
   const row = element?.closest<HTMLElement>("[data-start]");
@@ -12,7 +12,7 @@ function placeOf(node: Node, offset: number): number | null {
   return Number(row.dataset.start) + before.toString().length;
 }
 
-/** Copy the part of the text that is selected; what reaches beyond the rows is the browser's. */
+/** Copies the selected part of the text; a selection beyond the rows is left to the browser. */
 export function copySelection(event: ClipboardEvent, text: string): void {
   const selection = getSelection();
   if (!selection || selection.isCollapsed || selection.rangeCount === 0) return;

@@ -1,4 +1,4 @@
-// Where a person can type or choose.
+// Form fields that can take the focus.
 const FIELDS =
   'input:not([type="hidden"]), textarea, select, [contenteditable="true"], [role="textbox"]';
 
@@ -6,6 +6,6 @@ export const isVisible = (element: Element): boolean => element.checkVisibility?
 
 const isFree = (field: HTMLElement): boolean => !field.matches(":disabled") && isVisible(field);
 
-/** The fields within an element that can be filled in, in order. */
+/** The enabled, visible fields within an element, in order. */
 export const focusableFields = (within: Element | null | undefined): HTMLElement[] =>
   [...(within?.querySelectorAll<HTMLElement>(FIELDS) ?? [])].filter(isFree);

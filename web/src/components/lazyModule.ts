@@ -1,9 +1,9 @@
-// Code that is loaded when it is needed, without the third of a second that Suspense holds back.
+// Lazily loaded modules, without the 300 ms delay of React's Suspense.
 import { useEffect, useSyncExternalStore } from "react";
 import { checkSession } from "../api/session";
 
 export interface LazyModule<T> {
-  /** Rejects if the code cannot be had now; another call tries again. */
+  /** Rejects if the module cannot be loaded; another call tries again. */
   load(): Promise<T>;
   loaded: T | null;
   /** Why the last attempt failed. */
@@ -22,7 +22,7 @@ export function lazyModule<T>(fetchIt: () => Promise<T>): LazyModule<T> {
     loader.problem = problem;
     for (const listener of listeners) listener();
   };
-  // What a browser could not fetch once it never asks for again under the same address.
+  // A browser never retries a failed import under the same URL.
   let failed: string | null = null;
   const fetchAny = async (): Promise<T> =>
     failed ? import(/* @vite-ignore */ `${failed}?again=${Date.now()}`) : fetchIt();
@@ -50,15 +50,15 @@ export function lazyModule<T>(fetchIt: () => Promise<T>): LazyModule<T> {
   return loader;
 }
 
-/** All code that is loaded by and by. */
+/** All lazy modules. */
 export const lazyModules = (): readonly LazyModule<unknown>[] => all;
 
-/** Load it; what fails is in `problem`. */
+/** Load it; an error is stored in `problem`. */
 const tryLoading = (loader: LazyModule<unknown>): void => void loader.load().catch(() => {});
 
 /**
- * Load it because somebody asks. A part that it shares with others is asked for under the address
- * that failed, which the browser never does in this page: then another page does, if mcplens is there.
+ * Retry on request. A shared chunk that failed is never requested again by this page, so the page
+ * is reloaded if mcplens responds.
  */
 export async function retryLoad(loader: LazyModule<unknown>): Promise<void> {
   try {

@@ -1,9 +1,9 @@
-// Work that is done once at a time, however often its button is pressed.
+// Runs one task at a time, however often its button is pressed.
 import { useCallback, useRef, useState } from "react";
 
 interface Busy {
   isBusy: boolean;
-  /** Begin, unless the work before is still going on. */
+  /** Start, unless the previous work is still running. */
   run(work: () => Promise<unknown>): void;
 }
 

@@ -1,8 +1,8 @@
-// How many characters of its monospace font fit a box, also after it has got another width.
+// How many characters of the monospace font fit into a box, updated on resize.
 import { type RefObject, useLayoutEffect, useRef, useState } from "react";
 import { columnsIn, MAX_COLUMNS } from "../values/textRows";
 
-// What a row leaves free for the mark that it goes on with the line above.
+// Space for the marker of continued lines.
 const GUTTER_PX = 16;
 
 function characterPx(element: HTMLElement): number {

@@ -1,13 +1,13 @@
 import { useEffect } from "react";
 
-// What closes itself by the same key.
+// Elements that handle Escape themselves.
 const OPEN = '[role="dialog"], [role="menu"], .mantine-Popover-dropdown';
 
 const isTyped = (target: EventTarget | null): boolean =>
   target instanceof HTMLElement &&
   (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName));
 
-/** Esc closes what is open beside the rows, unless something above it wants the key. */
+/** Esc closes the detail pane, unless a dialog or menu above it handles the key. */
 export function useEscape(isOpen: boolean, close: () => void): void {
   useEffect(() => {
     if (!isOpen) return;

@@ -11,7 +11,7 @@ interface Tree {
   choose(index: number): void;
 }
 
-/** Where a key goes from this row: an index, or null if it does something else or nothing. */
+/** The index that a key moves to, or null if the key does not move. */
 function moved({ rows, at }: Tree, key: string): number | null {
   const row = rows[at];
   switch (key) {

@@ -1,4 +1,4 @@
-// One clock for all that counts alike: only what shows it is drawn again.
+// A shared clock per interval: only its users re-render.
 import { useSyncExternalStore } from "react";
 
 interface Clock {
@@ -31,7 +31,7 @@ function clockOf(everyMs: number): Clock {
       };
     },
     read() {
-      // Nobody winds a clock that nobody listens to.
+      // Without subscribers the clock does not tick.
       if (timer === null && Math.abs(seconds() - now) * 1000 > everyMs) now = seconds();
       return now;
     },
@@ -41,7 +41,7 @@ function clockOf(everyMs: number): Clock {
 const clocks = new Map<number, Clock>();
 const never = (): (() => void) => () => undefined;
 
-/** Wall clock seconds, renewed while something counts. */
+/** Wall clock seconds, updated while `isCounting`. */
 export function useNow(isCounting: boolean, everyMs = 1000): number {
   let clock = clocks.get(everyMs);
   if (!clock) {

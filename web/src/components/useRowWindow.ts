@@ -1,7 +1,7 @@
-// Windowing for rows of one fixed height: which rows are on the screen, and following the end.
+// Windowing for rows of fixed height: which rows are visible, and following the end.
 import { type RefObject, useCallback, useLayoutEffect, useRef, useState } from "react";
 
-// Rows drawn beyond each edge, so that a quick scroll shows no gap.
+// Overscan, so that a quick scroll shows no gap.
 const BEYOND = 10;
 // Browsers cap an element's height near 33 million pixels.
 const TALLEST_PX = 30_000_000;
@@ -17,11 +17,11 @@ export interface RowWindow {
   follow(on: boolean): void;
   onScroll(): void;
   scrollTo(index: number): void;
-  /** Move by so many rows. */
+  /** Scroll by this many rows. */
   shift(rows: number): void;
 }
 
-/** Which rows a scroller of this height shows at this place: from `first` up to before `last`. */
+/** The rows that are visible at a scroll position: from `first` to before `last`. */
 export function rowsAt(
   top: number,
   height: number,
@@ -44,13 +44,13 @@ export function useRowWindow(
   const seen = useRef({ top: 0, height: 0 });
   const height = Math.min(count * rowHeight, TALLEST_PX);
 
-  // The place of a list that follows its end is known without a look: it is drawn once, not twice.
+  // At the end the position is known without measuring, which saves a render.
   const look = useCallback(
     (isAtEnd: boolean) => {
       const element = scroller.current;
       if (!element) return;
       const { scrollTop, clientHeight } = element;
-      // The same rows as long as it is the same row that is the first.
+      // Rounded to rows: the same first row means the same window.
       const top = scrollTop - (scrollTop % rowHeight);
       setView((old) =>
         (isAtEnd || old.top === top) && old.height === clientHeight
@@ -63,8 +63,8 @@ export function useRowWindow(
   const onScroll = useCallback(() => {
     const element = scroller.current;
     if (!element) return;
-    // Scrolling up lets go of the end, scrolling back to it takes hold again. What moves because
-    // there are more rows, or fewer, was scrolled by nobody.
+    // Scrolling up stops following the end, scrolling back to it resumes. Ignore scrolls that are
+    // caused by a changed number of rows.
     const { scrollTop: top, scrollHeight: height, clientHeight } = element;
     const isUp = top < seen.current.top && height === seen.current.height;
     const isAtEnd = height - top - clientHeight < rowHeight;

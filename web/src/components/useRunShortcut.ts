@@ -1,15 +1,14 @@
 import { useLayoutEffect } from "react";
 
-/** Ctrl or Cmd with Enter, wherever the focus is: in a field, in an editor, or on nothing. Null
- * leaves it to what stands beside. */
+/** Ctrl or Cmd with Enter, wherever the focus is. Null disables the shortcut. */
 export function useRunShortcut(run: (() => void) | null): void {
-  // At once: a key between the drawing and a later effect would run what was shown before.
+  // In a layout effect: a key pressed before a later effect would run the previous item.
   useLayoutEffect(() => {
     if (run === null) return;
     const onKey = (event: KeyboardEvent): void => {
       if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
       if (event.altKey || event.shiftKey) return;
-      // Whoever has answered it already, or a dialog above the screen, keeps it.
+      // Ignore keys that were handled already, or that belong to a dialog.
       const isAbove = event.target instanceof Element && event.target.closest("[aria-modal=true]");
       if (event.defaultPrevented || isAbove) return;
       event.preventDefault();

@@ -1,7 +1,7 @@
-// What is new is brought into view, where it stands below what asked for it.
+// Scrolls new content into view.
 import { type RefObject, useEffect, useRef } from "react";
 
-/** For an element that shows what has this key: another key than at first scrolls to it. */
+/** For an element that shows the item with this key: a changed key scrolls to it. */
 export function useScrollIntoView(key: string | undefined): RefObject<HTMLDivElement | null> {
   const place = useRef<HTMLDivElement>(null);
   const former = useRef(key);

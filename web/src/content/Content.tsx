@@ -1,26 +1,19 @@
-// One content block of any kind, as tools, prompts and messages carry it.
+// One MCP content block of any type.
 import { Badge, Button } from "@mantine/core";
 import { useNavigate } from "react-router";
 import { ErrorBoundary } from "../components/ErrorBoundary";
 import { JsonTree } from "../components/JsonTree";
-import { Media } from "../components/Media";
+import { type ContentSource, Media } from "../components/Media";
 import { RichText } from "../components/RichText";
 import { UntrustedText } from "../components/UntrustedText";
 import { pathTo } from "../state/navigation";
 import { visible } from "../values/hiddenCharacters";
 import { isObject, type JsonObject } from "../values/jsonObject";
 import css from "./Content.module.css";
-import { Remark, wrong } from "./Remark";
+import { InvalidValue, typeMismatch } from "./InvalidValue";
 import { ToolResult, ToolUse } from "./ToolBlocks";
 
-interface Place {
-  callId: string | null;
-  questionId?: string;
-  /** JSON pointer of the block within the result, or within the question's params. */
-  pointer: string;
-}
-
-interface Props extends Place {
+interface Props extends ContentSource {
   block: unknown;
   serverId: string;
 }
@@ -28,15 +21,19 @@ interface Props extends Place {
 const text = (value: unknown): string | undefined =>
   typeof value === "string" ? value : undefined;
 
-/** Any value in a few words. */
-export const brief = (value: unknown): string =>
+/** Any value as one line of text. */
+export const asOneLine = (value: unknown): string =>
   visible(isObject(value) || Array.isArray(value) ? JSON.stringify(value) : String(value));
 
-export function ResourceView({ resource, pointer, ...place }: Place & { resource: unknown }) {
+export function ResourceView({
+  resource,
+  pointer,
+  ...source
+}: ContentSource & { resource: unknown }) {
   if (!isObject(resource))
     return (
-      <Remark
-        text={wrong("The resource", resource, "an object")}
+      <InvalidValue
+        text={typeMismatch("The resource", resource, "an object")}
         value={resource}
         label="Broken resource"
       />
@@ -49,11 +46,11 @@ export function ResourceView({ resource, pointer, ...place }: Place & { resource
       <Media
         data={blob}
         mime={text(mimeType) ?? ""}
-        place={{ ...place, pointer: `${pointer}/blob` }}
+        source={{ ...source, pointer: `${pointer}/blob` }}
       />
     );
   return (
-    <Remark
+    <InvalidValue
       text="This resource has neither a text nor a blob that is a string."
       value={resource}
       label="Broken resource"
@@ -61,13 +58,17 @@ export function ResourceView({ resource, pointer, ...place }: Place & { resource
   );
 }
 
-function Link({ block, serverId }: { block: JsonObject; serverId: string }) {
+function ResourceLink({ block, serverId }: { block: JsonObject; serverId: string }) {
   const navigate = useNavigate();
   const uri = text(block.uri);
   const description = text(block.description);
   if (uri === undefined)
     return (
-      <Remark text={wrong("The uri", block.uri, "a string")} value={block} label="Broken content" />
+      <InvalidValue
+        text={typeMismatch("The uri", block.uri, "a string")}
+        value={block}
+        label="Broken content"
+      />
     );
   return (
     <div className={css.link}>
@@ -91,15 +92,15 @@ function Link({ block, serverId }: { block: JsonObject; serverId: string }) {
   );
 }
 
-/** What a server says of a resource or a content: for whom, how important. */
+/** Annotations of a resource or content block: audience, priority. */
 export function Annotations({ value }: { value: unknown }) {
   if (value === undefined) return null;
-  if (!isObject(value)) return <Badge color="red">annotations: {brief(value)}</Badge>;
+  if (!isObject(value)) return <Badge color="red">annotations: {asOneLine(value)}</Badge>;
   return (
     <span className="row wrap">
       {Object.entries(value).map(([name, one]) => (
         <Badge key={name} color="gray">
-          {visible(name)}: {Array.isArray(one) ? one.map(brief).join(", ") : brief(one)}
+          {visible(name)}: {Array.isArray(one) ? one.map(asOneLine).join(", ") : asOneLine(one)}
         </Badge>
       ))}
     </span>
@@ -110,15 +111,15 @@ function Body({
   block,
   pointer,
   serverId,
-  ...place
-}: Place & { block: JsonObject; serverId: string }) {
+  ...source
+}: ContentSource & { block: JsonObject; serverId: string }) {
   switch (block.type) {
     case "text":
       return typeof block.text === "string" ? (
         <RichText text={block.text} label="Text" />
       ) : (
-        <Remark
-          text={wrong("The text", block.text, "a string")}
+        <InvalidValue
+          text={typeMismatch("The text", block.text, "a string")}
           value={block}
           label="Broken content"
         />
@@ -129,11 +130,11 @@ function Body({
         <Media
           data={block.data}
           mime={text(block.mimeType) ?? ""}
-          place={{ ...place, pointer: `${pointer}/data` }}
+          source={{ ...source, pointer: `${pointer}/data` }}
         />
       ) : (
-        <Remark
-          text={wrong("The data", block.data, "a string in base64")}
+        <InvalidValue
+          text={typeMismatch("The data", block.data, "a string in base64")}
           value={block}
           label="Broken content"
         />
@@ -146,15 +147,15 @@ function Body({
               <UntrustedText>{text(block.resource.uri) ?? "no uri"}</UntrustedText>
             </span>
           )}
-          <ResourceView resource={block.resource} pointer={`${pointer}/resource`} {...place} />
+          <ResourceView resource={block.resource} pointer={`${pointer}/resource`} {...source} />
         </div>
       );
     case "resource_link":
-      return <Link block={block} serverId={serverId} />;
+      return <ResourceLink block={block} serverId={serverId} />;
     case "tool_use":
       return <ToolUse block={block} />;
     case "tool_result":
-      return <ToolResult block={block} pointer={pointer} serverId={serverId} {...place} />;
+      return <ToolResult block={block} pointer={pointer} serverId={serverId} {...source} />;
     default:
       return <JsonTree value={block} label="Content" most={300} />;
   }
@@ -163,8 +164,8 @@ function Body({
 export function Content({ block, ...rest }: Props) {
   if (!isObject(block))
     return (
-      <Remark
-        text={wrong("This content item", block, "an object")}
+      <InvalidValue
+        text={typeMismatch("This content item", block, "an object")}
         value={block}
         label="Broken content"
       />
@@ -175,7 +176,7 @@ export function Content({ block, ...rest }: Props) {
         {(block.type !== "text" || block.annotations !== undefined) && (
           <div className="row wrap">
             <Badge color={typeof block.type === "string" ? "gray" : "red"}>
-              {block.type === undefined ? "no type" : brief(block.type)}
+              {block.type === undefined ? "no type" : asOneLine(block.type)}
             </Badge>
             <Annotations value={block.annotations} />
           </div>

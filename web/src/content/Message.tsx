@@ -1,20 +1,18 @@
-// A message of a conversation: who says it, and its content of every kind.
+// A message of a conversation: role and content blocks.
 import { Badge } from "@mantine/core";
+import type { ContentSource } from "../components/Media";
 import { visible } from "../values/hiddenCharacters";
 import { Content } from "./Content";
 import css from "./Message.module.css";
-import { Some } from "./Some";
+import { ShowMore } from "./ShowMore";
 
-interface Props {
+interface Props extends ContentSource {
   role: unknown;
   content: unknown;
-  callId: string | null;
-  questionId?: string;
-  pointer: string;
   serverId: string;
 }
 
-export function Message({ role, content, pointer, ...place }: Props) {
+export function Message({ role, content, pointer, ...source }: Props) {
   const blocks = (Array.isArray(content) ? content : [content]) as unknown[];
   const isList = Array.isArray(content);
   return (
@@ -23,14 +21,14 @@ export function Message({ role, content, pointer, ...place }: Props) {
         {visible(String(role ?? "no role"))}
       </Badge>
       <div className="stack tight grow">
-        <Some
+        <ShowMore
           items={blocks}
-          draw={(block, index) => (
+          render={(block, index) => (
             <Content
               key={index}
               block={block}
               pointer={isList ? `${pointer}/${index}` : pointer}
-              {...place}
+              {...source}
             />
           )}
         />

@@ -1,10 +1,11 @@
-// What a model wants of a tool, and what the tool said, as messages of a conversation carry it.
+// tool_use and tool_result blocks of sampling messages.
 import { Badge } from "@mantine/core";
 import { JsonTree } from "../components/JsonTree";
+import type { ContentSource } from "../components/Media";
 import { visible } from "../values/hiddenCharacters";
 import type { JsonObject } from "../values/jsonObject";
 import { Content } from "./Content";
-import { Some } from "./Some";
+import { ShowMore } from "./ShowMore";
 import css from "./ToolBlocks.module.css";
 
 const word = (value: unknown): string =>
@@ -24,15 +25,12 @@ export function ToolUse({ block }: { block: object }) {
   );
 }
 
-interface ResultProps {
+interface ResultProps extends ContentSource {
   block: object;
-  callId: string | null;
-  questionId?: string;
-  pointer: string;
   serverId: string;
 }
 
-export function ToolResult({ block, pointer, ...place }: ResultProps) {
+export function ToolResult({ block, pointer, ...source }: ResultProps) {
   const { toolUseId, content, isError, structuredContent } = block as JsonObject;
   const parts = Array.isArray(content) ? content : [content];
   return (
@@ -42,10 +40,10 @@ export function ToolResult({ block, pointer, ...place }: ResultProps) {
         <span className="mono dim">{word(toolUseId)}</span>
         {isError === true && <Badge color="red">Tool error</Badge>}
       </div>
-      <Some
+      <ShowMore
         items={parts}
-        draw={(part, index) => (
-          <Content key={index} block={part} pointer={`${pointer}/content/${index}`} {...place} />
+        render={(part, index) => (
+          <Content key={index} block={part} pointer={`${pointer}/content/${index}`} {...source} />
         )}
       />
       {structuredContent !== undefined && (

@@ -1,4 +1,4 @@
-// Which run is looked at: this one, or one of the recording.
+// Selects the current run or a recorded one.
 import { Select } from "@mantine/core";
 import { useEffect, useRef, useState } from "react";
 import { useLocation, useNavigate, useSearchParams } from "react-router";
@@ -52,7 +52,7 @@ export function RunChooser() {
         load();
       }}
       onDropdownClose={() => {
-        // Who asks for older runs goes on choosing.
+        // Keep the dropdown open after "Older runs…".
         setOpen(isAsking.current);
         isAsking.current = false;
       }}
@@ -61,10 +61,10 @@ export function RunChooser() {
           isAsking.current = true;
           return load(runs.length + AT_ONCE);
         }
-        // A number of an event means another one in another run.
+        // A seq names another event in another run.
         const path = pathname.replace(/\/traffic\/.*$/, "/traffic");
         const kept = new URLSearchParams(next ? { run: next } : {});
-        // What is compared may be of another run.
+        // The compared event may be of another run.
         const base = query.get("compare");
         if (base) kept.set("compare", base);
         void navigate(kept.size ? `${path}?${kept}` : path);

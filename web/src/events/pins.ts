@@ -1,4 +1,4 @@
-// Events that are pinned with a label; mcplens keeps them across restarts.
+// Pinned events with their labels; mcplens keeps them across restarts.
 import { useEffect } from "react";
 import { create } from "zustand";
 import type { EventView, PinView } from "../api/types";
@@ -6,7 +6,7 @@ import { command } from "../state/commands";
 import { useInspector } from "../state/store";
 import { withErrorToast } from "../state/toasts";
 
-export const keyOf = ({ run_id, seq }: Pick<EventView, "run_id" | "seq">): string =>
+export const eventKey = ({ run_id, seq }: Pick<EventView, "run_id" | "seq">): string =>
   `${run_id}/${seq}`;
 
 interface Pins {
@@ -17,28 +17,28 @@ interface Pins {
 
 export const usePins = create<Pins>(() => ({ list: [], labels: new Map() }));
 
-export function take(list: PinView[]): void {
+export function setPins(list: PinView[]): void {
   usePins.setState({
     list,
-    labels: new Map(list.map((pin) => [keyOf(pin.event), pin.label])),
+    labels: new Map(list.map((pin) => [eventKey(pin.event), pin.label])),
   });
 }
 
-/** Ask for the pins when a screen opens, and when the page is linked anew. */
+/** Loads the pins when a screen opens and after a reconnect. */
 export function useLoadedPins(): void {
   const isLinked = useInspector((state) => state.link.state === "open");
   useEffect(() => {
     if (isLinked)
-      void withErrorToast("The pins could not be loaded", command("ListPins", {}).then(take));
+      void withErrorToast("The pins could not be loaded", command("ListPins", {}).then(setPins));
   }, [isLinked]);
 }
 
 export async function pin({ run_id, seq }: EventView, label: string): Promise<void> {
   const done = command("Pin", { run_id, seq, label });
-  await withErrorToast("It was not pinned", done.then(take));
+  await withErrorToast("The event could not be pinned", done.then(setPins));
 }
 
 export async function unpin({ run_id, seq }: EventView): Promise<void> {
   const done = command("Unpin", { run_id, seq });
-  await withErrorToast("The pin was not taken away", done.then(take));
+  await withErrorToast("The pin could not be removed", done.then(setPins));
 }

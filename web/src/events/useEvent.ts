@@ -1,21 +1,21 @@
-// An event by its number: from the rows, kept by a pin, or from the recording.
+// Looks up an event by seq: in the ring, among the pins, or in the recording.
 import type { EventView } from "../api/types";
 import type { EventRing } from "../state/events";
 import { useWholeEvent } from "../state/wholeEvent";
 import { usePins } from "./pins";
 
-interface Sought {
+interface EventLookup {
   event?: EventView;
-  /** Why there is none. */
+  /** Why it was not found. */
   problem?: string;
 }
 
-interface Place {
+interface EventId {
   run_id: string | null;
   seq: number | null;
 }
 
-export function useEvent(ring: EventRing, { run_id, seq }: Place): Sought {
+export function useEvent(ring: EventRing, { run_id, seq }: EventId): EventLookup {
   const pins = usePins((state) => state.list);
   const isIt = (event?: EventView): boolean => event?.seq === seq && event?.run_id === run_id;
   const found = seq === null ? undefined : ring.find(seq);

@@ -1,5 +1,5 @@
-// Arguments as a form or as JSON, switched at any time. The text is the one truth: the form reads
-// it and writes it, so nothing is lost either way, and what is half typed stays as it is.
+// Edits arguments as a form or as JSON. The JSON text is the source of truth: the form reads and
+// writes it, so switching loses nothing.
 import { SegmentedControl } from "@mantine/core";
 import { useEffect, useMemo, useRef, useState } from "react";
 import { CodeEditor } from "../components/CodeEditor";
@@ -7,13 +7,13 @@ import { lazyModule, useModule } from "../components/lazyModule";
 import { ModuleLoading } from "../components/ModuleLoading";
 import { parseJson, pretty } from "../values/json";
 import { Findings } from "./Findings";
-import { FormBoundary } from "./FormBoundary";
-import { type HalfTyped, HalfTypedContext } from "./halfTyped";
+import { FormErrorBoundary } from "./FormErrorBoundary";
+import { type FormPlan, namesWithoutField, planForm } from "./formSchema";
+import { FormValueContext, withValueAt } from "./formValue";
 import { lossyNumber } from "./numbers";
-import { PlacingContext, put } from "./placing";
-import { type Drawing, drawingOf, namesWithoutField } from "./prepare";
-import { hasNoField, isSchema, LACKING, NO_FIELD } from "./schema";
-import { useFocusBad } from "./useFocusBad";
+import { PartialInputContext, type PartialInputs } from "./partialInput";
+import { HAS_UNSUPPORTED, hasUnsupportedProperty, isSchema, UNSUPPORTED_PROPERTY } from "./schema";
+import { useFocusInvalid } from "./useFocusInvalid";
 import type { Finding } from "./validate";
 
 export const formModule = lazyModule(() => import("./SchemaForm"));
@@ -22,8 +22,8 @@ export interface Arguments {
   /** Null until anything was typed or filled in. */
   text: string | null;
   mode: "form" | "json";
-  /** What is typed in fields of the form and is no value yet, by JSON pointer. */
-  half?: HalfTyped;
+  /** Partial input of form fields that is not a valid value yet, by JSON pointer. */
+  partial?: PartialInputs;
 }
 
 export const NO_ARGUMENTS: Arguments = { text: null, mode: "form" };
@@ -36,40 +36,40 @@ interface Props {
   sendsHeaders?: boolean;
   value: Arguments;
   findings: Finding[];
-  /** How often they were refused for what is wrong with them. */
+  /** How often they were refused because they are invalid. */
   refused?: number;
   onChange(value: Arguments): void;
 }
 
 /** Why the form cannot show this text; null if it can. */
-export function hindrance(text: string | null): string | null {
+export function formObstacle(text: string | null): string | null {
   const parsed = parseJson(text ?? "{}");
   if (!parsed.ok || !isSchema(parsed.value)) return "The JSON is not an object yet";
-  if (text?.includes(NO_FIELD) && hasNoField(parsed.value))
-    return `The form would lose ${NO_FIELD}`;
+  if (text?.includes(UNSUPPORTED_PROPERTY) && hasUnsupportedProperty(parsed.value))
+    return `The form would lose ${UNSUPPORTED_PROPERTY}`;
   const number = lossyNumber(text ?? "");
   return number === null ? null : `The form would round the number ${number}`;
 }
 
-function initialText(module: typeof import("./SchemaForm"), drawing: Drawing): string {
-  if (drawing.kind !== "form") return "{}";
+function initialText(module: typeof import("./SchemaForm"), plan: FormPlan): string {
+  if (plan.kind !== "form") return "{}";
   try {
-    return pretty(module.initialValue(drawing.schema));
+    return pretty(module.initialValue(plan.schema));
   } catch {
     return "{}";
   }
 }
 
-/** What a form of this schema begins with, once its code is there. */
-export const filledIn = async (schema: unknown): Promise<string> =>
-  initialText(await formModule.load(), drawingOf(schema));
+/** Initial arguments of a schema, after loading the form module. */
+export const initialArguments = async (schema: unknown): Promise<string> =>
+  initialText(await formModule.load(), planForm(schema));
 
-function useDrawing(schema: unknown, sendsHeaders: boolean): [Drawing, (why: string) => void] {
+function useFormPlan(schema: unknown, sendsHeaders: boolean): [FormPlan, (why: string) => void] {
   const [broken, setBroken] = useState<{ schema: unknown; why: string } | null>(null);
-  const drawing = useMemo(() => drawingOf(schema, sendsHeaders), [schema, sendsHeaders]);
-  const note = `This schema cannot be drawn as a form: ${broken?.why}. Write the arguments as JSON.`;
+  const plan = useMemo(() => planForm(schema, sendsHeaders), [schema, sendsHeaders]);
+  const note = `This schema cannot be shown as a form: ${broken?.why}. Write the arguments as JSON.`;
   return [
-    broken?.schema === schema && broken ? { kind: "json", note } : drawing,
+    broken?.schema === schema && broken ? { kind: "json", note } : plan,
     (why) => setBroken({ schema, why }),
   ];
 }
@@ -77,15 +77,15 @@ function useDrawing(schema: unknown, sendsHeaders: boolean): [Drawing, (why: str
 export function ArgumentsEditor(props: Props) {
   const { title = "Arguments", schema, sendsHeaders = false, value, findings } = props;
   const { refused = 0, onChange } = props;
-  const place = useFocusBad(refused);
+  const place = useFocusInvalid(refused);
   const module = useModule(formModule);
-  const [drawing, setBroken] = useDrawing(schema, sendsHeaders);
-  // The defaults are filled in as soon as the form's code is there, whichever way is shown.
+  const [plan, setBroken] = useFormPlan(schema, sendsHeaders);
+  // Defaults are filled in as soon as the form module is loaded, in either mode.
   useEffect(() => {
-    if (value.text === null && module) onChange({ ...value, text: initialText(module, drawing) });
-  }, [value, module, drawing, onChange]);
-  const isJson = value.mode === "json" || drawing.kind === "json";
-  const isComing = drawing.kind === "form" && !isJson && (!module || value.text === null);
+    if (value.text === null && module) onChange({ ...value, text: initialText(module, plan) });
+  }, [value, module, plan, onChange]);
+  const isJson = value.mode === "json" || plan.kind === "json";
+  const isComing = plan.kind === "form" && !isJson && (!module || value.text === null);
   return (
     <div className="stack" data-form ref={place}>
       <div className="row wrap">
@@ -100,9 +100,9 @@ export function ArgumentsEditor(props: Props) {
           onChange={(mode) => onChange({ ...value, mode: mode === "json" ? "json" : "form" })}
         />
       </div>
-      {drawing.kind === "json" && value.mode === "form" && (
+      {plan.kind === "json" && value.mode === "form" && (
         <p className="dim" role="status">
-          {drawing.note}
+          {plan.note}
         </p>
       )}
       <div className="stack" data-fields={isComing ? "coming" : "there"}>
@@ -114,9 +114,9 @@ export function ArgumentsEditor(props: Props) {
             onChange={(text) => onChange({ ...value, text })}
           />
         ) : (
-          <FormBoundary key={props.name} onError={setBroken}>
-            <FormOf {...props} drawing={drawing} />
-          </FormBoundary>
+          <FormErrorBoundary key={props.name} onError={setBroken}>
+            <ArgumentsForm {...props} plan={plan} />
+          </FormErrorBoundary>
         )}
       </div>
       <Findings findings={findings} />
@@ -124,26 +124,26 @@ export function ArgumentsEditor(props: Props) {
   );
 }
 
-function Unseen({ names }: { names: string[] }) {
+function ExtraArguments({ names }: { names: string[] }) {
   if (names.length === 0) return null;
   return (
     <p className="dim" role="status">
-      Sent as well, though the form has no field for it: {names.join(", ")}. See JSON.
+      Also sent, although the form has no field for it: {names.join(", ")}. See JSON.
     </p>
   );
 }
 
-function FormOf({ name, value, findings, onChange, drawing }: Props & { drawing: Drawing }) {
+function ArgumentsForm({ name, value, findings, onChange, plan }: Props & { plan: FormPlan }) {
   const module = useModule(formModule);
-  const problem = useMemo(() => hindrance(value.text), [value.text]);
+  const problem = useMemo(() => formObstacle(value.text), [value.text]);
   const data = useMemo(
     () => (problem ? undefined : (JSON.parse(value.text ?? "{}") as unknown)),
     [problem, value.text],
   );
-  // One key stroke may change a value and what is half typed, each by itself.
+  // One key stroke may change the value and the partial input separately.
   const latest = useRef(value);
   latest.current = value;
-  // Fields remember how their value came about; one from outside is drawn anew.
+  // Fields hold internal state; a value from outside remounts the form.
   const written = useRef({ text: value.text, version: 0 });
   if (written.current.text !== value.text)
     written.current = { text: value.text, version: written.current.version + 1 };
@@ -153,18 +153,18 @@ function FormOf({ name, value, findings, onChange, drawing }: Props & { drawing:
     onChange(latest.current);
   };
   const keep = (pointer: string, text: string | null): void => {
-    const { [pointer]: before, ...half } = latest.current.half ?? {};
-    if (text !== null) change({ half: { ...half, [pointer]: text } });
-    else if (before !== undefined) change({ half });
+    const { [pointer]: before, ...partial } = latest.current.partial ?? {};
+    if (text !== null) change({ partial: { ...partial, [pointer]: text } });
+    else if (before !== undefined) change({ partial });
   };
   if (problem)
     return (
       <p className="dim" role="status">
-        {problem}, so the form cannot show it. It is kept: switch back to JSON to go on.
+        {problem}, so the form cannot show it. Nothing is lost: switch back to JSON.
       </p>
     );
-  const unseen = <Unseen names={namesWithoutField(drawing, data)} />;
-  if (drawing.kind !== "form")
+  const unseen = <ExtraArguments names={namesWithoutField(plan, data)} />;
+  if (plan.kind !== "form")
     return (
       <>
         <p className="dim">Nothing to fill in.</p>
@@ -172,30 +172,30 @@ function FormOf({ name, value, findings, onChange, drawing }: Props & { drawing:
       </>
     );
   if (!module || value.text === null) return <ModuleLoading loader={formModule} what="the form" />;
-  const placing = {
+  const formValue = {
     value: data,
-    put: (path: readonly (string | number)[], next: unknown) =>
-      change({ text: pretty(put(data, path, next)) }),
+    set: (path: readonly (string | number)[], next: unknown) =>
+      change({ text: pretty(withValueAt(data, path, next)) }),
   };
   return (
-    <HalfTypedContext value={{ half: value.half ?? {}, keep }}>
-      <PlacingContext value={placing}>
+    <PartialInputContext value={{ inputs: value.partial ?? {}, keep }}>
+      <FormValueContext value={formValue}>
         <module.SchemaForm
           key={written.current.version}
           name={name.replace(/\W/g, "_")}
-          schema={drawing.schema}
+          schema={plan.schema}
           value={data}
           findings={findings}
           onChange={(next) => change({ text: pretty(next ?? {}) })}
         />
-      </PlacingContext>
-      {drawing.schema[LACKING] === true && (
+      </FormValueContext>
+      {plan.schema[HAS_UNSUPPORTED] === true && (
         <p className="dim" role="status">
-          The property <span className="mono">{NO_FIELD}</span> cannot be a field of a form: send it
-          as JSON.
+          The property <span className="mono">{UNSUPPORTED_PROPERTY}</span> cannot be a field of a
+          form: send it as JSON.
         </p>
       )}
       {unseen}
-    </HalfTypedContext>
+    </PartialInputContext>
   );
 }

@@ -1,13 +1,28 @@
-// A text of bytes as base64: typed or pasted, or taken from a file.
+// Field for base64 data: typed, pasted, or read from a file.
 import { Button, FileButton, TextInput } from "@mantine/core";
 import type { WidgetProps } from "@rjsf/utils";
 import { useRef, useState } from "react";
 import { errorMessage, formatBytes, truncate } from "../values/format";
-import { base64Of, bytesIn, MOST_FILE_BYTES } from "./file";
 import css from "./SchemaForm.module.css";
-import { about, emptiedTo, TextField } from "./widgets";
+import { controlProps, TextField, valueWhenEmptied } from "./widgets";
 
-// A longer text is shown by its beginning: a field that holds megabytes is slow.
+/** Larger files make the page slow, since the arguments are one text. */
+export const MOST_FILE_BYTES = 10_000_000;
+
+const base64Of = (file: Blob): Promise<string> =>
+  new Promise((resolve, reject) => {
+    const reader = new FileReader();
+    // Removes the prefix of a data URL: data:image/png;base64,
+    reader.onload = () => resolve(String(reader.result).replace(/^[^,]*,?/, ""));
+    reader.onerror = () => reject(reader.error);
+    reader.readAsDataURL(file);
+  });
+
+/** How many bytes a base64 text stands for. */
+export const bytesIn = (text: string): number =>
+  Math.floor((text.replace(/=+$/, "").length * 3) / 4);
+
+// Longer texts are truncated: an input with megabytes is slow.
 const MOST_TYPED = 20_000;
 
 function disabledReason(file: File): string | null {
@@ -17,11 +32,11 @@ function disabledReason(file: File): string | null {
 
 export function FileField(props: WidgetProps) {
   const { schema, value, onChange, label, disabled, readonly } = props;
-  // Of the value that came of it: what is typed afterwards is not that file.
+  // Tied to the value of the file: later typing is not that file.
   const [told, tell] = useState<{ of: unknown; words: string } | null>(null);
   const reset = useRef<() => void>(null);
   const take = async (file: File): Promise<void> => {
-    // Or the same file could not be chosen again.
+    // So that the same file can be chosen again.
     reset.current?.();
     const problem = disabledReason(file);
     if (problem) return tell({ of: value, words: problem });
@@ -37,7 +52,7 @@ export function FileField(props: WidgetProps) {
   return (
     <div>
       {isLong ? (
-        <TextInput {...about(props)} readOnly value={truncate(value, 200)} />
+        <TextInput {...controlProps(props)} readOnly value={truncate(value, 200)} />
       ) : (
         <TextField {...props} />
       )}
@@ -56,7 +71,11 @@ export function FileField(props: WidgetProps) {
             )}
           </FileButton>
           {isLong && (
-            <Button size="compact-xs" variant="default" onClick={() => onChange(emptiedTo(schema))}>
+            <Button
+              size="compact-xs"
+              variant="default"
+              onClick={() => onChange(valueWhenEmptied(schema))}
+            >
               Remove
             </Button>
           )}

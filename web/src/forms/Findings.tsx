@@ -1,4 +1,4 @@
-// All that is wrong with the arguments, wherever it is: not everything has a field to stand at.
+// All validation findings: some have no field to be shown at.
 import { TruncatedList } from "../components/TruncatedList";
 import css from "./SchemaForm.module.css";
 import { type Finding, placeOf } from "./validate";
@@ -14,7 +14,7 @@ export function Findings({ findings }: { findings: Finding[] }) {
   return (
     <div data-findings>
       <TruncatedList
-        label="What breaks the schema"
+        label="Schema violations"
         className={css.findings}
         lines={findings.map(lineOf)}
       />

@@ -5,9 +5,9 @@ import { useState } from "react";
 import { CodeEditor } from "../components/CodeEditor";
 import { visible } from "../values/hiddenCharacters";
 import { parseJson, pretty } from "../values/json";
-import { described } from "./Described";
-import { useHalfTyped } from "./halfTyped";
+import { describeField } from "./FieldDescription";
 import { lossyNumber } from "./numbers";
+import { usePartialInput } from "./partialInput";
 import css from "./SchemaForm.module.css";
 
 /** What is wrong with the value and with anything inside it. */
@@ -21,28 +21,28 @@ function errorsIn(errors: ErrorSchema | undefined, place = ""): string[] {
 
 function problemOf(text: string): string | null {
   if (text.trim() === "") return null;
-  if (!parseJson(text).ok) return "This is not JSON yet; it is left out.";
+  if (!parseJson(text).ok) return "This is not JSON yet; it is not sent.";
   const number = lossyNumber(text);
   return number === null
     ? null
-    : `The form would round ${number}. It is left out: switch to JSON to send it.`;
+    : `The form would round ${number}. It is not sent: switch to JSON to send it.`;
 }
 
 export function JsonField(props: FieldProps) {
   const { schema, formData, onChange, name, required, fieldPathId, rawErrors, errorSchema } = props;
-  const [half, keepHalf] = useHalfTyped(fieldPathId.path, formData);
+  const [partial, keepPartial] = usePartialInput(fieldPathId.path, formData);
   const [typed, setTyped] = useState("");
   const parsed = parseJson(typed);
   const given = formData === undefined ? "" : pretty(formData);
   // As it was typed, unless it was changed from outside.
   const isSame = parsed.ok && pretty(parsed.value) === given;
-  const text = half ?? (isSame ? typed : given);
+  const text = partial ?? (isSame ? typed : given);
   const label = schema.title ?? props.title ?? name;
   const problem = problemOf(text) ?? [...(rawErrors ?? []), ...errorsIn(errorSchema)].join("\n");
   return (
     <Input.Wrapper
       label={`${visible(label)} (JSON)`}
-      description={described(schema)}
+      description={describeField(schema)}
       required={required ?? false}
       error={problem || undefined}
       size="xs"
@@ -55,12 +55,12 @@ export function JsonField(props: FieldProps) {
         hint="Any JSON"
         onChange={(next) => {
           setTyped(next);
-          const isHalf = problemOf(next) !== null;
-          // An emptied item of a list is null, which must not be written into the empty editor.
+          const isPartial = problemOf(next) !== null;
+          // An emptied list item is null, which must not be shown in the empty editor.
           const isEmptyItem = next.trim() === "" && typeof fieldPathId.path.at(-1) === "number";
-          keepHalf(isHalf || isEmptyItem ? next : null);
+          keepPartial(isPartial || isEmptyItem ? next : null);
           const value = parseJson(next);
-          onChange(value.ok && !isHalf ? value.value : undefined, [...fieldPathId.path]);
+          onChange(value.ok && !isPartial ? value.value : undefined, [...fieldPathId.path]);
         }}
       />
     </Input.Wrapper>

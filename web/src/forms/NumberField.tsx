@@ -1,28 +1,28 @@
-// A number as text, so that what is typed stays as it is typed. The arrow keys step.
+// Number input as text, so that it stays as typed. The arrow keys step.
 import { TextInput } from "@mantine/core";
 import type { FieldProps } from "@rjsf/utils";
 import { useState } from "react";
-import { useHalfTyped } from "./halfTyped";
+import { EmptyValueField } from "./EmptyValueSelect";
 import { readNumber } from "./numbers";
-import { Emptied } from "./SentAs";
-import { EMPTIED } from "./schema";
-import { about } from "./widgets";
+import { usePartialInput } from "./partialInput";
+import { VALUE_WHEN_EMPTIED } from "./schema";
+import { controlProps } from "./widgets";
 
 export function NumberField(props: FieldProps) {
   const { schema, formData, onChange, name, required, fieldPathId, rawErrors } = props;
   const { disabled = false, readonly = false } = props;
-  const [half, keepHalf] = useHalfTyped(fieldPathId.path, formData);
+  const [partial, keepPartial] = usePartialInput(fieldPathId.path, formData);
   const [typed, setTyped] = useState("");
   const isSame = typed !== "" && typeof formData === "number" && Number(typed) === formData;
   const given = formData == null ? "" : isSame ? typed : JSON.stringify(formData);
-  const text = half ?? given;
-  const read = half === null ? null : readNumber(half);
+  const text = partial ?? given;
+  const read = partial === null ? null : readNumber(partial);
   const problem = read && "problem" in read ? [read.problem] : rawErrors;
   const take = (next: string): void => {
     setTyped(next);
     const found = next.trim() === "" ? null : readNumber(next);
-    keepHalf(found && "problem" in found ? next : null);
-    const emptied: unknown = (schema as Record<string, unknown>)[EMPTIED];
+    keepPartial(found && "problem" in found ? next : null);
+    const emptied: unknown = (schema as Record<string, unknown>)[VALUE_WHEN_EMPTIED];
     onChange(found && "value" in found ? found.value : found ? undefined : emptied, [
       ...fieldPathId.path,
     ]);
@@ -34,14 +34,14 @@ export function NumberField(props: FieldProps) {
   };
   const size = typeof schema.multipleOf === "number" ? schema.multipleOf : 1;
   return (
-    <Emptied
+    <EmptyValueField
       {...{ id: fieldPathId.$id, schema, value: formData as unknown, required }}
       isOff={disabled || readonly}
-      isFilled={half !== null}
+      isFilled={partial !== null}
       onChange={(value) => onChange(value, [...fieldPathId.path])}
     >
       <TextInput
-        {...about({
+        {...controlProps({
           ...{ id: fieldPathId.$id, schema, required, disabled, readonly, options: {} },
           label: props.title ?? schema.title ?? name,
           rawErrors: problem ?? [],
@@ -56,6 +56,6 @@ export function NumberField(props: FieldProps) {
           step(event.key === "ArrowUp" ? size : -size);
         }}
       />
-    </Emptied>
+    </EmptyValueField>
   );
 }

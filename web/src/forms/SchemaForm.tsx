@@ -1,20 +1,20 @@
 // A form from a prepared schema. Loaded when the first form is shown.
 import { withTheme } from "@rjsf/core";
-// Not the theme as a whole, which brings its date pickers along.
+// Only the templates: the whole theme includes date pickers.
 import { generateTemplates } from "@rjsf/mantine/lib/templates/index.js";
 import type { RJSFSchema, UiSchema, WidgetProps } from "@rjsf/utils";
 import { useMemo } from "react";
-import { Branches } from "./Branches";
 import { DEFAULTS } from "./defaults";
 import { FileField } from "./FileField";
+import { withoutDefaults } from "./formSchema";
 import { JsonField } from "./JsonField";
 import { NumberField } from "./NumberField";
-import { withoutDefaults } from "./prepare";
+import { errorSchemaOf, validator } from "./rjsfValidator";
 import css from "./SchemaForm.module.css";
 import { BYTES, JSON_FIELD, type Schema } from "./schema";
 import { templates } from "./templates";
+import { UnionField } from "./UnionField";
 import type { Finding } from "./validate";
-import { errorSchemaOf, validator } from "./validator";
 import { TextField, widgets } from "./widgets";
 
 export { initialValue } from "./defaults";
@@ -27,8 +27,8 @@ const Form = withTheme<unknown>({
   widgets,
   fields: {
     NumberField,
-    AnyOfField: Branches,
-    OneOfField: Branches,
+    AnyOfField: UnionField,
+    OneOfField: UnionField,
     FallbackField: JsonField,
     [JSON_FIELD]: JsonField,
   },
@@ -36,7 +36,7 @@ const Form = withTheme<unknown>({
 const LOOK: UiSchema = { "ui:submitButtonOptions": { norender: true } };
 
 interface SchemaFormProps {
-  /** As prepare() gives it. */
+  /** From toFormSchema(). */
   schema: Schema;
   /** Tells two forms on one page apart. */
   name: string;

@@ -2,7 +2,7 @@
 import { screen } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { describe, expect, it, vi } from "vitest";
-import { box, field, one, paste, pick, show, toForm, toJson, type } from "./testing";
+import { box, field, one, paste, pick, renderForm, toForm, toJson, type } from "./testing";
 
 vi.mock("../components/CodeEditor");
 // Keys are typed one by one, and the first test waits for the form's code.
@@ -15,7 +15,7 @@ const TITLED = [
 
 describe("text", () => {
   it("is sent as typed, and left out when emptied", async () => {
-    const page = await show(one({ type: "string", description: "What it is" }));
+    const page = await renderForm(one({ type: "string", description: "What it is" }));
     expect(screen.getByText("What it is")).toBeTruthy();
     await type("Rome");
     expect(page.sent()).toEqual({ it: "Rome" });
@@ -23,7 +23,7 @@ describe("text", () => {
     expect(page.sent()).toEqual({});
   });
   it("begins with its default, which stays away once it is emptied", async () => {
-    const page = await show(one({ type: "string", default: "already" }));
+    const page = await renderForm(one({ type: "string", default: "already" }));
     expect(page.sent()).toEqual({ it: "already" });
     await userEvent.clear(field());
     expect(page.sent()).toEqual({});
@@ -37,17 +37,17 @@ describe("text", () => {
     // No control of its own: it may be text of any length.
     ["markdown", "textarea", "a\nb"],
   ])("of format %s has its own kind of input", async (format, kind, text) => {
-    const page = await show(one({ type: "string", format, description: "About" }), {
+    const page = await renderForm(one({ type: "string", format, description: "About" }), {
       isTried: true,
     });
     expect(field()).toHaveProperty("type", kind);
     expect(screen.getByText("About")).toBeTruthy();
     await paste(field(), text);
     expect(page.sent()).toEqual({ it: text });
-    expect(screen.queryByLabelText("What breaks the schema")).toBeNull();
+    expect(screen.queryByLabelText("Schema violations")).toBeNull();
   });
   it("keeps its line breaks, and takes more", async () => {
-    const page = await show(one({ type: "string" }), {
+    const page = await renderForm(one({ type: "string" }), {
       start: { text: '{"it": "select 1\\nfrom a"}', mode: "form" },
     });
     expect(field()).toHaveProperty("value", "select 1\nfrom a");
@@ -55,28 +55,28 @@ describe("text", () => {
     expect(page.sent()).toEqual({ it: "select 1\nfrom a\nwhere b" });
   });
   it("of a format keeps the line breaks that it should not have", async () => {
-    const page = await show(one({ type: "string", format: "email" }), {
+    const page = await renderForm(one({ type: "string", format: "email" }), {
       start: { text: '{"it": "a@example.com\\n"}', mode: "form" },
     });
     await type("x");
     expect(page.sent()).toEqual({ it: "a@example.com\nx" });
   });
   it("is filled in from an example", async () => {
-    const page = await show(one({ type: "string", examples: ["a\nb", 4, "", "c", "c"] }));
+    const page = await renderForm(one({ type: "string", examples: ["a\nb", 4, "", "c", "c"] }));
     await userEvent.click(screen.getByRole("button", { name: "Use as it: c" }));
     expect(page.sent()).toEqual({ it: "c" });
     await userEvent.click(screen.getByRole("button", { name: /Use as it: a\s+b/ }));
     expect(page.sent()).toEqual({ it: "a\nb" });
   });
   it("too short or too long is told at the field and in the list", async () => {
-    await show(one({ type: "string", minLength: 2, maxLength: 3 }), { isTried: true });
+    await renderForm(one({ type: "string", minLength: 2, maxLength: 3 }), { isTried: true });
     await type("a");
     expect(screen.getAllByText(/too short/)).toHaveLength(2);
     await type("bcd");
     expect(screen.getAllByText(/too long/)).toHaveLength(2);
   });
   it("keeps a date that no picker can show", async () => {
-    const page = await show(one({ type: "string", format: "date", default: "tomorrow" }));
+    const page = await renderForm(one({ type: "string", format: "date", default: "tomorrow" }));
     expect(field()).toHaveProperty("type", "text");
     expect(field()).toHaveProperty("value", "tomorrow");
     expect(page.sent()).toEqual({ it: "tomorrow" });
@@ -89,24 +89,26 @@ describe("numbers", () => {
     ["number", "-2.50", -2.5],
     ["number", "1e3", 1000],
   ])("of type %s take %s", async (kind, text, value) => {
-    const page = await show(one({ type: kind }));
+    const page = await renderForm(one({ type: kind }));
     await type(text);
     expect(page.sent()).toEqual({ it: value });
     expect(field()).toHaveProperty("value", text);
   });
   it("out of their limits are told, and can be sent all the same", async () => {
-    const page = await show(one({ type: "integer", minimum: 1, maximum: 10 }), { isTried: true });
+    const page = await renderForm(one({ type: "integer", minimum: 1, maximum: 10 }), {
+      isTried: true,
+    });
     await type("11");
     expect(page.sent()).toEqual({ it: 11 });
-    expect(screen.getByLabelText("What breaks the schema").textContent).toContain("11");
+    expect(screen.getByLabelText("Schema violations").textContent).toContain("11");
   });
   it("step by the arrow keys", async () => {
-    const page = await show(one({ type: "number", multipleOf: 0.1, default: 0.2 }));
+    const page = await renderForm(one({ type: "number", multipleOf: 0.1, default: 0.2 }));
     await userEvent.type(field(), "{ArrowUp}");
     expect(page.sent()).toEqual({ it: 0.3 });
   });
   it("that are none yet are left out, said so, and kept over the switch to JSON", async () => {
-    const page = await show(one({ type: "integer" }));
+    const page = await renderForm(one({ type: "integer" }));
     await type("12-");
     expect(page.sent()).toEqual({});
     expect(screen.getByText(/not a number yet/)).toBeTruthy();
@@ -115,11 +117,11 @@ describe("numbers", () => {
     expect(field()).toHaveProperty("value", "12-");
   });
   it("that are none yet count as a finding as long as the form is what is sent", async () => {
-    await show(one({ type: "integer" }, true), { isTried: true });
+    await renderForm(one({ type: "integer" }, true), { isTried: true });
     await type("12a");
     const findings = (): string | null | undefined =>
-      screen.queryByLabelText("What breaks the schema")?.textContent;
-    expect(findings()).toBe("it: “12a” is no value that the form can send. It is left out.");
+      screen.queryByLabelText("Schema violations")?.textContent;
+    expect(findings()).toBe("it: “12a” is not a value that the form can send. It is not sent.");
     await toJson();
     expect(findings()).toBe("it: This is required.");
     await toForm();
@@ -127,13 +129,13 @@ describe("numbers", () => {
     expect(findings()).toBeUndefined();
   });
   it("of too many digits are not rounded in silence", async () => {
-    const page = await show(one({ type: "integer" }));
+    const page = await renderForm(one({ type: "integer" }));
     await type("12345678901234567890");
     expect(page.sent()).toEqual({});
     expect(screen.getByText(/would round/)).toBeTruthy();
   });
   it("in JSON keep every digit, and the form does not touch them", async () => {
-    const page = await show(one({ type: "integer" }));
+    const page = await renderForm(one({ type: "integer" }));
     await toJson();
     await paste(field("Arguments as JSON"), '{"it": 12345678901234567890}');
     expect(page.text()).toBe('{"it": 12345678901234567890}');
@@ -145,14 +147,14 @@ describe("numbers", () => {
 
 describe("a checkbox", () => {
   it("that is required sends false from the start", async () => {
-    const page = await show(one({ type: "boolean", description: "Sure?" }, true));
+    const page = await renderForm(one({ type: "boolean", description: "Sure?" }, true));
     expect(screen.getByText("Sure?")).toBeTruthy();
     expect(page.sent()).toEqual({ it: false });
     await userEvent.click(screen.getByRole("checkbox"));
     expect(page.sent()).toEqual({ it: true });
   });
   it("that is not required sends nothing until it is used", async () => {
-    const page = await show(one({ type: "boolean" }));
+    const page = await renderForm(one({ type: "boolean" }));
     expect(page.sent()).toEqual({});
     await userEvent.click(screen.getByRole("checkbox"));
     await userEvent.click(screen.getByRole("checkbox"));
@@ -183,7 +185,7 @@ describe("choices", () => {
     ],
     ["true, false and null", { type: ["boolean", "null"] }, "false", false],
   ])("of %s", async (_, schema, label, value) => {
-    const page = await show(one({ ...schema, description: "Which one" }));
+    const page = await renderForm(one({ ...schema, description: "Which one" }));
     expect(page.sent()).toEqual({});
     expect(screen.getByText("Which one")).toBeTruthy();
     await pick(label);
@@ -194,19 +196,19 @@ describe("choices", () => {
     ["anyOf with titles", { anyOf: TITLED }, "Large (100+ items)"],
     ["oneOf with titles", { type: "string", oneOf: TITLED }, "Large (100+ items)"],
   ])("of several by %s", async (_, items, label) => {
-    const page = await show(one({ type: "array", items, description: "Which ones" }));
+    const page = await renderForm(one({ type: "array", items, description: "Which ones" }));
     expect(screen.getByText("Which ones")).toBeTruthy();
     await pick(label);
     expect(page.sent()).toEqual({ it: ["l"] });
   });
   it("show a value that is none of them", async () => {
-    const page = await show(one({ type: "string", enum: ["a"], default: "z" }));
+    const page = await renderForm(one({ type: "string", enum: ["a"], default: "z" }));
     expect(box()).toHaveProperty("value", '"z" (not a choice)');
     expect(page.sent()).toEqual({ it: "z" });
   });
   it("of thousands are found by typing", async () => {
     const many = Array.from({ length: 5000 }, (_, at) => `n${at}`);
-    const page = await show(one({ type: "string", enum: many }));
+    const page = await renderForm(one({ type: "string", enum: many }));
     await userEvent.click(box());
     await userEvent.paste("n4321");
     await userEvent.click(await screen.findByRole("option", { name: "n4321", hidden: true }));
@@ -219,17 +221,17 @@ describe("null", () => {
     ["text", { type: ["string", "null"] }, "x", "x"],
     ["number", { anyOf: [{ type: "integer" }, { type: "null" }] }, "5", 5],
   ])("is what a required empty %s sends", async (_, schema, text, value) => {
-    const page = await show(one(schema, true), { isTried: true });
+    const page = await renderForm(one(schema, true), { isTried: true });
     expect(page.sent()).toEqual({ it: null });
     await type(text);
     expect(page.sent()).toEqual({ it: value });
     await userEvent.clear(field());
     expect(page.sent()).toEqual({ it: null });
-    expect(screen.queryByLabelText("What breaks the schema")).toBeNull();
+    expect(screen.queryByLabelText("Schema violations")).toBeNull();
   });
   it("is a choice for a required object", async () => {
     const schema = { ...one({ type: "string" }), type: ["object", "null"] };
-    const page = await show({ type: "object", properties: { o: schema }, required: ["o"] });
+    const page = await renderForm({ type: "object", properties: { o: schema }, required: ["o"] });
     await pick("null", /^o\b/);
     expect(page.sent()).toEqual({ o: null });
     await pick("object", /^o\b/);
@@ -237,18 +239,20 @@ describe("null", () => {
     expect(page.sent()).toEqual({ o: { it: "x" } });
   });
   it("is left out where the field is not required, unless it is the default", async () => {
-    const page = await show(one({ type: ["string", "null"] }));
+    const page = await renderForm(one({ type: ["string", "null"] }));
     expect(page.sent()).toEqual({});
     page.unmount();
     sessionStorage.clear();
-    const other = await show(one({ type: ["string", "null"], default: null }));
+    const other = await renderForm(one({ type: ["string", "null"], default: null }));
     expect(other.sent()).toEqual({ it: null });
   });
 });
 
 describe("lists and objects", () => {
   it("grow, shrink and are put in another order", async () => {
-    const page = await show(one({ type: "array", items: { type: "string" }, default: ["a"] }));
+    const page = await renderForm(
+      one({ type: "array", items: { type: "string" }, default: ["a"] }),
+    );
     await userEvent.click(screen.getByRole("button", { name: "Add an item" }));
     expect(page.sent()).toEqual({ it: ["a", ""] });
     // What was added has the focus.
@@ -261,13 +265,13 @@ describe("lists and objects", () => {
   });
   it("take what is typed into what was added, however deep it is", async () => {
     const people = { type: "object", properties: { name: { type: "string" } } };
-    const page = await show(one({ type: "array", items: people }));
+    const page = await renderForm(one({ type: "array", items: people }));
     await userEvent.click(screen.getByRole("button", { name: "Add an item" }));
     await userEvent.keyboard("3m");
     expect(page.sent()).toEqual({ it: [{ name: "3m" }] });
     page.unmount();
     sessionStorage.clear();
-    await show(one({ type: "object", additionalProperties: { type: "string" } }));
+    await renderForm(one({ type: "object", additionalProperties: { type: "string" } }));
     await userEvent.click(screen.getByRole("button", { name: "Add a key" }));
     expect(document.activeElement?.tagName).toMatch(/INPUT|TEXTAREA/);
   });
@@ -276,9 +280,9 @@ describe("lists and objects", () => {
     const object = { type: "object", additionalProperties: { type: "string" }, minProperties: 1 };
     const start = { text: '{"list": [], "object": {}}', mode: "form" } as const;
     const schema = { type: "object", properties: { list, object }, minProperties: 3 };
-    await show(schema, { start, isTried: true });
-    const about = screen.getByLabelText("What breaks the schema").textContent;
-    for (const place of ["list:", "object:", "All of it:"]) expect(about).toContain(place);
+    await renderForm(schema, { start, isTried: true });
+    const about = screen.getByLabelText("Schema violations").textContent;
+    for (const place of ["list:", "object:", "The whole value:"]) expect(about).toContain(place);
     // Once at its place, once in the list.
     expect(screen.getAllByText(/too few/)).toHaveLength(2);
     expect(screen.getAllByText(/does not have at least 1/)).toHaveLength(2);
@@ -286,7 +290,7 @@ describe("lists and objects", () => {
   });
   it("stand in one another, by reference as well", async () => {
     const $defs = { city: { ...one({ type: "string" }), description: "Where" } };
-    const page = await show({
+    const page = await renderForm({
       $defs,
       type: "object",
       properties: { at: { $ref: "#/$defs/city" } },
@@ -296,12 +300,14 @@ describe("lists and objects", () => {
     expect(page.sent()).toEqual({ at: { it: "Bern" } });
   });
   it("take keys of their own", async () => {
-    const page = await show(one({ type: "object", additionalProperties: { type: "string" } }));
+    const page = await renderForm(
+      one({ type: "object", additionalProperties: { type: "string" } }),
+    );
     await userEvent.click(screen.getByRole("button", { name: "Add a key" }));
     expect(page.sent()).toEqual({ it: { newKey: "" } });
   });
   it("show fields that others bring with them", async () => {
-    const page = await show({
+    const page = await renderForm({
       $defs: { more: { properties: { why: { type: "string" } } } },
       type: "object",
       properties: { it: { type: "string" } },
@@ -316,7 +322,7 @@ describe("lists and objects", () => {
 
 describe("a JSON field", () => {
   it("takes anything, and keeps what is half typed over the switch and a reload", async () => {
-    const page = await show(one({ description: "Anything" }));
+    const page = await renderForm(one({ description: "Anything" }));
     expect(screen.getByText("Anything")).toBeTruthy();
     await paste(field("it as JSON"), '{"a": [1, 2]}');
     expect(page.sent()).toEqual({ it: { a: [1, 2] } });
@@ -327,11 +333,11 @@ describe("a JSON field", () => {
     await toForm();
     expect(field("it as JSON")).toHaveProperty("value", '{"a": [1, ');
     page.unmount();
-    await show(one({ description: "Anything" }));
+    await renderForm(one({ description: "Anything" }));
     expect(field("it as JSON")).toHaveProperty("value", '{"a": [1, ');
   });
   it("can be emptied in a list", async () => {
-    const page = await show(one({ type: "array", items: { type: ["string", "integer"] } }));
+    const page = await renderForm(one({ type: "array", items: { type: ["string", "integer"] } }));
     await userEvent.click(screen.getByRole("button", { name: "Add an item" }));
     const editor = field("it-1 as JSON");
     expect(document.activeElement).toBe(editor);
@@ -342,14 +348,14 @@ describe("a JSON field", () => {
   });
   it("tells what is wrong inside it", async () => {
     const tuple = { type: "array", prefixItems: [{ type: "string" }] };
-    await show(one(tuple), { start: { text: '{"it": [1]}', mode: "form" }, isTried: true });
+    await renderForm(one(tuple), { start: { text: '{"it": [1]}', mode: "form" }, isTried: true });
     expect(screen.getByText(/^0: The value type/)).toBeTruthy();
   });
 });
 
 describe("JSON for all of it", () => {
   it("begins with the defaults", async () => {
-    const page = await show(one({ type: "integer", default: 3 }), {
+    const page = await renderForm(one({ type: "integer", default: 3 }), {
       start: { text: null, mode: "json" },
     });
     expect(page.sent()).toEqual({ it: 3 });
@@ -361,20 +367,20 @@ describe("JSON for all of it", () => {
       properties: { "a/b": { type: "array", items: { type: "string" } } },
       required: ["100%"],
     };
-    await show(schema, { start, isTried: true });
-    const about = screen.getByLabelText("What breaks the schema").textContent;
+    await renderForm(schema, { start, isTried: true });
+    const about = screen.getByLabelText("Schema violations").textContent;
     expect(about).toContain('"a/b"[0]: ');
     expect(about).toContain('"100%": This is required.');
   });
   it("names what it holds and the form does not show", async () => {
-    await show(one({ type: "string" }), {
+    await renderForm(one({ type: "string" }), {
       start: { text: '{"it": "x", "more": 1}', mode: "form" },
     });
     expect(screen.getByText(/no field for it: more/)).toBeTruthy();
   });
   it("is pointed to where any arguments are taken", async () => {
-    const page = await show({ type: "object" });
-    expect(screen.getByText(/Any arguments are taken here/)).toBeTruthy();
+    const page = await renderForm({ type: "object" });
+    expect(screen.getByText(/Any arguments are accepted/)).toBeTruthy();
     await paste(field("Arguments as JSON"), '{"x": 1}');
     expect(page.sent()).toEqual({ x: 1 });
   });

@@ -1,15 +1,15 @@
-// What a form starts with.
+// Initial value of a form.
 import { getDefaultFormState, type RJSFSchema } from "@rjsf/utils";
+import { validator } from "./rjsfValidator";
 import { isSchema, type Schema } from "./schema";
-import { validator } from "./validator";
 
-// Keeps defaults and constants, picks no option by itself and fills no list with empty items.
+// Keeps defaults and constants, but preselects no option and adds no empty list items.
 export const DEFAULTS = {
   constAsDefaults: "skipOneOf",
   arrayMinItems: { populate: "never" },
 } as const;
 
-/** With the defaults that are null, which the library leaves out where an object may be. */
+/** Adds null defaults, which the library omits where an object is allowed. */
 function withNulls({ properties }: Schema, value: unknown): unknown {
   if (!isSchema(properties) || !isSchema(value)) return value;
   const next = { ...value };

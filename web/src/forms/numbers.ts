@@ -17,13 +17,13 @@ function isLossy(literal: string): boolean {
   return mantissa.replace(/\D/g, "").replace(/^0+|0+$/g, "").length > 17;
 }
 
-export type Typed = { value: number } | { problem: string };
+export type TypedNumber = { value: number } | { problem: string };
 
-export function readNumber(text: string): Typed {
+export function readNumber(text: string): TypedNumber {
   const trimmed = text.trim();
-  if (!NUMBER.test(trimmed)) return { problem: "This is not a number yet; it is left out." };
+  if (!NUMBER.test(trimmed)) return { problem: "This is not a number yet; it is not sent." };
   if (isLossy(trimmed.replace(/^\+/, "")))
-    return { problem: "The form would round this number. It is left out: type it as JSON." };
+    return { problem: "The form would round this number. It is not sent: type it as JSON." };
   return { value: Number(trimmed) };
 }
 

@@ -1,31 +1,33 @@
-// The words that the other files here use about JSON Schemas, and the marks that prepare() leaves.
+// Types and checks for JSON Schemas, and the marks that toFormSchema() adds.
 
 export type Schema = { [key: string]: unknown };
 
-/** Sub-schemas with this $id are drawn as a JSON field. */
+/** Sub-schemas with this $id become a JSON field. */
 export const JSON_FIELD = "mcplens-json-field";
 /** Null is allowed here as well. */
 export const NULLABLE = "mcplens-nullable";
-/** What an emptied field sends; without this mark it is left out. */
-export const EMPTIED = "mcplens-emptied";
-/** An item of a list, or of an object of free keys: it is there, so it cannot be left out. */
-export const PLACED = "mcplens-placed";
-/** What the schema as it was sent says of the value, in one line. */
-export const FACTS = "mcplens-facts";
-/** Bytes as base64, which a file can be the source of. */
+/** The value of an emptied field; without this mark it is omitted. */
+export const VALUE_WHEN_EMPTIED = "mcplens-emptied";
+/** An item of a list or of an object with free keys, which cannot be omitted. */
+export const LIST_ITEM = "mcplens-placed";
+/** One-line summary of the original schema. */
+export const SUMMARY = "mcplens-facts";
+/** Base64 data, which can be read from a file. */
 export const BYTES = "mcplens-bytes";
-/** Drawn as a list of choices; its type says nothing about their values. */
+/** A list of choices; its type says nothing about their values. */
 export const CHOICES = "mcplens-choices";
 
-/** A property that no form can have: to set it in an object sets the prototype instead. */
-export const NO_FIELD = "__proto__";
+/** A property that no form supports: assigning it sets the prototype. */
+export const UNSUPPORTED_PROPERTY = "__proto__";
 /** The schema as a whole describes such a property. */
-export const LACKING = "mcplens-lacking";
+export const HAS_UNSUPPORTED = "mcplens-lacking";
 
 /** Whether a value has such a property, at any depth. */
-export function hasNoField(value: unknown): boolean {
+export function hasUnsupportedProperty(value: unknown): boolean {
   if (typeof value !== "object" || value === null) return false;
-  return Object.hasOwn(value, NO_FIELD) || Object.values(value).some(hasNoField);
+  return (
+    Object.hasOwn(value, UNSUPPORTED_PROPERTY) || Object.values(value).some(hasUnsupportedProperty)
+  );
 }
 
 export const isSchema = (value: unknown): value is Schema =>
@@ -37,11 +39,11 @@ export const isChoices = (value: unknown): value is Schema[] =>
 export const isNull = (value: unknown): boolean =>
   isSchema(value) && (value.type === "null" || ("const" in value && value.const === null));
 
-const MARKS = [LACKING, NULLABLE, EMPTIED, PLACED, FACTS, BYTES, CHOICES];
+const MARKS = [HAS_UNSUPPORTED, NULLABLE, VALUE_WHEN_EMPTIED, LIST_ITEM, SUMMARY, BYTES, CHOICES];
 
-/** Without the marks of prepare(), which are no schema. */
-export function unmarked(schema: unknown): unknown {
-  if (Array.isArray(schema)) return schema.map(unmarked);
+/** Without the marks of toFormSchema(), which are not part of the schema. */
+export function withoutMarks(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(withoutMarks);
   if (!isSchema(schema)) return schema;
   const entries = Object.entries(schema).filter(
     ([key, value]) =>
@@ -49,5 +51,5 @@ export function unmarked(schema: unknown): unknown {
       !(key === "type" && schema[CHOICES]) &&
       !MARKS.includes(key),
   );
-  return Object.fromEntries(entries.map(([key, value]) => [key, unmarked(value)]));
+  return Object.fromEntries(entries.map(([key, value]) => [key, withoutMarks(value)]));
 }

@@ -1,5 +1,4 @@
-// How lists and objects are drawn: in a frame with their name, each item with its number, and
-// buttons that say what they do.
+// Form library templates for lists and objects: fieldsets with numbered items and labelled buttons.
 import { ActionIcon, Button, Input } from "@mantine/core";
 import {
   type ArrayFieldItemTemplateProps,
@@ -14,16 +13,16 @@ import {
 import type { ReactNode } from "react";
 import { type IconName, Icon as Sign } from "../components/Icon";
 import { visible } from "../values/hiddenCharacters";
-import { described } from "./Described";
-import { isMultipleChoice } from "./drawing";
-import { useAt } from "./placing";
+import { EmptyValueSelect } from "./EmptyValueSelect";
+import { describeField } from "./FieldDescription";
+import { useValueAt } from "./formValue";
 import css from "./SchemaForm.module.css";
-import { SentAs } from "./SentAs";
 import type { Schema } from "./schema";
-import { useFocusNew } from "./useFocusNew";
+import { isMultipleChoice } from "./schemaRewrites";
+import { useFocusAdded } from "./useFocusAdded";
 
 function Add({ id, label, onClick, isOff }: AddProps) {
-  const { place, begin } = useFocusNew();
+  const { place, begin } = useFocusAdded();
   return (
     <div ref={place}>
       <Button
@@ -83,13 +82,18 @@ function Frame({ id, title, required, description, children }: FrameProps) {
 
 function List(props: ArrayFieldTemplateProps) {
   const { items, canAdd, onAddClick, fieldPathId, title, required, schema } = props;
-  const [value, put] = useAt(fieldPathId.path);
+  const [value, put] = useValueAt(fieldPathId.path);
   return (
-    <Frame id={fieldPathId.$id} title={title} required={required} description={described(schema)}>
+    <Frame
+      id={fieldPathId.$id}
+      title={title}
+      required={required}
+      description={describeField(schema)}
+    >
       {items.length === 0 && (
         <div className={css.none}>
           <span className="dim">No items.</span>
-          <SentAs
+          <EmptyValueSelect
             {...{ id: fieldPathId.$id, schema, value, required }}
             isOff={props.disabled || props.readonly}
             onChange={put}
@@ -128,7 +132,7 @@ interface IconProps {
   name: IconName;
   label: string;
   isOff: boolean | undefined;
-  /** Keeps its place, so that the others do not move. */
+  /** Keeps its space, so that the other buttons do not move. */
   isHidden?: boolean;
   onClick: IconButtonProps["onClick"];
 }
@@ -181,7 +185,7 @@ function ListItem({
 
 function Fields(props: ObjectFieldTemplateProps) {
   const { properties, schema, uiSchema, formData, fieldPathId, title, required } = props;
-  const [value, put] = useAt(fieldPathId.path);
+  const [value, put] = useValueAt(fieldPathId.path);
   const fields = (
     <div className={css.fields}>
       {properties.filter((one) => !one.hidden).map((one) => one.content)}
@@ -200,9 +204,14 @@ function Fields(props: ObjectFieldTemplateProps) {
   if (fieldPathId.path.length === 0 || isItem || !title)
     return <div id={fieldPathId.$id}>{fields}</div>;
   return (
-    <Frame id={fieldPathId.$id} title={title} required={required} description={described(schema)}>
+    <Frame
+      id={fieldPathId.$id}
+      title={title}
+      required={required}
+      description={describeField(schema)}
+    >
       {fields}
-      <SentAs
+      <EmptyValueSelect
         {...{ id: fieldPathId.$id, schema, value, required }}
         isOff={props.disabled || props.readonly}
         onChange={put}

@@ -1,4 +1,4 @@
-// A form on a page of its own, for tests, and how a person uses it.
+// Renders a form for tests, with helpers to use it.
 import { MantineProvider } from "@mantine/core";
 import { act, render, screen } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
@@ -7,11 +7,11 @@ import { useDraft } from "../state/browserStorage";
 import { type Arguments, ArgumentsEditor, formModule, NO_ARGUMENTS } from "./ArgumentsEditor";
 import { useFindings } from "./useFindings";
 
-export interface Shown {
+export interface RenderedForm {
   text(): string;
   /** The arguments as they would be sent. */
   sent(): unknown;
-  /** Other arguments from outside, as a saved example gives them. */
+  /** Set other arguments from outside, like a saved example. */
   put(text: string): void;
   unmount(): void;
 }
@@ -21,7 +21,7 @@ interface Options {
   start?: Arguments;
 }
 
-export async function show(schema: unknown, options: Options = {}): Promise<Shown> {
+export async function renderForm(schema: unknown, options: Options = {}): Promise<RenderedForm> {
   await formModule.load();
   let latest: Arguments = NO_ARGUMENTS;
   let put: (value: Arguments) => void = () => undefined;

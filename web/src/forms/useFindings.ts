@@ -1,13 +1,13 @@
-// What is wrong with arguments as they would be sent now.
+// Validation findings about the arguments as they would be sent.
 import { useMemo } from "react";
 import { type Parsed, parseJson } from "../values/json";
-import { type Arguments, hindrance } from "./ArgumentsEditor";
-import { halfFindings } from "./halfTyped";
+import { type Arguments, formObstacle } from "./ArgumentsEditor";
+import { partialInputFindings } from "./partialInput";
 import { type Finding, validate } from "./validate";
 
 export function useFindings(
   schema: unknown,
-  { text, mode, half }: Arguments,
+  { text, mode, partial }: Arguments,
 ): { parsed: Parsed; findings: Finding[] } {
   const parsed = useMemo(() => parseJson(text ?? "{}"), [text]);
   const broken = useMemo(
@@ -15,10 +15,10 @@ export function useFindings(
     [parsed, schema],
   );
   const findings = useMemo(() => {
-    const isForm = half && mode === "form" && parsed.ok && hindrance(text) === null;
-    const unsent = isForm ? halfFindings(half, parsed.value) : [];
+    const isForm = partial && mode === "form" && parsed.ok && formObstacle(text) === null;
+    const unsent = isForm ? partialInputFindings(partial, parsed.value) : [];
     const isTold = ({ pointer }: Finding): boolean => unsent.some((one) => one.pointer === pointer);
     return [...broken.filter((one) => !isTold(one)), ...unsent];
-  }, [broken, parsed, half, mode, text]);
+  }, [broken, parsed, partial, mode, text]);
   return { parsed, findings };
 }

@@ -24,7 +24,7 @@ describe("validate", () => {
     expect(placeOf({ pointer: "/people/0/first name", message: "" })).toBe(
       'people[0]."first name"',
     );
-    expect(placeOf({ pointer: "", message: "" })).toBe("All of it");
+    expect(placeOf({ pointer: "", message: "" })).toBe("The whole value");
   });
   it("tells the innermost fault only", () => {
     const [finding, ...more] = validate(schema, { name: "x", age: -1 });

@@ -1,8 +1,8 @@
-// What is wrong with a value by a JSON Schema, without eval, which the page's CSP forbids.
-// The backend is the authority; this gives the messages while somebody types.
+// Validates a value against a JSON Schema, without eval, which the CSP forbids. The backend is the
+// authority; this gives messages while typing.
 import { type Schema as CfSchema, type SchemaDraft, Validator } from "@cfworker/json-schema";
-import { isEndless } from "./endless";
 import { isSchema } from "./schema";
+import { isTooCostlyToValidate } from "./validationCost";
 
 export interface Finding {
   /** JSON pointer of the value. */
@@ -10,7 +10,7 @@ export interface Finding {
   message: string;
 }
 
-// Errors of these only say that something below them is wrong.
+// Their errors only say that a nested value is invalid.
 const OUTER = new Set([
   "properties",
   "patternProperties",
@@ -63,8 +63,8 @@ function sentence(keyword: string, error: string): string {
 }
 
 export function validate(schema: unknown, value: unknown): Finding[] {
-  // The backend says what is wrong when it is sent.
-  if (isEndless(schema)) return [];
+  // The backend validates it when it is sent.
+  if (isTooCostlyToValidate(schema)) return [];
   let errors: ReturnType<Validator["validate"]>["errors"];
   try {
     ({ errors } = new Validator(cloned(schema), draftOf(schema), false).validate(value));
@@ -90,19 +90,19 @@ export function validate(schema: unknown, value: unknown): Finding[] {
   return [...unique.values()];
 }
 
-/** The names on the way to a value. */
+/** The segments of a JSON pointer. */
 export const partsOf = (pointer: string): string[] =>
   pointer
     .split("/")
     .slice(1)
     .map((part) => part.replaceAll("~1", "/").replaceAll("~0", "~"));
 
-/** Where a finding is, in words: `people[0].name`. */
+/** Path of a finding as text: `people[0].name`. */
 export function placeOf({ pointer }: Finding): string {
   const place = partsOf(pointer).reduce((before, part) => {
     if (/^\d+$/.test(part)) return `${before}[${part}]`;
     const name = /^[\w-]+$/.test(part) ? part : JSON.stringify(part);
     return before ? `${before}.${name}` : name;
   }, "");
-  return place || "All of it";
+  return place || "The whole value";
 }

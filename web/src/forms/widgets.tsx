@@ -1,15 +1,15 @@
-// The controls of a form, each with its name, its description above it and what is wrong with it.
+// Form controls, each with label, description and error.
 import { Button, Checkbox, Input, MultiSelect, Select, Textarea, TextInput } from "@mantine/core";
 import { SchemaExamples } from "@rjsf/core";
 import { deepEquals, examplesId, type WidgetProps } from "@rjsf/utils";
 import type { ChangeEvent, ReactNode } from "react";
 import { truncate } from "../values/format";
 import { visible } from "../values/hiddenCharacters";
-import { described } from "./Described";
-import { PICKERS, type Picker } from "./moments";
+import { PICKERS, type Picker } from "./dateTimePickers";
+import { EmptyValueField } from "./EmptyValueSelect";
+import { describeField } from "./FieldDescription";
 import css from "./SchemaForm.module.css";
-import { Emptied } from "./SentAs";
-import { EMPTIED, isSchema } from "./schema";
+import { isSchema, VALUE_WHEN_EMPTIED } from "./schema";
 
 // More choices than this are found by typing; a browser is slow to lay out thousands.
 const MOST_CHOICES = 100;
@@ -18,19 +18,27 @@ const MOST_EXAMPLES = 5;
 // A field grows to this many lines, then it scrolls, as .text says too.
 const MOST_LINES = 12;
 
-type About = Pick<
+type ControlInfo = Pick<
   WidgetProps,
   "id" | "label" | "schema" | "required" | "disabled" | "readonly" | "rawErrors" | "options"
 >;
 
-/** What every control says about itself. */
-export function about({ id, label, schema, required, disabled, readonly, rawErrors }: About) {
+/** Common props of all controls. */
+export function controlProps({
+  id,
+  label,
+  schema,
+  required,
+  disabled,
+  readonly,
+  rawErrors,
+}: ControlInfo) {
   return {
     id,
     label: visible(label),
-    // A name without letters to show is a name all the same.
+    // An empty name still needs a label.
     "aria-label": label ? undefined : "Field without a name",
-    description: described(schema),
+    description: describeField(schema),
     required: required ?? false,
     disabled: disabled ?? false,
     readOnly: readonly ?? false,
@@ -38,8 +46,8 @@ export function about({ id, label, schema, required, disabled, readonly, rawErro
   };
 }
 
-/** What a control says about its value, for the choice of what it sends while it is empty. */
-const emptied = (props: WidgetProps) => ({
+/** Props of the empty-value select. */
+const emptyValueProps = (props: WidgetProps) => ({
   id: props.id,
   schema: props.schema,
   value: props.value as unknown,
@@ -49,53 +57,54 @@ const emptied = (props: WidgetProps) => ({
   onChange: props.onChange,
 });
 
-export const emptiedTo = (schema: object): unknown => (schema as Record<string, unknown>)[EMPTIED];
+export const valueWhenEmptied = (schema: object): unknown =>
+  (schema as Record<string, unknown>)[VALUE_WHEN_EMPTIED];
 
 const shownText = (value: unknown): string => {
   if (value === undefined || value === null) return "";
   return typeof value === "string" ? value : JSON.stringify(value);
 };
 
-/** Text of any kind: of several lines, or of one where its format says so. */
+/** Text input: multi-line, or single-line if its format says so. */
 export function TextField(props: WidgetProps) {
   const { id, type, schema, value, onChange, onBlur, onFocus, placeholder } = props;
   const text = shownText(value);
   const shared = {
-    ...about(props),
+    ...controlProps(props),
     placeholder: placeholder ?? "",
     value: text,
     autoComplete: "off",
     onChange: (event: ChangeEvent<HTMLInputElement | HTMLTextAreaElement>) =>
-      onChange(event.currentTarget.value || emptiedTo(schema)),
+      onChange(event.currentTarget.value || valueWhenEmptied(schema)),
     onBlur: () => onBlur(id, value),
     onFocus: () => onFocus(id, value),
   };
-  // A field of one line drops the line breaks of what it is given.
+  // A single-line input would drop line breaks.
   if (schema.format === undefined || text.includes("\n"))
     return (
-      <Emptied {...emptied(props)}>
+      <EmptyValueField {...emptyValueProps(props)}>
         <Textarea
           {...shared}
           rows={Math.min(text.split("\n").length, MOST_LINES)}
           classNames={{ input: css.text }}
         />
         <Examples {...props} />
-      </Emptied>
+      </EmptyValueField>
     );
   const hasExamples = Array.isArray(schema.examples);
   return (
-    <Emptied {...emptied(props)}>
+    <EmptyValueField {...emptyValueProps(props)}>
       <TextInput
         {...shared}
         type={type ?? "text"}
         list={hasExamples ? examplesId(id) : undefined}
       />
       {hasExamples && <SchemaExamples id={id} schema={schema} />}
-    </Emptied>
+    </EmptyValueField>
   );
 }
 
-/** Examples to choose from: browsers offer them by themselves only for text of one line. */
+/** Example buttons: browsers offer a datalist only for single-line inputs. */
 function Examples({ schema, label, disabled, readonly, onChange }: WidgetProps) {
   const texts = (Array.isArray(schema.examples) ? schema.examples : [])
     .filter((one) => typeof one === "string" && one !== "")
@@ -120,33 +129,33 @@ function Examples({ schema, label, disabled, readonly, onChange }: WidgetProps) 
   );
 }
 
-/** The browser's own picker; text for what it cannot show, such as another zone. */
-function Moment({ picker, ...props }: WidgetProps & { picker: Picker }) {
+/** The browser's picker; a text field for values it cannot show, such as another time zone. */
+function DateTimeField({ picker, ...props }: WidgetProps & { picker: Picker }) {
   const { schema, value, onChange } = props;
   const text = shownText(value);
   const shown = text === "" ? "" : picker.shown(text);
   if (shown === null) return <TextField {...props} placeholder={picker.example} />;
   const sent = text && picker.type !== "date" ? `Sent as ${text}` : "";
   return (
-    <Emptied {...emptied(props)}>
+    <EmptyValueField {...emptyValueProps(props)}>
       <TextInput
-        {...about(props)}
+        {...controlProps(props)}
         type={picker.type}
         step={picker.type === "date" ? undefined : 1}
-        description={described(schema, sent)}
+        description={describeField(schema, sent)}
         value={shown}
         onChange={(event) => {
           const next = event.currentTarget.value;
-          onChange(next ? picker.picked(next) : emptiedTo(schema));
+          onChange(next ? picker.picked(next) : valueWhenEmptied(schema));
         }}
       />
-    </Emptied>
+    </EmptyValueField>
   );
 }
 
 function CheckboxWidget(props: WidgetProps) {
   const { value, onChange } = props;
-  const { description, required, label, readOnly, ...rest } = about(props);
+  const { description, required, label, readOnly, ...rest } = controlProps(props);
   const name: ReactNode = (
     <span id={`${props.id}-label`}>
       {label}
@@ -154,9 +163,9 @@ function CheckboxWidget(props: WidgetProps) {
     </span>
   );
   return (
-    <Emptied {...emptied(props)}>
+    <EmptyValueField {...emptyValueProps(props)}>
       {description && (
-        <Input.Description id={`${props.id}-about`} size="xs" mb={4}>
+        <Input.Description id={`${props.id}-controlProps`} size="xs" mb={4}>
           {description}
         </Input.Description>
       )}
@@ -165,10 +174,10 @@ function CheckboxWidget(props: WidgetProps) {
         label={name}
         disabled={rest.disabled || readOnly}
         checked={value === true}
-        aria-describedby={description ? `${props.id}-about` : undefined}
+        aria-describedby={description ? `${props.id}-controlProps` : undefined}
         onChange={(event) => onChange(event.currentTarget.checked)}
       />
-    </Emptied>
+    </EmptyValueField>
   );
 }
 
@@ -177,11 +186,11 @@ interface Choice {
   label: string;
 }
 
-/** The choices of a schema; a value that is none of them is shown, since it is what is sent. */
+/** The choices of a schema, plus the current value if it is not one of them. */
 function choicesOf({ schema, options, multiple, value }: WidgetProps): Choice[] {
-  const described = multiple && isSchema(schema.items) ? schema.items : schema;
-  const names = (described as { enumNames?: unknown }).enumNames;
-  const isPlain = Array.isArray((described as { enum?: unknown }).enum);
+  const describeField = multiple && isSchema(schema.items) ? schema.items : schema;
+  const names = (describeField as { enumNames?: unknown }).enumNames;
+  const isPlain = Array.isArray((describeField as { enum?: unknown }).enum);
   const choices = (options.enumOptions ?? []).map((option, index) => ({
     value: option.value as unknown,
     label: isPlain ? nameOf(option.value, names, index) : option.label,
@@ -210,7 +219,7 @@ function SelectWidget(props: WidgetProps) {
   const choiceAt = (key: string): unknown => choices[Number(key)]?.value;
   const isLong = choices.length > MOST_CHOICES;
   const shared = {
-    ...about(props),
+    ...controlProps(props),
     data: choices.map(({ label }, index) => ({ value: String(index), label: visible(label) })),
     limit: MOST_CHOICES,
     searchable: true,
@@ -220,30 +229,32 @@ function SelectWidget(props: WidgetProps) {
   };
   if (multiple)
     return (
-      <Emptied {...emptied(props)}>
+      <EmptyValueField {...emptyValueProps(props)}>
         <MultiSelect
           {...shared}
           value={Array.isArray(value) ? value.map(keyOf) : []}
           onChange={(keys) => onChange(keys.map(choiceAt))}
         />
-      </Emptied>
+      </EmptyValueField>
     );
   const key = value === undefined ? "-1" : keyOf(value);
   return (
-    <Emptied {...emptied(props)} isFilled={key !== "-1"}>
+    <EmptyValueField {...emptyValueProps(props)} isFilled={key !== "-1"}>
       <Select
         {...shared}
         value={key === "-1" ? null : key}
-        onChange={(next) => onChange(next === null ? emptiedTo(schema) : choiceAt(next))}
+        onChange={(next) => onChange(next === null ? valueWhenEmptied(schema) : choiceAt(next))}
       />
-    </Emptied>
+    </EmptyValueField>
   );
 }
 
 export const widgets = {
   CheckboxWidget,
   SelectWidget,
-  DateWidget: (props: WidgetProps) => <Moment {...props} picker={PICKERS.date} />,
-  TimeWidget: (props: WidgetProps) => <Moment {...props} picker={PICKERS.time} />,
-  DateTimeWidget: (props: WidgetProps) => <Moment {...props} picker={PICKERS["date-time"]} />,
+  DateWidget: (props: WidgetProps) => <DateTimeField {...props} picker={PICKERS.date} />,
+  TimeWidget: (props: WidgetProps) => <DateTimeField {...props} picker={PICKERS.time} />,
+  DateTimeWidget: (props: WidgetProps) => (
+    <DateTimeField {...props} picker={PICKERS["date-time"]} />
+  ),
 };

@@ -7,26 +7,26 @@ import { useFindings } from "../forms/useFindings";
 import { command } from "../state/commands";
 import { visible } from "../values/hiddenCharacters";
 import { fieldsOf } from "../values/jsonObject";
-import { Answers, Refusals } from "./Answers";
-import { formOddity } from "./asked";
-import { useAnswerDraft } from "./drafts";
-import { WholeRequest } from "./Params";
+import { AnswerBar, RefuseButtons } from "./AnswerBar";
+import { useAnswerDraft } from "./answerDrafts";
+import { ElicitationMessage } from "./ElicitationMessage";
 import type { AnswerProps } from "./QuestionPanel";
-import { Said } from "./Said";
+import { formProblem } from "./questionParams";
+import { WholeRequest } from "./RequestParams";
 
 const AS_JSON: Arguments = { text: "{}", mode: "json" };
 
 export function ElicitationForm({ question, send, edited, note }: AnswerProps) {
   const { question_id, server_id, server_name, params } = question;
   const { requestedSchema } = fieldsOf(params);
-  const failure = useMemo(() => formOddity(params), [params]);
+  const failure = useMemo(() => formProblem(params), [params]);
   const first = failure ? AS_JSON : NO_ARGUMENTS;
   const [draft, setDraft] = useAnswerDraft(question, first, edited);
   const [isTried, setTried] = useState(false);
   const [refused, setRefused] = useState(0);
   const { parsed, findings } = useFindings(requestedSchema, draft);
   const text = draft.text ?? "{}";
-  // Without a text the defaults are still to be filled in.
+  // Without a text the defaults are not filled in yet.
   const isReady = parsed.ok && draft.text !== null;
   const submit = (isForced: boolean): void => {
     setTried(true);
@@ -46,7 +46,7 @@ export function ElicitationForm({ question, send, edited, note }: AnswerProps) {
     send((force) => command("AnswerElicitation", { question_id, action, force }));
   return (
     <div className="stack">
-      <Said message={fieldsOf(params).message} />
+      <ElicitationMessage message={fieldsOf(params).message} />
       {failure && (
         <Callout>{failure} Answer as JSON. The whole request shows what was asked.</Callout>
       )}
@@ -65,13 +65,13 @@ export function ElicitationForm({ question, send, edited, note }: AnswerProps) {
         Server “{visible(server_name || server_id)}” asks for this data. Do not enter passwords or
         keys.
       </Callout>
-      <Answers note={note}>
+      <AnswerBar note={note}>
         {isTried && findings.length > 0 && (
           <Button variant="default" onClick={() => submit(true)}>
             Send anyway
           </Button>
         )}
-        <Tooltip label="The profile auto answers">
+        <Tooltip label="Let the profile auto answer">
           <Button
             variant="subtle"
             onClick={() =>
@@ -83,11 +83,11 @@ export function ElicitationForm({ question, send, edited, note }: AnswerProps) {
             Auto-respond (auto)
           </Button>
         </Tooltip>
-        <Refusals onChoose={answer} />
+        <RefuseButtons onChoose={answer} />
         <Button data-answer disabled={!isReady} onClick={() => submit(false)}>
           Submit
         </Button>
-      </Answers>
+      </AnswerBar>
     </div>
   );
 }

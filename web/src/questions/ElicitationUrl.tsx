@@ -1,17 +1,17 @@
-// A server asks a person to do something at a URL. The address is shown and judged, never opened
-// by itself.
+// URL elicitation: a server asks the user to open a URL. It is shown with warnings, never opened
+// automatically.
 import { Button, Loader } from "@mantine/core";
 import { Callout } from "../components/Callout";
 import { copyText } from "../components/clipboard";
 import { command } from "../state/commands";
 import { visible } from "../values/hiddenCharacters";
 import { fieldsOf } from "../values/jsonObject";
-import { Answers, Refusals } from "./Answers";
-import { shown } from "./asked";
-import { useAnswerDraft } from "./drafts";
-import { WholeRequest } from "./Params";
+import { AnswerBar, RefuseButtons } from "./AnswerBar";
+import { useAnswerDraft } from "./answerDrafts";
+import { ElicitationMessage } from "./ElicitationMessage";
 import type { AnswerProps } from "./QuestionPanel";
-import { Said } from "./Said";
+import { asText } from "./questionParams";
+import { WholeRequest } from "./RequestParams";
 import { inspectUrl } from "./urlWarnings";
 
 export function ElicitationUrl({ question, send, edited, note }: AnswerProps) {
@@ -21,7 +21,7 @@ export function ElicitationUrl({ question, send, edited, note }: AnswerProps) {
   const isText = typeof params.url === "string";
   const url = link?.url || (isText ? String(params.url) : "");
   const own = inspectUrl(url);
-  // Two judges: what either of them finds odd is told.
+  // Warnings of the page and of the backend are both shown.
   const warnings = [...new Set([...own.warnings, ...(link?.warnings ?? [])])];
   const isOpenable = own.isOpenable && (link?.is_openable ?? true);
   const [isOpened, setOpened] = useAnswerDraft(question, false, edited);
@@ -33,7 +33,7 @@ export function ElicitationUrl({ question, send, edited, note }: AnswerProps) {
   };
   return (
     <div className="stack">
-      <Said message={params.message} />
+      <ElicitationMessage message={params.message} />
       {url && <pre className="block">{visible(url)}</pre>}
       <WholeRequest question={question} isOdd={!url} />
       <div className="row" style={{ justifyContent: "flex-end" }}>
@@ -46,13 +46,11 @@ export function ElicitationUrl({ question, send, edited, note }: AnswerProps) {
       </div>
       <div className="row" role="status">
         {isOpened && <Loader size={14} />}
-        <span>
-          {isOpened ? "Waiting for completion. Say when you are done." : "Not opened yet."}
-        </span>
+        <span>{isOpened ? "Opened. Waiting for completion." : "Not opened yet."}</span>
       </div>
       {params.elicitationId !== undefined && (
         <span className="dim">
-          Elicitation ID: <span className="mono">{visible(shown(params.elicitationId))}</span>
+          Elicitation ID: <span className="mono">{visible(asText(params.elicitationId))}</span>
         </span>
       )}
       <Callout>
@@ -62,18 +60,18 @@ export function ElicitationUrl({ question, send, edited, note }: AnswerProps) {
             the domain.
           </>
         ) : (
-          `Do not open what server “${asker}” asks for.`
+          `Do not open this address from server “${asker}”.`
         )}
         {warnings.map((warning) => (
           <div key={warning}>{warning}</div>
         ))}
       </Callout>
-      <Answers note={note}>
-        <Refusals onChoose={answer} />
+      <AnswerBar note={note}>
+        <RefuseButtons onChoose={answer} />
         <Button data-answer onClick={() => answer("accept")}>
           Accept
         </Button>
-      </Answers>
+      </AnswerBar>
     </div>
   );
 }

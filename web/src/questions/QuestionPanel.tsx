@@ -1,4 +1,4 @@
-// A question of a server, with all that it asks and the ways to answer.
+// Panel of a question from a server, with its content and the ways to answer.
 import { Badge, Button, Loader } from "@mantine/core";
 import { type KeyboardEvent, memo, type ReactNode, useCallback, useRef, useState } from "react";
 import type { ErrorView, QuestionView } from "../api/types";
@@ -8,36 +8,36 @@ import { useNow } from "../components/useNow";
 import { command } from "../state/commands";
 import { errorViewOf } from "../state/toasts";
 import { formatDuration } from "../values/format";
-import { Answers, uncover } from "./Answers";
+import { AnswerBar, scrollClearOfAnswerBar } from "./AnswerBar";
 import { ElicitationForm } from "./ElicitationForm";
 import { ElicitationUrl } from "./ElicitationUrl";
-import { Params } from "./Params";
 import css from "./QuestionPanel.module.css";
+import { RequestParams } from "./RequestParams";
 import { Sampling } from "./Sampling";
 
 export interface AnswerProps {
   question: QuestionView;
-  /** Send an answer; what goes wrong is shown by the panel. */
+  /** Send an answer; the panel shows errors. */
   send(work: Work): void;
-  /** The answer was changed: what was said of the former one no longer counts. */
+  /** The answer was edited: errors about the previous one are cleared. */
   edited(): void;
-  /** Why the last answer was not sent; it stands above the buttons. */
+  /** Why the last answer was not sent; shown above the buttons. */
   note: ReactNode;
 }
 
 type Work = (force: boolean) => Promise<unknown>;
 
-interface Failed {
+interface FailedAnswer {
   error: ErrorView;
-  /** The answer, if it may be sent as it is all the same. */
+  /** The answer, if it may be sent anyway. */
   work: Work | null;
 }
 
-/** Whether the answer was refused for what is in it, and not for another reason. */
-const isJudged = (error: ErrorView): boolean =>
+/** Whether the answer was refused because of its content. */
+const isRefusedAnswer = (error: ErrorView): boolean =>
   error.code === "INVALID_ANSWER" && Array.isArray(error.details.findings);
 
-/** Ctrl-Enter answers; the screen behind must not take it as a call to run again. */
+/** Ctrl-Enter answers; the screen behind must not run its call. */
 function answerByKey(event: KeyboardEvent<HTMLElement>): void {
   if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
   event.preventDefault();
@@ -54,19 +54,19 @@ function Countdown({ deadline }: { deadline: number }) {
   );
 }
 
-const isAtUrl = (question: QuestionView): boolean =>
+const isUrlMode = (question: QuestionView): boolean =>
   question.mode === "url" || question.link !== null;
 
 function Body(props: AnswerProps) {
   const { question, send, note } = props;
   if (question.method === "sampling/createMessage") return <Sampling {...props} />;
   if (question.method === "elicitation/create") {
-    return isAtUrl(question) ? <ElicitationUrl {...props} /> : <ElicitationForm {...props} />;
+    return isUrlMode(question) ? <ElicitationUrl {...props} /> : <ElicitationForm {...props} />;
   }
   return (
     <div className="stack">
-      <Params question={question} label="Parameters" />
-      <Answers note={note}>
+      <RequestParams question={question} label="Parameters" />
+      <AnswerBar note={note}>
         <Button
           variant="default"
           onClick={() =>
@@ -75,24 +75,24 @@ function Body(props: AnswerProps) {
         >
           Reject
         </Button>
-      </Answers>
+      </AnswerBar>
     </div>
   );
 }
 
 const kindOf = (question: QuestionView): string => {
   if (question.method !== "elicitation/create") return question.method;
-  return `${question.method} (${isAtUrl(question) ? "URL" : "form"})`;
+  return `${question.method} (${isUrlMode(question) ? "URL" : "form"})`;
 };
 
-/** Ids come again after a restart; the moment tells two questions apart. */
+/** Ids repeat after a restart; the time tells two questions apart. */
 export const QuestionPanel = memo(({ question }: { question: QuestionView }) => (
   <Panel key={`${question.question_id} ${question.opened}`} question={question} />
 ));
 QuestionPanel.displayName = "QuestionPanel";
 
 function Panel({ question }: { question: QuestionView }) {
-  const [failed, setFailed] = useState<Failed | null>(null);
+  const [failed, setFailed] = useState<FailedAnswer | null>(null);
   const edits = useRef(0);
   const edited = useCallback(() => {
     edits.current += 1;
@@ -104,7 +104,7 @@ function Panel({ question }: { question: QuestionView }) {
     work(force).catch((thrown: unknown) => {
       const error = errorViewOf(thrown);
       const isAsItWas = edits.current === before;
-      setFailed({ error, work: isJudged(error) && isAsItWas ? work : null });
+      setFailed({ error, work: isRefusedAnswer(error) && isAsItWas ? work : null });
     });
   };
   const again = failed?.work;
@@ -128,7 +128,7 @@ function Panel({ question }: { question: QuestionView }) {
       id={question.question_id}
       aria-label={`Question: ${question.method}`}
       onKeyDown={answerByKey}
-      onFocus={uncover}
+      onFocus={scrollClearOfAnswerBar}
     >
       <header className={css.head}>
         <span className="mono">{kindOf(question)}</span>

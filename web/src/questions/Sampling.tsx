@@ -1,15 +1,15 @@
-// A server asks for a model's answer: the whole request, and a person or a profile who answers.
+// A sampling request: shown whole, answered by the user or by a profile.
 import { Button, Select, Tooltip } from "@mantine/core";
 import { useMemo, useRef, useState } from "react";
 import { command } from "../state/commands";
 import { useInspector } from "../state/store";
 import { parseJson } from "../values/json";
-import { Answers } from "./Answers";
-import { samplingOf } from "./asked";
-import { useAnswerDraft } from "./drafts";
-import { useParams } from "./Params";
-import { AUTO, profileOption, profileWords } from "./profiles";
+import { AnswerBar } from "./AnswerBar";
+import { useAnswerDraft } from "./answerDrafts";
+import { AUTO, profileDescription, profileOption } from "./profiles";
 import type { AnswerProps } from "./QuestionPanel";
+import { parseSampling } from "./questionParams";
+import { useExactParams } from "./RequestParams";
 import { SamplingRequest } from "./SamplingRequest";
 import { ResponseFields } from "./SamplingResponse";
 import { ToolChoice } from "./SamplingTools";
@@ -17,8 +17,8 @@ import { type DraftProps, isEmpty, resultOf, type SamplingDraft } from "./sampli
 import { ToolCalls } from "./ToolCalls";
 
 export function Sampling({ question, send, edited, note }: AnswerProps) {
-  const { value: params } = useParams(question);
-  const asked = useMemo(() => samplingOf(params), [params]);
+  const { value: params } = useExactParams(question);
+  const asked = useMemo(() => parseSampling(params), [params]);
   const first: SamplingDraft = {
     text: "",
     model: "mock-model-1.0",
@@ -69,14 +69,14 @@ export function Sampling({ question, send, edited, note }: AnswerProps) {
   );
 }
 
-/** Who answers in place of a person: manual is the person. */
+/** The profile for Auto-respond; "manual" means the user. */
 const responderOf = ({ profile }: SamplingDraft): string => (profile === "manual" ? AUTO : profile);
 
 function Profile({ draft, set }: DraftProps) {
   const profiles = useInspector((state) => state.profiles);
   const known = profiles.filter((one) => one.problem === null).map((one) => one.name);
   const responder = responderOf(draft);
-  const words = profileWords(responder, profiles);
+  const words = profileDescription(responder, profiles);
   return (
     <Select
       label="Testing profile"
@@ -93,7 +93,7 @@ function Profile({ draft, set }: DraftProps) {
 interface ButtonsProps extends Pick<AnswerProps, "question" | "send" | "note"> {
   draft: SamplingDraft;
   hasTools: boolean;
-  /** It was to be sent without a word. */
+  /** An empty answer was refused. */
   isRefused: boolean;
   refuse(): void;
 }
@@ -113,13 +113,13 @@ function Buttons(props: ButtonsProps) {
   const respond = (force: boolean): Promise<unknown> =>
     command("AutoRespond", { question_id, profile, options: { ...choice, ...tool, force } });
   return (
-    <Answers note={note}>
+    <AnswerBar note={note}>
       {isRefused && (
         <Button variant="default" onClick={() => send(answer)}>
           Send empty
         </Button>
       )}
-      <Tooltip label={`The profile ${profile} answers`}>
+      <Tooltip label={`Let the profile ${profile} answer`}>
         <Button variant="subtle" onClick={() => send(respond)}>
           Auto-respond{profile === draft.profile ? "" : ` (${profile})`}
         </Button>
@@ -137,6 +137,6 @@ function Buttons(props: ButtonsProps) {
       >
         Edit & Send
       </Button>
-    </Answers>
+    </AnswerBar>
   );
 }

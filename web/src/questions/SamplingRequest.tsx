@@ -1,36 +1,34 @@
-// All that a server sends along when it asks for a model's answer.
+// The content of a sampling request.
 import { Badge, Checkbox } from "@mantine/core";
 import type { QuestionView } from "../api/types";
 import { Callout } from "../components/Callout";
 import { UntrustedText } from "../components/UntrustedText";
 import { Message } from "../content/Message";
-import { Some } from "../content/Some";
+import { ShowMore } from "../content/ShowMore";
 import { visible } from "../values/hiddenCharacters";
-import { type AskedSampling, shown } from "./asked";
-import { WholeRequest } from "./Params";
+import { asText, type SamplingParams } from "./questionParams";
+import { WholeRequest } from "./RequestParams";
 
 interface Props {
-  asked: AskedSampling;
+  asked: SamplingParams;
   question: QuestionView;
 }
 
 export function SamplingRequest({ asked, question }: Props) {
-  const isOdd = asked.oddities.length > 0;
+  const isOdd = asked.violations.length > 0;
   return (
     <div className="stack">
-      {isOdd && (
-        <Callout>This request is not as the protocol has it. {asked.oddities.join(" ")}</Callout>
-      )}
+      {isOdd && <Callout>This request violates the protocol. {asked.violations.join(" ")}</Callout>}
       {asked.systemPrompt !== undefined && (
         <div>
           <span className="section-title">System prompt</span>
-          <pre className="block">{visible(shown(asked.systemPrompt))}</pre>
+          <pre className="block">{visible(asText(asked.systemPrompt))}</pre>
         </div>
       )}
-      <Some
+      <ShowMore
         items={asked.messages}
-        one="message"
-        draw={(message, index) => (
+        noun="message"
+        render={(message, index) => (
           <Message
             key={index}
             role={message.role}
@@ -45,10 +43,10 @@ export function SamplingRequest({ asked, question }: Props) {
       {asked.hints.length > 0 && (
         <div className="row wrap">
           <span className="dim">Model hints:</span>
-          <Some
+          <ShowMore
             items={asked.hints}
-            one="hint"
-            draw={(hint, index) => <Badge key={index}>{visible(hint)}</Badge>}
+            noun="hint"
+            render={(hint, index) => <Badge key={index}>{visible(hint)}</Badge>}
           />
         </div>
       )}
@@ -63,7 +61,7 @@ export function SamplingRequest({ asked, question }: Props) {
         <Checkbox
           readOnly
           checked={asked.includeContext !== "none"}
-          label={`Include context: ${shown(asked.includeContext)}`}
+          label={`Include context: ${asText(asked.includeContext)}`}
           onChange={() => {}}
         />
       )}

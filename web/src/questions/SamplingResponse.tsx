@@ -1,4 +1,4 @@
-// What a model would say: the text, who says it, and why it stops.
+// Fields of a sampling response: text, model and stop reason.
 import { ActionIcon, Autocomplete, Textarea, TextInput } from "@mantine/core";
 import type { RefObject } from "react";
 import { copyText } from "../components/clipboard";

@@ -1,17 +1,17 @@
-// The tools that a model may call, each with its schema, and which of them a profile shall call.
+// The tools of a sampling request with their schemas, and the tool choice for Auto-respond.
 import { Badge, Select } from "@mantine/core";
 import { useState } from "react";
 import { JsonTree } from "../components/JsonTree";
-import { Some } from "../content/Some";
+import { ShowMore } from "../content/ShowMore";
 import { visible } from "../values/hiddenCharacters";
-import { type AskedTool, TOOL_CHOICES } from "./asked";
 import css from "./QuestionPanel.module.css";
+import { type SamplingTool, TOOL_CHOICES } from "./questionParams";
 import type { DraftProps } from "./samplingAnswer";
 
-// A list that anybody reads through; beyond it one types.
+// Longer lists are searched by typing.
 const MOST_NAMES = 200;
 
-function Tool({ tool }: { tool: AskedTool }) {
+function Tool({ tool }: { tool: SamplingTool }) {
   const [isOpen, setOpen] = useState(false);
   const { inputSchema } = tool;
   const name = visible(tool.name);
@@ -36,16 +36,20 @@ function Tool({ tool }: { tool: AskedTool }) {
   );
 }
 
-export function ToolChoice({ tools, draft, set }: DraftProps & { tools: AskedTool[] }) {
+export function ToolChoice({ tools, draft, set }: DraftProps & { tools: SamplingTool[] }) {
   const names = [...new Set(tools.map((tool) => tool.name))];
   return (
     <div className="card stack tight">
       <span className="section-title">Tools ({names.length})</span>
-      <Some items={tools} one="tool" draw={(tool, index) => <Tool key={index} tool={tool} />} />
+      <ShowMore
+        items={tools}
+        noun="tool"
+        render={(tool, index) => <Tool key={index} tool={tool} />}
+      />
       <div className={css.grid}>
         <Select
           label="Tool choice"
-          description="Steers Auto-respond only"
+          description="Applies to Auto-respond only"
           data={TOOL_CHOICES}
           allowDeselect={false}
           value={draft.toolChoice}

@@ -1,12 +1,12 @@
-// The tool calls that an answer of a model makes.
+// The tool calls of a sampling response.
 import { Select, Textarea } from "@mantine/core";
 import { AddRowButton, RemoveRowButton } from "../components/RowButtons";
 import { parseJson } from "../values/json";
-import type { AskedTool } from "./asked";
+import type { SamplingTool } from "./questionParams";
 import { inputFor, type ToolCall } from "./samplingAnswer";
 
 interface Props {
-  tools: AskedTool[];
+  tools: SamplingTool[];
   calls: ToolCall[];
   onChange(calls: ToolCall[]): void;
 }
@@ -19,7 +19,7 @@ export function ToolCalls({ tools, calls, onChange }: Props) {
     name,
     input: inputFor(tools.find((tool) => tool.name === name)?.inputSchema),
   });
-  // An input that nobody typed goes with its tool.
+  // An unedited input changes with the tool.
   const choose = (at: number, call: ToolCall, name: string): void =>
     put(at, call.input === begun(call.name).input ? begun(name) : { name });
   return (

@@ -1,9 +1,9 @@
-// What a testing profile does, in a line, where one is chosen.
+// One-line descriptions of testing profiles.
 import type { SelectProps } from "@mantine/core";
 import type { ProfileView } from "../api/types";
 import { Icon } from "../components/Icon";
 
-// What the backend calls its answer to anything.
+// The backend's profile that can answer anything.
 export const AUTO = "auto";
 
 const TOOL = "calls the first tool that is offered; without tools, repeats what the user said last";
@@ -16,13 +16,13 @@ const BY_KIND: Record<string, string> = {
   fixed: "always gives the same answer",
   echo: "repeats what the user said last",
   "tool-use": TOOL,
-  refuse: "says no to everything",
+  refuse: "refuses everything",
   delay: "waits, then answers like another profile",
-  script: "answers one way after the other",
+  script: "gives scripted answers in order",
   model: "asks a model",
 };
 
-export function profileWords(name: string, profiles: ProfileView[]): string {
+export function profileDescription(name: string, profiles: ProfileView[]): string {
   const found = profiles.find((one) => one.name === name);
   const isOwn = found?.is_built_in === false;
   return (isOwn ? undefined : BY_NAME[name]) ?? BY_KIND[found?.kind ?? name] ?? "";
@@ -35,7 +35,7 @@ export const profileOption =
     <div className="row grow">
       <div className="grow">
         <div>{option.label}</div>
-        <div className="dim">{profileWords(option.value, profiles)}</div>
+        <div className="dim">{profileDescription(option.value, profiles)}</div>
       </div>
       {checked && <Icon name="check" size={12} />}
     </div>

@@ -2,16 +2,16 @@ import { describe, expect, it, vi } from "vitest";
 import type { QuestionView } from "../api/types";
 import { apply } from "../state/store";
 import { aCall, aHello } from "../testing/views";
-import { about, callsDuring } from "./about";
-import { formOddity, samplingOf } from "./asked";
-import { draftKey } from "./drafts";
-import { mayBeRounded } from "./Params";
+import { draftKey } from "./answerDrafts";
+import { formProblem, parseSampling } from "./questionParams";
+import { callsDuring, questionSummary } from "./questionSummary";
+import { mayBeRounded } from "./RequestParams";
 import { inputFor, resultOf } from "./samplingAnswer";
 import { inspectUrl } from "./urlWarnings";
 
 describe("a question in a few words", () => {
   const sampling = (...messages: unknown[]): string =>
-    about({ method: "sampling/createMessage", params: { messages } } as QuestionView);
+    questionSummary({ method: "sampling/createMessage", params: { messages } } as QuestionView);
   const text = (words: string) => ({ role: "user", content: { type: "text", text: words } });
   const image = { role: "user", content: [{ type: "image", data: "" }] };
 
@@ -25,7 +25,10 @@ describe("a question in a few words", () => {
   });
   it("is the message of an elicitation", () => {
     expect(
-      about({ method: "elicitation/create", params: { message: "Who?" } } as QuestionView),
+      questionSummary({
+        method: "elicitation/create",
+        params: { message: "Who?" },
+      } as QuestionView),
     ).toBe("Who?");
   });
   it("may be of the calls that ran when it was asked", () => {
@@ -163,12 +166,12 @@ describe("samplingOf", () => {
     { messages: [null, "words", 4], tools: [null, "add", { name: 4 }], modelPreferences: 3 },
     { messages: {}, toolChoice: "required", includeContext: { of: "all" } },
   ])("reads %j without failing", (params) => {
-    const asked = samplingOf(params);
-    expect(asked.oddities.length).toBeGreaterThan(0);
+    const asked = parseSampling(params);
+    expect(asked.violations.length).toBeGreaterThan(0);
     for (const tool of asked.tools) expect(typeof tool.name).toBe("string");
   });
   it("finds nothing odd about an ordinary request", () => {
-    const asked = samplingOf({
+    const asked = parseSampling({
       messages: [{ role: "user", content: { type: "text", text: "hello" } }],
       modelPreferences: { hints: [{ name: "claude" }], costPriority: 0 },
       tools: [{ name: "add" }],
@@ -176,7 +179,7 @@ describe("samplingOf", () => {
       stopSequences: ["END"],
     });
     expect(asked).toMatchObject({
-      oddities: [],
+      violations: [],
       hints: ["claude"],
       toolChoice: "required",
       facts: [
@@ -188,14 +191,16 @@ describe("samplingOf", () => {
   });
   it("tells all of a tool choice", () => {
     const toolChoice = { mode: "auto", disable: true };
-    expect(samplingOf({ messages: [], toolChoice }).facts).toEqual([
+    expect(parseSampling({ messages: [], toolChoice }).facts).toEqual([
       ["Tool choice", '{"mode":"auto","disable":true}'],
     ]);
   });
   it("requires no tool where none is offered", () => {
-    expect(samplingOf({ messages: [], toolChoice: { mode: "required" } }).toolChoice).toBe("auto");
+    expect(parseSampling({ messages: [], toolChoice: { mode: "required" } }).toolChoice).toBe(
+      "auto",
+    );
     const tools = [{ name: "add" }];
-    expect(samplingOf({ messages: [], tools, toolChoice: { mode: "any" } }).toolChoice).toBe(
+    expect(parseSampling({ messages: [], tools, toolChoice: { mode: "any" } }).toolChoice).toBe(
       "auto",
     );
   });
@@ -203,10 +208,10 @@ describe("samplingOf", () => {
 
 describe("formOddity", () => {
   it("says why a form cannot be drawn", () => {
-    expect(formOddity({ requestedSchema: "no" })).toContain("not a schema");
-    expect(formOddity({ requestedSchema: { properties: [] } })).toContain("properties");
-    expect(formOddity({ requestedSchema: { properties: { host: 4 } } })).toContain("host");
-    expect(formOddity({ requestedSchema: { properties: { host: {} } } })).toBeNull();
+    expect(formProblem({ requestedSchema: "no" })).toContain("not a schema");
+    expect(formProblem({ requestedSchema: { properties: [] } })).toContain("properties");
+    expect(formProblem({ requestedSchema: { properties: { host: 4 } } })).toContain("host");
+    expect(formProblem({ requestedSchema: { properties: { host: {} } } })).toBeNull();
   });
 });
 

@@ -1,9 +1,8 @@
-// A CreateMessageResult from what was typed. No number is read and written again: it could lose
-// digits.
+// Builds a CreateMessageResult from the form. Numbers are not parsed, since they could lose digits.
 import { encode } from "../api/socket";
 import { pretty } from "../values/json";
 import { fieldsOf, type JsonObject } from "../values/jsonObject";
-import { usedIds } from "./asked";
+import { toolUseIds } from "./questionParams";
 
 export interface ToolCall {
   name: string;
@@ -37,7 +36,7 @@ function exampleOf(field: JsonObject): unknown {
   return EMPTY.get(field.type) ?? null;
 }
 
-/** What the input of a tool call begins with: the schema's defaults, and what it requires. */
+/** Initial input of a tool call: the schema's defaults and required fields. */
 export function inputFor(schema: unknown): string {
   const { properties, required } = fieldsOf(schema);
   const isRequired = (name: string): boolean => Array.isArray(required) && required.includes(name);
@@ -51,18 +50,18 @@ export function inputFor(schema: unknown): string {
 
 /** The first ids `call_1`, `call_2`, … that no message of the request has used. */
 function freshIds(params: unknown, count: number): string[] {
-  const used = usedIds(params);
+  const used = toolUseIds(params);
   const ids: string[] = [];
   for (let number = 1; ids.length < count; number += 1)
     if (!used.has(`call_${number}`)) ids.push(`call_${number}`);
   return ids;
 }
 
-/** Whether it says nothing at all. */
+/** Whether the response is empty. */
 export const isEmpty = ({ text, stopReason, toolCalls }: SamplingDraft): boolean =>
   text === "" && !(stopReason === "toolUse" && toolCalls.length > 0);
 
-/** The result to send, as JSON text: the input of a tool call stands in it as it was typed. */
+/** The result as JSON text, with tool inputs exactly as typed. */
 export function resultOf(draft: SamplingDraft, params: unknown): string {
   const text = JSON.stringify({ type: "text", text: draft.text });
   const base = { role: "assistant", model: draft.model, stopReason: draft.stopReason };

@@ -1,7 +1,7 @@
-// What is odd about an address that a server wants a person to open.
+// Warnings about a URL that a server asks the user to open.
 
 interface UrlReport {
-  /** Null if this is no URL at all. */
+  /** Null if it is not a URL. */
   host: string | null;
   /** Only http and https are ever opened. */
   isOpenable: boolean;

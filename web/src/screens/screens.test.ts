@@ -1,14 +1,14 @@
 import { describe, expect, it } from "vitest";
 import type { CallView } from "../api/types";
-import { python } from "../calls/copyAs";
-import { matching } from "../frame/Palette";
+import { pythonLiteral } from "../calls/copyAs";
+import { matching } from "../shell/Palette";
 import { parseLocation, pathTo, pathToCall } from "../state/navigation";
 import { anEvent } from "../testing/views";
 import { hexLine } from "../values/hex";
 import { expand, matches, variablesOf } from "./resources/uriTemplate";
-import { formOf, problemOf, rawOf } from "./servers/entry";
-import { bytesToSend } from "./servers/experimental/useRawSending";
-import { EVERYTHING, wantedBy } from "./traffic/filter";
+import { bytesToSend } from "./servers/experimental/rawRequests";
+import { formOf, problemOf, rawOf } from "./servers/serverEntry";
+import { NO_FILTER, trafficMatcher } from "./traffic/trafficFilter";
 
 describe("addresses", () => {
   it("name the server, the screen and the item, whatever characters they have", () => {
@@ -98,12 +98,12 @@ describe("traffic", () => {
       malformed: "bad JSON",
       head: "{oops",
     });
-    expect(wantedBy({ ...EVERYTHING, status: "malformed" }, "demo")(event)).toBe(true);
-    expect(wantedBy({ ...EVERYTHING, direction: "out" }, "demo")(event)).toBe(false);
-    expect(wantedBy({ ...EVERYTHING, text: "OOPS malformed" }, null)(event)).toBe(true);
-    expect(wantedBy({ ...EVERYTHING, layer: "http" }, null)(event)).toBe(false);
-    expect(wantedBy({ ...EVERYTHING, request_id: "3" }, null)(event)).toBe(false);
-    expect(wantedBy(EVERYTHING, "other")(event)).toBe(false);
+    expect(trafficMatcher({ ...NO_FILTER, status: "malformed" }, "demo")(event)).toBe(true);
+    expect(trafficMatcher({ ...NO_FILTER, direction: "out" }, "demo")(event)).toBe(false);
+    expect(trafficMatcher({ ...NO_FILTER, text: "OOPS malformed" }, null)(event)).toBe(true);
+    expect(trafficMatcher({ ...NO_FILTER, layer: "http" }, null)(event)).toBe(false);
+    expect(trafficMatcher({ ...NO_FILTER, request_id: "3" }, null)(event)).toBe(false);
+    expect(trafficMatcher(NO_FILTER, "other")(event)).toBe(false);
   });
   it("shows bytes in hexadecimal", () => {
     expect(hexLine(new Uint8Array([0x7b, 0xff, 0x0a]), 0)).toMatchObject({
@@ -115,7 +115,7 @@ describe("traffic", () => {
 
 describe("other words for a call", () => {
   it("writes JSON as Python", () => {
-    expect(python({ a: [true, null, "x"] })).toBe('{\n    "a": [True, None, "x"],\n}');
+    expect(pythonLiteral({ a: [true, null, "x"] })).toBe('{\n    "a": [True, None, "x"],\n}');
   });
   it("sends valid JSON in one line to a command, and anything else as it is", () => {
     expect(bytesToSend('{\n  "a": 1\n}', true)).toBe('{ "a": 1 }');

@@ -1,5 +1,5 @@
-// All that decides what a server does is shown before one that came from elsewhere is first started,
-// or contacted.
+// Confirmation dialog before a server from elsewhere is first started or contacted: shows
+// everything that decides what it does.
 import { Button } from "@mantine/core";
 import { modals } from "@mantine/modals";
 import { useState } from "react";
@@ -46,27 +46,27 @@ function Values({ label, pairs }: { label: string; pairs: PairView[] }) {
   );
 }
 
-/** What is asked of a program differs from what is asked of an address. */
-const WORDS = {
+/** Texts for a command and for a URL. */
+const TEXTS = {
   command: {
     verb: "Start",
-    new: "It has not been started before. This program would run on your computer, with your rights:",
+    new: "It has not been started before. This program would run on your computer, with your permissions:",
     warning:
-      "Start it only if you know what it does and trust where it came from. A variable can make another program of a harmless command.",
-    failed: "It could not be started",
+      "Start it only if you know what it does and trust where it came from. An environment variable can change what a harmless command does.",
+    failed: "The server could not be started",
   },
   url: {
     verb: "Connect to",
     new: "It has not been connected to before. mcplens would connect to this address:",
     warning:
-      "Connect only if you trust this address. It gets the headers above, and all that you send to its tools.",
-    failed: "It could not be connected to",
+      "Connect only if you trust this address. It receives the headers above and everything that you send to its tools.",
+    failed: "Could not connect to the server",
   },
 };
-const wordsFor = (what: ConfirmationView) => (what.command ? WORDS.command : WORDS.url);
+const textsFor = (what: ConfirmationView) => (what.command ? TEXTS.command : TEXTS.url);
 
-function WhatStarts({ server, what }: { server: ServerView; what: ConfirmationView }) {
-  const words = wordsFor(what);
+function LaunchDetails({ server, what }: { server: ServerView; what: ConfirmationView }) {
+  const words = textsFor(what);
   return (
     <div className="stack">
       <p style={{ margin: 0 }}>
@@ -105,11 +105,11 @@ async function ask(server: ServerView): Promise<void> {
   const { server_id } = server;
   const what = await command("ConfirmationOf", { server_id });
   const { fingerprint } = what;
-  const { verb, failed } = wordsFor(what);
+  const { verb, failed } = textsFor(what);
   modals.openConfirmModal({
     title: `${verb} ${serverName(server)}?`,
     size: "lg",
-    children: <WhatStarts server={server} what={what} />,
+    children: <LaunchDetails server={server} what={what} />,
     labels: { confirm: `${verb} it`, cancel: "Not now" },
     onConfirm: () => {
       const work = command("Confirm", { server_id, fingerprint }).then(() =>
@@ -121,5 +121,5 @@ async function ask(server: ServerView): Promise<void> {
 }
 
 export function askToConfirm(server: ServerView): void {
-  void withErrorToast("What it starts could not be shown", ask(server));
+  void withErrorToast("The details of the server could not be loaded", ask(server));
 }

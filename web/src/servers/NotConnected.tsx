@@ -1,4 +1,4 @@
-// What a work screen shows of a server that is not connected, or that does not offer this.
+// Empty state of a screen whose server is not connected or does not exist.
 import { Button } from "@mantine/core";
 import { Link } from "react-router";
 import type { ServerView } from "../api/types";
@@ -8,9 +8,9 @@ import type { IconName } from "../components/Icon";
 import { pathToServer, serverName } from "../state/navigation";
 import { useInspector } from "../state/store";
 import { failureTitle, stateLabel } from "../values/serverState";
-import { TrustButton } from "./TrustButton";
-import { toggle } from "./toggle";
-import { isOnItsWay, Waiting } from "./Waiting";
+import { ConnectProgress, isConnecting } from "./ConnectProgress";
+import { toggleConnection } from "./connectionActions";
+import { TrustCertificateButton } from "./TrustCertificateButton";
 
 export function NotConnected({ server, icon }: { server: ServerView | undefined; icon: IconName }) {
   const isReady = useInspector((state) => state.run_id !== null);
@@ -30,7 +30,7 @@ export function NotConnected({ server, icon }: { server: ServerView | undefined;
       </EmptyState>
     );
   }
-  const isWaiting = isOnItsWay(server);
+  const isWaiting = isConnecting(server);
   const error = server.error ?? server.problem;
   return (
     <EmptyState
@@ -38,7 +38,7 @@ export function NotConnected({ server, icon }: { server: ServerView | undefined;
       title={`${serverName(server)}: ${stateLabel(server).toLowerCase()}`}
       action={
         <div className="row">
-          {!isWaiting && <Button onClick={() => toggle(server)}>Connect</Button>}
+          {!isWaiting && <Button onClick={() => toggleConnection(server)}>Connect</Button>}
           <Button component={Link} to={pathToServer(server.server_id)} variant="default">
             Details
           </Button>
@@ -51,10 +51,10 @@ export function NotConnected({ server, icon }: { server: ServerView | undefined;
             <ErrorNote
               error={error}
               title={failureTitle(server)}
-              action={<TrustButton server={server} />}
+              action={<TrustCertificateButton server={server} />}
             />
           )}
-          {isWaiting && <Waiting server={server} />}
+          {isWaiting && <ConnectProgress server={server} />}
         </div>
       ) : (
         "Connect it to see what it offers."

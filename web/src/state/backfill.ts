@@ -1,5 +1,5 @@
-// What this page was not sent of the run that goes on, read from the recording: what happened before
-// the page was opened, and what a slow browser missed.
+// Loads events of the current run that the page was not sent: those before it was opened, and those
+// that a slow browser missed.
 import { useEffect, useSyncExternalStore } from "react";
 import { create } from "zustand";
 import { fetchHistory } from "../api/http";
@@ -7,16 +7,16 @@ import type { EventView } from "../api/types";
 import { errorMessage } from "../values/format";
 import { type EventRing, type Gap, ring } from "./events";
 
-// As many as the backend gives at once.
+// The backend's page size.
 const PAGE = 5000;
-// The recorder writes a moment after things happen; by then it has, or never will.
+// The recorder writes with a short delay; after this many waits an event is not recorded.
 const WAIT_MS = 500;
 const MOST_WAITS = 8;
 
 type Fetch = typeof fetchHistory;
 const pause = (): Promise<void> => new Promise((done) => setTimeout(done, WAIT_MS));
 
-/** Fill the front of a ring, page by page from its oldest event back; stops where it is full. */
+/** Loads events before the oldest one of a ring, page by page, until it is full. */
 export async function backfillFront(
   into: EventRing,
   runId: string,
@@ -37,7 +37,7 @@ export async function backfillFront(
     }
     held = held.concat(events);
     before = has_more ? (events.at(-1)?.seq ?? 1) : 1;
-    // Each time as many as there are: what belongs to what is worked out anew for all of them.
+    // Merge in doubling batches: each merge recomputes the links of all events.
     if (held.length >= into.items.length) {
       into.merge(held);
       held = [];
@@ -46,7 +46,7 @@ export async function backfillFront(
   if (held.length) into.merge(held);
 }
 
-/** Fill a gap from the recording; what is not there either is left out. */
+/** Fill a gap from the recording; events that are not recorded stay missing. */
 export async function fillGap(
   into: EventRing,
   runId: string,
@@ -77,7 +77,7 @@ const useReading = create<BackfillState>(() => NONE);
 
 let reading: { runId: string; viewers: number } | null = null;
 
-/** Read on while anybody looks: the first who does begins, and screens beside it share what comes. */
+/** Loads while any viewer is mounted; several viewers share one load. */
 export function startBackfill(
   runId: string,
   fill: typeof backfillFront = backfillFront,
@@ -103,10 +103,10 @@ export function startBackfill(
   };
 }
 
-/** Whether there are older events than the page has, and room for them. */
+/** Whether older events exist and the ring has space for them. */
 const isMissing = (): boolean => (ring.items[0]?.seq ?? 1) > 1 && ring.items.length < ring.capacity;
 
-/** Read what happened before this page was opened, while somebody looks at the run that goes on. */
+/** Loads older events of the current run while a component shows it. */
 export function useBackfill(runId: string | null, isLive: boolean): BackfillState {
   const state = useReading();
   const isNeeded = useSyncExternalStore(ring.subscribe, isMissing) && isLive;

@@ -1,5 +1,5 @@
-// What the browser remembers: preferences for good, half-typed input for this tab's session.
-// Neither is ever sent or recorded.
+// Browser storage: preferences in localStorage, drafts in sessionStorage. Neither is ever sent or
+// recorded.
 import { useCallback, useEffect, useRef, useState } from "react";
 
 function read<T>(storage: Storage, key: string, initial: T): T {
@@ -16,11 +16,11 @@ function write(storage: Storage, key: string, value: unknown): void {
     if (value === undefined) storage.removeItem(key);
     else storage.setItem(key, JSON.stringify(value));
   } catch {
-    // A full storage only costs the memory of what was typed.
+    // Storage may be full or disabled; the value is just not saved.
   }
 }
 
-// Told the keys that are written from elsewhere than by who shows them.
+// Notified of keys that are written outside of the hook.
 const listeners = new Set<(key: string) => void>();
 
 function useStored<T>(storage: Storage, key: string, initial: T): [T, (value: T) => void] {
@@ -55,7 +55,7 @@ export const usePreference = <T>(key: string, initial: T): [T, (value: T) => voi
 export const useDraft = <T>(key: string, initial: T): [T, (value: T) => void] =>
   useStored(sessionStorage, `mcplens.draft.${key}`, initial);
 
-/** What a screen that is not shown now was left with. */
+/** Read a draft outside of a component. */
 export const readDraft = <T>(key: string, initial: T): T =>
   read(sessionStorage, `mcplens.draft.${key}`, initial);
 
@@ -76,7 +76,7 @@ export const readSession = <T>(key: string, initial: T): T =>
 export const writeSession = (key: string, value: unknown): void =>
   write(sessionStorage, `mcplens.${key}`, value);
 
-/** Fill in what a screen begins with; one that is shown now goes on with it. */
+/** Write a draft from elsewhere; mounted users of it are updated. */
 export function writeDraft(key: string, value: unknown): void {
   const stored = `mcplens.draft.${key}`;
   write(sessionStorage, stored, value);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { EventView } from "../api/types";
-import { Tree } from "../screens/traffic/tree";
+import { TrafficTree } from "../screens/traffic/trafficTree";
 import { anEvent } from "../testing/views";
 import { EventRing } from "./events";
 import { FilteredEvents } from "./filteredEvents";
@@ -21,7 +21,7 @@ function drawn(ring: EventRing, rows = ring.items, closed = new Set<number>()): 
   const frames = rows.filter(({ kind, request_id }) =>
     kind.startsWith("Frame") ? true : kind === "QuestionOpened" && request_id === null,
   );
-  const tree = new Tree(ring.parentOf, closed).refresh(frames);
+  const tree = new TrafficTree(ring.parentOf, closed).refresh(frames);
   return tree.rows.map((row) => `${"  ".repeat(tree.levelOf(row))}${row.seq}`);
 }
 
@@ -103,14 +103,14 @@ describe("the request tree", () => {
     for (const wanted of [() => true, (event: EventView) => event.seq % 2 === 0]) {
       const ring = new EventRing(1000, now);
       const filtered = new FilteredEvents(ring, wanted);
-      const grown = new Tree(ring.parentOf, new Set());
+      const grown = new TrafficTree(ring.parentOf, new Set());
       for (const event of handshake) {
         ring.append([event]);
         grown.refresh(filtered.refresh());
       }
       const rows = ring.items.filter(wanted);
-      const whole = new Tree(ring.parentOf, new Set()).refresh(rows);
-      const drawnRows = (tree: Tree) => tree.rows.map((row) => [row.seq, tree.levelOf(row)]);
+      const whole = new TrafficTree(ring.parentOf, new Set()).refresh(rows);
+      const drawnRows = (tree: TrafficTree) => tree.rows.map((row) => [row.seq, tree.levelOf(row)]);
       expect(drawnRows(grown)).toEqual(drawnRows(whole));
     }
   });
@@ -124,7 +124,7 @@ describe("the request tree", () => {
         anEvent({ seq: seq + 1, ...got, request_id: seq }),
       );
     ring.append(events);
-    const tree = new Tree(ring.parentOf, new Set()).refresh(ring.items);
+    const tree = new TrafficTree(ring.parentOf, new Set()).refresh(ring.items);
     expect(tree.rows).toHaveLength(100_000);
     const started = performance.now();
     for (let seq = 100_001; seq <= 100_400; seq += 2) {

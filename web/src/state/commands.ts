@@ -1,4 +1,4 @@
-// The socket of this page, wired to the store.
+// The page's socket, wired to the store, and the functions that send commands.
 import { type Fields, Socket } from "../api/socket";
 import type { CallView, Command, Replies } from "../api/types";
 import { ring } from "./events";
@@ -10,7 +10,7 @@ export const socket = new Socket({
   place: () => ({ run_id: useInspector.getState().run_id, seq: ring.lastSeq }),
 });
 
-/** Give a command; rejects with a CommandError. `raw` has the fields that are JSON text already. */
+/** Send a command; rejects with a CommandError. `raw` has fields that are already JSON text. */
 export function command<T extends keyof Replies & Command["type"], Raw extends string = never>(
   type: T,
   fields: Omit<Fields<T>, Raw>,
@@ -19,7 +19,7 @@ export function command<T extends keyof Replies & Command["type"], Raw extends s
   return socket.command(type, fields as Fields<T>, raw);
 }
 
-/** Give a command that starts a call, and know the call at once. */
+/** Send a command that starts a call, and add the call to the store at once. */
 export async function startCall<
   T extends
     | "CallTool"
@@ -33,7 +33,7 @@ export async function startCall<
 >(type: T, fields: Fields<T>, raw?: Record<string, string>): Promise<CallView> {
   const call: CallView = await command(type, fields, raw);
   useInspector.setState((state) =>
-    // Its end may have come before this reply was looked at.
+    // A newer view may have arrived before this reply.
     state.calls.has(call.call_id) ? {} : { calls: new Map(state.calls).set(call.call_id, call) },
   );
   return call;

@@ -66,5 +66,5 @@ it("says that nothing was sent when it was given up", async () => {
   say({ state: "DISCONNECTED", since: 6, error });
   expect(await sent).toBeNull();
   expect(send).not.toHaveBeenCalled();
-  expect(shown.mock.lastCall?.[0].title).toBe("Not connected, not sent");
+  expect(shown.mock.lastCall?.[0].title).toBe("Not sent: could not connect");
 });

@@ -1,13 +1,13 @@
-// A filtered list that follows the ring: only events that are new since the last look are tested.
-// Another filter over many events is tested in slices, while the rows of the one before stay.
+// An incrementally filtered view of the ring: only new events are tested. A new filter is applied
+// in time slices, while the old rows stay.
 import { useEffect, useMemo, useReducer, useRef } from "react";
 import type { EventView } from "../api/types";
 import { indexOfSeq } from "../values/seqIndex";
 import { type EventRing, useRing, useRingVersion } from "./events";
 
-// Half a frame: a key that is pressed meanwhile is drawn in the other half.
+// Half a frame, so that input stays responsive.
 const SLICE_MS = 8;
-// Events between two looks at the clock.
+// Events between two clock checks.
 const STRIDE = 500;
 
 export class FilteredEvents {
@@ -19,7 +19,7 @@ export class FilteredEvents {
   constructor(
     private readonly source: EventRing,
     private readonly wanted: (event: EventView) => boolean,
-    /** Whether the end of a request may make it wanted. */
+    /** Whether the end of a request may make it match. */
     private readonly isByEnd = false,
   ) {
     this.dropped = source.dropped;
@@ -33,7 +33,7 @@ export class FilteredEvents {
     return epoch === this.epoch && dropped === this.dropped && this.seen === dropped + items.length;
   }
 
-  /** Take in what came until it is this late, and let go of what the ring let go of. */
+  /** Test new events until this time, and drop those that the ring dropped. */
   refresh(until = Number.POSITIVE_INFINITY): EventView[] {
     const { items, dropped, epoch } = this.source;
     let changed = false;
@@ -69,7 +69,7 @@ export class FilteredEvents {
     return this.rows;
   }
 
-  /** Put events where they belong among the rows, as far as they are not there. */
+  /** Insert missing events in order. */
   private insert(events: EventView[]): void {
     const lacking = events.filter((event) => indexOfSeq(this.rows, event.seq) < 0);
     if (lacking.length)
@@ -77,7 +77,7 @@ export class FilteredEvents {
   }
 }
 
-/** The rows that `wanted` lets through; give it a stable function. */
+/** The rows that match `wanted`, which must be a stable function. */
 export function useFilteredEvents(
   wanted: (event: EventView) => boolean,
   isByEnd = false,
@@ -98,7 +98,7 @@ export function useFilteredEvents(
   const [, goOn] = useReducer((count: number) => count + 1, 0);
   next.refresh(performance.now() + SLICE_MS);
   const isFiltering = !next.isDone;
-  // Of another ring there is nothing to show meanwhile but what there is of the new rows.
+  // For another ring the old rows are useless: show the partial new ones.
   if (!isFiltering || shown.current.ring !== ring) shown.current = { ring, rows: next.rows };
   useEffect(() => {
     if (!isFiltering) return;

@@ -1,5 +1,5 @@
-// Tools, resources, templates and prompts as the screens know them. A server may send anything
-// under any name: only what has the right type is taken over, the rest is said to be wrong.
+// Parses tools, resources, templates and prompts. Servers may send anything: fields of the right
+// type are kept, others are reported.
 import type { ItemView, ListKind } from "../api/types";
 import { fieldsOf, isObject, type JsonObject } from "../values/jsonObject";
 
@@ -45,17 +45,17 @@ export interface Prompt {
 }
 
 export interface Item<T> {
-  /** What tells it from the others: its name or address, or its place if it has none. */
+  /** Unique key: its name or URI, or its position if it has none. */
   key: string;
   value: T;
   /** As the server sent it. */
   listed: unknown;
   problem: string | null;
-  /** What a search looks through. */
+  /** Text for searching. */
   text: string;
 }
 
-/** Takes fields of the right type, and notes those of another. */
+/** Reads fields of the right type and collects the others as errors. */
 class Reader {
   readonly fields: JsonObject;
 
@@ -170,8 +170,10 @@ const THINGS: Record<ListKind, string> = {
   resource_templates: "template has this URI template",
 };
 
-/** A list and what comes after it, each with a key of its own: of those that have one in common all
- * but the first get a new one, and all a problem. */
+/**
+ * Appends items to a list with unique keys: duplicates get a numbered key, and all of them a
+ * problem.
+ */
 export function withUniqueKeys(
   kind: ListKind,
   before: Item<unknown>[],
@@ -200,14 +202,14 @@ export function withUniqueKeys(
   return all;
 }
 
-/** What an item is called on the screen. */
-export function titleOf(value: Tool | Resource | Prompt, key = ""): string {
+/** Display name of an item. */
+export function itemTitle(value: Tool | Resource | Prompt, key = ""): string {
   const annotated = "annotations" in value ? value.annotations?.title : undefined;
   const title = value.title || (typeof annotated === "string" && annotated) || value.name;
   return title || (key && !key.startsWith("#") ? key : `(no name) ${key}`.trim());
 }
 
-/** The items whose text has all the words. */
+/** The items whose text contains all the words. */
 export function matchingItems<T>(items: Item<T>[], text: string): Item<T>[] {
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
   if (!words.length) return items;

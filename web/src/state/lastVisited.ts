@@ -1,5 +1,5 @@
-// Where one was on each screen of each server, and on which server last. Kept for the session of
-// this browser tab, so that a reload and a look at another screen lose nothing.
+// The last visited address of each screen of each server, and the last server. Kept in
+// sessionStorage, so that reloads and switching screens lose nothing.
 import { readSession, writeSession } from "./browserStorage";
 import type { PageLocation, Screen } from "./navigation";
 import { useInspector } from "./store";
@@ -8,7 +8,7 @@ const LAST = "server";
 const PATHS = "paths";
 
 interface Paths {
-  /** Events, calls and tasks are numbered anew in each run. */
+  /** Ids of events, calls and tasks restart in each run. */
   run_id: string | null;
   paths: Record<string, string>;
 }
@@ -21,10 +21,10 @@ function pathsOfRun(): Paths {
   return kept?.run_id === run_id ? kept : { run_id, paths: {} };
 }
 
-/** Keep that this server is the current one. */
+/** Remember the current server. */
 export const rememberServer = (serverId: string): void => writeSession(LAST, serverId);
 
-/** Keep that this address was visited. */
+/** Remember a visited address. */
 export function recordVisit({ server_id, screen }: PageLocation, path: string): void {
   if (server_id === null) return;
   rememberServer(server_id);
@@ -35,6 +35,6 @@ export function recordVisit({ server_id, screen }: PageLocation, path: string): 
 
 export const lastServerId = (): string | null => readSession<string | null>(LAST, null);
 
-/** Where one was last on this screen of the server. */
+/** The last visited address on this screen of the server. */
 export const lastPath = (serverId: string, screen: Screen): string | undefined =>
   pathsOfRun().paths[keyOf(serverId, screen)];

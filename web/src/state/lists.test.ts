@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import type { ItemView, ListKind, ListSummary, ListView } from "../api/types";
-import { hintsOf, whyBarred, whyNoTask } from "../screens/tools/tool";
-import { extent } from "../servers/ListStatus";
+import { listSizeLabel } from "../catalog/ListStatus";
+import { callObstacle, hintsOf, taskObstacle } from "../screens/tools/toolHints";
 import { aServer } from "../testing/views";
-import { itemOf, matchingItems, type Prompt, type Resource, type Tool, titleOf } from "./items";
+import { itemOf, itemTitle, matchingItems, type Prompt, type Resource, type Tool } from "./items";
 import { type LoadedList, mergeReply } from "./lists";
 
 const ODD: unknown[] = [42, null, [1, "x"], { a: 1 }, true, ""];
@@ -52,7 +52,7 @@ describe("an item that a server lists", () => {
     const value = item.value as Tool & Resource;
     for (const name of TEXTS) expect(["string", "undefined"]).toContain(typeof value[name]);
     expect(item.key).not.toBe("");
-    expect(titleOf(value, item.key)).not.toBe("");
+    expect(itemTitle(value, item.key)).not.toBe("");
     expect(hintsOf(value).every((hint) => typeof hint.label === "string")).toBe(true);
     if (kind === "prompts")
       expect(Array.isArray((value as unknown as Prompt).arguments)).toBe(true);
@@ -61,7 +61,7 @@ describe("an item that a server lists", () => {
     for (const kind of Object.keys(GOOD) as ListKind[]) {
       const item = itemOf(kind, view(value, "no object"), 4);
       expect(item).toMatchObject({ key: "#5", problem: "no object", listed: value });
-      expect(titleOf(item.value as Tool, item.key)).toBe("(no name) #5");
+      expect(itemTitle(item.value as Tool, item.key)).toBe("(no name) #5");
     }
   });
   it("is flagged with what is wrong, though the backend saw nothing", () => {
@@ -168,10 +168,10 @@ describe("how a list stands", () => {
   };
   const list = { ...held, isThere: true };
   const words = (part: Partial<ListSummary>, shown = 2): string =>
-    extent("tools", { ...list, summary: { ...summary, ...part } }, shown);
+    listSizeLabel("tools", { ...list, summary: { ...summary, ...part } }, shown);
   it("says how many in how many pages, and whether there is more", () => {
     expect(words({})).toBe("2 tools in 1 page");
-    expect(words({ next_cursor: "x" })).toBe("2 tools in 1 page, more to come");
+    expect(words({ next_cursor: "x" })).toBe("2 tools in 1 page, more available");
     expect(words({ count: 5000, pages: 10 }, 1)).toBe("1 of 5,000 tools in 10 pages");
     expect(words({ fetched: 0 })).toBe("Not fetched");
   });
@@ -181,13 +181,13 @@ describe("running as a task", () => {
   const tasks = { tasks: { requests: { tools: { call: {} } } } };
   const tool: Tool = { name: "t", execution: { taskSupport: "required" } };
   it("needs a server that declared it", () => {
-    expect(whyNoTask(aServer({ capabilities: tasks }))).toBeNull();
-    expect(whyNoTask(aServer({ capabilities: { tasks: {} } }))).toContain("did not declare");
-    expect(whyNoTask(aServer({ protocol_version: "2026-07-28" }))).toContain("server decides");
+    expect(taskObstacle(aServer({ capabilities: tasks }))).toBeNull();
+    expect(taskObstacle(aServer({ capabilities: { tasks: {} } }))).toContain("did not declare");
+    expect(taskObstacle(aServer({ protocol_version: "2026-07-28" }))).toContain("server decides");
   });
   it("bars only the tools that run in no other way", () => {
-    expect(whyBarred(aServer(), tool)).toContain("did not declare");
-    expect(whyBarred(aServer({ capabilities: tasks }), tool)).toBeNull();
-    expect(whyBarred(aServer(), { name: "t" })).toBeNull();
+    expect(callObstacle(aServer(), tool)).toContain("did not declare");
+    expect(callObstacle(aServer({ capabilities: tasks }), tool)).toBeNull();
+    expect(callObstacle(aServer(), { name: "t" })).toBeNull();
   });
 });

@@ -1,5 +1,5 @@
-// The lists that servers offer, fetched when a screen wants them and again when they changed. Items
-// are held as they come: the first rows are there before the last page is.
+// Catalog lists of servers, fetched when a screen needs them and again after a change. Items are
+// added as they arrive: the first rows are shown before the last page.
 import { useCallback, useEffect } from "react";
 import { create } from "zustand";
 import { CommandError } from "../api/socket";
@@ -17,20 +17,20 @@ import { useInspector } from "./store";
 
 export interface LoadedList {
   items: Item<unknown>[];
-  /** How many of the items may be offered to a model; the others stand at the end. */
+  /** How many items may be offered to a model; the others are at the end. */
   count: number;
-  /** When the backend got it; tells one fetch from the next. 0: not yet. */
+  /** When the backend fetched it; identifies the fetch. 0: not yet. */
   fetched: number;
-  /** What the server changed in it of its own accord; null where it did not, or it is not known. */
+  /** What the server changed; null if nothing or unknown. */
   change: ListChangeView | null;
   isLoading: boolean;
   error: ErrorView | null;
 }
 
-// What fills a screen, so that something is there at once; then all the rest.
+// First a screenful, so that something is shown at once; then the rest.
 const FIRST = 100;
 const MOST = 10_000;
-// Between two looks at a list that keeps growing.
+// Poll interval of a list that keeps growing.
 const PAUSE_MS = 80;
 
 const NONE: LoadedList = {
@@ -49,13 +49,13 @@ const keyOf = (serverId: string, kind: ListKind): string => `${serverId} ${kind}
 
 const inFlight = new Map<string, Promise<void>>();
 
-/** Fetch a list; two parts of a screen that want the same one share the answer. */
+/** Fetch a list; concurrent requests for the same one share a promise. */
 export function loadList(serverId: string, kind: ListKind, refresh = false): Promise<void> {
   const key = keyOf(serverId, kind);
   const running = inFlight.get(key);
   if (running && !refresh) return running;
   const work: Promise<void> = fetchList(serverId, kind, refresh, () => inFlight.get(key) === work)
-    // A refresh takes the place of whoever was on the way.
+    // A refresh replaces the request in flight.
     .finally(() => inFlight.get(key) === work && inFlight.delete(key));
   inFlight.set(key, work);
   return work;
@@ -93,7 +93,7 @@ async function fetchList(
   }
 }
 
-/** What is held, with what a reply brings. */
+/** The loaded list with a reply merged in. */
 export function mergeReply(held: LoadedList, reply: ListView): Partial<LoadedList> {
   const { start, items, dropped, kind, fetched, change } = reply;
   const isSame = items.length === 0 && start === held.count && fetched === held.fetched;
@@ -104,13 +104,13 @@ export function mergeReply(held: LoadedList, reply: ListView): Partial<LoadedLis
 }
 
 export interface List extends LoadedList {
-  /** Where the list stands at the backend; null before anybody asked for it. */
+  /** The backend's status of the list; null before it was requested. */
   summary: ListSummary | null;
   /** There is something to show, connected or not. */
   isThere: boolean;
 }
 
-/** A list of a server; fetched when first looked at, and when the server says that it changed. */
+/** A list of a server; fetched on first use, and when the server reports a change. */
 export function useList(serverId: string, kind: ListKind): List {
   const held = useLoadedLists((state) => state[keyOf(serverId, kind)]) ?? NONE;
   const server = useInspector((state) => state.servers.get(serverId));
@@ -121,14 +121,14 @@ export function useList(serverId: string, kind: ListKind): List {
   const isLinked = useInspector((state) => state.link.state === "open");
   // biome-ignore lint/correctness/useExhaustiveDependencies: a new stamp or count means a new list
   useEffect(() => {
-    // The backend has the list of a server that is gone, too.
+    // The backend keeps the lists of disconnected servers.
     if (isLinked && (isOffered || stamp > 0)) void loadList(serverId, kind);
   }, [serverId, kind, isLinked, isOffered, stamp, summary?.count]);
   const isThere = held.fetched > 0 || stamp > 0;
   return { ...held, error: held.error ?? summary?.error ?? null, summary, isThere };
 }
 
-/** Whether what a list does not have may still come. */
+/** Whether a missing item may still be loading. */
 export const isStillLoading = (server: ServerView, list: List): boolean =>
   server.state === "CONNECTED" && (list.isLoading || list.summary === null);
 
@@ -157,7 +157,7 @@ export function setOnePage(isOnePage: boolean): void {
   }
 }
 
-/** Fetch what comes after the last page that came. */
+/** Fetch the next page or pages. */
 export async function loadMore(serverId: string, kind: ListKind, onePage: boolean): Promise<void> {
   try {
     await command("MoreOfList", { server_id: serverId, kind, one_page: onePage });
@@ -172,7 +172,7 @@ export async function loadMore(serverId: string, kind: ListKind, onePage: boolea
 
 const KINDS: ListKind[] = ["tools", "resources", "resource_templates", "prompts"];
 
-/** Fetches all lists of all connected servers, as far as they are not there. */
+/** Loads all lists of all connected servers. */
 export function useLoadAll(): void {
   const servers = useInspector((state) => state.servers);
   const connected = [...servers.values()].filter((server) => server.state === "CONNECTED");
@@ -185,7 +185,7 @@ export function useLoadAll(): void {
   }, [names]);
 }
 
-/** What is held of all lists right now. */
+/** The loaded items of all lists. */
 export function useAllItems(): (serverId: string, kind: ListKind) => Item<unknown>[] {
   const all = useLoadedLists();
   return useCallback((serverId, kind) => all[keyOf(serverId, kind)]?.items ?? NONE.items, [all]);

@@ -1,4 +1,4 @@
-// Which server and screen the address names, and how addresses are made.
+// Parses and builds the page's addresses: server, screen and item.
 import { useLayoutEffect, useMemo } from "react";
 import { useLocation, useNavigate } from "react-router";
 import type { CallView, QuestionView, ServerView, TaskView } from "../api/types";
@@ -10,8 +10,8 @@ const SCREENS = ["tools", "resources", "prompts", "tasks", "logs", "traffic", "a
 export type Screen = (typeof SCREENS)[number];
 
 /**
- * A part of an address. Browsers take `.` and `..` for steps in it, encoded or not: such a name has
- * a `~` before it, and one that looks like that has one more.
+ * Encodes a path segment. Browsers resolve `.` and `..` even if encoded, so these get a `~` prefix,
+ * and names that look like that get one more.
  */
 const encoded = (part: string | number): string =>
   encodeURIComponent(/^~*\.{1,2}$/.test(String(part)) ? `~${part}` : part);
@@ -27,15 +27,17 @@ export const pathToServer = (serverId: string, part?: (typeof PARTS)[number]): s
 export const pathToQuestion = (question: QuestionView): string =>
   `/questions/${encoded(question.question_id)}`;
 
-/** Both sides may choose the same id, so the address names the role of those that we hold. */
+/**
+ * Both sides may choose the same task id, so the address includes the role of tasks that we hold.
+ */
 export const pathToTask = (task: TaskView): string =>
   pathTo(task.server_id, "tasks", task.task_id) +
   (task.role === "receiver" ? "?role=receiver" : "");
 
-/** Which thing of a list a call is of: several may have its name. */
+/** Key of the item that was called: several items may have the same name. */
 export const calledItemKey = (call: CallView): string => call.listed_as || call.name;
 
-/** Where a call is looked at. */
+/** Address of a call. */
 export function pathToCall(call: CallView): string {
   const { kind, server_id } = call;
   const query = `?call=${encodeURIComponent(call.call_id)}`;
@@ -47,7 +49,7 @@ export function pathToCall(call: CallView): string {
   return pathTo(server_id, "traffic") + id;
 }
 
-/** What a server is called on the screen. */
+/** Display name of a server. */
 export const serverName = (server: ServerView): string => visible(server.title ?? server.server_id);
 
 export interface PageLocation {
@@ -56,7 +58,7 @@ export interface PageLocation {
   item: string | null;
 }
 
-/** A part of an address as it was before it was encoded; what nobody encoded stays as it is. */
+/** Decodes a path segment; invalid encodings stay as they are. */
 function decoded(part: string): string {
   try {
     return decodeURIComponent(part).replace(/^~(?=~*\.{1,2}$)/, "");
@@ -74,13 +76,13 @@ export function parseLocation(pathname: string): PageLocation {
   return { server_id: null, screen: first || "servers", item: second || null };
 }
 
-/** The parts of the address. The router's own params turn `%2F` inside an item into a slash. */
+/** The current page location. The router's own params turn `%2F` inside an item into a slash. */
 export function usePageLocation(): PageLocation {
   const { pathname } = useLocation();
   return useMemo(() => parseLocation(pathname), [pathname]);
 }
 
-/** The server that work screens show: the address's, else the one looked at last, else the first. */
+/** The current server: from the address, else the last visited one, else the first. */
 export function useCurrentServer(): ServerView | null {
   const { server_id } = usePageLocation();
   const last = lastServerId();
@@ -95,7 +97,7 @@ export function useCurrentServer(): ServerView | null {
   });
 }
 
-/** The same screen of another server, as it was left. */
+/** Address of the same screen on another server, as last visited. */
 export function pathOnServer({ server_id, screen, item }: PageLocation, serverId: string): string {
   const part = PARTS.find((one) => one === item);
   if (screen === "servers" && server_id !== null) return pathToServer(serverId, part);
@@ -110,7 +112,7 @@ export function useSwitchServer(): (serverId: string) => void {
   return (serverId) => void navigate(pathOnServer(place, serverId));
 }
 
-/** Keep where one is, for when one comes back. */
+/** Remember each visited address. */
 export function useRecordVisits(): void {
   const { pathname, search } = useLocation();
   const isKnown = useInspector((state) =>

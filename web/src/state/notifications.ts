@@ -1,5 +1,5 @@
-// Toasts of what passes: a server was connected, could not be, or was lost; a call failed that is
-// not on the screen. Several at once are one toast. What persists is on the server's card.
+// Toasts about events: a server connected, failed or was lost; a call failed that is not visible.
+// Simultaneous ones are combined. Lasting state is on the server's card.
 import { notifications } from "@mantine/notifications";
 import { createElement, type ReactNode, useEffect } from "react";
 import type { CallView, ServerView } from "../api/types";
@@ -21,9 +21,9 @@ interface ConnectionChanges {
 
 const noChanges = (): ConnectionChanges => ({ connected: [], failed: [], lost: [] });
 
-// Long enough for servers that are connected together to be told of together.
+// Long enough to combine servers that connect together.
 const TOGETHER_MS = 250;
-// As many are named, or told of one by one.
+// Up to this many are named, or get a toast each.
 const FEW = 3;
 
 const isFailed = (server: ServerView): boolean =>
@@ -31,18 +31,18 @@ const isFailed = (server: ServerView): boolean =>
   (server.state === "DISCONNECTED" || server.state === "ERROR") &&
   !isRetrying(server);
 
-/** Whether a failure is new, and not what was left of one when somebody called it off. */
+/** Whether a failure is new, and not the rest of a cancelled attempt. */
 function hasFailed(was: ServerView, now: ServerView): boolean {
   const error = now.error;
   if (!error || !isFailed(now) || was.state === "DISCONNECTING") return false;
-  // The answer to Connect tells it already.
+  // The reply to Connect reports it already.
   if (error.code === "CONFIGURATION_INVALID") return false;
   if (was.error?.message !== error.message) return true;
   if (was.state !== "CONNECTING") return false;
   return was.retry === null || typeof error.details.attempts === "number";
 }
 
-/** What happened between two states of the store; a server that is new to the page is no news. */
+/** Connection changes between two states of the store; new servers are ignored. */
 export function connectionChanges(before: Servers, after: Servers): ConnectionChanges {
   const changes = noChanges();
   for (const [id, now] of after) {
@@ -74,13 +74,13 @@ function notifyChanges({ connected, failed, lost }: ConnectionChanges): void {
       notifications.show({ color: "red", title, message: help(server, "") });
     }
   if (failed.length > FEW)
-    notifications.show({ color: "red", message: `${names(failed)} could not be connected` });
+    notifications.show({ color: "red", message: `Could not connect to ${names(failed)}` });
   else
     for (const server of failed) {
       const isClosed = needsSignIn(server);
       const title = isClosed
-        ? `${serverName(server)} needs a sign-in`
-        : `Could not connect ${serverName(server)}`;
+        ? `${serverName(server)} requires sign-in`
+        : `Could not connect to ${serverName(server)}`;
       const text = `${truncate(visible(withoutAnsi(server.error?.message ?? "")), 100)} `;
       const color = isClosed ? "yellow" : "red";
       notifications.show({ color, title, message: help(server, text) });
@@ -138,12 +138,12 @@ function notifyFailedCall(call: CallView, go: Navigate): void {
   notifications.show({ id, color: "red", title, message });
 }
 
-/** Tell of calls that fail where nobody sees it, from now on. */
+/** Show toasts about failed calls that are not visible, from now on. */
 export function notifyFailedCalls(go: Navigate): () => void {
   let pending: CallView[] = [];
   let timer: ReturnType<typeof setTimeout> | undefined;
   const flush = (): void => {
-    // By now the panel of a call that failed at once is there.
+    // By now the panel of a call that failed at once is mounted.
     const unseen = pending.filter((call) => !isMuted(call.call_id));
     pending = [];
     timer = undefined;
@@ -162,7 +162,7 @@ export function notifyFailedCalls(go: Navigate): () => void {
   };
 }
 
-/** Tell of servers from now on. */
+/** Show toasts about connections, from now on. */
 export function notifyConnections(): () => void {
   let pending: ConnectionChanges = noChanges();
   let timer: ReturnType<typeof setTimeout> | undefined;
@@ -173,7 +173,7 @@ export function notifyConnections(): () => void {
     notifyChanges(told);
   };
   const stop = useInspector.subscribe((state, former) => {
-    // The first view of all servers is where the page begins; a restart begins anew.
+    // Ignore the initial state, and that after a restart.
     if (state.servers === former.servers || former.run_id !== state.run_id) return;
     const news = connectionChanges(former.servers, state.servers);
     if (news.connected.length + news.failed.length + news.lost.length === 0) return;

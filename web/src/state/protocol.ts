@@ -8,11 +8,11 @@ const META = "io.modelcontextprotocol/";
 type Speaks = Pick<ServerView, "protocol_version">;
 type Declares = Speaks & Pick<ServerView, "declared_capabilities">;
 
-/** Whether there is no session: every request says by itself who asks and what he can. */
+/** Whether the protocol is stateless: every request carries client info and capabilities. */
 export const isStateless = ({ protocol_version: revision }: Speaks): boolean =>
   (revision ?? "") >= STATELESS;
 
-/** The params with what every request of 2026-07-28 carries in its `_meta`. */
+/** The params with the `_meta` fields that every request of 2026-07-28 carries. */
 export function withEnvelope(
   params: unknown,
   server: Declares | undefined,
@@ -31,6 +31,6 @@ export function withEnvelope(
 export const takesHeaders = ({ url, transport }: ServerView): boolean =>
   url !== null && transport !== "websocket";
 
-/** Whether headers repeat arguments (`x-mcp-header`), which began with 2026-07-28. */
+/** Whether arguments are repeated as headers (`x-mcp-header`), since 2026-07-28. */
 export const repeatsInHeaders = (server: ServerView): boolean =>
   takesHeaders(server) && isStateless(server);

@@ -1,17 +1,17 @@
-// The message of the raw tester: what is typed, and what was put aside for something else.
+// The draft of the raw tester: the typed message, and one that was set aside.
 import type { ServerView } from "../api/types";
 import { pretty } from "../values/json";
 import { readDraft, useDraft, writeDraft } from "./browserStorage";
 import { isStateless, withEnvelope } from "./protocol";
 
-// Far from those that mcplens counts up from 1.
+// Far from the ids that mcplens counts up from 1.
 const FIRST_ID = 1001;
 
-/** A request that this server understands in its revision. */
+/** A request in the server's protocol revision. */
 export const requestMessage = (server: ServerView, method: string): string =>
   pretty({ jsonrpc: "2.0", id: FIRST_ID, method, params: withEnvelope({}, server, "mcplens") });
 
-/** What the tester begins with: a question that every server answers. */
+/** The tester's initial message: a request that every server answers. */
 export const initialMessage = (server: ServerView): string =>
   requestMessage(server, isStateless(server) ? "server/discover" : "ping");
 
@@ -35,8 +35,10 @@ const keysOf = (serverId: string) => ({
   aside: `raw.${serverId}.aside`,
 });
 
-/** What is aside once a text takes the place of a message: nobody loses what he typed himself.
- * `now` is null where nothing was typed. */
+/**
+ * What is set aside when a text replaces a message, so that typed input is not lost. `now` is null
+ * if nothing was typed.
+ */
 export function stash(
   now: RawMessage | null,
   aside: StashedMessage | null,
@@ -46,7 +48,7 @@ export function stash(
   return aside && { ...aside, placed };
 }
 
-/** Fill in a message for the tester, which is not shown now. */
+/** Fill in the tester's message from another screen. */
 export function fillRawDraft(serverId: string, text: string): void {
   const keys = keysOf(serverId);
   const typed = readDraft<string | null>(keys.text, null);
@@ -58,7 +60,7 @@ export function fillRawDraft(serverId: string, text: string): void {
 export interface RawDraft extends RawMessage {
   setText(text: string): void;
   setHeaders(headers: [string, string][]): void;
-  /** Take in another message; the headers stay if it has none of its own. */
+  /** Replace the message; the headers stay unless given. */
   place(text: string, headers?: [string, string][]): void;
   aside: StashedMessage | null;
   bringBack(): void;
@@ -91,7 +93,7 @@ export function useRawDraft(server: ServerView): RawDraft {
   };
 }
 
-/** The headers that a call was given; a secret one keeps the value that is typed now, if any is. */
+/** The headers of a call; a secret one keeps the value that is typed now, if any. */
 export function restoreHeaders(
   given: Record<string, string>,
   typed: [string, string][],

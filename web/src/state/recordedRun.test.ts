@@ -44,7 +44,7 @@ it("is read again when mcplens, which did not answer, is back", async () => {
   useInspector.setState({ link: { ...link, state: "waiting" } });
   vi.stubGlobal("fetch", async () => Promise.reject(new TypeError("Failed to fetch")));
   const { result } = renderHook(() => useRecordedRun("run"));
-  await waitFor(() => expect(result.current.problem).toBe("mcplens does not answer."));
+  await waitFor(() => expect(result.current.problem).toBe("mcplens is not responding."));
   record();
   act(() => useInspector.setState({ link: { ...link, state: "open" } }));
   await waitFor(() => expect(seqs(result.current)).toHaveLength(9));

@@ -1,18 +1,18 @@
-// Events of a run that was recorded earlier, page by page into a ring of their own.
+// Loads the events of a recorded run, page by page, into a ring of their own.
 import { useEffect, useState } from "react";
 import { fetchHistory } from "../api/http";
 import { errorMessage } from "../values/format";
 import { CAPACITY, EventRing, ring } from "./events";
 import { useInspector } from "./store";
 
-// As many as the backend gives at once: parsed within a frame, and few enough trips.
+// The backend's page size: parsed within a frame, with few round trips.
 const PAGE = 5000;
 
 export interface RecordedRun {
   ring: EventRing;
   isLoading: boolean;
   problem: string | null;
-  /** The run goes on behind what there is room for. */
+  /** The run is longer than the ring. */
   isCut: boolean;
 }
 
@@ -21,13 +21,13 @@ const LIVE: RecordedRun = { ring, isLoading: false, problem: null, isCut: false 
 const pageAfter = (runId: string, seq: number) =>
   fetchHistory({ run: runId, after: String(seq), limit: String(PAGE) });
 
-/** Whether there was no room for the end of the run. */
+/** Returns whether the run did not fit. */
 async function fill(into: EventRing, runId: string, isGone: () => boolean): Promise<boolean> {
   let page = await pageAfter(runId, 0);
   while (!isGone()) {
     const last = page.events.at(-1);
     const isMore = page.has_more && into.items.length + page.events.length < into.capacity;
-    // The next page comes while this one is drawn.
+    // Prefetch the next page while this one renders.
     const next = last && isMore ? pageAfter(runId, last.seq) : null;
     into.append(page.events);
     if (!next) return page.has_more;
@@ -36,7 +36,7 @@ async function fill(into: EventRing, runId: string, isGone: () => boolean): Prom
   return false;
 }
 
-/** The events of a run; those of now if none is named. Read again when mcplens is back. */
+/** The events of a recorded run, or the live ring if none is named. Retried after a reconnect. */
 export function useRecordedRun(runId: string | null, capacity = CAPACITY): RecordedRun {
   const [state, setState] = useState<RecordedRun>(LIVE);
   const [attempt, setAttempt] = useState(0);

@@ -1,5 +1,5 @@
-// What the backend told of servers, calls, questions, tasks and settings: the newest view of each.
-// A newer view replaces the older one; there is no state machine here.
+// The latest view of each server, call, question, task and setting, by key. Newer views replace
+// older ones; there is no state machine here.
 import { create } from "zustand";
 import type { BackendLink } from "../api/socket";
 import type {
@@ -18,7 +18,7 @@ import type {
 } from "../api/types";
 import { ring } from "./events";
 
-export interface Inspector {
+interface Inspector {
   link: BackendLink;
   run_id: string | null;
   version: string;
@@ -54,7 +54,7 @@ export const useInspector = create<Inspector>()(emptyInspector);
 const byKey = <T>(items: T[], key: (item: T) => string): Map<string, T> =>
   new Map(items.map((item) => [key(item), item]));
 
-/** As the backend names it: two servers, and both sides, may choose the same id. */
+/** The backend's key: two servers, and both sides, may choose the same id. */
 export const taskKey = (task: TaskView): string => `${task.server_id}/${task.role}/${task.task_id}`;
 
 function fromHello(state: Inspector, hello: Hello): Partial<Inspector> {
@@ -80,7 +80,7 @@ function withEntry<T>(map: Map<string, T>, key: string, value: T | null): Map<st
   return next;
 }
 
-/** A new server stands before the built-in one, as it does after a restart. */
+/** New servers are listed before the built-in one, as after a restart. */
 function withServer(
   servers: Map<string, ServerView>,
   key: string,
@@ -96,7 +96,7 @@ function withServer(
   return next;
 }
 
-/** What a change carries, told by its `what`. */
+/** A change with its value typed by `what`. */
 type TypedChange = {
   [What in Thing]: Changed & { what: What; value: Things[What] | null };
 }[Thing];
@@ -112,7 +112,7 @@ function withList(
   return { servers: withEntry(state.servers, server_id, { ...server, lists }) };
 }
 
-export function applyChange(state: Inspector, change: Changed): Partial<Inspector> {
+function applyChange(state: Inspector, change: Changed): Partial<Inspector> {
   const { what, key, value } = change as TypedChange;
   switch (what) {
     case "servers":
@@ -132,7 +132,8 @@ export function applyChange(state: Inspector, change: Changed): Partial<Inspecto
   }
 }
 
-// A server may ask a thousand times in a second: the first is shown at once, what follows together.
+// A server may ask a thousand questions in a second: the first is shown at once, the others in
+// batches.
 const TOGETHER_MS = 100;
 const pendingQuestions = new Map<string, QuestionView | null>();
 let isWaiting = false;
@@ -158,7 +159,7 @@ function queueQuestion({ key, value }: Changed): void {
   }, TOGETHER_MS);
 }
 
-/** Take in one message of the backend. */
+/** Apply one message of the backend. */
 export function apply(message: ServerMessage): void {
   switch (message.type) {
     case "Hello":

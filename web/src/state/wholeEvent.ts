@@ -1,4 +1,4 @@
-// An event with all its fields and its whole text, fetched where a row has only its beginning.
+// Fetches a whole event, where a row has only the beginning.
 import { useEffect, useState } from "react";
 import { fetchEvent } from "../api/http";
 import type { EventView, WholeEvent } from "../api/types";
@@ -9,7 +9,7 @@ export type WholeEventState = { whole: WholeEvent } | { problem: string };
 
 type EventId = Pick<EventView, "run_id" | "seq">;
 
-/** Null until it is there, and where none is wanted. */
+/** Null until it is loaded, and if none is wanted. */
 export function useWholeEvent(wanted: EventId | null): WholeEventState | null {
   const [got, setGot] = useState<(EventId & { of: WholeEventState }) | null>(null);
   const { run_id, seq } = wanted ?? { run_id: null, seq: null };

@@ -1,9 +1,9 @@
-// What happy-dom lacks and the components use.
+// Browser features that the components use and happy-dom lacks.
 
 import { cleanup } from "@testing-library/react";
 import { afterEach } from "vitest";
 
-// A text field that grows listens for them.
+// Used by auto-growing text fields.
 Object.defineProperty(document, "fonts", { value: new EventTarget(), configurable: true });
 
 afterEach(() => {

@@ -1,4 +1,4 @@
-// Escape sequences of a terminal: colours and the like, which programs write to stderr.
+// ANSI escape sequences, such as colors, that programs write to stderr.
 
 const ESC = String.fromCharCode(27);
 const BEL = String.fromCharCode(7);

@@ -1,5 +1,5 @@
-// JSON for showing: a number keeps the text that it was written with where a JavaScript number
-// would lose some of it (digits beyond 2^53, 1.0, 1e400).
+// JSON for display: a number keeps its source text where a JavaScript number would lose some of it
+// (digits beyond 2^53, 1.0, 1e400).
 import { errorMessage } from "./format";
 import type { Parsed } from "./json";
 
@@ -27,8 +27,8 @@ export class ExactNumber {
   }
 }
 
-// Numbers that may differ from what JavaScript writes for them. What stands in a string and looks
-// like one only costs time.
+// Numbers whose text may differ from what JavaScript writes. False positives in strings only cost
+// time.
 const SUSPICIOUS = /[:[,\s](?:-?[\d.]{16,}|-?\d+(?:\.\d*0)(?!\d)|-?\d+(?:\.\d+)?[eE]|-0(?!\d))/;
 
 const exactly = (_: string, value: unknown, context?: { source?: string }): unknown =>
@@ -36,13 +36,13 @@ const exactly = (_: string, value: unknown, context?: { source?: string }): unkn
     ? new ExactNumber(context.source)
     : value;
 
-/** A text as a value; `isExact` tells whether it holds numbers that keep their text. */
+/** Parses a text; `isExact` tells whether it may hold numbers that keep their text. */
 export function parseExactly(text: string): { value: unknown; isExact: boolean } {
   const isExact = SUSPICIOUS.test(` ${text}`);
   return { value: isExact ? native.parse(text, exactly) : JSON.parse(text), isExact };
 }
 
-/** The same, where a text need not be JSON. */
+/** Like parseExactly, for a text that may not be JSON. */
 export function tryParseExactly(text: string): Parsed {
   try {
     return { ok: true, value: parseExactly(text).value };

@@ -1,12 +1,12 @@
-// How saved files are called: by server, what they hold, and when they were saved.
+// Names of saved files: server, content and time.
 import { formatDateTime } from "./format";
 
 // Two such parts and the time stay below the 255 bytes of a file name, in any script.
 const MOST = 24;
 
 /**
- * A part of a file's name. Only letters, digits and underscores stay: servers and tools are called
- * as somebody likes, and a dot may make a name that Windows keeps for a device.
+ * A part of a file name. Only letters, digits and underscores are kept: names of servers and tools
+ * are arbitrary, and Windows reserves some names with dots.
  */
 const part = (text: string): string =>
   Array.from(text.normalize("NFC").replace(/[^\p{L}\p{N}_]+/gu, "-"))

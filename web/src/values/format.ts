@@ -1,4 +1,4 @@
-// Numbers and moments in words, the same everywhere.
+// Formats numbers, times and errors for display.
 
 export function formatBytes(count: number): string {
   if (count < 1000) return `${count} B`;
@@ -36,6 +36,6 @@ export const pluralize = (count: number, one: string, many = `${one}s`): string 
 export const truncate = (text: string, most: number): string =>
   text.length > most ? `${text.slice(0, most - 1)}…` : text;
 
-/** The words of a thrown value, for a person. */
+/** The message of a thrown value. */
 export const errorMessage = (thrown: unknown): string =>
   thrown instanceof Error ? thrown.message : String(thrown);

@@ -1,5 +1,5 @@
-// Words as they are, whatever a server put into them: characters that nobody sees, or that turn the
-// order of others round, can make one name look like another, and hide a text in a text.
+// Makes hidden characters visible. Invisible characters and direction overrides in a server's text
+// can make one name look like another, or hide text.
 
 // Scripts that spell with joiners: between their letters a joiner is part of a word.
 const JOINING = "[\\p{scx=Arab}\\p{scx=Deva}\\p{scx=Beng}\\p{scx=Mlym}\\p{scx=Sinh}\\p{scx=Khmr}]";
@@ -28,9 +28,9 @@ const HIDDEN = new RegExp(
 const told = (found: string): string =>
   `⟦U+${(found.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}⟧`;
 
-/** A name, which is told as well where it is nothing but room. */
+/** A name with hidden characters made visible; also one that is only whitespace. */
 export const visibleName = (name: string): string =>
   name.trim() === "" ? name.replace(/./gsu, told) : visible(name);
 
-/** A name or a text in which what cannot be seen is told by its number. */
+/** A text with hidden characters replaced by their code points. */
 export const visible = (text: string): string => text.replace(HIDDEN, told);

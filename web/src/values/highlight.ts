@@ -1,5 +1,4 @@
-// The words of a text that deserve a colour, by one pattern for each language: good enough to read
-// by, no parser. Pure.
+// Syntax highlighting with one pattern per language: good enough for reading, not a parser.
 
 export type Language = "json" | "xml" | "yaml" | "python" | "script";
 export type Kind = "comment" | "key" | "string" | "number" | "word";
@@ -9,7 +8,7 @@ export interface Token {
   kind: Kind;
 }
 
-// What is larger stays plain: looking for its words would hold up the page.
+// Larger texts are not highlighted: it would block the page.
 export const LARGEST = 200_000;
 
 const END = "$(?![^])";
@@ -98,7 +97,7 @@ export function languageOf(mime: string | undefined, uri: string | undefined): L
   return found?.[1] ?? null;
 }
 
-/** The words to colour, in order. */
+/** The tokens to highlight, in order. */
 export const tokensOf = (text: string, language: Language | null): Token[] =>
   language === null || text.length > LARGEST ? [] : tokensBy(PATTERNS[language], text, 0, []);
 

@@ -1,4 +1,4 @@
-// What a JSON value is, whoever sent it. Pure.
+// Type checks for JSON values.
 import { ExactNumber } from "./exactJson";
 
 export type JsonObject = Record<string, unknown>;
@@ -9,5 +9,5 @@ export const isObject = (value: unknown): value is JsonObject =>
   !Array.isArray(value) &&
   !(value instanceof ExactNumber);
 
-/** The fields of an object; none of anything else. */
+/** The fields of an object; empty for any other value. */
 export const fieldsOf = (value: unknown): JsonObject => (isObject(value) ? value : {});

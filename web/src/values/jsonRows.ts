@@ -1,4 +1,4 @@
-// A JSON value as the rows of a tree: only what is open is walked. Pure.
+// A JSON value as the rows of a tree; only expanded nodes are visited.
 import { ExactNumber } from "./exactJson";
 
 export interface JsonRow {
@@ -7,7 +7,7 @@ export interface JsonRow {
   depth: number;
   name: string | null;
   value: unknown;
-  /** Number of children; -1 for what is no container. */
+  /** Number of children; -1 for a value that is not a container. */
   size: number;
   isOpen: boolean;
 }
@@ -23,7 +23,7 @@ function childPointer(pointer: string, name: string | number): string {
   return `${pointer}/${typeof name === "number" ? name : escaped(name)}`;
 }
 
-// A container of more than this shows its children in groups, so that to open it costs little.
+// A container of more than this shows its children in groups, so that expanding it is cheap.
 const GROUP = 1000;
 
 const sizeOf = (value: object): number =>
@@ -32,14 +32,14 @@ const sizeOf = (value: object): number =>
 /** The key of the group whose first child is this one; no JSON pointer looks like it. */
 const groupPointer = (pointer: string, start: number): string => `${pointer}/~:${start}`;
 
-/** A container that is open; its names, if it is no list. */
+/** An expanded container; its names, unless it is a list. */
 interface Opened {
   value: object;
   names: string[] | null;
   pointer: string;
 }
 
-/** The row of a group. Its value is made only for the few that are on the screen or copied. */
+/** The row of a group. Its value is computed only when it is rendered or copied. */
 function groupRow({ value, names }: Opened, row: Omit<JsonRow, "value">, start: number): JsonRow {
   return {
     ...row,
@@ -99,7 +99,7 @@ export function rowsOf(root: unknown, open: ReadonlySet<string>): JsonRow[] {
   return walk.rows;
 }
 
-/** Whether there are more values in it than this, itself counted; no more of it is walked. */
+/** Whether a value holds more values than this, including itself; stops counting there. */
 export function hasMoreValuesThan(root: unknown, most: number): boolean {
   let left = most;
   const walk = (value: unknown): boolean => {
@@ -113,7 +113,7 @@ export function hasMoreValuesThan(root: unknown, most: number): boolean {
   return walk(root);
 }
 
-/** Pointers to open at first: as deep as fits about `budget` rows, and whatever stands alone. */
+/** Pointers to expand initially: as deep as fits about `budget` rows, and single nodes. */
 export function initiallyOpen(root: unknown, budget: number): Set<string> {
   const open = new Set<string>();
   let level: [unknown, string][] = [[root, ""]];
@@ -140,10 +140,10 @@ export function initiallyOpen(root: unknown, budget: number): Set<string> {
   return open;
 }
 
-/** What a person opened (true) or closed, by its pointer. */
+/** Nodes that the user expanded (true) or collapsed, by pointer. */
 export type ToggledNodes = ReadonlyMap<string, boolean>;
 
-/** What is open at first, but for what a person decided. */
+/** The initially expanded nodes with the user's changes applied. */
 export function withToggled(
   atFirst: ReadonlySet<string>,
   toggled: ToggledNodes,
@@ -157,14 +157,16 @@ export function withToggled(
   return open;
 }
 
-// Nobody steps through more.
+// More than anyone steps through.
 export const MAX_MATCHES = 1000;
 
-/** How often something was found, in words. */
+/** Number of matches as text. */
 export const matchCountLabel = (count: number): string =>
   count > MAX_MATCHES ? `${MAX_MATCHES}+ found` : `${count} found`;
 
-/** The pointers of values and names that contain the text; one more than the most if there are. */
+/**
+ * Pointers of values and names that contain the text; one more than the maximum if there are more.
+ */
 export function findIn(root: unknown, text: string, most = MAX_MATCHES + 1): string[] {
   const needle = text.toLowerCase();
   const found: string[] = [];
@@ -184,7 +186,7 @@ export function findIn(root: unknown, text: string, most = MAX_MATCHES + 1): str
   return found;
 }
 
-/** The pointers of all that has to be open for this one to be seen. */
+/** Pointers of the nodes that have to be expanded to show this one. */
 export function ancestorsOf(root: unknown, pointer: string): string[] {
   const open: string[] = [];
   let value = root;

@@ -1,6 +1,6 @@
-// The members of a JSON object of which only the beginning may be there.
+// Reads the members of a JSON object that may be truncated.
 
-/** A value as it is written, and whether all of it is there. */
+/** The source text of a value, and whether it is complete. */
 export interface JsonPart {
   text: string;
   isWhole: boolean;
@@ -33,7 +33,7 @@ function afterValue(text: string, from: number): number {
   return text.length + 1;
 }
 
-/** What is legible of an object's members; nothing if it is no object. */
+/** The readable members of an object; empty if it is not an object. */
 export function readMembers(text: string): Map<string, JsonPart> {
   const found = new Map<string, JsonPart>();
   const key = /[{,]\s*("(?:[^"\\]|\\.)*")\s*:\s*/y;
@@ -50,7 +50,7 @@ export function readMembers(text: string): Map<string, JsonPart> {
   return found;
 }
 
-/** The text that a part is, if it is one and all of it is there. */
+/** The value of a part that is a complete string. */
 export function readString(part: JsonPart | undefined): string | null {
   if (!part?.isWhole || !part.text.startsWith('"')) return null;
   try {

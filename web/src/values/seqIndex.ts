@@ -1,6 +1,6 @@
 import type { EventView } from "../api/types";
 
-/** Where an event stands in rows that are in order. */
+/** Index of an event in sorted rows, by binary search; -1 if it is not there. */
 export function indexOfSeq(rows: EventView[], seq: number): number {
   let low = 0;
   let high = rows.length - 1;

@@ -25,16 +25,16 @@ describe("a server that is gone", () => {
   it("is told of in a sentence", () => {
     const retry = { count: 1, most: 3, at: AT + 5 };
     expect(said({ state: "ERROR", error, exit, retry })).toBe(
-      `awk.py was ended by SIGKILL at ${at}; retry 1 of 3 follows`,
+      `awk.py was terminated by SIGKILL at ${at}; retry 1 of 3 is scheduled`,
     );
     expect(said({ state: "CONNECTING", exit, since: AT + 9, retry: { ...retry, at: null } })).toBe(
-      `awk.py was ended by SIGKILL at ${at}; retry 1 of 3 is under way`,
+      `awk.py was terminated by SIGKILL at ${at}; retry 1 of 3 is in progress`,
     );
     expect(said({ state: "ERROR", exit: { ...exit, signal: null, exit_code: 3 } })).toBe(
       `awk.py ended with exit code 3 at ${at}`,
     );
     expect(said({ state: "ERROR", error })).toBe(`awk.py failed at ${at}: it broke off`);
-    expect(said({ state: "DISCONNECTED" })).toBe(`awk.py has not been connected since ${at}`);
+    expect(said({ state: "DISCONNECTED" })).toBe(`awk.py has been disconnected since ${at}`);
     expect(said({ state: "CONNECTING" })).toBe("awk.py is being connected");
   });
 });
@@ -43,7 +43,7 @@ describe("what is wrong with a server", () => {
   it("is its entry, before an attempt to connect and after it", () => {
     const problem = { ...error, code: "CONFIGURATION_INVALID" } as const;
     const words = [null, problem].map((seen) => failureTitle(aServer({ error: seen, problem })));
-    expect(words).toEqual(["It cannot be used like this", "It cannot be used like this"]);
+    expect(words).toEqual(["Invalid configuration", "Invalid configuration"]);
     expect(failureTitle(aServer({ error, problem: null }))).toBe("Connection Error");
   });
 });

@@ -1,8 +1,8 @@
-// How a server stands, in words.
+// State of a server as text.
 import type { RetryView, ServerView, State } from "../api/types";
 import { formatTime, truncate } from "./format";
 
-/** What is shown of a server: its state, or that somebody has to sign in. */
+/** The displayed state of a server: its own, or that sign-in is required. */
 export type DisplayState = State | "SIGN_IN";
 
 const WORDS: Record<DisplayState, string> = {
@@ -14,11 +14,11 @@ const WORDS: Record<DisplayState, string> = {
   SIGN_IN: "Sign-in needed",
 };
 
-/** Between two attempts: it failed, and tries again by itself. */
+/** Failed, and waiting for an automatic retry. */
 export const isRetrying = (server: ServerView): boolean =>
   server.state === "ERROR" && typeof server.retry?.at === "number";
 
-/** A connection that was given up because of an error has failed, whatever it is called. */
+/** A disconnected server with an error is shown as failed. */
 export function displayState(server: ServerView): DisplayState {
   const isOff = server.state === "DISCONNECTED" || server.state === "ERROR";
   if (!isOff || server.error === null || isRetrying(server)) return server.state;
@@ -27,47 +27,47 @@ export function displayState(server: ServerView): DisplayState {
 
 export const needsSignIn = (server: ServerView): boolean => displayState(server) === "SIGN_IN";
 
-/** Which of the attempts that follow the first; counted alike everywhere. */
+/** Number of the retry, counted the same everywhere. */
 export const retryLabel = ({ count, most }: RetryView): string => `${count} of ${most}`;
 
 export function stateLabel(server: ServerView): string {
   const { state, retry } = server;
   if (retry && state === "CONNECTING") return `Connecting, retry ${retryLabel(retry)}`;
-  if (retry && isRetrying(server)) return `Failed, retry ${retryLabel(retry)} follows`;
+  if (retry && isRetrying(server)) return `Failed, retry ${retryLabel(retry)} scheduled`;
   return WORDS[displayState(server)];
 }
 
-/** What kind of failure it is that keeps a server from being connected. */
+/** Title of the failure that prevents a connection. */
 export function failureTitle(server: ServerView): string {
   if (needsSignIn(server)) return "Sign-in needed";
-  // What stands in the file is as wrong before an attempt to connect as after it.
+  // A configuration error is the same before and after an attempt to connect.
   if (server.error && !server.problem) return "Connection Error";
   const variable = server.problem?.details.variable;
   return typeof variable === "string"
     ? `The environment variable ${variable} is not set`
-    : "It cannot be used like this";
+    : "Invalid configuration";
 }
 
-/** What is being waited for. A step is told as "opening the transport", "waiting for …". */
+/** The step that is waited for. The backend says "opening the transport", "waiting for …". */
 export const connectStepLabel = ({ waiting_for: step }: ServerView): string =>
   step ? `Waiting for ${step.replace(/^(waiting for|opening) /, "")}` : "Connecting";
 
 function endText({ exit, error, since }: ServerView): string {
   const at = formatTime(exit?.at ?? since, false);
-  if (exit?.signal) return `was ended by ${exit.signal} at ${at}`;
+  if (exit?.signal) return `was terminated by ${exit.signal} at ${at}`;
   if (exit) return `ended with exit code ${exit.exit_code} at ${at}`;
   if (error) return `failed at ${at}: ${truncate(error.message, 140)}`;
-  return `has not been connected since ${at}`;
+  return `has been disconnected since ${at}`;
 }
 
-/** What became of a server that is gone, as one sentence without its full stop. */
+/** What happened to a disconnected server: one sentence without the full stop. */
 export function disconnectedText(server: ServerView, name: string): string {
   const isUnderWay = server.state === "CONNECTING" || isRetrying(server);
   if (!isUnderWay) return `${name} ${endText(server)}`;
   const { retry } = server;
   const attempt = retry ? `retry ${retryLabel(retry)}` : "a new attempt";
-  const next = `${attempt} ${isRetrying(server) ? "follows" : "is under way"}`;
-  // Since when it is being connected is not when it ended.
+  const next = `${attempt} ${isRetrying(server) ? "is scheduled" : "is in progress"}`;
+  // While it connects, `since` is not when it ended.
   return server.exit || isRetrying(server)
     ? `${name} ${endText(server)}; ${next}`
     : `${name} is being connected`;

@@ -1,22 +1,21 @@
-// A long text as rows, and what is found in it: as places in the text, so that nothing is copied.
-// Pure.
+// Splits a long text into rows and finds matches, as positions, so that nothing is copied.
 
 // A line longer than this is shown in pieces, however wide its box.
 export const MAX_COLUMNS = 4000;
-// Narrower than this, a box holds no row that anybody could read.
+// Narrower rows would not be readable.
 const NARROWEST = 10;
-// As the browser sets it.
+// The browser's default.
 const TAB = 8;
 // More matches than anybody steps through.
 export const MAX_MATCHES = 100_000;
 
-/** How many characters of this width fit the box; WIDEST where neither is known. */
+/** How many characters of this width fit into the box; MAX_COLUMNS if unknown. */
 export const columnsIn = (box: number, character: number): number =>
   box > 0 && character > 0
     ? Math.min(MAX_COLUMNS, Math.max(NARROWEST, Math.floor(box / character)))
     : MAX_COLUMNS;
 
-/** Whether a character of Chinese, Japanese or Korean takes the place of two; an emoji has two. */
+/** Whether a character is double-width (CJK); an emoji has two code units anyway. */
 const isWide = (code: number): boolean =>
   code >= 0x1100 &&
   (code <= 0x115f ||
@@ -79,7 +78,7 @@ export function lastIndexAtMost(sorted: number[], value: number): number {
   return low - 1;
 }
 
-/** Where the text stands, in either case; at most MOST_FOUND places. */
+/** Positions of a text, ignoring case; at most MAX_MATCHES. */
 export function findAll(text: string, needle: string): number[] {
   const places: number[] = [];
   const pattern = new RegExp(needle.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"), "gi");
@@ -92,7 +91,7 @@ export function findAll(text: string, needle: string): number[] {
 
 interface TextPiece {
   text: string;
-  /** Which match this is of; -1 for what lies between. */
+  /** Index of the match; -1 for text between matches. */
   match: number;
   start: number;
 }

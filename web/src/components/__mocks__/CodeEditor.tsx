@@ -1,4 +1,4 @@
-// The editor as a plain field: CodeMirror measures what a test's page does not lay out.
+// The editor as a plain textarea: CodeMirror needs a layout, which the test DOM does not have.
 interface Props {
   label: string;
   value: string;

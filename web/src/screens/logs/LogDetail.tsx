@@ -1,4 +1,4 @@
-// One log line, whole: what it says, and the request that it belongs to.
+// Details of a log line: its full content, and the request that it belongs to.
 import { ActionIcon, Button, Tooltip } from "@mantine/core";
 import { Link } from "react-router";
 import type { EventView } from "../../api/types";
@@ -14,25 +14,25 @@ import { withoutAnsi } from "../../values/ansi";
 import { formatTime } from "../../values/format";
 import { pretty } from "../../values/json";
 import css from "./LogRow.module.css";
-import { levelOf, lineOf, loggerOf, saidBy, saidIn } from "./levels";
+import { fullContent, levelOf, lineOf, loggerOf, rowContent } from "./logLines";
 
-/** What the line says; fetched where the row has only its beginning. */
-function useSaid(event: EventView): unknown {
+/** The content of the line; fetched if the row has only the beginning. */
+function useFullContent(event: EventView): unknown {
   const got = useWholeEvent(event.is_cut ? event : null);
   // Its beginning is shown until then, and ends with "…".
-  return got && "whole" in got ? saidBy(got.whole) : saidIn(event);
+  return got && "whole" in got ? fullContent(got.whole) : rowContent(event);
 }
 
-function Request({ event }: { event: EventView }) {
+function RequestLink({ event }: { event: EventView }) {
   const owner = useRing().ownerOf(event);
   const now = useInspector((state) => state.run_id);
-  if (!owner) return <span className="dim">No request is known for it</span>;
+  if (!owner) return <span className="dim">Request unknown</span>;
   const query = new URLSearchParams({ id: String(owner.id) });
   if (event.run_id !== now) query.set("run", event.run_id);
   const search = `?${query}`;
   const known = owner.isTold
-    ? "Its stream brought this line"
-    : "The only request that was open when this line came; the server does not say";
+    ? "The line arrived on the stream of this request"
+    : "Inferred: the only request that was open when the line arrived";
   return (
     <>
       <Tooltip label={known}>
@@ -51,7 +51,7 @@ function Request({ event }: { event: EventView }) {
 }
 
 export function LogDetail({ event, onClose }: { event: EventView; onClose(): void }) {
-  const said = useSaid(event);
+  const said = useFullContent(event);
   const level = levelOf(event);
   const isTree = typeof said === "object" && said !== null;
   const text = typeof said === "string" ? withoutAnsi(said) : pretty(said);
@@ -64,7 +64,7 @@ export function LogDetail({ event, onClose }: { event: EventView; onClose(): voi
         <span className="dim">{formatTime(event.wall)}</span>
         <span className="dim">{event.server_id}</span>
         {loggerOf(event) && <span className="dim">{loggerOf(event)}</span>}
-        <Request event={event} />
+        <RequestLink event={event} />
         <span className="grow" />
         <Tooltip label="Copy the line">
           <ActionIcon aria-label="Copy the line" onClick={() => void copyText(lineOf(event, said))}>

@@ -7,11 +7,11 @@ import { NoMatches } from "../../components/NoMatches";
 import { SplitPane } from "../../components/SplitPane";
 import { useRing } from "../../state/events";
 import { visible } from "../../values/hiddenCharacters";
-import { type LogFilter, type Stream, wantedLogs } from "./filter";
-import { AskForAll, Count } from "./LogBar";
 import { LogRow } from "./LogRow";
-import { SHOWN } from "./levels";
-import { type Lines, useLines, useRows } from "./useLines";
+import { EnableLoggingHint, LineCount } from "./LogToolbar";
+import { type LogFilter, logMatcher, type Stream } from "./logFilter";
+import { SHOWN_LEVELS } from "./logLines";
+import { type LogStream, useLogRows, useLogStream } from "./useLogLines";
 
 const NAMES: Record<Stream, string> = {
   both: "Log lines",
@@ -19,17 +19,17 @@ const NAMES: Record<Stream, string> = {
   stderr: "stderr",
 };
 const NONE: Record<Stream, string> = {
-  both: "Log messages of the server and what it writes to stderr appear here.",
-  messages: "Log messages of the server appear here.",
-  stderr: "What a server that runs on this computer writes to stderr appears here.",
+  both: "Log messages from the server and its stderr output appear here.",
+  messages: "Log messages from the server appear here.",
+  stderr: "The stderr output of a server that runs on this computer appears here.",
 };
 
-/** What a filter leaves out of a stream, in words; empty where it leaves out nothing. */
-export function filterWords({ levels, text, request_id }: LogFilter, stream: Stream): string {
+/** Description of a filter on a stream; empty if it filters nothing. */
+export function describeLogFilter({ levels, text, request_id }: LogFilter, stream: Stream): string {
   const isWanted = (level: string): boolean =>
     stream === "both" || (level === "stderr") === (stream === "stderr");
-  const [shown, hidden] = [levels, SHOWN.filter((level) => !levels.includes(level))].map((some) =>
-    some.filter(isWanted),
+  const [shown, hidden] = [levels, SHOWN_LEVELS.filter((level) => !levels.includes(level))].map(
+    (some) => some.filter(isWanted),
   );
   const words = [
     text.trim() && `“${text.trim()}”`,
@@ -39,40 +39,40 @@ export function filterWords({ levels, text, request_id }: LogFilter, stream: Str
   return words.filter(Boolean).join(" · ");
 }
 
-/** Why there are no lines, now or in a run that is over. */
-export function whyNone(filter: LogFilter, stream: Stream, isLive = true): string {
+/** Text of the empty state, live or in a recorded run. */
+export function emptyText(filter: LogFilter, stream: Stream, isLive = true): string {
   if (isLive) return NONE[stream];
   return filter.server_id === null
-    ? "This run has none."
-    : "This run has none of this server; choose all servers above.";
+    ? "This run has no log lines."
+    : "This run has no lines from this server. Choose all servers above.";
 }
 
-/** The lines of a stream that a filter lets through. */
-export function useStream(filter: LogFilter, stream: Stream): Lines {
+/** The lines of a stream that match a filter. */
+export function useStream(filter: LogFilter, stream: Stream): LogStream {
   const { ownerOf } = useRing();
   const wanted = useMemo(
-    () => wantedLogs(filter, stream, (event) => ownerOf(event)?.id),
+    () => logMatcher(filter, stream, (event) => ownerOf(event)?.id),
     [filter, stream, ownerOf],
   );
-  return useLines(wanted);
+  return useLogStream(wanted);
 }
 
 interface ListProps {
-  lines: Lines;
+  lines: LogStream;
   filter: LogFilter;
   stream: Stream;
   isLive: boolean;
   chosen: number | null;
   onChoose(event: EventView): void;
-  /** Shows what the filter leaves out. */
+  /** Resets the filter. */
   onAll(): void;
 }
 
 export const LogList = memo((props: ListProps) => {
   const { lines, filter, stream, isLive, chosen, onChoose, onAll } = props;
-  const rows = useRows(lines);
+  const rows = useLogRows(lines);
   const withServer = filter.server_id === null;
-  const draw = useCallback(
+  const render = useCallback(
     (event: EventView) => <LogRow event={event} withServer={withServer} />,
     [withServer],
   );
@@ -83,13 +83,13 @@ export const LogList = memo((props: ListProps) => {
         rows={rows}
         chosen={chosen}
         onChoose={onChoose}
-        draw={draw}
+        render={render}
       />
     );
-  const words = filterWords(filter, stream);
+  const words = describeLogFilter(filter, stream);
   if (words)
     return (
-      <NoMatches title="No line fits this filter" onClear={onAll}>
+      <NoMatches title="No line matches this filter" onClear={onAll}>
         {visible(words)}
       </NoMatches>
     );
@@ -97,35 +97,35 @@ export const LogList = memo((props: ListProps) => {
     <EmptyState
       icon="logs"
       title={stream === "stderr" ? "Nothing on stderr" : "No log lines"}
-      action={isLive && stream !== "stderr" && <AskForAll serverId={filter.server_id} />}
+      action={isLive && stream !== "stderr" && <EnableLoggingHint serverId={filter.server_id} />}
     >
-      {whyNone(filter, stream, isLive)}
+      {emptyText(filter, stream, isLive)}
     </EmptyState>
   );
 });
 LogList.displayName = "LogList";
 
-function Half(props: Omit<ListProps, "lines">) {
+function LogPane(props: Omit<ListProps, "lines">) {
   const lines = useStream(props.filter, props.stream);
   return (
     <section className="pane" aria-label={NAMES[props.stream]}>
       <div className="toolbar">
         <h2 className="section-title grow">{NAMES[props.stream]}</h2>
-        <Count lines={lines} />
+        <LineCount lines={lines} />
       </div>
       <LogList {...props} lines={lines} />
     </section>
   );
 }
 
-export function Halves(props: Omit<ListProps, "lines" | "stream">) {
+export function SplitLogLists(props: Omit<ListProps, "lines" | "stream">) {
   return (
     <SplitPane
       name="logs.streams"
       label="Size of the log messages"
       initial={640}
-      first={<Half {...props} stream="messages" />}
-      second={<Half {...props} stream="stderr" />}
+      first={<LogPane {...props} stream="messages" />}
+      second={<LogPane {...props} stream="stderr" />}
     />
   );
 }

@@ -3,12 +3,12 @@ import type { EventView } from "../../api/types";
 import { withoutAnsi } from "../../values/ansi";
 import { formatTime, truncate } from "../../values/format";
 import css from "./LogRow.module.css";
-import { levelOf, loggerOf, textOf } from "./levels";
+import { levelOf, loggerOf, textOf } from "./logLines";
 
-// More than one line has room for on the widest screen.
+// More than fits on one line of the widest screen.
 const DRAWN = 1_000;
 
-/** One line: when, how grave, who says it, what; a row has room for one line of it. */
+/** One log line: time, level, logger and text. */
 export const LogRow = memo(({ event, withServer }: { event: EventView; withServer: boolean }) => {
   const level = levelOf(event);
   const logger = loggerOf(event);

@@ -1,4 +1,4 @@
-// What servers log and write to stderr, as it comes or as it was recorded.
+// The Logs screen: log messages and stderr, live or recorded.
 import { useDebouncedValue } from "@mantine/hooks";
 import { memo, useCallback, useMemo, useRef, useState } from "react";
 import { useParams, useSearchParams } from "react-router";
@@ -7,22 +7,28 @@ import { focusList } from "../../components/EventList";
 import { SearchField } from "../../components/SearchField";
 import { SplitPane } from "../../components/SplitPane";
 import { useEscape } from "../../components/useEscape";
-import { Lacking, Line, ReadFrom } from "../../events/Lacking";
+import { MissingEvents, NoticeLine, RecordedRunStatus } from "../../events/MissingEvents";
 import { RunChooser } from "../../events/RunChooser";
 import { useEvent } from "../../events/useEvent";
-import { LostServer } from "../../servers/LostNote";
+import { FailedServerBanner } from "../../servers/DisconnectedBanner";
 import { useBackfill } from "../../state/backfill";
 import { useDraft, usePreference } from "../../state/browserStorage";
 import { RingProvider } from "../../state/events";
 import { type RecordedRun, useRecordedRun } from "../../state/recordedRun";
 import { useInspector } from "../../state/store";
-import type { LogFilter } from "./filter";
-import { Count, ServerLevel, ShownLevels, Taking, View } from "./LogBar";
 import { LogDetail } from "./LogDetail";
-import { Halves, LogList, useStream } from "./LogLists";
-import { SHOWN } from "./levels";
+import { LogList, SplitLogLists, useStream } from "./LogLists";
+import {
+  LevelFilter,
+  LineCount,
+  LogActions,
+  LogViewOptions,
+  ServerLevelSelect,
+} from "./LogToolbar";
+import type { LogFilter } from "./logFilter";
+import { SHOWN_LEVELS } from "./logLines";
 
-// All lines are looked at for a text, so not for every key of a word.
+// Debounce: every search reads all lines.
 const TYPING_MS = 120;
 
 const Runs = memo(RunChooser);
@@ -51,14 +57,14 @@ function useAddress() {
   };
 }
 
-/** Which lines are wanted, and how to want others. */
+/** The current filter and its setters. */
 function useLogFilter(server: string | undefined, runId: string | null, requestId: string | null) {
   const [isAll, setAll] = usePreference("logs.all", false);
-  const [levels, setLevels] = usePreference<string[]>("logs.levels", [...SHOWN]);
+  const [levels, setLevels] = usePreference<string[]>("logs.levels", [...SHOWN_LEVELS]);
   const [cleared, setCleared] = useDraft("logs.cleared", { run_id: "", seq: 0 });
   const [text, setText] = useState("");
   const [calm] = useDebouncedValue(text, TYPING_MS);
-  // An id means something within its server alone.
+  // A request id is unique only within its server.
   const serverId = (isAll && requestId === null) || server === undefined ? null : server;
   const afterSeq = cleared.run_id === runId ? cleared.seq : 0;
   const filter = useMemo(
@@ -77,12 +83,12 @@ function useLogFilter(server: string | undefined, runId: string | null, requestI
   );
   const showAll = useCallback(() => {
     setText("");
-    setLevels([...SHOWN]);
+    setLevels([...SHOWN_LEVELS]);
   }, [setLevels]);
   return { filter, text, setText, levels, setLevels, setAll, clear, showAll };
 }
 
-/** The logs of now, or of the run that the address names. */
+/** Live logs, or those of the run that the address names. */
 export function Logs() {
   const [query] = useSearchParams();
   const recorded = useRecordedRun(query.get("run"));
@@ -105,7 +111,7 @@ function LogScreen({ recorded }: { recorded: RecordedRun }) {
   const wanted = useLogFilter(server, runId, requestId);
   const { filter, clear } = wanted;
   const lines = useStream(filter, "both");
-  const older = useBackfill(runId, isLive);
+  const backfill = useBackfill(runId, isLive);
   const { event: chosen, problem } = useEvent(ring, { run_id: runId, seq: line });
   const choose = useCallback((event: EventView) => change("line", String(event.seq)), [change]);
   const close = (): void => {
@@ -130,9 +136,9 @@ function LogScreen({ recorded }: { recorded: RecordedRun }) {
           onChange={wanted.setText}
           onDown={() => focusList(place.current)}
         />
-        {server && isLive && <ServerLevel serverId={server} />}
-        <ShownLevels value={wanted.levels} onChange={wanted.setLevels} />
-        <View
+        {server && isLive && <ServerLevelSelect serverId={server} />}
+        <LevelFilter value={wanted.levels} onChange={wanted.setLevels} />
+        <LogViewOptions
           isAll={filter.server_id === null}
           onAll={wanted.setAll}
           isSplit={isSplit}
@@ -140,23 +146,23 @@ function LogScreen({ recorded }: { recorded: RecordedRun }) {
         />
         <Runs />
         <div className="actions">
-          <Count lines={lines} />
-          <Taking lines={lines} serverId={filter.server_id} onClear={hide} />
+          <LineCount lines={lines} />
+          <LogActions lines={lines} serverId={filter.server_id} onClear={hide} />
         </div>
       </div>
-      <ReadFrom recorded={recorded} />
-      <Lacking runId={runId} older={older} />
+      <RecordedRunStatus recorded={recorded} />
+      <MissingEvents runId={runId} backfill={backfill} />
       {problem && <div className="toolbar">{problem}</div>}
-      {isLive && filter.server_id !== null && <LostServer serverId={filter.server_id} />}
+      {isLive && filter.server_id !== null && <FailedServerBanner serverId={filter.server_id} />}
       {requestId !== null && (
-        <Line button="Show all" onClick={() => change("id", null)}>
+        <NoticeLine button="Show all" onClick={() => change("id", null)}>
           Only lines of the request with id {requestId}
-        </Line>
+        </NoticeLine>
       )}
       {filter.after_seq > 0 && (
-        <Line button="Show them again" onClick={() => clear(0)}>
+        <NoticeLine button="Show them again" onClick={() => clear(0)}>
           Earlier lines are cleared from view; the recording has them.
-        </Line>
+        </NoticeLine>
       )}
       <SplitPane
         name="logs"
@@ -167,7 +173,11 @@ function LogScreen({ recorded }: { recorded: RecordedRun }) {
         least={80}
         first={
           <div className="pane" ref={place}>
-            {isSplit ? <Halves {...shown} /> : <LogList {...shown} lines={lines} stream="both" />}
+            {isSplit ? (
+              <SplitLogLists {...shown} />
+            ) : (
+              <LogList {...shown} lines={lines} stream="both" />
+            )}
           </div>
         }
         second={chosen ? <LogDetail event={chosen} onClose={close} /> : null}

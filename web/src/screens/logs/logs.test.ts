@@ -1,10 +1,10 @@
 import { describe, expect, it, vi } from "vitest";
 import type { EventView } from "../../api/types";
 import { anEvent } from "../../testing/views";
-import { type LogFilter, wantedLogs } from "./filter";
-import { filterWords, whyNone } from "./LogLists";
-import { asJsonLines, asText, SHOWN, spokenBy, textOf } from "./levels";
-import { calmly } from "./useLines";
+import { describeLogFilter, emptyText } from "./LogLists";
+import { type LogFilter, logMatcher } from "./logFilter";
+import { asJsonLines, asTextLines, loadLines, SHOWN_LEVELS, textOf } from "./logLines";
+import { throttledSubscribe } from "./useLogLines";
 
 const log = (seq: number, level: string, data: unknown, part: Partial<EventView> = {}): EventView =>
   anEvent({ seq, kind: "LogReceived", detail: { level, logger: "db", data }, ...part });
@@ -13,7 +13,7 @@ const stderr = (seq: number, head: string): EventView =>
 
 const ALL: LogFilter = {
   text: "",
-  levels: [...SHOWN],
+  levels: [...SHOWN_LEVELS],
   server_id: null,
   request_id: null,
   after_seq: 0,
@@ -28,7 +28,7 @@ const rows = [
   anEvent({ seq: 6 }),
 ];
 const seqs = (part: Partial<LogFilter>, stream: "both" | "messages" | "stderr" = "both") => {
-  const wanted = wantedLogs({ ...ALL, ...part }, stream, (event) => event.seq % 2);
+  const wanted = logMatcher({ ...ALL, ...part }, stream, (event) => event.seq % 2);
   return rows.filter(wanted).map((event) => event.seq);
 };
 
@@ -45,7 +45,7 @@ describe("log lines", () => {
   it("are searched as they are shown, without a terminal's colours", () => {
     const esc = String.fromCharCode(27);
     const coloured = stderr(7, `${esc}[31mWar${esc}[0mning`);
-    const finds = (text: string) => wantedLogs({ ...ALL, text }, "both", () => 1)(coloured);
+    const finds = (text: string) => logMatcher({ ...ALL, text }, "both", () => 1)(coloured);
     expect(finds("warning")).toBe(true);
     expect(finds("31")).toBe(false);
   });
@@ -58,20 +58,20 @@ describe("log lines", () => {
     expect(textOf({ ...stderr(1, "how it begins"), is_cut: true })).toBe("how it begins…");
   });
   it("say why there are none", () => {
-    expect(filterWords(ALL, "both")).toBe("");
-    expect(filterWords({ ...ALL, levels: [] }, "both")).toBe("All levels are hidden");
-    expect(filterWords({ ...ALL, levels: ["info"] }, "stderr")).toBe("All levels are hidden");
-    expect(filterWords({ ...ALL, levels: ["stderr"] }, "stderr")).toBe("");
+    expect(describeLogFilter(ALL, "both")).toBe("");
+    expect(describeLogFilter({ ...ALL, levels: [] }, "both")).toBe("All levels are hidden");
+    expect(describeLogFilter({ ...ALL, levels: ["info"] }, "stderr")).toBe("All levels are hidden");
+    expect(describeLogFilter({ ...ALL, levels: ["stderr"] }, "stderr")).toBe("");
     const some = { text: " x ", levels: ["info", "error", "stderr"], request_id: "5" };
-    expect(filterWords({ ...ALL, ...some }, "messages")).toBe("“x” · id 5 · info, error");
-    expect(whyNone(ALL, "stderr")).toMatch("appears here");
-    expect(whyNone(ALL, "both", false)).toBe("This run has none.");
-    expect(whyNone({ ...ALL, server_id: "demo" }, "both", false)).toMatch("all servers");
+    expect(describeLogFilter({ ...ALL, ...some }, "messages")).toBe("“x” · id 5 · info, error");
+    expect(emptyText(ALL, "stderr")).toMatch("appears here");
+    expect(emptyText(ALL, "both", false)).toBe("This run has no log lines.");
+    expect(emptyText({ ...ALL, server_id: "demo" }, "both", false)).toMatch("all servers");
   });
   it("are exported as text and as JSON Lines", async () => {
-    const all = await spokenBy(rows);
-    expect(asText(all.slice(0, 3)).split("\n")).toHaveLength(4);
-    expect(asText(all.slice(0, 1))).toMatch(/^\d\d:\d\d:\d\d\.\d{3} demo info db Hello\n$/);
+    const all = await loadLines(rows);
+    expect(asTextLines(all.slice(0, 3)).split("\n")).toHaveLength(4);
+    expect(asTextLines(all.slice(0, 1))).toMatch(/^\d\d:\d\d:\d\d\.\d{3} demo info db Hello\n$/);
     const lines = asJsonLines(all.slice(1, 3), () => 9)
       .trimEnd()
       .split("\n");
@@ -87,7 +87,7 @@ describe("lines that a row has no room for", () => {
     const cut = Array.from({ length: 40 }, (_, seq) => ({ ...stderr(seq, "it"), is_cut: true }));
     let open = 0;
     let most = 0;
-    const spoken = await spokenBy([...cut, log(99, "info", "short")], async (_, seq) => {
+    const spoken = await loadLines([...cut, log(99, "info", "short")], async (_, seq) => {
       open += 1;
       most = Math.max(most, open);
       await Promise.resolve();
@@ -120,7 +120,7 @@ describe("a flood", () => {
         return () => undefined;
       },
     };
-    const stop = calmly(source, 100)(() => told.push(came));
+    const stop = throttledSubscribe(source, 100)(() => told.push(came));
     for (came = 1; came <= 50; came += 1) {
       happen();
       vi.advanceTimersByTime(10);

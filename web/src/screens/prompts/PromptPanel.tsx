@@ -1,9 +1,16 @@
-// One prompt: its arguments as a form with suggestions, and the messages they give.
+// One prompt: its arguments as a form with completions, and the resulting messages.
 import { Button } from "@mantine/core";
 import { useState } from "react";
 import { Link } from "react-router";
 import type { ErrorView, ServerView } from "../../api/types";
 import { CallPanel } from "../../calls/CallPanel";
+import { CallChooser } from "../../catalog/CallChooser";
+import { CompletionField } from "../../catalog/CompletionField";
+import { Definition } from "../../catalog/Definition";
+import { FormFooter } from "../../catalog/FormFooter";
+import type { MissingItem } from "../../catalog/NotListed";
+import { NotListed } from "../../catalog/NotListed";
+import { useItemCalls } from "../../catalog/useItemCalls";
 import { ButtonWithReason } from "../../components/ButtonWithReason";
 import { Callout } from "../../components/Callout";
 import { Description } from "../../components/Description";
@@ -14,28 +21,21 @@ import { SplitPane } from "../../components/SplitPane";
 import { UntrustedText } from "../../components/UntrustedText";
 import { useRunShortcut } from "../../components/useRunShortcut";
 import { useScrollIntoView } from "../../components/useScrollIntoView";
-import { useFocusBad } from "../../forms/useFocusBad";
-import { CallChooser } from "../../offered/CallChooser";
-import { CallFoot } from "../../offered/CallFoot";
-import { Definition } from "../../offered/Definition";
-import type { Missing } from "../../offered/missing";
-import { NotListed } from "../../offered/NotListed";
-import { SuggestedField } from "../../offered/SuggestedField";
-import { useCallsOf } from "../../offered/useCallsOf";
+import { useFocusInvalid } from "../../forms/useFocusInvalid";
 import { useDraft } from "../../state/browserStorage";
 import { startCall } from "../../state/commands";
-import { type Prompt, titleOf } from "../../state/items";
+import { itemTitle, type Prompt } from "../../state/items";
 import { pathTo } from "../../state/navigation";
 import { errorViewOf } from "../../state/toasts";
 
 interface Props {
   server: ServerView;
   prompt: Prompt;
-  /** Tells it from others of its name. */
+  /** Unique key among items of the same name. */
   itemKey: string;
-  /** The definition as the server sent it; undefined if the list does not have it. */
+  /** The definition as the server sent it; undefined if it is not in the list. */
   listed?: unknown;
-  missing?: Missing | null;
+  missing?: MissingItem | null;
   problem: string | null;
 }
 
@@ -48,9 +48,9 @@ function About({ server, prompt, listed, missing = null, problem }: Omit<Props, 
         All prompts
       </Link>
       <h2 className="title">
-        <UntrustedText>{titleOf(prompt)}</UntrustedText>
+        <UntrustedText>{itemTitle(prompt)}</UntrustedText>
       </h2>
-      {prompt.name && titleOf(prompt) !== prompt.name && (
+      {prompt.name && itemTitle(prompt) !== prompt.name && (
         <span className="mono dim">
           <UntrustedText>{prompt.name}</UntrustedText>
         </span>
@@ -58,7 +58,7 @@ function About({ server, prompt, listed, missing = null, problem }: Omit<Props, 
       {prompt.description && <Description text={prompt.description} />}
       <NotListed missing={missing} />
       {problem && (
-        <Callout>The definition of this prompt is broken: {problem} It can be used.</Callout>
+        <Callout>The definition of this prompt is broken: {problem} You can still use it.</Callout>
       )}
       <Definition listed={listed} />
     </>
@@ -67,14 +67,14 @@ function About({ server, prompt, listed, missing = null, problem }: Omit<Props, 
 
 interface ArgumentsProps extends Pick<Props, "server" | "prompt"> {
   values: Values;
-  /** Names of those that were not given, though they have to be; once somebody wanted to send. */
+  /** Names of missing required arguments, after the first attempt to send. */
   missing: string[];
   onChange(values: Values): void;
 }
 
 function Arguments({ server, prompt, values, missing, onChange }: ArgumentsProps) {
   const known = new Set(prompt.arguments.map((one) => one.name));
-  // From a request that was taken over, or from another version of the prompt: they are sent, too.
+  // Arguments from a replayed request or an older version of the prompt are sent too.
   const others = Object.keys(values).filter((name) => !known.has(name));
   const common = (name: string) => ({
     server,
@@ -91,7 +91,7 @@ function Arguments({ server, prompt, values, missing, onChange }: ArgumentsProps
   return (
     <div className="stack" data-form data-fields="there">
       {prompt.arguments.map((one) => (
-        <SuggestedField
+        <CompletionField
           key={one.name}
           {...common(one.name)}
           title={one.title}
@@ -101,7 +101,7 @@ function Arguments({ server, prompt, values, missing, onChange }: ArgumentsProps
         />
       ))}
       {others.map((name) => (
-        <SuggestedField
+        <CompletionField
           key={name}
           {...common(name)}
           description="Not in the definition of the prompt"
@@ -120,7 +120,7 @@ interface FootProps {
 
 function Foot({ missing, isConnected, get }: FootProps) {
   return (
-    <CallFoot>
+    <FormFooter>
       {missing.length > 0 && (
         <>
           <span className="bad grow" role="status">
@@ -142,7 +142,7 @@ function Foot({ missing, isConnected, get }: FootProps) {
       >
         Get the messages
       </ButtonWithReason>
-    </CallFoot>
+    </FormFooter>
   );
 }
 
@@ -152,15 +152,15 @@ export function PromptPanel(props: Props) {
   const name = prompt.name ?? "";
   const [values, setValues] = useDraft<Values>(`prompt.${server.server_id}/${itemKey}`, {});
   const [error, setError] = useState<ErrorView | null>(null);
-  const { calls, current, show } = useCallsOf(server.server_id, "prompt", itemKey);
+  const { calls, current, show } = useItemCalls(server.server_id, "prompt", itemKey);
   const place = useScrollIntoView(current?.call_id);
   const given = Object.fromEntries(Object.entries(values).filter(([, value]) => value !== ""));
   const missing = prompt.arguments
     .filter((one) => one.required && !given[one.name])
     .map((one) => one.name);
-  // How often it was not sent for what is missing.
+  // How often sending was refused because of missing arguments.
   const [refused, setRefused] = useState(0);
-  const form = useFocusBad(refused);
+  const form = useFocusInvalid(refused);
   const told = refused > 0 ? missing : [];
   const get = (isForced: boolean): void => {
     setError(null);

@@ -1,14 +1,14 @@
 // The prompts of a server: the list, and the chosen prompt with its messages.
 import type { ServerView } from "../../api/types";
+import { BrokenDefinitionIcon } from "../../catalog/BrokenDefinitionIcon";
+import { CatalogList } from "../../catalog/CatalogList";
+import { CatalogScreen } from "../../catalog/CatalogScreen";
+import { ChangeMark } from "../../catalog/ChangeMark";
+import { ItemLoading } from "../../catalog/ItemLoading";
+import { findMissing } from "../../catalog/NotListed";
 import { EmptyState } from "../../components/EmptyState";
 import { UntrustedText } from "../../components/UntrustedText";
-import { LookingFor } from "../../offered/LookingFor";
-import { Mark } from "../../offered/marks";
-import { missingFrom } from "../../offered/missing";
-import { NamedList } from "../../offered/NamedList";
-import { OfferedScreen } from "../../offered/OfferedScreen";
-import { Problem } from "../../offered/Problem";
-import { type Item, type Prompt, titleOf } from "../../state/items";
+import { type Item, itemTitle, type Prompt } from "../../state/items";
 import { isStillLoading, itemsIn, useList } from "../../state/lists";
 import { usePageLocation } from "../../state/navigation";
 import { PromptPanel } from "./PromptPanel";
@@ -16,16 +16,16 @@ import { PromptPanel } from "./PromptPanel";
 const WIDTHS = { initial: 300, least: 200, most: 600 };
 const ROW_PX = 40;
 
-function draw({ value, key, problem }: Item<Prompt>) {
-  const title = titleOf(value, key);
+function render({ value, key, problem }: Item<Prompt>) {
+  const title = itemTitle(value, key);
   return (
     <>
       <div className="row">
-        <Problem text={problem} />
+        <BrokenDefinitionIcon text={problem} />
         <span className="cut grow" style={{ fontWeight: 500 }}>
           <UntrustedText>{title}</UntrustedText>
         </span>
-        <Mark of={key} />
+        <ChangeMark of={key} />
       </div>
       <span className="cut dim" style={{ fontSize: 12 }}>
         {value.name && title !== value.name && (
@@ -39,18 +39,18 @@ function draw({ value, key, problem }: Item<Prompt>) {
   );
 }
 
-function Chosen({ server, item }: { server: ServerView; item: string | null }) {
+function SelectedPrompt({ server, item }: { server: ServerView; item: string | null }) {
   const { server_id } = server;
   const list = useList(server_id, "prompts");
   if (item === null)
     return (
       <EmptyState icon="prompts" title="Choose a prompt">
-        Its arguments and the messages that it makes appear here.
+        Its arguments and the messages that it returns appear here.
       </EmptyState>
     );
   const found = itemsIn<Prompt>(list).find((one) => one.key === item);
   if (!found && isStillLoading(server, list))
-    return <LookingFor name={item} serverId={server_id} screen="prompts" />;
+    return <ItemLoading name={item} serverId={server_id} screen="prompts" />;
   return (
     <PromptPanel
       key={`${server_id} ${item}`}
@@ -58,7 +58,7 @@ function Chosen({ server, item }: { server: ServerView; item: string | null }) {
       prompt={found?.value ?? { name: item, arguments: [] }}
       itemKey={item}
       listed={found?.listed}
-      missing={missingFrom(list, `${server_id} prompt ${item}`, found !== undefined)}
+      missing={findMissing(list, `${server_id} prompt ${item}`, found !== undefined)}
       problem={found?.problem ?? null}
     />
   );
@@ -67,22 +67,22 @@ function Chosen({ server, item }: { server: ServerView; item: string | null }) {
 export function Prompts() {
   const { item } = usePageLocation();
   return (
-    <OfferedScreen
+    <CatalogScreen
       kind="prompts"
       calls="prompt"
       widths={WIDTHS}
       isAnyChosen={item !== null}
       list={({ server_id }) => (
-        <NamedList
+        <CatalogList
           serverId={server_id}
           kind="prompts"
           label="Prompts"
           chosen={item}
           rowHeight={ROW_PX}
-          draw={draw}
+          render={render}
         />
       )}
-      chosen={(server) => <Chosen server={server} item={item} />}
+      chosen={(server) => <SelectedPrompt server={server} item={item} />}
     />
   );
 }

@@ -1,13 +1,13 @@
-// A question on a screen of its own, reached from the bell: with the call that waits for it, so
-// that what follows (the next question, the wait for a page, the result) is seen here too.
+// A question on its own screen, with the call that waits for it, so that the next question or the
+// result is shown here too.
 import { Button } from "@mantine/core";
 import { useEffect } from "react";
 import { Link, useNavigate } from "react-router";
 import type { CallView, QuestionView } from "../../api/types";
 import { CallPanel } from "../../calls/CallPanel";
 import { EmptyState } from "../../components/EmptyState";
-import { about, callsDuring } from "../../questions/about";
 import { QuestionPanel } from "../../questions/QuestionPanel";
+import { callsDuring, questionSummary } from "../../questions/questionSummary";
 import { pathToCall, pathToQuestion, usePageLocation } from "../../state/navigation";
 import { useInspector } from "../../state/store";
 import { formatTime, truncate } from "../../values/format";
@@ -15,7 +15,7 @@ import { formatTime, truncate } from "../../values/format";
 function Head({ question, call }: { question: QuestionView; call: CallView | undefined }) {
   return (
     <div className="toolbar">
-      <h1 className="title">A question of {question.server_id}</h1>
+      <h1 className="title">A question from {question.server_id}</h1>
       {call && (
         <span>
           during{" "}
@@ -31,7 +31,7 @@ function Head({ question, call }: { question: QuestionView; call: CallView | und
 }
 
 /** Where to go after a question whose call is not known. */
-function Onward({ question }: { question: QuestionView | undefined }) {
+function NextSteps({ question }: { question: QuestionView | undefined }) {
   const questions = useInspector((state) => state.questions);
   const calls = useInspector((state) => state.calls);
   const waiting = [...questions.values()].filter((one) => !one.is_done);
@@ -40,7 +40,7 @@ function Onward({ question }: { question: QuestionView | undefined }) {
     <div className="row wrap" style={{ justifyContent: "center" }}>
       {next && (
         <Button component={Link} to={pathToQuestion(next)}>
-          Next question: {truncate(about(next) || next.method, 40)}
+          Next question: {truncate(questionSummary(next) || next.method, 40)}
         </Button>
       )}
       {question &&
@@ -75,10 +75,10 @@ export function QuestionScreen() {
     return (
       <EmptyState
         icon="check"
-        title="This question no longer waits"
-        action={<Onward question={question} />}
+        title="This question is closed"
+        action={<NextSteps question={question} />}
       >
-        {question?.outcome && `It ended: ${question.outcome}.`}
+        {question?.outcome && `Outcome: ${question.outcome}.`}
       </EmptyState>
     );
   }
@@ -89,7 +89,7 @@ export function QuestionScreen() {
         <CallPanel key={call.call_id} call={call} questionId={id} onRepeated={goTo} />
       ) : (
         <div className="scroll pad stack">
-          <p className="dim">Which call this belongs to is not known: several may run.</p>
+          <p className="dim">It is not known which call this question belongs to.</p>
           <QuestionPanel key={id} question={question} />
         </div>
       )}

@@ -1,11 +1,11 @@
-// What all servers ask: what waits, oldest first, then what ended.
+// Questions of all servers: waiting ones, oldest first, then closed ones.
 import { Badge } from "@mantine/core";
 import { Link } from "react-router";
 import type { QuestionView } from "../../api/types";
 import { EmptyState } from "../../components/EmptyState";
 import { useNow } from "../../components/useNow";
-import { Some } from "../../content/Some";
-import { about } from "../../questions/about";
+import { ShowMore } from "../../content/ShowMore";
+import { questionSummary } from "../../questions/questionSummary";
 import { pathToQuestion } from "../../state/navigation";
 import { useInspector } from "../../state/store";
 import { formatDuration, formatTime, truncate } from "../../values/format";
@@ -18,14 +18,14 @@ function Row({ question, now }: { question: QuestionView; now: number }) {
     <tr>
       <td>
         <Badge color={question.is_done ? "gray" : "orange"}>
-          {question.is_done ? (question.outcome ?? "ended") : "waits"}
+          {question.is_done ? (question.outcome ?? "ended") : "waiting"}
         </Badge>
       </td>
       <td>
         <Link className="mono" to={pathToQuestion(question)}>
           {question.method}
         </Link>
-        <div className="dim">{truncate(about(question), 120)}</div>
+        <div className="dim">{truncate(questionSummary(question), 120)}</div>
       </td>
       <td>{question.server_id}</td>
       <td className="mono wide-only">{call ? call.name || call.method : ""}</td>
@@ -50,7 +50,7 @@ export function Questions() {
   if (!isReady) return <EmptyState icon="bell" title="Loading…" />;
   if (!all.size)
     return (
-      <EmptyState icon="bell" title="No question waits">
+      <EmptyState icon="bell" title="No questions">
         Servers ask for a model's answer or for input while a tool runs. What they ask appears here,
         in the bell and beside the call.
       </EmptyState>
@@ -76,11 +76,13 @@ export function Questions() {
             </tr>
           </thead>
           <tbody>
-            <Some
+            <ShowMore
               items={[...waiting, ...ended]}
-              one="question"
-              draw={(question) => <Row key={question.question_id} question={question} now={now} />}
-              around={(more) => (
+              noun="question"
+              render={(question) => (
+                <Row key={question.question_id} question={question} now={now} />
+              )}
+              wrapButton={(more) => (
                 <tr>
                   <td colSpan={COLUMNS}>{more}</td>
                 </tr>

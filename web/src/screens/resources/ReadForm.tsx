@@ -1,25 +1,51 @@
-// What is filled in to read a resource: fields, what went wrong, and the button.
+// Form to read a resource: fields, error and button.
 import { Button } from "@mantine/core";
-import type { ReactNode } from "react";
-import { Link } from "react-router";
-import type { ServerView } from "../../api/types";
+import { type ReactNode, useState } from "react";
+import { Link, useNavigate } from "react-router";
+import type { ErrorView, ServerView } from "../../api/types";
 import { ErrorNote } from "../../components/ErrorNote";
 import { UntrustedText } from "../../components/UntrustedText";
 import { useRunShortcut } from "../../components/useRunShortcut";
+import { startCall } from "../../state/commands";
 import { pathTo } from "../../state/navigation";
-import { useReading } from "./useReading";
+import { errorViewOf } from "../../state/toasts";
+
+/** Reads a URI, then navigates to the result, beside the template if there is one. */
+function useReadUri(
+  server: ServerView,
+  template: string | null,
+): {
+  read(uri: string): void;
+  error: ErrorView | null;
+} {
+  const navigate = useNavigate();
+  const [error, setError] = useState<ErrorView | null>(null);
+  const { server_id } = server;
+  const read = async (uri: string): Promise<void> => {
+    setError(null);
+    try {
+      const { call_id } = await startCall("ReadResource", { server_id, uri });
+      const beside = template === null ? "" : `&template=${encodeURIComponent(template)}`;
+      const shown = `?call=${encodeURIComponent(call_id)}${beside}`;
+      void navigate(pathTo(server_id, "resources", uri) + shown);
+    } catch (thrown) {
+      setError(errorViewOf(thrown));
+    }
+  };
+  return { read: (uri) => void read(uri), error };
+}
 
 interface Props {
   server: ServerView;
   title: string;
   uri: string;
-  /** The key of the template that the address is made from. */
+  /** The key of the template that the URI is expanded from. */
   template?: string;
   children: ReactNode;
 }
 
 export function ReadForm({ server, title, uri, template, children }: Props) {
-  const { read, error } = useReading(server, template ?? null);
+  const { read, error } = useReadUri(server, template ?? null);
   const isConnected = server.state === "CONNECTED";
   useRunShortcut(() => isConnected && read(uri));
   return (
@@ -40,7 +66,7 @@ export function ReadForm({ server, title, uri, template, children }: Props) {
           <UntrustedText>{title}</UntrustedText>
         </h2>
         {children}
-        {error && <ErrorNote error={error} title="It was not read" />}
+        {error && <ErrorNote error={error} title="The resource could not be read" />}
         <div>
           <Button type="submit" data-run disabled={!isConnected}>
             Read it

@@ -1,21 +1,21 @@
-// What a server has to read: listed resources, templates, and what is followed; one search for all.
+// Lists of resources, templates and subscriptions, with one search for all.
 import { Accordion, Badge, Button } from "@mantine/core";
 import { useDeferredValue, useMemo, useRef } from "react";
 import { Link } from "react-router";
 import type { ServerView, SubscriptionView } from "../../api/types";
+import { BrokenDefinitionIcon } from "../../catalog/BrokenDefinitionIcon";
+import { itemKey } from "../../catalog/CatalogList";
+import { ChangeMark, ChangeMarksProvider, useChangeMarks } from "../../catalog/ChangeMark";
+import { ListStatus } from "../../catalog/ListStatus";
+import { ListToolbar } from "../../catalog/ListToolbar";
+import { useListFilter } from "../../catalog/useListFilter";
+import { useSelectItem } from "../../catalog/useSelectItem";
 import { ErrorNote } from "../../components/ErrorNote";
 import { NoSearchMatches } from "../../components/NoMatches";
 import { UntrustedText } from "../../components/UntrustedText";
 import { VirtualList } from "../../components/VirtualList";
-import { Mark, MarksProvider, useMarks } from "../../offered/marks";
-import { keyOf } from "../../offered/NamedList";
-import { Problem } from "../../offered/Problem";
-import { useChoose } from "../../offered/useChoose";
-import { useListFilter } from "../../offered/useListFilter";
-import { ListHead } from "../../servers/ListHead";
-import { ListStatus } from "../../servers/ListStatus";
 import { command } from "../../state/commands";
-import { type Item, matchingItems, type Resource, titleOf } from "../../state/items";
+import { type Item, itemTitle, matchingItems, type Resource } from "../../state/items";
 import { itemsIn, type List, useList } from "../../state/lists";
 import { pathTo } from "../../state/navigation";
 import { withWaitingToast } from "../../state/toasts";
@@ -24,14 +24,14 @@ import css from "./Resources.module.css";
 
 const ROW = 42;
 
-const draw = (item: Item<Resource>) => (
+const render = (item: Item<Resource>) => (
   <>
     <div className="row">
-      <Problem text={item.problem} />
+      <BrokenDefinitionIcon text={item.problem} />
       <span className={`cut grow ${css.name}`}>
-        <UntrustedText>{titleOf(item.value, item.key)}</UntrustedText>
+        <UntrustedText>{itemTitle(item.value, item.key)}</UntrustedText>
       </span>
-      <Mark of={item.key} />
+      <ChangeMark of={item.key} />
       {item.value.mimeType && (
         <span className="dim cut">
           <UntrustedText>{item.value.mimeType}</UntrustedText>
@@ -57,7 +57,7 @@ interface SectionProps {
 }
 
 function Section({ serverId, kind, label, list, shown, chosen, most, onChoose }: SectionProps) {
-  const marks = useMarks(serverId, kind, list, chosen);
+  const marks = useChangeMarks(serverId, kind, list, chosen);
   return (
     <Accordion.Item value={kind}>
       <Accordion.Control>
@@ -72,29 +72,29 @@ function Section({ serverId, kind, label, list, shown, chosen, most, onChoose }:
           hasSwitch={kind === "resources"}
         />
         <div className={css.list} style={{ height: Math.min(shown.length * ROW, most) }}>
-          <MarksProvider value={marks}>
+          <ChangeMarksProvider value={marks}>
             <VirtualList
               label={label}
               items={shown}
-              keyOf={keyOf}
+              keyOf={itemKey}
               chosen={chosen}
               onChoose={onChoose}
               rowHeight={ROW}
-              draw={draw}
+              render={render}
             />
-          </MarksProvider>
+          </ChangeMarksProvider>
         </div>
       </Accordion.Panel>
     </Accordion.Item>
   );
 }
 
-function Followed({ server, one }: { server: ServerView; one: SubscriptionView }) {
+function SubscriptionRow({ server, one }: { server: ServerView; one: SubscriptionView }) {
   const { server_id } = server;
   const unsubscribe = (): void =>
     void withWaitingToast(
       `the end of the subscription to ${one.uri}`,
-      "The subscription was not ended",
+      "The subscription could not be ended",
       command("Unsubscribe", { server_id, uri: one.uri }),
     );
   return (
@@ -118,7 +118,7 @@ function Followed({ server, one }: { server: ServerView; one: SubscriptionView }
         </Button>
       </div>
       {one.error && (
-        <ErrorNote error={one.error} title="This connection has no subscription to it" />
+        <ErrorNote error={one.error} title="The subscription is not active on this connection" />
       )}
     </>
   );
@@ -149,13 +149,13 @@ export function ResourceLists({ server, chosen, template }: Props) {
     words.every((word) => one.uri.toLowerCase().includes(word)),
   );
   const base = pathTo(server_id, "resources");
-  const choose = useChoose(chosen, (item) => pathTo(server_id, "resources", item.key));
-  const chooseTemplate = useChoose(
+  const choose = useSelectItem(chosen, (item) => pathTo(server_id, "resources", item.key));
+  const chooseTemplate = useSelectItem(
     template,
     (item) => `${base}?template=${encodeURIComponent(item.key)}`,
   );
   const place = useRef<HTMLDivElement>(null);
-  // Keys may come before what was typed last is drawn.
+  // A key may be pressed before the last input is rendered.
   const open = (isStep: boolean): void => {
     const [first] = matchingItems(listed, text);
     const [firstTemplate] = matchingItems(patterns, text);
@@ -168,7 +168,7 @@ export function ResourceLists({ server, chosen, template }: Props) {
   const isNone = shown.length + shownTemplates.length + followed.length === 0;
   return (
     <div className="pane" ref={place}>
-      <ListHead
+      <ListToolbar
         serverId={server_id}
         kinds={["resources", "resource_templates"]}
         noun="resources"
@@ -213,7 +213,7 @@ export function ResourceLists({ server, chosen, template }: Props) {
               </p>
             )}
             {followed.map((one) => (
-              <Followed key={one.uri} server={server} one={one} />
+              <SubscriptionRow key={one.uri} server={server} one={one} />
             ))}
           </Accordion.Panel>
         </Accordion.Item>

@@ -1,10 +1,16 @@
-// One resource: read when it is opened, and again when it changes, if it is followed.
+// One resource: read when it is opened, and again when it changes, if subscribed.
 import { Badge, Switch, Tooltip } from "@mantine/core";
 import { useEffect, useRef, useState } from "react";
 import { Link, useSearchParams } from "react-router";
 import type { CallView, ErrorView, ServerView } from "../../api/types";
 import { CallPanel } from "../../calls/CallPanel";
-import { isRunning } from "../../calls/running";
+import { isRunning } from "../../calls/callStatus";
+import { CallChooser } from "../../catalog/CallChooser";
+import { Definition } from "../../catalog/Definition";
+import type { MissingItem } from "../../catalog/NotListed";
+import { NotListed } from "../../catalog/NotListed";
+import { useItemCalls } from "../../catalog/useItemCalls";
+import { useIsKeyboardStep } from "../../catalog/useSelectItem";
 import { ButtonWithReason } from "../../components/ButtonWithReason";
 import { Callout } from "../../components/Callout";
 import { copyText } from "../../components/clipboard";
@@ -15,21 +21,15 @@ import { Icon } from "../../components/Icon";
 import { UntrustedText } from "../../components/UntrustedText";
 import { useRunShortcut } from "../../components/useRunShortcut";
 import { Annotations } from "../../content/Content";
-import { CallChooser } from "../../offered/CallChooser";
-import { Definition } from "../../offered/Definition";
-import type { Missing } from "../../offered/missing";
-import { NotListed } from "../../offered/NotListed";
-import { useCallsOf } from "../../offered/useCallsOf";
-import { useIsStep } from "../../offered/useChoose";
 import { command, startCall } from "../../state/commands";
-import { type Resource, titleOf } from "../../state/items";
+import { itemTitle, type Resource } from "../../state/items";
 import { pathTo } from "../../state/navigation";
 import { errorViewOf, withWaitingToast } from "../../state/toasts";
 import { formatBytes, formatTime } from "../../values/format";
 import { visible } from "../../values/hiddenCharacters";
 import { fieldsOf } from "../../values/jsonObject";
 
-// Longer than between two presses of an arrow key that is held down, or tapped through a list.
+// Longer than the interval of a held arrow key.
 const REST_MS = 300;
 
 export function Facts({ resource }: { resource: Resource }) {
@@ -44,8 +44,8 @@ export function Facts({ resource }: { resource: Resource }) {
   );
 }
 
-/** Read it when it is opened, and when what was read last is older than what the server has. */
-function useReads(
+/** Reads the resource when it is opened, and when the last result is outdated. */
+function useAutoRead(
   server: ServerView,
   uri: string,
   newest: CallView | null,
@@ -53,12 +53,12 @@ function useReads(
 ) {
   const followed = server.subscriptions.find((one) => one.uri === uri);
   const isConnected = server.state === "CONNECTED";
-  const isStep = useIsStep();
-  // What changed while there was no connection was told to nobody.
+  const isStep = useIsKeyboardStep();
+  // Changes without a connection were not notified.
   const changed = followed ? Math.max(followed.updated ?? 0, server.since) : 0;
   const isOld = newest === null || (!isRunning(newest) && newest.started < changed);
   const isAsking = useRef(false);
-  const asked = useRef(0); // the last change that it was read for: a clock may be set back
+  const asked = useRef(0); // the last change that was read: clocks may be set back
   // biome-ignore lint/correctness/useExhaustiveDependencies: reads when it is old, once for each change
   useEffect(() => {
     const isNews = newest === null || changed > asked.current;
@@ -97,7 +97,7 @@ function SubscribeSwitch({ server, uri, isOn }: SubscribeProps) {
     <Tooltip
       label={
         canSubscribe
-          ? "Read it again whenever the server says that it changed"
+          ? "Read it again whenever the server reports a change"
           : "This server did not declare resources.subscribe"
       }
     >
@@ -116,14 +116,14 @@ function SubscribeSwitch({ server, uri, isOn }: SubscribeProps) {
 interface Props {
   server: ServerView;
   uri: string;
-  /** Tells it from others of its address. */
+  /** Unique key among items of the same URI. */
   itemKey: string;
   resource: Resource | null;
-  /** The definition as the server sent it; undefined if the list does not have it. */
+  /** The definition as the server sent it; undefined if it is not in the list. */
   listed?: unknown;
-  missing?: Missing | null;
+  missing?: MissingItem | null;
   problem: string | null;
-  /** It stands beside the template that it was read by, which has the keys and the way back. */
+  /** Shown beside its template, which has the shortcuts and the back link. */
   isBeside?: boolean;
 }
 
@@ -131,13 +131,13 @@ export function ResourcePanel(props: Props) {
   const { server, uri, itemKey, resource, listed, problem } = props;
   const { missing = null, isBeside = false } = props;
   const { server_id } = server;
-  const { calls, current, show, showNewest } = useCallsOf(server_id, "resource", itemKey);
+  const { calls, current, show, showNewest } = useItemCalls(server_id, "resource", itemKey);
   const [error, setError] = useState<ErrorView | null>(null);
   const followed = server.subscriptions.find((one) => one.uri === uri);
   const isConnected = server.state === "CONNECTED";
   const [newest = null, former] = calls;
   const isPinned = useSearchParams()[0].has("call");
-  // What is there stays while it is read again.
+  // Keep the previous result while it is read again.
   const isRefreshing = followed && !isPinned && newest && isRunning(newest) && former;
   const shown = isRefreshing ? former : current;
   const read = async (): Promise<void> => {
@@ -149,7 +149,7 @@ export function ResourcePanel(props: Props) {
       setError(errorViewOf(thrown));
     }
   };
-  useReads(server, uri, newest, read);
+  useAutoRead(server, uri, newest, read);
   useRunShortcut(isBeside ? null : () => isConnected && void read());
   return (
     <div className="pane">
@@ -161,7 +161,7 @@ export function ResourcePanel(props: Props) {
         )}
         <div className="row wrap">
           <h2 className="title grow">
-            <UntrustedText>{resource ? titleOf(resource, uri) : uri}</UntrustedText>
+            <UntrustedText>{resource ? itemTitle(resource, uri) : uri}</UntrustedText>
           </h2>
           <SubscribeSwitch server={server} uri={uri} isOn={followed !== undefined} />
           <ButtonWithReason
@@ -196,10 +196,15 @@ export function ResourcePanel(props: Props) {
         <Definition listed={listed} />
         <NotListed missing={missing} />
         {problem && (
-          <Callout>The definition of this resource is broken: {problem} It can be read.</Callout>
+          <Callout>
+            The definition of this resource is broken: {problem} You can still read it.
+          </Callout>
         )}
         {followed?.error && (
-          <ErrorNote error={followed.error} title="This connection has no subscription to it" />
+          <ErrorNote
+            error={followed.error}
+            title="The subscription is not active on this connection"
+          />
         )}
         {error && <ErrorNote error={error} />}
       </div>

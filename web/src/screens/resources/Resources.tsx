@@ -1,11 +1,11 @@
 // The resources of a server: the lists, and the chosen resource, template or address.
 import { useSearchParams } from "react-router";
 import type { ServerView } from "../../api/types";
+import { CatalogScreen } from "../../catalog/CatalogScreen";
+import { ItemLoading } from "../../catalog/ItemLoading";
+import { findMissing, isFullyLoaded } from "../../catalog/NotListed";
 import { EmptyState } from "../../components/EmptyState";
 import { SplitPane } from "../../components/SplitPane";
-import { LookingFor } from "../../offered/LookingFor";
-import { isWhole, missingFrom } from "../../offered/missing";
-import { OfferedScreen } from "../../offered/OfferedScreen";
 import type { Resource } from "../../state/items";
 import { isStillLoading, itemsIn, type List, useList } from "../../state/lists";
 import { usePageLocation } from "../../state/navigation";
@@ -17,30 +17,38 @@ import { matches } from "./uriTemplate";
 
 const WIDTHS = { initial: 360, least: 220, most: 700 };
 
-interface Place {
+interface ResourceSelection {
   /** The resource that is read and shown. */
   item: string | null;
   template: string | null;
-  /** The address that is filled in, but not read. */
+  /** A URI that is filled in but not read. */
   uri: string | null;
 }
 
-/** Where no list has a resource: what a template makes is in none. */
+/** A resource that is in no list; URIs that match a template are not missing. */
 function missingResource(serverId: string, uri: string, resources: List, templates: List) {
   const isListed = itemsIn<Resource>(resources).some((one) => one.key === uri);
-  const missing = missingFrom(resources, `${serverId} resource ${uri}`, isListed);
-  // Many a server has no templates, and answers with an error.
-  const isKnown = isWhole(templates) || templates.error !== null;
+  const missing = findMissing(resources, `${serverId} resource ${uri}`, isListed);
+  // Many servers have no templates and respond with an error.
+  const isKnown = isFullyLoaded(templates) || templates.error !== null;
   const isMade = itemsIn<Resource>(templates).some(
     ({ value }) => value.uriTemplate && matches(value.uriTemplate, uri),
   );
   return isKnown && !isMade ? missing : null;
 }
 
-type TemplatePlace = Pick<Place, "item"> & { template: string };
+type TemplateSelection = Pick<ResourceSelection, "item"> & { template: string };
 
 /** A resource, read and shown. */
-function Read({ server, item, isBeside }: { server: ServerView; item: string; isBeside: boolean }) {
+function ReadResource({
+  server,
+  item,
+  isBeside,
+}: {
+  server: ServerView;
+  item: string;
+  isBeside: boolean;
+}) {
   const { server_id } = server;
   const resources = useList(server_id, "resources");
   const templates = useList(server_id, "resource_templates");
@@ -49,7 +57,7 @@ function Read({ server, item, isBeside }: { server: ServerView; item: string; is
     <ResourcePanel
       key={`${server_id} ${item}`}
       server={server}
-      // A second one of the same address has a key of its own.
+      // A duplicate URI has a key of its own.
       uri={found?.value.uri ?? item}
       itemKey={item}
       resource={found?.value ?? null}
@@ -61,13 +69,13 @@ function Read({ server, item, isBeside }: { server: ServerView; item: string; is
   );
 }
 
-/** A template's form, which stays, and beside it what was read last. */
-function ByTemplate({ server, template, item }: { server: ServerView } & TemplatePlace) {
+/** The form of a template, and beside it the last result. */
+function TemplateView({ server, template, item }: { server: ServerView } & TemplateSelection) {
   const { server_id } = server;
   const templates = useList(server_id, "resource_templates");
   const found = itemsIn<Resource>(templates).find((one) => one.key === template);
   if (!found && isStillLoading(server, templates))
-    return <LookingFor name={template} serverId={server_id} screen="resources" />;
+    return <ItemLoading name={template} serverId={server_id} screen="resources" />;
   return (
     <SplitPane
       name="resources.template"
@@ -82,7 +90,7 @@ function ByTemplate({ server, template, item }: { server: ServerView } & Templat
           template={found?.value ?? { uriTemplate: template }}
           itemKey={template}
           listed={found?.listed}
-          missing={missingFrom(templates, `${server_id} template ${template}`, found !== undefined)}
+          missing={findMissing(templates, `${server_id} template ${template}`, found !== undefined)}
           problem={found?.problem ?? null}
         />
       }
@@ -92,17 +100,17 @@ function ByTemplate({ server, template, item }: { server: ServerView } & Templat
             Fill in the variables and press Read it, or Ctrl Enter.
           </EmptyState>
         ) : (
-          <Read server={server} item={item} isBeside />
+          <ReadResource server={server} item={item} isBeside />
         )
       }
     />
   );
 }
 
-function Chosen({ server, place }: { server: ServerView; place: Place }) {
+function SelectedResource({ server, place }: { server: ServerView; place: ResourceSelection }) {
   const { item, template, uri } = place;
-  if (template) return <ByTemplate server={server} template={template} item={item} />;
-  if (item !== null) return <Read server={server} item={item} isBeside={false} />;
+  if (template) return <TemplateView server={server} template={template} item={item} />;
+  if (item !== null) return <ReadResource server={server} item={item} isBeside={false} />;
   if (uri !== null)
     return <UriPanel key={`${server.server_id} ${uri}`} server={server} uri={uri} />;
   return (
@@ -117,7 +125,7 @@ export function Resources() {
   const [query] = useSearchParams();
   const place = { item, template: query.get("template") || null, uri: query.get("uri") };
   return (
-    <OfferedScreen
+    <CatalogScreen
       kind="resources"
       calls="resource"
       widths={WIDTHS}
@@ -129,7 +137,7 @@ export function Resources() {
           template={place.template}
         />
       )}
-      chosen={(server) => <Chosen server={server} place={place} />}
+      chosen={(server) => <SelectedResource server={server} place={place} />}
     />
   );
 }

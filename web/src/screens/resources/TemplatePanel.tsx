@@ -1,14 +1,14 @@
-// A template: its variables as fields, the address they make, and opening it.
+// A URI template: its variables as fields, and the expanded URI.
 import type { ServerView } from "../../api/types";
+import { CompletionField } from "../../catalog/CompletionField";
+import { Definition } from "../../catalog/Definition";
+import type { MissingItem } from "../../catalog/NotListed";
+import { NotListed } from "../../catalog/NotListed";
 import { Callout } from "../../components/Callout";
 import { Description } from "../../components/Description";
 import { UntrustedText } from "../../components/UntrustedText";
-import { Definition } from "../../offered/Definition";
-import type { Missing } from "../../offered/missing";
-import { NotListed } from "../../offered/NotListed";
-import { SuggestedField } from "../../offered/SuggestedField";
 import { useDraft } from "../../state/browserStorage";
-import { type Resource, titleOf } from "../../state/items";
+import { itemTitle, type Resource } from "../../state/items";
 import { ReadForm } from "./ReadForm";
 import { Facts } from "./ResourcePanel";
 import { expand, variablesOf } from "./uriTemplate";
@@ -23,11 +23,11 @@ export function TemplatePanel({
 }: {
   server: ServerView;
   template: Resource;
-  /** Tells it from others of its address. */
+  /** Unique key among items of the same URI. */
   itemKey: string;
-  /** The definition as the server sent it; undefined if the list does not have it. */
+  /** The definition as the server sent it; undefined if it is not in the list. */
   listed?: unknown;
-  missing?: Missing | null;
+  missing?: MissingItem | null;
   problem: string | null;
 }) {
   const text = template.uriTemplate ?? "";
@@ -37,7 +37,7 @@ export function TemplatePanel({
   );
   const uri = expand(text, values);
   return (
-    <ReadForm server={server} title={titleOf(template, text)} uri={uri} template={itemKey}>
+    <ReadForm server={server} title={itemTitle(template, text)} uri={uri} template={itemKey}>
       <span className="mono dim" style={{ overflowWrap: "anywhere" }}>
         <UntrustedText>{text}</UntrustedText>
       </span>
@@ -46,10 +46,12 @@ export function TemplatePanel({
       <Definition listed={listed} />
       <NotListed missing={missing} />
       {problem && (
-        <Callout>The definition of this template is broken: {problem} It can be used.</Callout>
+        <Callout>
+          The definition of this template is broken: {problem} You can still use it.
+        </Callout>
       )}
       {variablesOf(text).map((name) => (
-        <SuggestedField
+        <CompletionField
           key={name}
           server={server}
           reference={{ type: "ref/resource", uri: text }}

@@ -1,4 +1,4 @@
-// Any address, typed or brought along from a recorded request; read when asked to, not before.
+// Form for any URI, typed or from a recorded request.
 import { TextInput } from "@mantine/core";
 import { useState } from "react";
 import type { ServerView } from "../../api/types";

@@ -90,7 +90,7 @@ function expandOne(expression: Expression, values: Record<string, string>): stri
 export const expand = (template: string, values: Record<string, string>): string =>
   template.replace(/\{([^{}]+)\}/g, (_, inside: string) => expandOne(parse(inside), values));
 
-/** Whether a template could have made an address, by the texts around its variables. */
+/** Whether a URI may match a template, by the literal parts. */
 export function matches(template: string, uri: string): boolean {
   const [first = "", ...between] = template.split(/\{[^{}]+\}/);
   const last = between.pop();

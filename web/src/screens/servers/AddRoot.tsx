@@ -1,4 +1,4 @@
-// The form of a new root.
+// Form to add a root.
 import { Button, Switch, TextInput } from "@mantine/core";
 import { useState } from "react";
 import type { FolderView, ServerView } from "../../api/types";
@@ -7,21 +7,19 @@ import { useDraft } from "../../state/browserStorage";
 import { command } from "../../state/commands";
 import { withErrorToast } from "../../state/toasts";
 import { FolderChooser } from "./FolderChooser";
-import { useLead } from "./useLead";
+import { useResolvedPath } from "./useResolvedPath";
 
 const BLANK = { name: "", path: "" };
 
-/** Told in place: a relative path leads from the folder that mcplens was started in. */
-function Whereto({ path }: { path: string }) {
-  const lead = useLead(path);
+/** Shows where a path leads: relative paths start from mcplens' working folder. */
+function ResolvedPathNote({ path }: { path: string }) {
+  const lead = useResolvedPath(path);
   return (
     <div role="status">
       {lead?.problem && (
-        <Callout>
-          {lead.path ? `${lead.problem}. You can add it all the same.` : lead.problem}
-        </Callout>
+        <Callout>{lead.path ? `${lead.problem}. You can add it anyway.` : lead.problem}</Callout>
       )}
-      {lead?.to && lead.to !== lead.of && <span className="dim">Leads to {lead.to}</span>}
+      {lead?.to && lead.to !== lead.of && <span className="dim">Resolves to {lead.to}</span>}
     </div>
   );
 }
@@ -71,11 +69,11 @@ export function AddRoot({ server, save, onSave }: Props) {
         value={draft.path}
         onChange={(event) => setDraft({ ...draft, path: event.currentTarget.value })}
       />
-      <Whereto path={draft.path} />
+      <ResolvedPathNote path={draft.path} />
       <div className="row wrap" style={{ justifyContent: "flex-end" }}>
         {server.is_editable && (
           <Switch
-            label="Keep in the file"
+            label="Save to the file"
             checked={save}
             onChange={(event) => onSave(event.currentTarget.checked)}
           />

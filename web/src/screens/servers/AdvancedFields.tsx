@@ -1,9 +1,9 @@
-// What few servers need of an entry: times, limits, TLS, secrets.
+// Advanced fields of a server's entry: timeouts, limits, TLS, secrets.
 import { NumberInput, Select, Switch, Textarea, TextInput } from "@mantine/core";
 import { useEffect, useRef } from "react";
 import { KeyValueFields } from "../../components/KeyValueFields";
 import css from "./AdvancedFields.module.css";
-import type { EntryForm, FlagKey, NumberKey, TextKey } from "./entry";
+import type { EntryForm, FlagKey, NumberKey, TextKey } from "./serverEntry";
 
 const REVISIONS = [
   { value: "", label: "Automatic" },
@@ -14,7 +14,7 @@ const REVISIONS = [
 ];
 
 const ANSWERS = [
-  { value: "", label: "Not said (yes)" },
+  { value: "", label: "Default (yes)" },
   { value: "true", label: "Yes" },
   { value: "false", label: "No" },
 ];
@@ -50,7 +50,7 @@ function FlagField({ form, onChange, name, label, hint }: FieldProps<FlagKey>) {
   return (
     <Switch
       label={label}
-      // The description is within its label, too.
+      // Mantine includes the description in the label.
       aria-label={label}
       description={hint}
       checked={form[name]}
@@ -79,7 +79,7 @@ function TextField({ form, onChange, name, label, hint, isFocused = false }: Tex
   );
 }
 
-function Times(props: Props) {
+function TimeoutFields(props: Props) {
   const { form, onChange } = props;
   const set = (part: Partial<EntryForm>): void => onChange({ ...form, ...part });
   const number = (name: NumberKey, label: string, hint: string, min = 0) => (
@@ -89,7 +89,7 @@ function Times(props: Props) {
     <div className={css.times}>
       <Select
         label="Protocol revision"
-        description="To speak with this server"
+        description="Used with this server"
         data={REVISIONS}
         allowDeselect={false}
         value={form.protocolVersion}
@@ -99,7 +99,7 @@ function Times(props: Props) {
       {number("requestTimeout", "Request, ms", "For an answer; 0: no limit")}
       <Select
         label="Progress restarts the clock"
-        description="Of a request that reports it"
+        description="For requests that report progress"
         data={ANSWERS}
         allowDeselect={false}
         value={form.progressResetsTimeout}
@@ -107,42 +107,47 @@ function Times(props: Props) {
           set({ progressResetsTimeout: value === "true" || value === "false" ? value : "" })
         }
       />
-      {number("maxTotalTimeout", "Request in all, ms", "With progress; 0: no limit")}
+      {number("maxTotalTimeout", "Request in total, ms", "Including progress; 0: no limit")}
       {number("pingInterval", "Ping, ms", "Between pings; 0: none")}
       {number("maxRetries", "Retries", "After a failed attempt")}
       <TextInput
         label="Waits between retries, ms"
-        description="One for each of them"
+        description="One per retry"
         placeholder="1000, 2000, 4000"
         value={form.retryBackoff}
         onChange={(event) => set({ retryBackoff: event.currentTarget.value })}
       />
       {number("maxConcurrency", "Requests at once", "In flight; 16 if empty", 1)}
-      {number("maxMessageBytes", "Largest message, bytes", "That is taken; 64 MiB if empty", 1)}
+      {number(
+        "maxMessageBytes",
+        "Largest message, bytes",
+        "Larger ones are rejected; 64 MiB if empty",
+        1,
+      )}
     </div>
   );
 }
 
-function Surroundings(props: Props) {
+function EnvironmentFields(props: Props) {
   return (
     <>
       <TextField
         {...props}
         name="envFile"
         label="Environment file"
-        hint="Lines of NAME=value; what is under Environment wins"
+        hint="Lines of NAME=value; values under Environment take precedence"
       />
       <FlagField
         {...props}
         name="inheritEnv"
-        label="Give it our whole environment"
+        label="Pass our whole environment"
         hint="Off: only what programs need to run, such as HOME and PATH, and the variables above"
       />
     </>
   );
 }
 
-function Trust({ isTrusting, ...props }: Props & { isTrusting: boolean }) {
+function TlsFields({ isTrusting, ...props }: Props & { isTrusting: boolean }) {
   return (
     <>
       <TextField
@@ -156,7 +161,7 @@ function Trust({ isTrusting, ...props }: Props & { isTrusting: boolean }) {
         {...props}
         name="insecure"
         label="Accept any certificate"
-        hint="For tests only: whoever is in between can read and change everything, tokens included"
+        hint="For tests only: anyone between you and the server can read and change everything, including tokens"
       />
     </>
   );
@@ -167,8 +172,8 @@ export function AdvancedFields(props: Props & { isTrusting: boolean }) {
   const set = (part: Partial<EntryForm>): void => onChange({ ...form, ...part });
   return (
     <div className="stack">
-      {form.kind === "command" ? <Surroundings {...props} /> : <Trust {...props} />}
-      <Times {...props} />
+      {form.kind === "command" ? <EnvironmentFields {...props} /> : <TlsFields {...props} />}
+      <TimeoutFields {...props} />
       <Textarea
         label="_meta for every call"
         description="A JSON object"
@@ -185,7 +190,7 @@ export function AdvancedFields(props: Props & { isTrusting: boolean }) {
         value={form.secretKeys}
         onChange={(secretKeys) => set({ secretKeys })}
       />
-      <TextField {...props} name="title" label="Title" hint="Shown in place of the name" />
+      <TextField {...props} name="title" label="Title" hint="Shown instead of the name" />
       <FlagField
         {...props}
         name="enabled"

@@ -1,4 +1,5 @@
-// One server for another tool, as text: looked at before it is copied, since secrets may be in it.
+// Dialog with one server in another tool's format, shown before copying since it may contain
+// secrets.
 import { Button, Modal, Select } from "@mantine/core";
 import { useEffect, useState } from "react";
 import type { ErrorView, ExportView, ServerExport, ServerView } from "../../api/types";
@@ -54,7 +55,9 @@ function Made({ made, place, onDone }: { made: ExportView; place: string; onDone
           {remark}
         </span>
       ))}
-      {made.secret_count > 0 && <Callout>{secrets}. Whoever gets this text can read them.</Callout>}
+      {made.secret_count > 0 && (
+        <Callout>{secrets}. Anyone who gets this text can read them.</Callout>
+      )}
       <div className="row wrap" style={{ justifyContent: "flex-end" }}>
         <Button variant="default" onClick={onDone}>
           Close

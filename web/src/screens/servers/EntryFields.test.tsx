@@ -3,7 +3,14 @@ import { MantineProvider } from "@mantine/core";
 import { render, screen } from "@testing-library/react";
 import { describe, expect, it } from "vitest";
 import { EntryFields } from "./EntryFields";
-import { broughtBack, type EntryForm, formOf, type Raw, rawOf, withoutValues } from "./entry";
+import {
+  type EntryForm,
+  formOf,
+  type RawEntry,
+  rawOf,
+  restoreForm,
+  withoutSecrets,
+} from "./serverEntry";
 
 /** The keys of a server; the reference is checked against the code that reads the file. */
 function documentedKeys(): string[] {
@@ -30,7 +37,7 @@ const COMMAND: Record<string, [value: unknown, seen: string]> = {
   args: [["--fast"], "--fast"],
   env: [{ MODE: "eager" }, "eager"],
   envFile: ["some.env", "some.env"],
-  inheritEnv: [true, "Give it our whole environment"],
+  inheritEnv: [true, "Pass our whole environment"],
   cwd: ["/somewhere", "/somewhere"],
   protocolVersion: ["2025-06-18", "2025-06-18"],
   meta: [{ a: 7 }, '{ "a": 7 }'],
@@ -62,7 +69,7 @@ function show(form: EntryForm): void {
   );
 }
 
-const rawWith = (samples: typeof URL): Raw =>
+const rawWith = (samples: typeof URL): RawEntry =>
   Object.fromEntries(Object.entries(samples).map(([key, [value]]) => [key, value]));
 
 describe("the form of a server", () => {
@@ -108,11 +115,11 @@ describe("the form of a server", () => {
   });
   it("keeps no value of a secret, and takes what an older page kept", () => {
     const entry = formOf("x", { command: "x", secretKeys: { pin: "s3cret" } });
-    const kept = withoutValues(entry, entry);
+    const kept = withoutSecrets(entry, entry);
     expect(JSON.stringify(kept)).not.toContain("s3cret");
-    expect(broughtBack(kept, entry)).toEqual(entry);
+    expect(restoreForm(kept, entry)).toEqual(entry);
     const { secretKeys: _, caFile: __, ...older } = kept;
-    expect(broughtBack(older as EntryForm, entry)).toEqual(entry);
+    expect(restoreForm(older as EntryForm, entry)).toEqual(entry);
   });
   it("opens where a certificate is trusted for who came for that", () => {
     show(formOf("x", { url: "https://a" }));

@@ -11,7 +11,7 @@ import { useDisclosure } from "@mantine/hooks";
 import { Icon } from "../../components/Icon";
 import { KeyValueFields } from "../../components/KeyValueFields";
 import { AdvancedFields } from "./AdvancedFields";
-import type { EntryForm } from "./entry";
+import type { EntryForm } from "./serverEntry";
 
 const TRANSPORTS = [
   { value: "", label: "Automatic" },
@@ -25,9 +25,9 @@ interface Props {
 }
 
 interface EntryProps extends Props {
-  /** Why the server cannot be called so. */
+  /** Why the name cannot be used. */
   nameProblem: string | null;
-  /** Whether somebody came to have a certificate trusted. */
+  /** Opened from a certificate error: focuses the field for trusted certificates. */
   isTrusting: boolean;
 }
 

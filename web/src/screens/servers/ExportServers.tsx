@@ -1,4 +1,4 @@
-// Servers in another tool's shape: which of them, and in which.
+// Dialog that exports servers in another tool's format.
 import { Button, Checkbox, Modal, Select } from "@mantine/core";
 import { modals } from "@mantine/modals";
 import { notifications } from "@mantine/notifications";
@@ -12,7 +12,7 @@ import { useInspector } from "../../state/store";
 import { withErrorToast } from "../../state/toasts";
 import { pluralize } from "../../values/format";
 
-// One for a whole file: commands are copied server by server.
+// File formats only: commands are copied per server.
 type Shape = Exclude<ServerExport["shape"], "commands">;
 const SHAPES: { value: Shape; label: string; file: string }[] = [
   { value: "mcpServers", label: "mcp.json (Claude, Cursor, Windsurf)", file: "mcp.json" },
@@ -25,7 +25,7 @@ function download(made: ExportView, file: string): void {
   for (const message of made.remarks) notifications.show({ message, autoClose: 8000 });
 }
 
-/** What is about to leave is said before it does. */
+/** Confirms an export that contains secrets. */
 function askToDownload(made: ExportView, file: string): void {
   const values = pluralize(
     made.secret_count,
@@ -34,13 +34,13 @@ function askToDownload(made: ExportView, file: string): void {
   );
   modals.openConfirmModal({
     title: `Download ${file}?`,
-    children: `${values}. Whoever gets the file can read them.`,
+    children: `${values}. Anyone who gets the file can read them.`,
     labels: { confirm: "Download", cancel: "Cancel" },
     onConfirm: () => download(made, file),
   });
 }
 
-/** Those that somebody has configured: the demo is built in here, and nowhere else. */
+/** Configured servers, without the built-in demo. */
 const exported = (servers: Map<string, ServerView>): ServerView[] =>
   [...servers.values()].filter((server) => server.source.kind !== "built-in");
 

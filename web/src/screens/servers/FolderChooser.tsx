@@ -1,4 +1,4 @@
-// Choosing a folder of the computer that mcplens runs on.
+// Dialog to choose a folder on the computer that mcplens runs on.
 import { Button, Modal } from "@mantine/core";
 import { useState } from "react";
 import type { FolderView } from "../../api/types";
@@ -61,7 +61,7 @@ export function FolderChooser({ start, onChoose, onClose }: Props) {
           <Button variant="default" onClick={onClose}>
             Cancel
           </Button>
-          {/* Which one this is shows only when the folder that was opened is there. */}
+          {/* Disabled while a folder is loading, since the path is that of the previous one. */}
           <Button loading={isBusy} onClick={() => onChoose(folder.path)}>
             Choose this folder
           </Button>

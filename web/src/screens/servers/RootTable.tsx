@@ -2,15 +2,15 @@ import { ActionIcon } from "@mantine/core";
 import type { RootView } from "../../api/types";
 import { Callout } from "../../components/Callout";
 import { Icon } from "../../components/Icon";
-import { useLead } from "./useLead";
+import { useResolvedPath } from "./useResolvedPath";
 
-/** A root may lead nowhere, and the server is told of it all the same. */
-function Missing({ uri }: { uri: string }) {
-  const lead = useLead(uri);
+/** A root may not exist; the server is still told about it. */
+function MissingFolderNote({ uri }: { uri: string }) {
+  const lead = useResolvedPath(uri);
   if (!lead?.problem) return null;
-  // The path stands above.
+  // The path is shown above.
   const problem = lead.problem.replace(`${lead.path} cannot`, "It cannot");
-  return <Callout>{problem}. The server is told of it all the same.</Callout>;
+  return <Callout>{problem}. The server is still told about it.</Callout>;
 }
 
 interface Props {
@@ -40,7 +40,7 @@ export function RootTable({ roots, isSeen, onRemove }: Props) {
             <td>{root.name}</td>
             <td>
               <span className="mono">{root.uri}</span>
-              <Missing uri={root.uri} />
+              <MissingFolderNote uri={root.uri} />
             </td>
             <td>
               <ActionIcon aria-label={`Remove ${root.uri}`} onClick={() => onRemove(root.uri)}>

@@ -1,11 +1,11 @@
-// The folders that a server may know of.
+// Roots tab: the folders that a server may know about.
 import { useState } from "react";
 import type { ServerView } from "../../api/types";
 import { Callout } from "../../components/Callout";
 import { command } from "../../state/commands";
 import { withErrorToast } from "../../state/toasts";
 import { AddRoot } from "./AddRoot";
-import { mayAskForRoots, rootsWords } from "./capabilities";
+import { mayAskForRoots, rootsText } from "./capabilities";
 import { RootTable } from "./RootTable";
 
 export function Roots({ server }: { server: ServerView }) {
@@ -13,12 +13,12 @@ export function Roots({ server }: { server: ServerView }) {
   const [save, setSave] = useState(false);
   const remove = (uri: string): void =>
     void withErrorToast(
-      save ? "The root was not taken out of the file" : "The root was not removed",
+      save ? "The root could not be removed from the file" : "The root was not removed",
       command("RemoveRoot", { server_id, uri, save }),
     );
   return (
     <div className="stack">
-      <p style={{ margin: 0 }}>Filesystem roots exposed to this server. {rootsWords(server)}</p>
+      <p style={{ margin: 0 }}>Filesystem roots exposed to this server. {rootsText(server)}</p>
       <RootTable roots={roots} isSeen={mayAskForRoots(server)} onRemove={remove} />
       <AddRoot server={server} save={save} onSave={setSave} />
       <Callout>

@@ -1,4 +1,4 @@
-// One server: what it is, how it stands, and what can be done with it.
+// Card of one server: facts, state and actions.
 import { ActionIcon, Badge, Button, Menu, Switch, Tooltip } from "@mantine/core";
 import { modals } from "@mantine/modals";
 import { useState } from "react";
@@ -11,10 +11,14 @@ import { ServerIcon } from "../../components/ServerIcon";
 import { StateDot } from "../../components/StateDot";
 import { UntrustedText } from "../../components/UntrustedText";
 import { useBusy } from "../../components/useBusy";
-import { connectAnew, restart, restartWord } from "../../servers/connectAnew";
-import { TrustButton } from "../../servers/TrustButton";
-import { toggle } from "../../servers/toggle";
-import { isOnItsWay, Waiting } from "../../servers/Waiting";
+import { ConnectProgress, isConnecting } from "../../servers/ConnectProgress";
+import {
+  reconnect,
+  restart,
+  restartLabel,
+  toggleConnection,
+} from "../../servers/connectionActions";
+import { TrustCertificateButton } from "../../servers/TrustCertificateButton";
 import { command } from "../../state/commands";
 import { rememberServer } from "../../state/lastVisited";
 import { pathTo, pathToServer, serverName } from "../../state/navigation";
@@ -33,8 +37,8 @@ import css from "./ServerCard.module.css";
 
 function removal(server: ServerView): string {
   return server.is_editable
-    ? `It is taken out of ${server.source.path}; a backup of the file is kept.`
-    : "It is taken out of this page until mcplens is started with it again.";
+    ? `It is removed from ${server.source.path}; a backup of the file is kept.`
+    : "It is removed from this page until mcplens is started with it again.";
 }
 
 function More({ server, onEdit }: { server: ServerView; onEdit(copy: boolean): void }) {
@@ -47,7 +51,7 @@ function More({ server, onEdit }: { server: ServerView; onEdit(copy: boolean): v
       confirmProps: { color: "red.9" },
       onConfirm: () =>
         void withErrorToast(
-          "It was not removed",
+          "The server could not be removed",
           command("ServerRemove", { server_id: server.server_id }),
         ),
     });
@@ -71,7 +75,7 @@ function More({ server, onEdit }: { server: ServerView; onEdit(copy: boolean): v
             leftSection={<Icon name="refresh" size={14} />}
             onClick={() => restart(server)}
           >
-            {restartWord(server)}
+            {restartLabel(server)}
           </Menu.Item>
           <Menu.Item
             leftSection={<Icon name="edit" size={14} />}
@@ -102,7 +106,7 @@ function More({ server, onEdit }: { server: ServerView; onEdit(copy: boolean): v
   );
 }
 
-/** How often it was tried: the count stays when no attempt follows. */
+/** Number of attempts; stays visible after the last one. */
 function attemptsOf({ retry, error }: ServerView): string | undefined {
   if (retry && retry.count > 0) return `Retry attempt ${retryLabel(retry)}`;
   const attempts = error?.details.attempts;
@@ -126,7 +130,7 @@ function Failure({ server, onEdit }: { server: ServerView; onEdit(copy: boolean)
       action={
         <>
           {isOver && (
-            <Button size="compact-xs" variant="default" onClick={() => toggle(server)}>
+            <Button size="compact-xs" variant="default" onClick={() => toggleConnection(server)}>
               Try again
             </Button>
           )}
@@ -140,7 +144,7 @@ function Failure({ server, onEdit }: { server: ServerView; onEdit(copy: boolean)
               How to sign in
             </Button>
           )}
-          <TrustButton server={server} />
+          <TrustCertificateButton server={server} />
           {server.is_editable && (
             <Button size="compact-xs" variant="default" onClick={() => onEdit(false)}>
               Edit
@@ -155,8 +159,7 @@ function Failure({ server, onEdit }: { server: ServerView; onEdit(copy: boolean)
 function Outdated({ server }: { server: ServerView }) {
   const { isBusy, run } = useBusy();
   if (!server.is_outdated) return null;
-  const again = (): void =>
-    run(() => withErrorToast("Could not connect again", connectAnew(server)));
+  const again = (): void => run(() => withErrorToast("Could not connect again", reconnect(server)));
   return (
     <div className={css.waiting} role="status">
       <span className="grow">Changed since it was connected.</span>
@@ -227,9 +230,9 @@ export function ServerCard({
           checked={isOn}
           disabled={server.state === "DISCONNECTING"}
           onChange={() => {
-            // Who connects a server means it by the tabs above.
+            // Connecting a server makes it the current one.
             if (!isOn) rememberServer(server.server_id);
-            toggle(server);
+            toggleConnection(server);
           }}
         />
       </div>
@@ -240,14 +243,14 @@ export function ServerCard({
         <Tooltip label="Copy">
           <ActionIcon
             size="sm"
-            aria-label={`Copy how ${name} is reached`}
+            aria-label={`Copy the command or URL of ${name}`}
             onClick={() => void copyText(server.shown)}
           >
             <Icon name="copy" size={13} />
           </ActionIcon>
         </Tooltip>
       </div>
-      {isOnItsWay(server) && <Waiting server={server} />}
+      {isConnecting(server) && <ConnectProgress server={server} />}
       <Outdated server={server} />
       <Failure server={server} onEdit={onEdit} />
       <Exit server={server} />

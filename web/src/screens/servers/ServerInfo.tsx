@@ -1,4 +1,4 @@
-// All that is known of one server; its roots and the experimental tester have their own addresses.
+// The server page: info, roots, experimental features and raw tester.
 import { Button, Select, Tabs, Tooltip } from "@mantine/core";
 import { Link, useNavigate, useParams } from "react-router";
 import type { ServerView } from "../../api/types";
@@ -10,9 +10,9 @@ import { StateDot } from "../../components/StateDot";
 import { UntrustedText } from "../../components/UntrustedText";
 import { useNow } from "../../components/useNow";
 import { profileOption } from "../../questions/profiles";
+import { toggleConnection } from "../../servers/connectionActions";
 import { NotConnected } from "../../servers/NotConnected";
-import { TrustButton } from "../../servers/TrustButton";
-import { toggle } from "../../servers/toggle";
+import { TrustCertificateButton } from "../../servers/TrustCertificateButton";
 import { command } from "../../state/commands";
 import { pathToServer, serverName } from "../../state/navigation";
 import { useInspector } from "../../state/store";
@@ -21,7 +21,7 @@ import { withoutAnsi } from "../../values/ansi";
 import { formatDateTime, formatDuration, pluralize } from "../../values/format";
 import { visible } from "../../values/hiddenCharacters";
 import { displayState, stateLabel } from "../../values/serverState";
-import { Declared, Keeping } from "./Declared";
+import { DeclaredCapabilities, UnsavedSettingsNotice } from "./DeclaredCapabilities";
 import { Experimental } from "./experimental/Experimental";
 import { Roots } from "./Roots";
 
@@ -88,11 +88,11 @@ function Facts({ server }: { server: ServerView }) {
   );
 }
 
-// Stands for no profile, since a select needs a text.
+// Value for "no profile": a select needs a string.
 const PERSON = "";
 
-/** Who answers what this server asks. */
-function Answering({ server }: { server: ServerView }) {
+/** Selects who answers the server's questions. */
+function ProfileSelect({ server }: { server: ServerView }) {
   const profiles = useInspector((state) => state.profiles);
   const names = profiles.map((one) => ({
     value: one.name,
@@ -128,7 +128,7 @@ function Overview({ server }: { server: ServerView }) {
   return (
     <div className="stack">
       {error && server.state !== "CONNECTED" && (
-        <ErrorNote error={error} action={<TrustButton server={server} />} />
+        <ErrorNote error={error} action={<TrustCertificateButton server={server} />} />
       )}
       <Facts server={server} />
       {server.remarks.map((remark) => (
@@ -155,13 +155,13 @@ function Overview({ server }: { server: ServerView }) {
       )}
       <section className="stack" style={{ maxWidth: 980 }} aria-label="What it may ask of us">
         <h2 className="section-title">What it may ask of us</h2>
-        <Keeping server={server} />
-        <Answering server={server} />
-        <Declared server={server} />
+        <UnsavedSettingsNotice server={server} />
+        <ProfileSelect server={server} />
+        <DeclaredCapabilities server={server} />
       </section>
       {server.declared_capabilities && (
         <section className="stack tight">
-          <h2 className="section-title">What we told it when it was connected</h2>
+          <h2 className="section-title">What we declared when it was connected</h2>
           <JsonTree
             value={server.declared_capabilities}
             label="Capabilities of the client"
@@ -186,7 +186,7 @@ function Overview({ server }: { server: ServerView }) {
   );
 }
 
-/** Why the entry of a server cannot be changed here; null if it can. */
+/** Why a server cannot be edited; null if it can. */
 function whyNoEdit({ is_editable, source }: ServerView): string | null {
   if (is_editable) return null;
   return source.kind === "built-in"
@@ -230,7 +230,7 @@ export function ServerInfo() {
         <span>{stateLabel(server)}</span>
         <span className="grow" />
         <EditButton server={server} />
-        <Button variant="default" onClick={() => toggle(server)}>
+        <Button variant="default" onClick={() => toggleConnection(server)}>
           {isOn ? "Disconnect" : "Connect"}
         </Button>
       </div>
@@ -256,13 +256,13 @@ export function ServerInfo() {
         </Tabs.Panel>
         <Tabs.Panel value="roots" className="scroll pad">
           <div className="stack" style={{ maxWidth: 800 }}>
-            <Keeping server={server} />
+            <UnsavedSettingsNotice server={server} />
             <Roots server={server} />
           </div>
         </Tabs.Panel>
         <Tabs.Panel value="experimental" className="scroll pad">
           <div className="stack">
-            <Keeping server={server} />
+            <UnsavedSettingsNotice server={server} />
             <Experimental server={server} />
           </div>
         </Tabs.Panel>

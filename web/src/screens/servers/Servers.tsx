@@ -1,4 +1,4 @@
-// All servers as cards, and the ways to add one.
+// The Servers screen: all servers as cards.
 import { Button, Modal } from "@mantine/core";
 import { useState } from "react";
 import { useSearchParams } from "react-router";
@@ -10,17 +10,17 @@ import { NoSearchMatches } from "../../components/NoMatches";
 import { SearchField } from "../../components/SearchField";
 import { useInspector } from "../../state/store";
 import { pluralize } from "../../values/format";
-import type { Edited } from "./ByForm";
 import { ExportServers } from "./ExportServers";
 import { ServerCard } from "./ServerCard";
+import type { EditedServer } from "./ServerForm";
 import css from "./Servers.module.css";
 
-const dialogs = lazyModule(() => import("./AddServer"));
+const dialogs = lazyModule(() => import("./ServerDialog"));
 
-function Dialog({ edited, onClose }: { edited: Edited | null; onClose(): void }) {
+function Dialog({ edited, onClose }: { edited: EditedServer | null; onClose(): void }) {
   const module = useModule(dialogs);
   const problem = useLoadProblem(dialogs);
-  if (module) return <module.AddServer edited={edited} onClose={onClose} />;
+  if (module) return <module.ServerDialog edited={edited} onClose={onClose} />;
   return (
     <Modal
       opened={problem !== null}
@@ -32,15 +32,15 @@ function Dialog({ edited, onClose }: { edited: Edited | null; onClose(): void })
   );
 }
 
-/** What to do first, while there is nothing but the bundled server. */
-function First({ onAdd }: { onAdd(): void }) {
+/** First steps, while there is only the bundled server. */
+function FirstSteps({ onAdd }: { onAdd(): void }) {
   return (
     <section className={css.first} aria-label="Your own servers">
       <h2 className="section-title">Your own servers</h2>
       <span>
-        Paste a command line, a URL or a piece of an <code>mcp.json</code>, or take over what
-        Claude, Cursor, VS Code and others have on this computer. To look around first, switch on
-        the bundled example and go to Tools.
+        Paste a command line, a URL or a piece of an <code>mcp.json</code>, or import the servers of
+        Claude, Cursor, VS Code and others on this computer. To look around first, switch on the
+        bundled example and go to Tools.
       </span>
       <Button variant="default" leftSection={<Icon name="add" size={14} />} onClick={onAdd}>
         Add your server
@@ -49,8 +49,8 @@ function First({ onAdd }: { onAdd(): void }) {
   );
 }
 
-/** The server that the address says is being changed, or copied. */
-function editedIn(query: URLSearchParams): Edited | null {
+/** The server that the address names for editing or copying. */
+function editedIn(query: URLSearchParams): EditedServer | null {
   const copied = query.get("copy");
   const server_id = copied ?? query.get("edit");
   if (server_id === null) return null;
@@ -109,7 +109,7 @@ export function Servers() {
                 onEdit={(isCopy) => setQuery({ [isCopy ? "copy" : "edit"]: server.server_id })}
               />
             ))}
-            {isNew && <First onAdd={add} />}
+            {isNew && <FirstSteps onAdd={add} />}
           </div>
         )}
       </div>

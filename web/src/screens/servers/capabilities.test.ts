@@ -6,7 +6,7 @@ import {
   isOn,
   PARTS,
   revisionNote,
-  rootsWords,
+  rootsText,
   TASKS_EXTENSION,
   withFeature,
   withNamed,
@@ -75,13 +75,13 @@ describe("capabilities that we declare", () => {
     expect(isLeftOut(aServer({ protocol_version: "2024-11-05" }), "tasks")).toBe(false);
   });
   it("decide what a server learns of its roots", () => {
-    const words = (part: Parameters<typeof aServer>[0]) => rootsWords(aServer(part));
+    const words = (part: Parameters<typeof aServer>[0]) => rootsText(aServer(part));
     expect(words({ state: "DISCONNECTED" })).toContain("when it is connected");
     expect(words({ declared_capabilities: {} })).toContain("cannot ask");
     const roots = { listChanged: true };
-    expect(words({ declared_capabilities: { roots } })).toBe("It is told when they change.");
+    expect(words({ declared_capabilities: { roots } })).toBe("It is notified when they change.");
     expect(words({ declared_capabilities: { roots: {} } })).toContain("switched off");
     const stateless = { protocol_version: "2026-07-28", declared_capabilities: { roots: {} } };
-    expect(words(stateless)).toContain("2026-07-28 has no message of changes");
+    expect(words(stateless)).toContain("2026-07-28 has no notification of changes");
   });
 });

@@ -1,4 +1,4 @@
-// What we declare to a server, part by part: how each switch reads and changes it.
+// Client capabilities: how the switches read and change them.
 import type { ServerView } from "../../api/types";
 import { isStateless, STATELESS } from "../../state/protocol";
 import { fieldsOf } from "../../values/jsonObject";
@@ -11,9 +11,9 @@ interface Part {
   name: string;
   label: string;
   about: string;
-  /** As it is declared with all that it may have; what the backend would declare by itself. */
+  /** Declared with all features; the backend's default. */
   full: Capabilities;
-  /** Features that may be left out, by their key. */
+  /** Optional features, by key. */
   features: { key: string; label: string }[];
 }
 
@@ -43,7 +43,7 @@ export const PARTS: Part[] = [
     label: "Roots",
     about: "It may ask which folders it can work in",
     full: { listChanged: true },
-    features: [{ key: "listChanged", label: "and is told of changes" }],
+    features: [{ key: "listChanged", label: "and is notified of changes" }],
   },
   {
     name: "tasks",
@@ -66,7 +66,7 @@ export function hasFeature(capabilities: Capabilities, name: string, key: string
   return value !== undefined && value !== null && value !== false;
 }
 
-/** What to send so that a feature is declared, or no longer. */
+/** The update that adds or removes a feature. */
 export function withFeature(
   capabilities: Capabilities,
   part: Part,
@@ -77,7 +77,7 @@ export function withFeature(
   return { [part.name]: isWanted ? { ...others, [key]: part.full[key] } : others };
 }
 
-/** What to send so that a name stands under `experimental` or `extensions`, or no longer. */
+/** The update that adds or removes a name under `experimental` or `extensions`. */
 export function withNamed(
   capabilities: Capabilities,
   kind: "experimental" | "extensions",
@@ -86,13 +86,13 @@ export function withNamed(
 ): Capabilities {
   const { [name]: _, ...others } = fieldsOf(capabilities[kind]);
   const kept = value === undefined ? others : { ...others, [name]: value };
-  // This extension is declared unless it is taken away by its name.
+  // This extension is declared by default, unless set to null.
   if (kind === "extensions")
     return { extensions: TASKS_EXTENSION in kept ? kept : { ...kept, [TASKS_EXTENSION]: null } };
   return { experimental: Object.keys(kept).length ? kept : null };
 }
 
-// The revision that a part or a feature of it came with, where that is not the first.
+// Revision that introduced a capability or feature, if not the first.
 const SINCE = new Map([
   ["elicitation", "2025-06-18"],
   ["elicitation.form", "2025-11-25"],
@@ -104,11 +104,11 @@ const SINCE = new Map([
 ]);
 const LEFT_OUT = new Set(["roots.listChanged", "tasks"]);
 
-/** Whether the revision that is spoken dropped it, so that it is not even sent. */
+/** Whether the current revision dropped it, so that it is not sent. */
 export const isLeftOut = (server: ServerView, name: string): boolean =>
   isStateless(server) && LEFT_OUT.has(name);
 
-/** That the revision that is spoken does not have it; null if it does, or none is spoken. */
+/** Note that the current revision does not have it; null otherwise. */
 export function revisionNote(server: ServerView, name: string): string | null {
   const { protocol_version: revision } = server;
   if (revision === null) return null;
@@ -116,18 +116,18 @@ export function revisionNote(server: ServerView, name: string): string | null {
   return isNewer || isLeftOut(server, name) ? `Not in ${revision}` : null;
 }
 
-/** Whether the server may ask for roots, by what it was told when it was connected. */
+/** Whether the server may ask for roots, by the capabilities of this connection. */
 export const mayAskForRoots = ({ declared_capabilities: told }: ServerView): boolean =>
   told !== null && isOn(told, "roots");
 
-/** What the server learns of its roots. */
-export function rootsWords(server: ServerView): string {
+/** Text about how the server learns about roots. */
+export function rootsText(server: ServerView): string {
   if (server.state !== "CONNECTED") return "It can ask for them when it is connected.";
   if (!mayAskForRoots(server))
     return "It cannot ask for them: Roots were switched off under Info when it was connected.";
   if (isStateless(server))
-    return `It sees them when it asks; ${server.protocol_version} has no message of changes.`;
+    return `It sees them when it asks; ${server.protocol_version} has no notification of changes.`;
   return hasFeature(fieldsOf(server.declared_capabilities), "roots", "listChanged")
-    ? "It is told when they change."
-    : "It sees them when it asks; telling of changes is switched off under Info.";
+    ? "It is notified when they change."
+    : "It sees them when it asks; notifications of changes are switched off under Info.";
 }

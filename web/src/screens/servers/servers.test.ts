@@ -2,9 +2,15 @@ import { describe, expect, it } from "vitest";
 import type { FoundView } from "../../api/types";
 import { aServer } from "../../testing/views";
 import { connectStepLabel, displayState, stateLabel } from "../../values/serverState";
-import { broughtBack, delaysOf, formOf, problemOf, rawOf, withoutValues } from "./entry";
-import { canBeAdded, freeName, namesIn, problemOfName, proposedNames } from "./found";
-import { isFile, isWhole, joined } from "./pasted";
+import {
+  canBeAdded,
+  freeName,
+  nameProblemOf,
+  proposeNames,
+  variableAndHeaderNames,
+} from "./foundServers";
+import { isCompleteTarget, isFileContent, joinLines } from "./pastedText";
+import { formOf, parseDelays, problemOf, rawOf, restoreForm, withoutSecrets } from "./serverEntry";
 
 const anError = (code: string, details = {}) => ({
   code,
@@ -30,14 +36,14 @@ describe("what is kept of a form", () => {
     ] as [string, string][],
   };
   it("has no value of a variable or header", () => {
-    const kept = JSON.stringify(withoutValues(typed, entry));
+    const kept = JSON.stringify(withoutSecrets(typed, entry));
     expect(kept).not.toContain("s3cret");
     expect(kept).not.toContain("••••");
     expect(kept).not.toContain("fast");
   });
   it("is brought back over what the entry says by then", () => {
     const now = formOf("mine", { command: "x", env: { TOKEN: "•••" }, profile: "q" });
-    const back = broughtBack(withoutValues(typed, entry), now);
+    const back = restoreForm(withoutSecrets(typed, entry), now);
     expect(back.env).toEqual([
       ["RENAMED", "•••"],
       ["NEW", ""],
@@ -67,33 +73,35 @@ function aFound(name: string, kind: string, part: Partial<FoundView> = {}): Foun
 
 describe("a pasted text", () => {
   it("is one command in spite of blank lines around it and of continued lines", () => {
-    expect(isFile("npx -y some-server\n")).toBe(false);
-    expect(isFile("npx -y \\\n  some-server \\\r\n  --flag\n\n")).toBe(false);
-    expect(joined("npx -y \\\n  some-server\n")).toBe("npx -y  some-server");
+    expect(isFileContent("npx -y some-server\n")).toBe(false);
+    expect(isFileContent("npx -y \\\n  some-server \\\r\n  --flag\n\n")).toBe(false);
+    expect(joinLines("npx -y \\\n  some-server\n")).toBe("npx -y  some-server");
   });
   it("is a file where it has lines or is JSON", () => {
-    expect(isFile('  {"mcpServers": {}}')).toBe(true);
-    expect(isFile("extensions:\n  one:\n    cmd: x")).toBe(true);
-    expect(isFile('```json\n{"a": {}}\n```')).toBe(true);
-    expect(isFile("```sh\nnpx -y some-server\n```")).toBe(false);
+    expect(isFileContent('  {"mcpServers": {}}')).toBe(true);
+    expect(isFileContent("extensions:\n  one:\n    cmd: x")).toBe(true);
+    expect(isFileContent('```json\n{"a": {}}\n```')).toBe(true);
+    expect(isFileContent("```sh\nnpx -y some-server\n```")).toBe(false);
   });
   it("is a piece of a file where it begins with a member, and a command where with a path", () => {
-    expect(isFile('"weather": {"command": "npx"},')).toBe(true);
-    expect(isFile('// ours\n"weather": {}')).toBe(true);
-    expect(isFile('"C:\\Program Files\\node.exe" server.js')).toBe(false);
+    expect(isFileContent('"weather": {"command": "npx"},')).toBe(true);
+    expect(isFileContent('// ours\n"weather": {}')).toBe(true);
+    expect(isFileContent('"C:\\Program Files\\node.exe" server.js')).toBe(false);
   });
   it("is read at once where it says enough", () => {
-    expect(isWhole("npx")).toBe(false);
-    expect(isWhole("npx -y some-server")).toBe(true);
-    expect(isWhole("https://a.example/mcp\n")).toBe(true);
-    expect(isWhole('{"a": {}}')).toBe(true);
+    expect(isCompleteTarget("npx")).toBe(false);
+    expect(isCompleteTarget("npx -y some-server")).toBe(true);
+    expect(isCompleteTarget("https://a.example/mcp\n")).toBe(true);
+    expect(isCompleteTarget('{"a": {}}')).toBe(true);
   });
 });
 
 describe("servers that were found", () => {
   it("name what they are given, without its values", () => {
     const raw = { url: "https://a.example", headers: { "X-Key": "s3cret" }, env: null };
-    expect(namesIn(aFound("one", "cursor", { raw }))).toEqual([["Headers", "X-Key"]]);
+    expect(variableAndHeaderNames(aFound("one", "cursor", { raw }))).toEqual([
+      ["Headers", "X-Key"],
+    ]);
   });
   it("have a name each, and none that is here already", () => {
     const found = [
@@ -103,7 +111,7 @@ describe("servers that were found", () => {
       aFound("mine", "vscode"),
       aFound("a/b", "vscode"),
     ];
-    expect(proposedNames(found, ["mine"])).toEqual([
+    expect(proposeNames(found, ["mine"])).toEqual([
       "github",
       "github-vscode",
       "github-vscode-2",
@@ -119,10 +127,10 @@ describe("servers that were found", () => {
   });
   it("need a name that nobody has", () => {
     const known = new Set(["mine"]);
-    expect(problemOfName("mine", known, [])).toContain("already");
-    expect(problemOfName("other", known, ["other"])).toContain("Another");
-    expect(problemOfName(" ", known, [])).toContain("needed");
-    expect(problemOfName("new", known, ["other"])).toBeNull();
+    expect(nameProblemOf("mine", known, [])).toContain("already");
+    expect(nameProblemOf("other", known, ["other"])).toContain("Another");
+    expect(nameProblemOf(" ", known, [])).toContain("Enter a name");
+    expect(nameProblemOf("new", known, ["other"])).toBeNull();
   });
 });
 
@@ -153,8 +161,8 @@ describe("a server's form", () => {
     expect(rawOf(formOf("x", { serverUrl: "https://a" }))).toEqual({ url: "https://a" });
   });
   it("refuses waits that are none", () => {
-    expect(delaysOf("1, 2 3")).toEqual([1, 2, 3]);
-    expect(delaysOf("soon")).toBeNull();
+    expect(parseDelays("1, 2 3")).toEqual([1, 2, 3]);
+    expect(parseDelays("soon")).toBeNull();
     expect(problemOf({ ...formOf("x", { command: "x" }), retryBackoff: "soon" })).toContain(
       "waits",
     );
@@ -180,7 +188,7 @@ describe("the state of a server", () => {
     const waits = aServer({ state: "ERROR", error, retry });
     expect([displayState(waits), stateLabel(waits)]).toEqual([
       "ERROR",
-      "Failed, retry 1 of 3 follows",
+      "Failed, retry 1 of 3 scheduled",
     ]);
   });
 });

@@ -1,17 +1,24 @@
-// The field of one setting. It is written when the field is left, if it can stand there.
+// Input of one setting. A valid value is saved on blur.
 import { Switch, Textarea, TextInput } from "@mantine/core";
 import { type KeyboardEvent, useState } from "react";
 import type { SettingView } from "../../api/types";
 import { pretty } from "../../values/json";
-import { labelOf, unitOf } from "./labels";
-import { change, same, type Typed, typedJson, typedNames, typedNumber } from "./setting";
+import { labelOf, unitOf } from "./settingLabels";
+import {
+  changeSetting,
+  isSameValue,
+  parseNames,
+  parseNumber,
+  parseObject,
+  type TypedValue,
+} from "./settingValues";
 
 const leaveOnEnter = (event: KeyboardEvent<HTMLInputElement>): void => {
   if (event.key === "Enter") event.currentTarget.blur();
 };
 
-/** What was typed; a value that is not changed is not written. */
-function useTyped(setting: SettingView, shown: string, read: (text: string) => Typed) {
+/** Props of a text input; an unchanged value is not saved. */
+function useTextField(setting: SettingView, shown: string, read: (text: string) => TypedValue) {
   const [text, setText] = useState(shown);
   const [problem, setProblem] = useState<string | null>(null);
   const leave = (): void => {
@@ -19,7 +26,8 @@ function useTyped(setting: SettingView, shown: string, read: (text: string) => T
     const typed = read(text);
     const isGood = "value" in typed;
     setProblem(isGood ? null : typed.problem);
-    if (isGood && !same(typed.value, setting.value)) change(setting.name, typed.value);
+    if (isGood && !isSameValue(typed.value, setting.value))
+      changeSetting(setting.name, typed.value);
   };
   return {
     "aria-label": labelOf(setting),
@@ -32,7 +40,7 @@ function useTyped(setting: SettingView, shown: string, read: (text: string) => T
 }
 
 function NumberField({ setting }: { setting: SettingView }) {
-  const field = useTyped(setting, String(setting.value), typedNumber);
+  const field = useTextField(setting, String(setting.value), parseNumber);
   const unit = unitOf(setting);
   return (
     <TextInput
@@ -45,18 +53,18 @@ function NumberField({ setting }: { setting: SettingView }) {
 }
 
 function TextField({ setting }: { setting: SettingView }) {
-  const read = (text: string): Typed => ({ value: text === "" ? null : text });
-  const field = useTyped(setting, String(setting.value ?? ""), read);
+  const read = (text: string): TypedValue => ({ value: text === "" ? null : text });
+  const field = useTextField(setting, String(setting.value ?? ""), read);
   return <TextInput {...field} onKeyDown={leaveOnEnter} />;
 }
 
 function NamesField({ setting, names }: { setting: SettingView; names: unknown[] }) {
-  const field = useTyped(setting, names.join("\n"), (text) => ({ value: typedNames(text) }));
+  const field = useTextField(setting, names.join("\n"), (text) => ({ value: parseNames(text) }));
   return <Textarea {...field} description="One per line" autosize maxRows={8} />;
 }
 
 function JsonField({ setting }: { setting: SettingView }) {
-  const field = useTyped(setting, pretty(setting.value), typedJson);
+  const field = useTextField(setting, pretty(setting.value), parseObject);
   const mono = { input: { fontFamily: "var(--mono)" } };
   return <Textarea {...field} autosize maxRows={8} styles={mono} />;
 }
@@ -69,7 +77,7 @@ export function SettingField({ setting }: { setting: SettingView }) {
         aria-label={labelOf(setting)}
         checked={value}
         disabled={!is_editable}
-        onChange={(event) => change(name, event.currentTarget.checked)}
+        onChange={(event) => changeSetting(name, event.currentTarget.checked)}
       />
     );
   if (typeof value === "number") return <NumberField setting={setting} />;

@@ -7,10 +7,10 @@ import { NoSearchMatches } from "../../components/NoMatches";
 import { SearchField } from "../../components/SearchField";
 import { pathToServer, serverName, useCurrentServer } from "../../state/navigation";
 import { useInspector } from "../../state/store";
-import { grouped, labelOf } from "./labels";
 import { SettingField } from "./SettingField";
 import css from "./Settings.module.css";
-import { change, same } from "./setting";
+import { groupSettings, labelOf } from "./settingLabels";
+import { changeSetting, isSameValue } from "./settingValues";
 
 const isEmpty = (value: unknown): boolean =>
   value === null || (typeof value === "object" && Object.keys(value).length === 0);
@@ -30,7 +30,7 @@ function Row({ setting }: { setting: SettingView }) {
       <td className={css.value}>
         <SettingField key={JSON.stringify(setting.value)} setting={setting} />
         {!is_editable && is_used && (
-          <div className="dim">{isDefault ? "Set in a file only." : "That file decides."}</div>
+          <div className="dim">{isDefault ? "Set in a file only." : "The file overrides it."}</div>
         )}
         {note && <div className="dim">{note}</div>}
       </td>
@@ -43,12 +43,12 @@ function Row({ setting }: { setting: SettingView }) {
         <span className="mono dim">{shownDefault(setting.default)}</span>
       </td>
       <td>
-        {is_editable && !(isDefault && same(setting.value, setting.default)) && (
+        {is_editable && !(isDefault && isSameValue(setting.value, setting.default)) && (
           <Button
             size="compact-xs"
             variant="subtle"
             aria-label={`Reset ${labelOf(setting)}`}
-            onClick={() => change(name, null)}
+            onClick={() => changeSetting(name, null)}
           >
             Reset
           </Button>
@@ -94,8 +94,8 @@ function Table({ groups }: { groups: [title: string, settings: SettingView[]][] 
   );
 }
 
-/** What is set for one server stands with that server. */
-function OfServer({ server }: { server: ServerView }) {
+/** Links to the settings of the current server. */
+function ServerSettingsLinks({ server }: { server: ServerView }) {
   const { server_id } = server;
   return (
     <p className="dim" style={{ margin: 0 }}>
@@ -103,12 +103,12 @@ function OfServer({ server }: { server: ServerView }) {
       {server.is_editable && (
         <>
           <Link to={`/servers?edit=${encodeURIComponent(server_id)}`}>
-            its timeouts and the rest
+            its timeouts and other options
           </Link>
           ,{" "}
         </>
       )}
-      <Link to={pathToServer(server_id)}>who answers it</Link>,{" "}
+      <Link to={pathToServer(server_id)}>who answers its questions</Link>,{" "}
       <Link to={pathToServer(server_id, "roots")}>roots</Link>,{" "}
       <Link to={pathToServer(server_id, "experimental")}>
         experimental features and raw JSON-RPC
@@ -139,14 +139,14 @@ export function Settings() {
       </div>
       <div className="scroll pad">
         <div className="stack" style={{ maxWidth: 1080 }}>
-          {(used.length > 0 || settings.size === 0) && <Table groups={grouped(used)} />}
+          {(used.length > 0 || settings.size === 0) && <Table groups={groupSettings(used)} />}
           {unused.length > 0 && (
             <details open={needle !== ""}>
               <summary className="dim">Not used by this version yet: {unused.length}</summary>
               <Table groups={[["Not used yet", unused]]} />
             </details>
           )}
-          {server && needle === "" && <OfServer server={server} />}
+          {server && needle === "" && <ServerSettingsLinks server={server} />}
           {shown.length === 0 && settings.size > 0 && (
             <NoSearchMatches text={text} onClear={() => setText("")} />
           )}

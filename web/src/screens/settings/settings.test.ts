@@ -1,19 +1,19 @@
 import { describe, expect, it } from "vitest";
 import type { SettingView } from "../../api/types";
-import { grouped, labelOf, unitOf } from "./labels";
-import { typedJson, typedNames, typedNumber } from "./setting";
+import { groupSettings, labelOf, unitOf } from "./settingLabels";
+import { parseNames, parseNumber, parseObject } from "./settingValues";
 
 describe("what was typed for a setting", () => {
   it("is no number where the field was emptied", () => {
-    expect(typedNumber("")).toHaveProperty("problem");
-    expect(typedNumber("soon")).toHaveProperty("problem");
-    expect(typedNumber("0")).toEqual({ value: 0 });
+    expect(parseNumber("")).toHaveProperty("problem");
+    expect(parseNumber("soon")).toHaveProperty("problem");
+    expect(parseNumber("0")).toEqual({ value: 0 });
   });
   it("is an object where it is JSON, and a name in each line of a list", () => {
-    expect(typedJson('{"a": 1}')).toEqual({ value: { a: 1 } });
-    expect(typedJson("[]")).toEqual({ problem: "An object is needed." });
-    expect(typedJson("[")).toHaveProperty("problem");
-    expect(typedNames(" pin\r\n\nX-Key ")).toEqual(["pin", "X-Key"]);
+    expect(parseObject('{"a": 1}')).toEqual({ value: { a: 1 } });
+    expect(parseObject("[]")).toEqual({ problem: "A JSON object is required." });
+    expect(parseObject("[")).toHaveProperty("problem");
+    expect(parseNames(" pin\r\n\nX-Key ")).toEqual(["pin", "X-Key"]);
   });
 });
 
@@ -21,7 +21,9 @@ describe("settings in plain words", () => {
   const setting = (name: string) => ({ name }) as SettingView;
   it("stand in groups, and what is in none stands last", () => {
     const all = ["later", "taskTtlSeconds", "secretKeys", "requestTimeoutSeconds"].map(setting);
-    expect(grouped(all).map(([title, some]) => [title, some.map(({ name }) => name)])).toEqual([
+    expect(
+      groupSettings(all).map(([title, some]) => [title, some.map(({ name }) => name)]),
+    ).toEqual([
       ["Calls and tasks", ["requestTimeoutSeconds", "taskTtlSeconds"]],
       ["Recording", ["secretKeys"]],
       ["Others", ["later"]],

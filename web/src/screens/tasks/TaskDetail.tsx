@@ -1,4 +1,4 @@
-// One task: what is known of it, its result, and a way to end it.
+// Details of a task: facts, result, cancel.
 import { ActionIcon } from "@mantine/core";
 import { type ReactNode, useState } from "react";
 import { Link } from "react-router";
@@ -12,23 +12,23 @@ import { pathToQuestion } from "../../state/navigation";
 import { useInspector } from "../../state/store";
 import { withErrorToast, withWaitingToast } from "../../state/toasts";
 import { formatDateTime, formatDuration } from "../../values/format";
-import { Elapsed, HowFar, Left, Related, TaskState } from "./cells";
+import { ElapsedTime, TaskProgress, TaskRequest, TaskState, TimeLeft } from "./TaskCells";
 import css from "./Tasks.module.css";
-import { requestPath, runBy, whyNoCancel } from "./task";
+import { cancelObstacle, requestPath, runBy } from "./task";
 
 function Facts({ task, call }: { task: TaskView; call: CallView | undefined }) {
   const question = useInspector((state) => state.questions.get(task.question_id ?? ""));
   const facts: [string, ReactNode][] = [
     ["State", <TaskState key="state" task={task} />],
     ["Run by", runBy(task)],
-    ["Request", <Related key="request" task={task} call={call} />],
-    ["Progress", <HowFar key="progress" task={task} call={call} />],
+    ["Request", <TaskRequest key="request" task={task} call={call} />],
+    ["Progress", <TaskProgress key="progress" task={task} call={call} />],
     ["Created", formatDateTime(task.created)],
-    ["Elapsed", <Elapsed key="elapsed" task={task} />],
-    ["TTL left", <Left key="left" task={task} />],
+    ["Elapsed", <ElapsedTime key="elapsed" task={task} />],
+    ["TTL left", <TimeLeft key="left" task={task} />],
     [
       "Polled every",
-      task.poll_interval_s === null ? "not said" : formatDuration(task.poll_interval_s),
+      task.poll_interval_s === null ? "not specified" : formatDuration(task.poll_interval_s),
     ],
   ];
   return (
@@ -45,7 +45,7 @@ function Facts({ task, call }: { task: TaskView; call: CallView | undefined }) {
         {question && !question.is_done && (
           <Link to={pathToQuestion(question)}>Answer its question</Link>
         )}
-        {task.request_id !== null && <Link to={requestPath(task, "logs")}>Log lines of it</Link>}
+        {task.request_id !== null && <Link to={requestPath(task, "logs")}>Its log lines</Link>}
       </div>
     </div>
   );
@@ -62,7 +62,7 @@ export function TaskDetail({ task, server, onClose }: Props) {
   const [askedId, setAskedId] = useState<string | null>(null);
   const { server_id, task_id, role } = task;
   const related = calls.get(task.call_id ?? "");
-  // The call during which we were asked is not the task that we hold.
+  // For a task that we hold, the related call is only the one during which we were asked.
   const call = calls.get(askedId ?? "") ?? (role === "client" ? related : undefined);
   const ask = async (): Promise<void> => {
     const made = await withErrorToast(
@@ -74,7 +74,7 @@ export function TaskDetail({ task, server, onClose }: Props) {
   const cancel = (): void =>
     void withWaitingToast(
       "the task to be cancelled",
-      "It was not cancelled",
+      "The task could not be cancelled",
       command("CancelTask", { server_id, task_id, role }),
     );
   return (
@@ -92,7 +92,7 @@ export function TaskDetail({ task, server, onClose }: Props) {
         </ButtonWithReason>
         <ButtonWithReason
           variant="default"
-          disabledReason={whyNoCancel(server, task)}
+          disabledReason={cancelObstacle(server, task)}
           onClick={cancel}
         >
           Cancel the task

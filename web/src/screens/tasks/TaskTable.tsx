@@ -1,14 +1,14 @@
-// The tasks of a server in both roles, newest first; those on the screen are in the document.
+// Windowed table of a server's tasks in both roles, newest first.
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { memo, type Ref, useRef } from "react";
 import type { CallView, TaskView } from "../../api/types";
 import { taskKey, useInspector } from "../../state/store";
 import { formatDuration, formatTime } from "../../values/format";
-import { Elapsed, HowFar, Left, Related, TaskState } from "./cells";
+import { ElapsedTime, TaskProgress, TaskRequest, TaskState, TimeLeft } from "./TaskCells";
 import css from "./Tasks.module.css";
 import { runBy } from "./task";
 
-// As high as most are; each is measured once it is drawn.
+// Typical height; each row is measured once it is rendered.
 const ROW_HEIGHT = 30;
 const COLUMNS = 9;
 
@@ -47,17 +47,17 @@ const Row = memo(({ task, index, measure, call, isChosen, onChoose }: RowProps) 
     </td>
     <td className={`${css.second} ${css.by}`}>{runBy(task)}</td>
     <td>
-      <Related task={task} call={call} />
+      <TaskRequest task={task} call={call} />
     </td>
     <td className={css.second}>
-      <HowFar task={task} call={call} />
+      <TaskProgress task={task} call={call} />
     </td>
     <td className={css.third}>{formatTime(task.created, false)}</td>
     <td>
-      <Elapsed task={task} />
+      <ElapsedTime task={task} />
     </td>
     <td className={css.second}>
-      <Left task={task} />
+      <TimeLeft task={task} />
     </td>
     <td className={css.third}>
       {task.poll_interval_s === null ? "" : formatDuration(task.poll_interval_s)}
@@ -66,8 +66,8 @@ const Row = memo(({ task, index, measure, call, isChosen, onChoose }: RowProps) 
 ));
 Row.displayName = "Row";
 
-/** The room of the rows that are not drawn. */
-const Room = ({ height }: { height: number }) =>
+/** Spacer for rows that are not rendered. */
+const Spacer = ({ height }: { height: number }) =>
   height > 0 && (
     <tr aria-hidden>
       <td colSpan={COLUMNS} style={{ height, padding: 0, border: 0 }} />
@@ -108,7 +108,7 @@ export function TaskTable({ tasks, chosen, onChoose }: Props) {
           </tr>
         </thead>
         <tbody>
-          <Room height={rows[0]?.start ?? 0} />
+          <Spacer height={rows[0]?.start ?? 0} />
           {rows.map(({ index }) => {
             const task = tasks[index];
             return (
@@ -125,7 +125,7 @@ export function TaskTable({ tasks, chosen, onChoose }: Props) {
               )
             );
           })}
-          <Room height={virtual.getTotalSize() - (rows.at(-1)?.end ?? 0)} />
+          <Spacer height={virtual.getTotalSize() - (rows.at(-1)?.end ?? 0)} />
         </tbody>
       </table>
     </div>

@@ -8,7 +8,7 @@ import { EmptyState } from "../../components/EmptyState";
 import { Icon } from "../../components/Icon";
 import { SplitPane } from "../../components/SplitPane";
 import { useEscape } from "../../components/useEscape";
-import { LostNote } from "../../servers/LostNote";
+import { DisconnectedBanner } from "../../servers/DisconnectedBanner";
 import { NotConnected } from "../../servers/NotConnected";
 import { command } from "../../state/commands";
 import { offers } from "../../state/lists";
@@ -17,7 +17,7 @@ import { taskKey, useInspector } from "../../state/store";
 import { withWaitingToast } from "../../state/toasts";
 import { TaskDetail } from "./TaskDetail";
 import { TaskTable } from "./TaskTable";
-import { isExtension, offersTasks, whyNoList } from "./task";
+import { isExtension, listObstacle, offersTasks } from "./task";
 
 function useTasks(serverId: string): TaskView[] {
   const all = useInspector((state) => state.tasks);
@@ -50,7 +50,7 @@ function FetchButton({ server }: { server: ServerView }) {
     <ButtonWithReason
       variant="default"
       leftSection={<Icon name="refresh" size={13} />}
-      disabledReason={whyNoList(server)}
+      disabledReason={listObstacle(server)}
       hint="Ask the server for its tasks"
       onClick={fetchTasks}
     >
@@ -61,7 +61,7 @@ function FetchButton({ server }: { server: ServerView }) {
 
 function NoTasks({ server }: { server: ServerView }) {
   const what = !offersTasks(server)
-    ? "This server does not declare tasks. Those that it asks of us appear here."
+    ? "This server does not declare tasks. Tasks that it asks us to run appear here."
     : isExtension(server)
       ? "Call a tool: this server decides which calls become tasks, and they appear here."
       : "Call a tool with “Run as a task” switched on, or fetch the tasks that this server has already.";
@@ -92,7 +92,7 @@ export function Tasks() {
   const choose = useCallback((task: TaskView) => void navigate(pathToTask(task)), [navigate]);
   const close = (): void => {
     void navigate(pathTo(serverId, "tasks"));
-    // Back to the row, for those who came from it by keyboard.
+    // Focus returns to the row, for keyboard users.
     for (const row of place.current?.querySelectorAll<HTMLElement>("[data-task]") ?? [])
       if (chosen && row.dataset.task === taskKey(chosen)) row.focus();
   };
@@ -101,7 +101,7 @@ export function Tasks() {
     return <NotConnected server={server} icon="tasks" />;
   return (
     <div className="pane" ref={place}>
-      <LostNote server={server} />
+      <DisconnectedBanner server={server} />
       <div className="toolbar">
         <h1 className="title">Tasks</h1>
         <span className="grow" />

@@ -1,10 +1,11 @@
-// What a task is to a person: its state, how far it is, what it belongs to, what can be done.
+// Texts about a task: state, progress, time left, and why an action is not possible.
 import type { CallView, ServerView, TaskView } from "../../api/types";
 import { pathTo } from "../../state/navigation";
 import { formatDuration } from "../../values/format";
 import { visible } from "../../values/hiddenCharacters";
 
-// Tasks of 2026-07-28: the server decides what becomes one, and there is no list.
+// The tasks extension of 2026-07-28: the server decides which calls become tasks, and there is no
+// list.
 const EXTENSION = "io.modelcontextprotocol/tasks";
 
 export const isOver = (task: TaskView): boolean => task.is_over || task.is_gone;
@@ -15,7 +16,7 @@ export const runBy = (task: TaskView): string =>
 export const stateOf = (task: TaskView): string =>
   task.is_gone && !task.is_over ? "gone" : task.status.replace("_", " ");
 
-/** Whole seconds while it counts: fractions of them only flicker. */
+/** Whole seconds while counting: fractions only flicker. */
 const counting = (seconds: number): string =>
   seconds < 60 ? `${Math.floor(seconds)} s` : formatDuration(seconds);
 
@@ -32,12 +33,12 @@ export function leftOf(task: TaskView, now: number): string {
 }
 
 export interface Progress {
-  /** From 0 to 100, where the end is known. */
+  /** Percentage, if the total is known. */
   share: number | null;
   text: string;
 }
 
-/** What the server said last: by progress of the call that became the task, or by its status. */
+/** The latest status message or progress of a task. */
 export function progressOf(task: TaskView, call: CallView | undefined): Progress {
   const told = task.role === "client" ? call?.progress : null;
   const count = told ? `${told.progress}${told.total ? ` of ${told.total}` : ""}` : "";
@@ -62,13 +63,13 @@ export const offersTasks = (server: Offer): boolean =>
   has(server.capabilities, "tasks") || isExtension(server);
 
 /** Why something cannot be done, or null if it can. */
-export function whyNoList(server: Offer): string | null {
+export function listObstacle(server: Offer): string | null {
   if (server.state !== "CONNECTED") return "Not connected";
   if (isExtension(server)) return "This revision of MCP has no list of tasks";
   return has(server.capabilities.tasks, "list") ? null : "This server does not declare tasks.list";
 }
 
-export function whyNoCancel(server: Offer, task: TaskView): string | null {
+export function cancelObstacle(server: Offer, task: TaskView): string | null {
   if (server.state !== "CONNECTED") return "Not connected";
   if (isOver(task)) return "The task is over";
   if (task.role === "receiver" || isExtension(server)) return null;

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { CallView } from "../../api/types";
 import { pathToTask } from "../../state/navigation";
 import { aServer, aTask } from "../../testing/views";
-import { elapsedOf, leftOf, progressOf, stateOf, whyNoCancel, whyNoList } from "./task";
+import { cancelObstacle, elapsedOf, leftOf, listObstacle, progressOf, stateOf } from "./task";
 
 const call = { progress: { progress: 1, total: 4, message: null } } as CallView;
 
@@ -32,17 +32,17 @@ describe("a task", () => {
 describe("what a server offers for tasks", () => {
   it("is a list and cancelling only where it declares each", () => {
     const with_ = (tasks: object) => aServer({ capabilities: { tasks } });
-    expect(whyNoList(with_({ list: {} }))).toBeNull();
-    expect(whyNoList(with_({ cancel: {} }))).toContain("tasks.list");
-    expect(whyNoCancel(with_({ cancel: {} }), aTask())).toBeNull();
-    expect(whyNoCancel(with_({ list: {} }), aTask())).toContain("tasks.cancel");
-    expect(whyNoCancel(with_({}), aTask({ role: "receiver" }))).toBeNull();
-    expect(whyNoCancel(with_({ cancel: {} }), aTask({ is_over: true }))).toContain("over");
+    expect(listObstacle(with_({ list: {} }))).toBeNull();
+    expect(listObstacle(with_({ cancel: {} }))).toContain("tasks.list");
+    expect(cancelObstacle(with_({ cancel: {} }), aTask())).toBeNull();
+    expect(cancelObstacle(with_({ list: {} }), aTask())).toContain("tasks.cancel");
+    expect(cancelObstacle(with_({}), aTask({ role: "receiver" }))).toBeNull();
+    expect(cancelObstacle(with_({ cancel: {} }), aTask({ is_over: true }))).toContain("over");
   });
   it("has no list in the revision where tasks are an extension", () => {
     const extensions = { "io.modelcontextprotocol/tasks": {} };
     const server = aServer({ capabilities: { extensions } });
-    expect(whyNoList(server)).toContain("revision");
-    expect(whyNoCancel(server, aTask())).toBeNull();
+    expect(listObstacle(server)).toContain("revision");
+    expect(cancelObstacle(server, aTask())).toBeNull();
   });
 });

@@ -1,4 +1,4 @@
-// What a call may carry besides its arguments.
+// Options of a call beside its arguments.
 import { Collapse, NumberInput, Switch, Textarea, UnstyledButton } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import { Icon } from "../../components/Icon";
@@ -17,12 +17,12 @@ interface Props {
   value: Options;
   onChange(value: Options): void;
   taskSupport: string | undefined;
-  /** Why the server runs no call as a task; null if it can. */
-  whyNoTask: string | null;
+  /** Why calls cannot run as tasks; null if they can. */
+  taskObstacle: string | null;
   isHttp: boolean;
 }
 
-export function CallOptions({ value, onChange, taskSupport, whyNoTask, isHttp }: Props) {
+export function CallOptions({ value, onChange, taskSupport, taskObstacle, isHttp }: Props) {
   const isUsed = value.meta !== "" || value.headers.length > 0 || value.timeout_s !== "";
   const [isOpen, { toggle }] = useDisclosure(isUsed);
   const set = (part: Partial<Options>): void => onChange({ ...value, ...part });
@@ -35,12 +35,12 @@ export function CallOptions({ value, onChange, taskSupport, whyNoTask, isHttp }:
             taskSupport === "required" ? "Run as a task (required by this tool)" : "Run as a task"
           }
           description={
-            whyNoTask && taskSupport === "required"
-              ? `${whyNoTask} Send anyway calls it as it is.`
-              : whyNoTask
+            taskObstacle && taskSupport === "required"
+              ? `${taskObstacle} Send anyway calls it without a task.`
+              : taskObstacle
           }
-          checked={whyNoTask === null && (value.as_task || taskSupport === "required")}
-          disabled={whyNoTask !== null || taskSupport === "required"}
+          checked={taskObstacle === null && (value.as_task || taskSupport === "required")}
+          disabled={taskObstacle !== null || taskSupport === "required"}
           onChange={(event) => set({ as_task: event.currentTarget.checked })}
         />
       )}
@@ -69,7 +69,7 @@ export function CallOptions({ value, onChange, taskSupport, whyNoTask, isHttp }:
           )}
           <NumberInput
             label="Timeout, seconds"
-            description="Empty: the server's own. 0: no limit"
+            description="Empty: the server's default. 0: no limit"
             min={0}
             maw={260}
             value={value.timeout_s}

@@ -7,9 +7,9 @@ import { beforeEach, expect, it, vi } from "vitest";
 import { type Item, itemOf } from "../../state/items";
 import { emptyInspector, useInspector } from "../../state/store";
 import { aServer } from "../../testing/views";
-import { biggestFirst, sizeOf, sizeOfAll, tokens } from "./size";
 import { ToolList } from "./ToolList";
-import type { Tool } from "./tool";
+import type { Tool } from "./toolHints";
+import { biggestFirst, sizeOf, sizeOfAll, tokenEstimate } from "./toolSize";
 
 const listed = vi.hoisted(() => ({ items: [] as unknown[] }));
 vi.mock("../../state/lists", async (actual) => ({
@@ -26,10 +26,10 @@ vi.mock("../../state/lists", async (actual) => ({
 }));
 // No row has a height here, so that the list would draw none.
 vi.mock("../../components/VirtualList", () => ({
-  VirtualList: ({ items, draw }: { items: Item<Tool>[]; draw(item: Item<Tool>): ReactNode }) =>
+  VirtualList: ({ items, render }: { items: Item<Tool>[]; render(item: Item<Tool>): ReactNode }) =>
     items.map((one) => (
       <div key={one.key} role="option" aria-selected={false} tabIndex={-1}>
-        {draw(one)}
+        {render(one)}
       </div>
     )),
 }));
@@ -129,6 +129,6 @@ it("counts what a model is told, and writes each tool out once", () => {
   biggestFirst(many);
   expect(written).toHaveBeenCalledTimes(5000);
   written.mockRestore();
-  expect(tokens(1)).toBe("about 1 token");
-  expect(tokens(4001)).toBe("about 1,001 tokens");
+  expect(tokenEstimate(1)).toBe("about 1 token");
+  expect(tokenEstimate(4001)).toBe("about 1,001 tokens");
 });

@@ -1,15 +1,15 @@
-// The list of a server's tools: narrowed by what they say of themselves, and by what they cost.
+// The list of tools, with filters by annotation and sorting by size.
 import { Button } from "@mantine/core";
 import { memo, useCallback, useMemo } from "react";
-import { NamedList } from "../../offered/NamedList";
-import { useKeptFilter } from "../../offered/useListFilter";
+import { CatalogList } from "../../catalog/CatalogList";
+import { usePersistedFilter } from "../../catalog/useListFilter";
 import { useDraft } from "../../state/browserStorage";
 import type { Item } from "../../state/items";
 import { itemsIn, useList } from "../../state/lists";
-import { biggestFirst, sizeOfAll, tokens } from "./size";
 import css from "./ToolList.module.css";
 import { SizedRow, ToolRow } from "./ToolRow";
-import { hintsOf, TAGS, type Tag, type Tool } from "./tool";
+import { hintsOf, TAGS, type Tag, type Tool } from "./toolHints";
+import { biggestFirst, sizeOfAll, tokenEstimate } from "./toolSize";
 
 const ROW_PX = 40;
 const NO_TAGS: Tag[] = [];
@@ -22,14 +22,14 @@ const WORDS: Record<Tag, string> = {
 };
 
 /** Whether a tool has all of these tags. */
-export function hasTags({ value }: Item<Tool>, tags: Tag[]): boolean {
+function hasTags({ value }: Item<Tool>, tags: Tag[]): boolean {
   if (tags.length === 0) return true;
   const own = hintsOf(value).map((hint) => hint.tag);
   return tags.every((tag) => own.includes(tag));
 }
 
 /** How many tools have each tag that occurs. */
-export function countTags(items: Item<Tool>[]): Map<Tag, number> {
+function countTags(items: Item<Tool>[]): Map<Tag, number> {
   const counts = new Map<Tag, number>();
   for (const { value } of items)
     for (const { tag } of hintsOf(value)) counts.set(tag, (counts.get(tag) ?? 0) + 1);
@@ -44,7 +44,7 @@ interface ChipsProps {
 
 const Chips = memo(function Chips({ items, chosen, onChoose }: ChipsProps) {
   const counts = useMemo(() => countTags(items), [items]);
-  // One that is chosen can be given up, though no tool has it any more.
+  // A selected tag can be deselected even if no tool has it any more.
   const offered = TAGS.filter((tag) => counts.has(tag) || chosen.includes(tag));
   if (offered.length === 0) return null;
   const toggled = (tag: Tag): Tag[] =>
@@ -76,7 +76,7 @@ interface FootProps {
 
 const Foot = memo(function Foot({ items, isBySize, onBySize }: FootProps) {
   const size = useMemo(() => sizeOfAll(items), [items]);
-  const words = tokens(size);
+  const words = tokenEstimate(size);
   return (
     <div className={css.foot}>
       <span
@@ -97,13 +97,13 @@ const Foot = memo(function Foot({ items, isBySize, onBySize }: FootProps) {
   );
 });
 
-const draw = (item: Item<Tool>) => <ToolRow item={item} />;
+const render = (item: Item<Tool>) => <ToolRow item={item} />;
 const drawSized = (item: Item<Tool>) => <SizedRow item={item} />;
 
 export function ToolList({ serverId, chosen }: { serverId: string; chosen: string | null }) {
   const list = useList(serverId, "tools");
   const items = itemsIn<Tool>(list);
-  const [tags, setTags] = useKeptFilter(`tags.${serverId}`, NO_TAGS, chosen, items, hasTags);
+  const [tags, setTags] = usePersistedFilter(`tags.${serverId}`, NO_TAGS, chosen, items, hasTags);
   const [isBySize, setBySize] = useDraft("tools.bySize", false);
   const of = useCallback(
     (found: Item<Tool>[]) => {
@@ -116,13 +116,13 @@ export function ToolList({ serverId, chosen }: { serverId: string; chosen: strin
   const marks = tags.map((tag) => `“${WORDS[tag]}”`).join(", ");
   const words = tags.length ? `Only tools marked ${marks} are shown.` : null;
   return (
-    <NamedList
+    <CatalogList
       serverId={serverId}
       kind="tools"
       label="Tools"
       chosen={chosen}
       rowHeight={ROW_PX}
-      draw={isBySize ? drawSized : draw}
+      render={isBySize ? drawSized : render}
       narrowing={{ of, words, onClear: () => setTags(NO_TAGS) }}
       head={<Chips items={items} chosen={tags} onChoose={setTags} />}
       foot={<Foot items={offered} isBySize={isBySize} onBySize={setBySize} />}

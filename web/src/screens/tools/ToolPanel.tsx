@@ -1,9 +1,14 @@
-// One tool: what it is, its arguments, and what its calls gave.
+// One tool: description, arguments, and results of its calls.
 import { Badge, Button, Tabs, Tooltip } from "@mantine/core";
 import { Link } from "react-router";
 import type { ServerView } from "../../api/types";
 import { CallPanel } from "../../calls/CallPanel";
 import { ExampleList } from "../../calls/ExampleList";
+import { CallChooser } from "../../catalog/CallChooser";
+import { FormFooter } from "../../catalog/FormFooter";
+import type { MissingItem } from "../../catalog/NotListed";
+import { NotListed } from "../../catalog/NotListed";
+import { useItemCalls } from "../../catalog/useItemCalls";
 import { Callout } from "../../components/Callout";
 import { Description } from "../../components/Description";
 import { EmptyState } from "../../components/EmptyState";
@@ -15,30 +20,25 @@ import { UntrustedText } from "../../components/UntrustedText";
 import { useRunShortcut } from "../../components/useRunShortcut";
 import { useScrollIntoView } from "../../components/useScrollIntoView";
 import { ArgumentsEditor } from "../../forms/ArgumentsEditor";
-import { CallChooser } from "../../offered/CallChooser";
-import { CallFoot } from "../../offered/CallFoot";
-import type { Missing } from "../../offered/missing";
-import { NotListed } from "../../offered/NotListed";
-import { useCallsOf } from "../../offered/useCallsOf";
-import { titleOf } from "../../state/items";
+import { itemTitle } from "../../state/items";
 import { pathTo } from "../../state/navigation";
 import { repeatsInHeaders, takesHeaders } from "../../state/protocol";
 import { indentJson } from "../../values/exactJson";
 import { pluralize } from "../../values/format";
 import { CallOptions } from "./CallOptions";
-import { sizeOf, tokens } from "./size";
 import css from "./ToolPanel.module.css";
-import { hintsOf, type Tool, whyBarred, whyNoTask } from "./tool";
-import { type Run, useRun } from "./useRun";
+import { callObstacle, hintsOf, type Tool, taskObstacle } from "./toolHints";
+import { sizeOf, tokenEstimate } from "./toolSize";
+import { type ToolCallForm, useToolCall } from "./useToolCall";
 
 interface Props {
   server: ServerView;
   tool: Tool;
-  /** Tells it from others of its name. */
+  /** Unique key among items of the same name. */
   itemKey: string;
-  /** The definition as the server sent it; undefined if the list does not have it. */
+  /** The definition as the server sent it; undefined if it is not in the list. */
   listed?: unknown;
-  missing?: Missing | null;
+  missing?: MissingItem | null;
   problem: string | null;
 }
 
@@ -50,7 +50,7 @@ function About({ server, tool, listed, missing = null, problem }: Props) {
           All tools
         </Link>
         <h2 className="title">
-          <UntrustedText>{titleOf(tool)}</UntrustedText>
+          <UntrustedText>{itemTitle(tool)}</UntrustedText>
         </h2>
         {hintsOf(tool).map((hint) => (
           <Tooltip key={hint.label} label={hint.about}>
@@ -59,19 +59,19 @@ function About({ server, tool, listed, missing = null, problem }: Props) {
         ))}
       </div>
       <div className="row wrap dim">
-        {tool.name && titleOf(tool) !== tool.name && (
+        {tool.name && itemTitle(tool) !== tool.name && (
           <span className="mono">
             <UntrustedText>{tool.name}</UntrustedText>
           </span>
         )}
-        {listed !== undefined && <span>{tokens(sizeOf(tool))}</span>}
+        {listed !== undefined && <span>{tokenEstimate(sizeOf(tool))}</span>}
       </div>
       {tool.description && <Description text={tool.description} />}
       <NotListed missing={missing} />
       {problem && (
         <Callout>
-          The definition of this tool is broken: {problem.replace(/\.?$/, ".")} It can be called all
-          the same.
+          The definition of this tool is broken: {problem.replace(/\.?$/, ".")} You can still call
+          it.
         </Callout>
       )}
     </header>
@@ -83,8 +83,8 @@ function Schemas({ tool, listed }: { tool: Tool; listed: unknown }) {
     <div className="stack">
       {listed !== undefined && (
         <p className="dim">
-          A model is told its name, description and input schema: as JSON{" "}
-          {pluralize(sizeOf(tool), "character")}, {tokens(sizeOf(tool))}.
+          A model receives its name, description and input schema:{" "}
+          {pluralize(sizeOf(tool), "character")} of JSON, {tokenEstimate(sizeOf(tool))}.
         </p>
       )}
       <h3 className="section-title">Input schema</h3>
@@ -101,7 +101,7 @@ function Schemas({ tool, listed }: { tool: Tool; listed: unknown }) {
   );
 }
 
-function ToolForm({ server, tool, run }: { server: ServerView; tool: Tool; run: Run }) {
+function ToolForm({ server, tool, run }: { server: ServerView; tool: Tool; run: ToolCallForm }) {
   const name = tool.name ?? "";
   const { server_id } = server;
   return (
@@ -124,7 +124,7 @@ function ToolForm({ server, tool, run }: { server: ServerView; tool: Tool; run: 
         value={run.options}
         onChange={run.setOptions}
         taskSupport={tool.execution?.taskSupport}
-        whyNoTask={server.state === "CONNECTED" ? whyNoTask(server) : null}
+        taskObstacle={server.state === "CONNECTED" ? taskObstacle(server) : null}
         isHttp={takesHeaders(server)}
       />
       {run.problem && <Callout>{run.problem}</Callout>}
@@ -134,9 +134,9 @@ function ToolForm({ server, tool, run }: { server: ServerView; tool: Tool; run: 
 }
 
 interface FootProps {
-  run: Run;
+  run: ToolCallForm;
   isConnected: boolean;
-  /** Why it cannot be run as it should. */
+  /** Why it cannot be run. */
   disabledReason: string | null;
   canForce: boolean;
 }
@@ -144,10 +144,10 @@ interface FootProps {
 function ToolFoot({ run, isConnected, disabledReason, canForce }: FootProps) {
   const breaches = run.isTried ? run.findings.length : 0;
   return (
-    <CallFoot>
+    <FormFooter>
       {breaches > 0 && (
         <span className="bad grow" role="status">
-          {breaches === 1 ? "1 argument breaks" : `${breaches} arguments break`} the schema
+          {breaches === 1 ? "1 argument violates" : `${breaches} arguments violate`} the schema
         </span>
       )}
       {(canForce || breaches > 0) && (
@@ -166,17 +166,17 @@ function ToolFoot({ run, isConnected, disabledReason, canForce }: FootProps) {
           Run
         </Button>
       </Tooltip>
-    </CallFoot>
+    </FormFooter>
   );
 }
 
 export function ToolPanel(props: Props) {
   const { server, tool, itemKey, listed } = props;
-  const { calls, current, show } = useCallsOf(server.server_id, "tool", itemKey);
-  const run = useRun(server, tool, itemKey, show);
+  const { calls, current, show } = useItemCalls(server.server_id, "tool", itemKey);
+  const run = useToolCall(server, tool, itemKey, show);
   const place = useScrollIntoView(current?.call_id);
   const isConnected = server.state === "CONNECTED";
-  const barred = whyBarred(server, tool);
+  const barred = callObstacle(server, tool);
   const disabledReason = isConnected ? barred : "The server is not connected";
   useRunShortcut(() => disabledReason === null && run.start(false));
   const left = (

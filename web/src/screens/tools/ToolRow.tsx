@@ -1,34 +1,34 @@
-// One tool in the list. Plain elements: a component of the library each would make long lists slow.
+// One tool in the list. Plain elements: Mantine components would make long lists slow.
 
+import { BrokenDefinitionIcon } from "../../catalog/BrokenDefinitionIcon";
+import { ChangeMark } from "../../catalog/ChangeMark";
 import { UntrustedText } from "../../components/UntrustedText";
-import { Mark } from "../../offered/marks";
-import { Problem } from "../../offered/Problem";
-import { type Item, titleOf } from "../../state/items";
-import { sizeOf, tokens } from "./size";
+import { type Item, itemTitle } from "../../state/items";
 import css from "./ToolRow.module.css";
-import { hintsOf, type Tool } from "./tool";
+import { hintsOf, type Tool } from "./toolHints";
+import { sizeOf, tokenEstimate } from "./toolSize";
 
 interface Props {
   item: Item<Tool>;
-  /** What it costs, at the end of its second line. */
+  /** Its size, at the end of the second line. */
   size?: string;
 }
 
 export const SizedRow = ({ item }: { item: Item<Tool> }) => (
-  <ToolRow item={item} size={tokens(sizeOf(item.value))} />
+  <ToolRow item={item} size={tokenEstimate(sizeOf(item.value))} />
 );
 
 export function ToolRow({ item, size }: Props) {
   const tool = item.value;
-  const title = titleOf(tool, item.key);
+  const title = itemTitle(tool, item.key);
   return (
     <>
       <div className="row">
-        <Problem text={item.problem} />
+        <BrokenDefinitionIcon text={item.problem} />
         <span className={`cut grow ${css.name}`}>
           <UntrustedText>{title}</UntrustedText>
         </span>
-        <Mark of={item.key} />
+        <ChangeMark of={item.key} />
         {hintsOf(tool).map((hint) => (
           <abbr
             key={hint.label}

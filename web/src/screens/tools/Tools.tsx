@@ -1,18 +1,18 @@
 // The tools of a server: the list, the chosen tool's form, and its calls.
 import type { ServerView } from "../../api/types";
+import { CatalogScreen } from "../../catalog/CatalogScreen";
+import { ItemLoading } from "../../catalog/ItemLoading";
+import { findMissing } from "../../catalog/NotListed";
 import { EmptyState } from "../../components/EmptyState";
-import { LookingFor } from "../../offered/LookingFor";
-import { missingFrom } from "../../offered/missing";
-import { OfferedScreen } from "../../offered/OfferedScreen";
 import { isStillLoading, itemsIn, useList } from "../../state/lists";
 import { usePageLocation } from "../../state/navigation";
 import { ToolList } from "./ToolList";
 import { ToolPanel } from "./ToolPanel";
-import type { Tool } from "./tool";
+import type { Tool } from "./toolHints";
 
 const WIDTHS = { initial: 320, least: 200, most: 640 };
 
-function Chosen({ server, item }: { server: ServerView; item: string | null }) {
+function SelectedTool({ server, item }: { server: ServerView; item: string | null }) {
   const { server_id } = server;
   const list = useList(server_id, "tools");
   if (item === null)
@@ -23,7 +23,7 @@ function Chosen({ server, item }: { server: ServerView; item: string | null }) {
     );
   const found = itemsIn<Tool>(list).find((one) => one.key === item);
   if (!found && isStillLoading(server, list))
-    return <LookingFor name={item} serverId={server_id} screen="tools" />;
+    return <ItemLoading name={item} serverId={server_id} screen="tools" />;
   return (
     <ToolPanel
       key={`${server_id} ${item}`}
@@ -31,7 +31,7 @@ function Chosen({ server, item }: { server: ServerView; item: string | null }) {
       tool={found?.value ?? { name: item }}
       itemKey={item}
       listed={found?.listed}
-      missing={missingFrom(list, `${server_id} tool ${item}`, found !== undefined)}
+      missing={findMissing(list, `${server_id} tool ${item}`, found !== undefined)}
       problem={found?.problem ?? null}
     />
   );
@@ -40,13 +40,13 @@ function Chosen({ server, item }: { server: ServerView; item: string | null }) {
 export function Tools() {
   const { item } = usePageLocation();
   return (
-    <OfferedScreen
+    <CatalogScreen
       kind="tools"
       calls="tool"
       widths={WIDTHS}
       isAnyChosen={item !== null}
       list={({ server_id }) => <ToolList serverId={server_id} chosen={item} />}
-      chosen={(server) => <Chosen server={server} item={item} />}
+      chosen={(server) => <SelectedTool server={server} item={item} />}
     />
   );
 }

@@ -1,4 +1,4 @@
-// One message against another: what was taken away and what was added, line by line.
+// Line diff of two messages.
 import { useEffect, useState } from "react";
 import { fetchEvent } from "../../api/http";
 import type { EventView, WholeEvent } from "../../api/types";
@@ -7,17 +7,17 @@ import { indentJson, tryParseExactly } from "../../values/exactJson";
 import { errorMessage, formatTime, pluralize } from "../../values/format";
 import { pretty } from "../../values/json";
 import css from "./DiffView.module.css";
-import { describe } from "./describe";
 import { type Diff, diffOf, type Hunk, hunksOf } from "./diff";
+import { eventLabel } from "./eventLabel";
 
-// Lines that are drawn; more differ too much to be read.
+// Maximum of rendered lines.
 const MOST_DRAWN = 2_000;
 
 type State = { diff: Diff; hunks: Hunk[]; isCut: boolean } | { problem: string } | null;
 
 /** A message as lines. */
 export function linesOf({ event, text, text_is_cut }: WholeEvent): string {
-  // What is cut is no JSON any more, and may be one long line.
+  // Truncated text is not valid JSON, and may be one long line.
   if (text && text_is_cut) return indentJson(text);
   const parsed = text === null ? null : tryParseExactly(text);
   if (parsed?.ok) return pretty(parsed.value);
@@ -34,7 +34,7 @@ function drawn(hunks: Hunk[]): Hunk[] {
   });
 }
 
-/** Not while drawing: two large messages take a moment. */
+/** Computed outside of rendering: large messages take a moment. */
 function useDiff(base: EventView, event: EventView): State {
   const [state, setState] = useState<State>(null);
   useEffect(() => {
@@ -61,7 +61,7 @@ function useDiff(base: EventView, event: EventView): State {
 }
 
 const nameOf = (event: EventView): string =>
-  `${describe(event)}${event.request_id === null ? "" : ` ${event.request_id}`} of ${formatTime(event.wall)}`;
+  `${eventLabel(event)}${event.request_id === null ? "" : ` ${event.request_id}`} of ${formatTime(event.wall)}`;
 
 export function DiffView({ base, event }: { base: EventView; event: EventView }) {
   const state = useDiff(base, event);
@@ -107,10 +107,10 @@ export function DiffView({ base, event }: { base: EventView; event: EventView })
         </section>
       )}
       {count > MOST_DRAWN && (
-        <p className="dim">The first {pluralize(MOST_DRAWN, "line")} of this are shown.</p>
+        <p className="dim">The first {pluralize(MOST_DRAWN, "line")} are shown.</p>
       )}
       {isCut && (
-        <p className="dim">Only their beginnings were compared: they are too large for a page.</p>
+        <p className="dim">Only the beginnings were compared because the messages are too large.</p>
       )}
     </div>
   );

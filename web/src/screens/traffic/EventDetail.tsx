@@ -1,4 +1,4 @@
-// One event, whole: its message as a tree, as text, as bytes, its HTTP exchange, its fields.
+// Details of an event: message as tree, text and bytes, HTTP exchange, diff and fields.
 import { ActionIcon, Button, Tabs, Tooltip } from "@mantine/core";
 import { useEffect, useMemo, useState } from "react";
 import { bytesPath, fetchBytes } from "../../api/http";
@@ -13,11 +13,11 @@ import { useRing } from "../../state/events";
 import { maskedKeys, useWholeEvent } from "../../state/wholeEvent";
 import { tryParseExactly } from "../../values/exactJson";
 import { errorMessage, formatBytes, formatDuration, formatTime } from "../../values/format";
-import { titleOf } from "./called";
 import { DiffView } from "./DiffView";
-import { EditButton } from "./EditButton";
+import { EditRequestButton } from "./EditRequestButton";
 import css from "./EventDetail.module.css";
 import { HttpExchange } from "./HttpExchange";
+import { eventTitle } from "./messagePreview";
 import { PinButton } from "./PinButton";
 import { ReplayButton } from "./ReplayButton";
 
@@ -60,8 +60,8 @@ function Heading({ event, onCompare, onGo, onClose }: Props) {
   return (
     <div className="toolbar">
       <div className={`row ${css.first}`}>
-        <strong className="cut" title={titleOf(event)}>
-          {titleOf(event)}
+        <strong className="cut" title={eventTitle(event)}>
+          {eventTitle(event)}
         </strong>
         <span className={`row dim ${css.measured}`}>
           <span>{formatTime(event.wall)}</span>
@@ -81,7 +81,7 @@ function Heading({ event, onCompare, onGo, onClose }: Props) {
       {isSentRequest(event) && (
         <>
           <ReplayButton event={event} />
-          <EditButton event={event} />
+          <EditRequestButton event={event} />
         </>
       )}
       <Button variant="default" size="compact-xs" onClick={onCompare}>
@@ -102,7 +102,7 @@ function Heading({ event, onCompare, onGo, onClose }: Props) {
   );
 }
 
-/** What keeps an event from being shown, or sent again, as it was. */
+/** Notes about malformed, binary, masked or missing content. */
 function Remarks({ event, loaded }: { event: EventView; loaded: Loaded }) {
   const whole = loaded && "whole" in loaded ? loaded.whole : null;
   const isBytes = event.size_bytes > 0 && whole !== null && whole.text === null;
@@ -113,7 +113,7 @@ function Remarks({ event, loaded }: { event: EventView; loaded: Loaded }) {
         <div className={css.note}>
           <Callout>
             {event.malformed && `Malformed: ${event.malformed}. `}
-            {isBytes && "Not all of it is text: � stands for the rest, and Hex shows every byte."}
+            {isBytes && "Some bytes are not text and are shown as �. Hex shows every byte."}
           </Callout>
         </div>
       )}
@@ -122,20 +122,20 @@ function Remarks({ event, loaded }: { event: EventView; loaded: Loaded }) {
           <Callout tone="info">
             The recording masked the value of {masked.join(", ")}.
             {isSentRequest(event) &&
-              " It is sent again with the value in the server's secretKeys, or after you edit it."}
+              " Sending it again uses the value from the server's secretKeys, unless you edit it."}
           </Callout>
         </div>
       )}
       {loaded && "problem" in loaded && (
         <div className={css.note}>
-          <Callout>{loaded.problem} What follows is how it begins.</Callout>
+          <Callout>{loaded.problem} Only the beginning is shown.</Callout>
         </div>
       )}
     </>
   );
 }
 
-/** The tab that is shown; another event begins with its own best one. */
+/** The selected tab; another event starts with its default tab. */
 function useTab(event: EventView, base: EventView | undefined) {
   const isWire = event.size_bytes > 0;
   const best = event.malformed || !isWire ? (isWire ? "raw" : "fields") : "message";

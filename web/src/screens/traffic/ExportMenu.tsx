@@ -1,5 +1,4 @@
-// Saves a run, of the server that is shown or of all, or only what is shown of it, as a trace or as
-// an HTTP archive.
+// Exports a run of one server or all, or only the filtered rows, as a trace or an HTTP archive.
 import { Button, Menu } from "@mantine/core";
 import { type ExportFormat, exportPath, fetchRowsPath } from "../../api/http";
 import type { EventView } from "../../api/types";
@@ -9,20 +8,19 @@ import { useInspector } from "../../state/store";
 import { withErrorToast } from "../../state/toasts";
 import { fileName } from "../../values/fileName";
 import { pluralize } from "../../values/format";
-import { spansOf } from "./spans";
 
 interface Props {
   runId: string | null;
   /** Null where all servers are shown. */
   serverId: string | null;
-  /** The rows that the filter lets through by now. */
+  /** The currently filtered rows. */
   shown(): EventView[];
 }
 
 type WholeProps = Omit<Props, "shown"> & { whose: string };
 
-/** Drawn when the menu opens, so that a file is named by the moment at which it is asked for. */
-function Whole({ runId, serverId, whose }: WholeProps) {
+/** Rendered when the menu opens, so that file names have the current time. */
+function WholeRunItems({ runId, serverId, whose }: WholeProps) {
   const path = (format: ExportFormat): string =>
     exportPath(format, runId, serverId, fileName([serverId, "traffic"], format));
   return (
@@ -37,18 +35,28 @@ function Whole({ runId, serverId, whose }: WholeProps) {
   );
 }
 
+/** Rows in order as ranges of seqs without gaps: the first and last of each, in one list. */
+export function seqRanges(rows: EventView[]): number[] {
+  const ranges: number[] = [];
+  for (const { seq } of rows) {
+    if (ranges.at(-1) === seq - 1) ranges[ranges.length - 1] = seq;
+    else ranges.push(seq, seq);
+  }
+  return ranges;
+}
+
 async function saveRows(
   format: ExportFormat,
   runId: string,
   rows: EventView[],
   name: string,
 ): Promise<void> {
-  const asked = fetchRowsPath(format, runId, spansOf(rows), name);
+  const asked = fetchRowsPath(format, runId, seqRanges(rows), name);
   const path = await withErrorToast("The rows could not be exported", asked);
   if (path !== null) downloadUrl(path, name);
 }
 
-function Filtered({ runId, serverId, shown }: Props) {
+function FilteredItems({ runId, serverId, shown }: Props) {
   const rows = shown();
   const save = (format: ExportFormat): void => {
     const name = fileName([serverId, "traffic", "filtered"], format);
@@ -78,16 +86,16 @@ export function ExportMenu({ runId, serverId, shown }: Props) {
         </Button>
       </Menu.Target>
       <Menu.Dropdown>
-        <Filtered runId={runId} serverId={serverId} shown={shown} />
+        <FilteredItems runId={runId} serverId={serverId} shown={shown} />
         <Menu.Divider />
-        <Menu.Label>The whole run, whatever is filtered</Menu.Label>
+        <Menu.Label>The whole run, ignoring the filter</Menu.Label>
         {serverId !== null && (
           <>
-            <Whole runId={runId} serverId={serverId} whose={title ?? serverId} />
+            <WholeRunItems runId={runId} serverId={serverId} whose={title ?? serverId} />
             <Menu.Divider />
           </>
         )}
-        <Whole runId={runId} serverId={null} whose="all servers" />
+        <WholeRunItems runId={runId} serverId={null} whose="all servers" />
       </Menu.Dropdown>
     </Menu>
   );

@@ -1,13 +1,20 @@
-// What rows are wanted besides their text: way, duration, status, method, server, time.
+// Filter popover of Traffic: direction, duration, status, method, server, time.
 import { Button, Group, MultiSelect, NumberInput, Popover, Select, TextInput } from "@mantine/core";
 import { useMemo } from "react";
 import { Icon } from "../../components/Icon";
 import { useRing } from "../../state/events";
 import { useInspector } from "../../state/store";
-import { STATUSES, TIMES, WAYS } from "./choices";
-import { ALL, activeCount, EVERYTHING, type Status, type Time, type TrafficFilter } from "./filter";
+import { DIRECTIONS, STATUSES, TIMES } from "./filterOptions";
+import {
+  ALL_SERVERS,
+  activeCount,
+  NO_FILTER,
+  type Status,
+  type Time,
+  type TrafficFilter,
+} from "./trafficFilter";
 
-// Inside a popover that closes on a click elsewhere, the list must not be elsewhere.
+// The dropdowns must be inside the popover, or a click on them would close it.
 const inside = { withinPortal: false } as const;
 
 interface Props {
@@ -18,7 +25,7 @@ interface Props {
   isRecorded: boolean;
 }
 
-/** The methods and servers of the events that are there. */
+/** Methods and servers of the loaded events. */
 function useSeen(): { methods: string[]; servers: string[] } {
   const ring = useRing();
   return useMemo(() => {
@@ -35,19 +42,19 @@ function useSeen(): { methods: string[]; servers: string[] } {
 type Change = (part: Partial<TrafficFilter>) => void;
 
 interface ServerProps extends Omit<Props, "onFilter"> {
-  /** The servers of the events that are there. */
+  /** Servers of the loaded events. */
   seen: string[];
   set: Change;
 }
 
-/** Which way it went, and how long it took. */
-function WayFields({ filter, set }: { filter: TrafficFilter; set: Change }) {
+/** Direction and minimum duration. */
+function DirectionFields({ filter, set }: { filter: TrafficFilter; set: Change }) {
   return (
     <Group grow wrap="nowrap" gap="xs">
       <Select
         label="Direction"
         comboboxProps={inside}
-        data={WAYS}
+        data={DIRECTIONS}
         allowDeselect={false}
         value={filter.direction}
         onChange={(way) => set({ direction: (way ?? "both") as TrafficFilter["direction"] })}
@@ -77,7 +84,7 @@ function KindFields({
 }) {
   return (
     <>
-      <WayFields filter={filter} set={set} />
+      <DirectionFields filter={filter} set={set} />
       <Select
         label="Status"
         comboboxProps={inside}
@@ -86,7 +93,7 @@ function KindFields({
         value={filter.status}
         onChange={(next) => {
           const status = (next ?? "any") as Status;
-          // Only HTTP has such a status, and the messages do not show HTTP.
+          // Only HTTP events have such a status, so switch to that layer.
           set(status.endsWith("xx") ? { status, layer: "http" } : { status });
         }}
       />
@@ -103,13 +110,13 @@ function KindFields({
         onChange={(method) => set({ method: method ?? "" })}
       />
       <MultiSelect
-        label="Leave out"
+        label="Exclude methods"
         comboboxProps={inside}
         placeholder={filter.hidden.length ? undefined : "No method"}
         data={[...new Set([...methods, ...filter.hidden])]}
         searchable
         clearable
-        clearButtonProps={{ "aria-label": "Leave out no method" }}
+        clearButtonProps={{ "aria-label": "Exclude no method" }}
         nothingFoundMessage="No such method was seen"
         value={filter.hidden}
         onChange={(hidden) => set({ hidden })}
@@ -118,7 +125,7 @@ function KindFields({
   );
 }
 
-/** Whose it is; the server of the address, unless another is chosen. */
+/** The server; by default the one in the address. */
 function ServerField({ filter, server, isRecorded, seen, set }: ServerProps) {
   const known = useInspector((state) => state.servers);
   const isThis = server !== undefined && !isRecorded;
@@ -129,7 +136,7 @@ function ServerField({ filter, server, isRecorded, seen, set }: ServerProps) {
       comboboxProps={inside}
       data={[
         { value: "", label: isThis ? `This server (${server})` : "All servers" },
-        ...(isThis ? [{ value: ALL, label: "All servers" }] : []),
+        ...(isThis ? [{ value: ALL_SERVERS, label: "All servers" }] : []),
         ...ids
           .filter((id) => !isThis || id !== server)
           .map((id) => ({ value: id, label: known.get(id)?.title ?? id })),
@@ -189,7 +196,7 @@ function Fields({ filter, onFilter, server, isRecorded }: Props) {
       <Button
         variant="default"
         disabled={activeCount(filter) === 0}
-        onClick={() => onFilter({ ...EVERYTHING, layer: filter.layer, text: filter.text })}
+        onClick={() => onFilter({ ...NO_FILTER, layer: filter.layer, text: filter.text })}
       >
         Reset these filters
       </Button>

@@ -1,4 +1,4 @@
-// The HTTP request and response that carried a message, or that an event is part of, whole.
+// The whole HTTP exchange that carried a message.
 import { Button } from "@mantine/core";
 import { useMemo, useState } from "react";
 import { bytesPath } from "../../api/http";
@@ -12,7 +12,7 @@ import { formatBytes, formatDuration, formatTime, pluralize } from "../../values
 import { exchangeOf } from "./exchange";
 import css from "./HttpExchange.module.css";
 
-// A stream that stays open for hours has thousands of pieces: the first ones, and more when asked.
+// A long-lived stream has thousands of chunks, so they are shown in steps.
 const AT_ONCE = 20;
 
 function Headers({ value }: { value: unknown }) {
@@ -43,7 +43,7 @@ function Body({ part, whole }: { part: EventView; whole: WholeEventState | null 
   if (whole && "problem" in whole)
     return (
       <>
-        <Callout>{whole.problem} What follows is how the body begins.</Callout>
+        <Callout>{whole.problem} Only the beginning of the body is shown.</Callout>
         <TextView text={part.head} label={label} />
       </>
     );
@@ -51,7 +51,7 @@ function Body({ part, whole }: { part: EventView; whole: WholeEventState | null 
   if (got && got.text === null)
     return (
       <p className="dim">
-        {formatBytes(part.size_bytes)} that are no text. <Download part={part} />
+        {formatBytes(part.size_bytes)} of binary data. <Download part={part} />
       </p>
     );
   return (
@@ -74,7 +74,7 @@ function Heading({ part }: { part: EventView }) {
     <h4 className={`mono ${css.line}`}>
       {kind === "HttpRequestSent" && `${method} ${String(detail.url)}`}
       {kind === "HttpResponseReceived" && `${status} ${String(detail.reason)}`}
-      {kind === "HttpBytesReceived" && `A piece of the body, ${formatBytes(part.size_bytes)}`}
+      {kind === "HttpBytesReceived" && `Body chunk, ${formatBytes(part.size_bytes)}`}
       {kind === "HttpExchangeEnded" && (detail.error ? `Ended: ${String(detail.error)}` : "Ended")}
       <span className="dim">
         {" "}
@@ -105,8 +105,8 @@ export function HttpExchange({ event }: { event: EventView }) {
   const parts = useMemo(() => exchangeOf(ring, event), [ring, event, version]);
   if (parts.length === 0) {
     return (
-      <EmptyState icon="traffic" title="No HTTP here">
-        This was not carried by an HTTP exchange that is listed.
+      <EmptyState icon="traffic" title="No HTTP exchange">
+        No HTTP exchange is recorded for this event.
       </EmptyState>
     );
   }

@@ -6,28 +6,28 @@ import type { ImportedView } from "../../api/types";
 import { withErrorToast } from "../../state/toasts";
 import { pluralize } from "../../values/format";
 
-// Lines that are told one by one.
+// Errors that are listed individually.
 const MOST_TOLD = 3;
 
-/** What an import did, and what it could not do. */
-export function toldOf(done: ImportedView): string {
+/** Summary of an import. */
+export function importSummary(done: ImportedView): string {
   const { run_ids, event_count, known_count, broken, broken_count } = done;
   const parts = [
     `${pluralize(event_count, "event")} of ${pluralize(run_ids.length, "run")} added to the recording.`,
   ];
   if (known_count)
-    parts.push(`${pluralize(known_count, "event was", "events were")} there already.`);
+    parts.push(`${pluralize(known_count, "event was", "events were")} already present.`);
   if (broken_count) {
     const more = broken_count > MOST_TOLD ? "; …" : "";
     const told = broken.slice(0, MOST_TOLD).join("; ");
     parts.push(
-      `${pluralize(broken_count, "line was", "lines were")} broken and left out: ${told}${more}`,
+      `${pluralize(broken_count, "line was", "lines were")} malformed and skipped: ${told}${more}`,
     );
   }
   return parts.join(" ");
 }
 
-/** Takes a trace file into the recording, and shows it. */
+/** Imports a trace file and shows its run. */
 export function ImportButton() {
   const navigate = useNavigate();
   const { pathname } = useLocation();
@@ -36,13 +36,13 @@ export function ImportButton() {
     const done = await importTrace(file);
     notifications.show({
       title: file.name,
-      message: toldOf(done),
+      message: importSummary(done),
       ...(done.broken_count > 0 && { color: "yellow", autoClose: false }),
     });
     const run = done.run_ids[0];
     if (run === undefined) return;
     const path = pathname.replace(/\/traffic\/.*$/, "/traffic");
-    // What is compared may be of another run.
+    // The compared event may be of another run.
     const base = query.get("compare");
     void navigate(`${path}?${new URLSearchParams({ run, ...(base && { compare: base }) })}`);
   };

@@ -1,14 +1,14 @@
-// In place of the rows, where there are none: what leaves them out, and how to see more.
+// Empty state of Traffic: why there are no rows, and how to see more.
 import { EmptyState } from "../../components/EmptyState";
 import { NoMatches } from "../../components/NoMatches";
 import { useRing } from "../../state/events";
 import { visible } from "../../values/hiddenCharacters";
-import { filterWords } from "./choices";
-import { ALL, EVERYTHING } from "./filter";
-import type { Shown } from "./useShown";
+import { describeTrafficFilter } from "./filterOptions";
+import { ALL_SERVERS, NO_FILTER } from "./trafficFilter";
+import type { TrafficRows } from "./useTrafficRows";
 
 interface Props {
-  shown: Shown;
+  shown: TrafficRows;
   requestId: string | null;
   onAllIds(): void;
 }
@@ -16,21 +16,21 @@ interface Props {
 export function NoRows({ shown, requestId, onAllIds }: Props) {
   const { filter, setFilter, serverId } = shown;
   const ring = useRing();
-  const words = filterWords(filter, requestId);
+  const words = describeTrafficFilter(filter, requestId);
   const showAll = (): void => {
-    setFilter(EVERYTHING);
+    setFilter(NO_FILTER);
     if (requestId !== null) onAllIds();
   };
   if (shown.isSearching) return <EmptyState icon="traffic" title="Searching…" />;
   if (ring.items.length === 0)
     return (
       <EmptyState icon="traffic" title="No traffic yet">
-        Connect a server: every message it sends or gets is listed here as it happens.
+        Connect a server: every message it sends or receives is listed here as it happens.
       </EmptyState>
     );
   if (words.length > 0)
     return (
-      <NoMatches title="No row fits this filter" onClear={showAll}>
+      <NoMatches title="No row matches this filter" onClear={showAll}>
         {visible(words.join(" · "))}
       </NoMatches>
     );
@@ -41,7 +41,7 @@ export function NoRows({ shown, requestId, onAllIds }: Props) {
     <NoMatches
       title={`No messages of ${visible(serverId)} yet`}
       action="Show all servers"
-      onClear={() => setFilter({ ...filter, server: ALL })}
+      onClear={() => setFilter({ ...filter, server: ALL_SERVERS })}
     />
   );
 }

@@ -3,13 +3,13 @@ import { Button, Popover, TextInput } from "@mantine/core";
 import { type FormEvent, useState } from "react";
 import type { EventView } from "../../api/types";
 import { Icon } from "../../components/Icon";
-import { keyOf, pin, unpin, usePins } from "../../events/pins";
+import { eventKey, pin, unpin, usePins } from "../../events/pins";
 
-// The backend keeps no more.
+// The backend's limit.
 const LONGEST = 200;
 
 export function PinButton({ event }: { event: EventView }) {
-  const label = usePins((state) => state.labels.get(keyOf(event)));
+  const label = usePins((state) => state.labels.get(eventKey(event)));
   const [isOpen, setOpen] = useState(false);
   const [text, setText] = useState("");
   const isPinned = label !== undefined;
@@ -38,7 +38,7 @@ export function PinButton({ event }: { event: EventView }) {
         <form className="stack" onSubmit={submit}>
           <TextInput
             label="Label"
-            placeholder="Why it is kept"
+            placeholder="Why you pinned it"
             maxLength={LONGEST}
             value={text}
             onChange={(change) => setText(change.currentTarget.value)}

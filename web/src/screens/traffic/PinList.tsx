@@ -1,14 +1,14 @@
-// What is pinned, of this run and of earlier ones; choosing one goes there.
+// Popover with all pinned events, of this run and earlier ones.
 import { ActionIcon, Button, Popover } from "@mantine/core";
 import { useState } from "react";
 import { useNavigate } from "react-router";
 import type { EventView } from "../../api/types";
 import { Icon } from "../../components/Icon";
-import { keyOf, unpin, usePins } from "../../events/pins";
+import { eventKey, unpin, usePins } from "../../events/pins";
 import { pathTo } from "../../state/navigation";
 import { useInspector } from "../../state/store";
 import { formatDateTime } from "../../values/format";
-import { titleOf } from "./called";
+import { eventTitle } from "./messagePreview";
 import css from "./PinList.module.css";
 
 export function PinList() {
@@ -38,24 +38,24 @@ export function PinList() {
       <Popover.Dropdown>
         {pins.length === 0 ? (
           <p className="dim">
-            Nothing is pinned. Choose a row and press Pin: it is kept under a label, after its run
-            is forgotten too.
+            Nothing is pinned. Choose a row and press Pin to keep it under a label, even after its
+            run is deleted.
           </p>
         ) : (
           <ul className={css.list} aria-label="Pins">
             {pins.map(({ label, event }) => (
-              <li key={keyOf(event)} className={css.item}>
+              <li key={eventKey(event)} className={css.item}>
                 <button type="button" className={`plain ${css.go}`} onClick={() => go(event)}>
-                  <span className={css.label}>{label || titleOf(event)}</span>
+                  <span className={css.label}>{label || eventTitle(event)}</span>
                   <span className="dim">
-                    {label && `${titleOf(event)} · `}
+                    {label && `${eventTitle(event)} · `}
                     {event.server_id} · {formatDateTime(event.wall)}
                   </span>
                 </button>
                 <ActionIcon
                   variant="subtle"
                   color="gray"
-                  aria-label={`Unpin ${label || titleOf(event)}`}
+                  aria-label={`Unpin ${label || eventTitle(event)}`}
                   onClick={() => void unpin(event)}
                 >
                   <Icon name="close" size={12} />

@@ -8,7 +8,7 @@ import { resend } from "../../state/connect";
 import { pathToCall } from "../../state/navigation";
 import { useInspector } from "../../state/store";
 
-/** Sends a recorded request again with a new id, by a new connection where there is none. */
+/** Sends a recorded request again with a new id, reconnecting if needed. */
 export function ReplayButton({ event: { seq, run_id, server_id } }: { event: EventView }) {
   const navigate = useNavigate();
   const { isBusy, run } = useBusy();

@@ -1,41 +1,41 @@
-// Every message and HTTP exchange in order, both ways, as a list or as a tree of requests.
+// The Traffic screen: all messages and HTTP exchanges, as a list or as a tree of requests.
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { useNavigate, useParams, useSearchParams } from "react-router";
 import type { EventView } from "../../api/types";
 import { focusList } from "../../components/EventList";
 import { SplitPane } from "../../components/SplitPane";
 import { useEscape } from "../../components/useEscape";
-import { keyOf, useLoadedPins } from "../../events/pins";
+import { eventKey, useLoadedPins } from "../../events/pins";
 import { useEvent } from "../../events/useEvent";
-import { LostServer } from "../../servers/LostNote";
+import { FailedServerBanner } from "../../servers/DisconnectedBanner";
 import { useBackfill } from "../../state/backfill";
 import { usePreference } from "../../state/browserStorage";
 import { RingProvider } from "../../state/events";
 import { pathTo } from "../../state/navigation";
 import { type RecordedRun, useRecordedRun } from "../../state/recordedRun";
-import { ClearModal } from "./ClearModal";
+import { ClearTrafficModal } from "./ClearTrafficModal";
 import { EventDetail } from "./EventDetail";
 import { NoRows } from "./NoRows";
-import { Notices } from "./Notices";
-import { TrafficBar } from "./TrafficBar";
 import { TrafficList } from "./TrafficList";
-import { Tree } from "./tree";
-import { type Shown, useShown } from "./useShown";
+import { TrafficNotices } from "./TrafficNotices";
+import { TrafficToolbar } from "./TrafficToolbar";
+import { TrafficTree } from "./trafficTree";
+import { type TrafficRows, useTrafficRows } from "./useTrafficRows";
 
-/** The traffic of now, or of the run that the address names. */
+/** Live traffic, or that of the run that the address names. */
 export function Traffic() {
   const [query] = useSearchParams();
   const recorded = useRecordedRun(query.get("run"));
   useLoadedPins();
   return (
     <RingProvider value={recorded.ring}>
-      <Rows recorded={recorded} />
+      <TrafficScreen recorded={recorded} />
     </RingProvider>
   );
 }
 
 /** An event as the address names it: `run/seq`, or `seq` of the run that is shown. */
-function placeIn(text: string | null | undefined, runId: string | null) {
+function parseEventId(text: string | null | undefined, runId: string | null) {
   if (!text) return { run_id: null, seq: null };
   const [seq, run] = text.split("/").reverse();
   return { run_id: run ?? runId, seq: Number(seq) };
@@ -71,7 +71,7 @@ function useAddress() {
 function useTree(ring: RecordedRun["ring"], flat: EventView[]) {
   const [isTree, setTree] = usePreference("traffic.tree", false);
   const [closed, setClosed] = useState<ReadonlySet<number>>(new Set());
-  const whole = useMemo(() => new Tree(ring.parentOf, closed), [ring, closed]);
+  const whole = useMemo(() => new TrafficTree(ring.parentOf, closed), [ring, closed]);
   const tree = isTree ? whole.refresh(flat) : null;
   const toggle = useCallback(
     ({ seq }: EventView): void =>
@@ -89,8 +89,8 @@ function useTree(ring: RecordedRun["ring"], flat: EventView[]) {
   return { isTree, setTree, tree, toggle, fold };
 }
 
-/** Esc and a button close the details; the rows, which a narrow screen hides until then, get the focus. */
-function useClosing(isOpen: boolean, go: () => void) {
+/** Closes the details by Esc or button, and returns the focus to the rows. */
+function useCloseDetails(isOpen: boolean, go: () => void) {
   const place = useRef<HTMLDivElement>(null);
   const isClosing = useRef(false);
   const close = (): void => {
@@ -108,23 +108,23 @@ function useClosing(isOpen: boolean, go: () => void) {
 }
 
 /** The event that the address names, and the one that it is compared with. */
-function useNamed(
+function useSelectedEvents(
   ring: RecordedRun["ring"],
   runId: string | null,
   item?: string,
   compare?: string | null,
 ) {
-  const sought = placeIn(item, runId);
+  const sought = parseEventId(item, runId);
   const { event: chosen, problem } = useEvent(ring, sought);
-  const { event: base, problem: noBase } = useEvent(ring, placeIn(compare, runId));
-  const isOnlyBase = base !== undefined && (!chosen || keyOf(base) === keyOf(chosen));
+  const { event: base, problem: noBase } = useEvent(ring, parseEventId(compare, runId));
+  const isOnlyBase = base !== undefined && (!chosen || eventKey(base) === eventKey(chosen));
   return { seq: sought.seq, chosen, base, isOnlyBase, problem: problem ?? noBase };
 }
 
-/** Asks what is to be cleared: the view, or the recording of the run. */
-function useClearing(
+/** The dialog that clears the view or deletes the recording. */
+function useClearTraffic(
   ring: RecordedRun["ring"],
-  { runId, setCleared }: Shown,
+  { runId, setCleared }: TrafficRows,
   isLive: boolean,
   go: Go,
 ) {
@@ -136,7 +136,7 @@ function useClearing(
     go();
   };
   const question = isAsking && (
-    <ClearModal
+    <ClearTrafficModal
       runId={runId}
       isLive={isLive}
       onClose={() => setAsking(false)}
@@ -147,29 +147,29 @@ function useClearing(
   return { ask, question };
 }
 
-function Rows({ recorded }: { recorded: RecordedRun }) {
+function TrafficScreen({ recorded }: { recorded: RecordedRun }) {
   const { ring } = recorded;
   const { server, item, query, go, change } = useAddress();
-  const shown = useShown();
+  const shown = useTrafficRows();
   const { runId, cleared, setCleared } = shown;
   const { isTree, setTree, tree, toggle, fold } = useTree(ring, shown.rows);
   const isLive = !query.has("run");
-  const clearing = useClearing(ring, shown, isLive, go);
-  const older = useBackfill(runId, isLive);
-  const { chosen, base, ...named } = useNamed(ring, runId, item, query.get("compare"));
+  const clearing = useClearTraffic(ring, shown, isLive, go);
+  const backfill = useBackfill(runId, isLive);
+  const { chosen, base, ...named } = useSelectedEvents(ring, runId, item, query.get("compare"));
   const choose = useCallback((event: EventView) => go(event.seq), [go]);
   const allIds = (): void => change("id", null);
   const rows = tree?.rows ?? shown.rows;
   const filtered = useRef(shown.rows);
   filtered.current = shown.rows;
   const readShown = useCallback(() => filtered.current, []);
-  const { place, close, enter } = useClosing(chosen !== undefined, go);
+  const { place, close, enter } = useCloseDetails(chosen !== undefined, go);
   return (
     <div className="pane">
       <h1 className="sr">Traffic</h1>
       {/* A narrow screen shows the details in place of the rows. */}
       <div className={chosen && "wide-only"}>
-        <TrafficBar
+        <TrafficToolbar
           filter={shown.filter}
           onFilter={shown.setFilter}
           server={server}
@@ -185,10 +185,10 @@ function Rows({ recorded }: { recorded: RecordedRun }) {
           isSearching={shown.isSearching}
         />
       </div>
-      <Notices
+      <TrafficNotices
         runId={runId}
         recorded={recorded}
-        older={older}
+        backfill={backfill}
         requestId={query.get("id")}
         onAllIds={allIds}
         base={base}
@@ -199,7 +199,7 @@ function Rows({ recorded }: { recorded: RecordedRun }) {
         problem={named.problem}
       />
       {clearing.question}
-      {isLive && shown.serverId !== null && <LostServer serverId={shown.serverId} />}
+      {isLive && shown.serverId !== null && <FailedServerBanner serverId={shown.serverId} />}
       <SplitPane
         name="traffic"
         label="Size of the details"
@@ -225,7 +225,7 @@ function Rows({ recorded }: { recorded: RecordedRun }) {
             <EventDetail
               event={chosen}
               base={named.isOnlyBase ? undefined : base}
-              onCompare={() => change("compare", keyOf(chosen))}
+              onCompare={() => change("compare", eventKey(chosen))}
               onGo={go}
               onClose={close}
             />

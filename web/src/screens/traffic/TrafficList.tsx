@@ -5,26 +5,26 @@ import { EventList } from "../../components/EventList";
 import { useRing } from "../../state/events";
 import css from "./Traffic.module.css";
 import { TrafficRow, toneOf } from "./TrafficRow";
-import type { Tree } from "./tree";
-import { useAxis } from "./useAxis";
+import type { TrafficTree } from "./trafficTree";
+import { useWaterfall } from "./waterfall";
 
 interface Props {
   rows: EventView[];
   version: number;
-  tree: Tree | null;
+  tree: TrafficTree | null;
   toggle(event: EventView): void;
   chosen: number | null;
   onChoose(event: EventView): void;
   withServer: boolean;
-  /** What stands in place of the rows, where there are none. */
+  /** Shown if there are no rows. */
   none: ReactNode;
 }
 
 export function TrafficList(props: Props) {
   const { rows, version, tree, toggle, chosen, onChoose, withServer, none } = props;
   const ring = useRing();
-  const axis = useAxis(ring, tree);
-  const draw = useCallback(
+  const axis = useWaterfall(ring, tree);
+  const render = useCallback(
     (event: EventView, visible: EventView[]) => (
       <TrafficRow
         event={event}
@@ -48,10 +48,10 @@ export function TrafficList(props: Props) {
         onChoose={onChoose}
         tone={toneOf}
         outline={tree ? { levelOf: tree.levelOf, isOpen: tree.isOpen, toggle } : undefined}
-        draw={draw}
+        render={render}
       />
     ),
-    [rows, rows.length, version, chosen, onChoose, tree, toggle, draw],
+    [rows, rows.length, version, chosen, onChoose, tree, toggle, render],
   );
   return <div className={`pane ${css.rows}`}>{rows.length > 0 ? list : none}</div>;
 }

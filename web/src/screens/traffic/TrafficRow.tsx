@@ -1,23 +1,23 @@
-// One line of traffic: when, which way, what, how it begins, how large, how long.
+// One row of Traffic: time, direction, id, label, preview, size, duration.
 import { type MouseEvent, memo } from "react";
 import type { EventView } from "../../api/types";
 import { Icon } from "../../components/Icon";
-import { keyOf, usePins } from "../../events/pins";
+import { eventKey, usePins } from "../../events/pins";
 import { type Joined, useRing } from "../../state/events";
 import { formatBytes, formatDuration, formatTime, truncate } from "../../values/format";
-import { calledOf, previewOf } from "./called";
-import { describe, directionOf } from "./describe";
-import { tookOf } from "./elapsed";
+import { durationOf } from "./eventDuration";
+import { directionOf, eventLabel } from "./eventLabel";
+import { previewOf, targetOf } from "./messagePreview";
 import css from "./TrafficRow.module.css";
-import { rootOf } from "./tree";
-import type { Bar } from "./useAxis";
+import { rootOf } from "./trafficTree";
+import type { WaterfallBar } from "./waterfall";
 
 const ARROWS = { out: "→", in: "←", none: "·" } as const;
 const SPOKEN = { out: "sent", in: "received", none: "" } as const;
 const INDENT_PX = 14;
-// Deeper rows are drawn at this depth, so that their text stays on the screen.
+// Maximum indentation, so that the text stays visible.
 const DEEPEST = 6;
-// How a message begins; a line of stderr may be much longer.
+// Maximum length of the preview.
 const DRAWN = 300;
 
 const offset = (seconds: number): string =>
@@ -32,12 +32,12 @@ interface Nesting {
 interface Props {
   event: EventView;
   withServer: boolean;
-  /** How long it took beside the others; undefined where no such column is shown. */
-  bar?: Bar | null;
+  /** Waterfall bar; undefined without that column. */
+  bar?: WaterfallBar | null;
   nesting?: Nesting;
 }
 
-function Twist({ event, isOpen, toggle }: Nesting & { event: EventView }) {
+function FoldToggle({ event, isOpen, toggle }: Nesting & { event: EventView }) {
   const onClick = (click: MouseEvent): void => {
     click.stopPropagation();
     toggle(event);
@@ -50,7 +50,7 @@ function Twist({ event, isOpen, toggle }: Nesting & { event: EventView }) {
   );
 }
 
-function Fall({ bar, tone }: { bar: Bar | null; tone: string }) {
+function WaterfallCell({ bar, tone }: { bar: WaterfallBar | null; tone: string }) {
   return (
     <span className={css.fall} aria-hidden="true">
       {bar && (
@@ -66,21 +66,21 @@ function Fall({ bar, tone }: { bar: Bar | null; tone: string }) {
 
 interface Drawn extends Props {
   joined: Joined;
-  /** Seconds since the event that all this came from began; null where the time of day is shown. */
+  /** Seconds since the root event; null where the time of day is shown. */
   since: number | null;
   label: string | undefined;
-  /** What the request names, in its row and in that of its answer. */
+  /** The item that the request names, also in the row of its answer. */
   called: string | null;
 }
 
-const isSameBar = (one?: Bar | null, other?: Bar | null): boolean =>
+const isSameBar = (one?: WaterfallBar | null, other?: WaterfallBar | null): boolean =>
   one === other ||
   (one?.left === other?.left &&
     one?.width === other?.width &&
     one?.duration_s === other?.duration_s &&
     (one === undefined) === (other === undefined));
 
-/** Most rows are as they were when the list is scrolled by some others. */
+/** Most rows are unchanged when new ones scroll in. */
 const isSame = (one: Drawn, other: Drawn): boolean =>
   one.event === other.event &&
   one.withServer === other.withServer &&
@@ -96,13 +96,13 @@ const isSame = (one: Drawn, other: Drawn): boolean =>
 export function TrafficRow(props: Props) {
   const { event, nesting } = props;
   const ring = useRing();
-  const label = usePins((state) => state.labels.get(keyOf(event)));
+  const label = usePins((state) => state.labels.get(eventKey(event)));
   const since = nesting?.level ? event.mono - rootOf(event, ring.parentOf).mono : null;
   const joined = ring.joined(event);
   const isAnswer = event.status === "result" || event.status === "error";
   const asked =
     isAnswer && joined.other_seq !== null ? (ring.find(joined.other_seq) ?? event) : event;
-  return <Cells {...props} joined={joined} since={since} label={label} called={calledOf(asked)} />;
+  return <Cells {...props} joined={joined} since={since} label={label} called={targetOf(asked)} />;
 }
 
 const Cells = memo(function Cells(props: Drawn) {
@@ -110,7 +110,7 @@ const Cells = memo(function Cells(props: Drawn) {
   const direction = directionOf(event);
   const isRequest = event.status === "request";
   const level = nesting?.level ?? 0;
-  const took = tookOf(event, joined);
+  const took = durationOf(event, joined);
   const isTold = nesting ? isRequest || event.kind === "QuestionOpened" : !isRequest;
   return (
     <>
@@ -127,8 +127,8 @@ const Cells = memo(function Cells(props: Drawn) {
         data-status={String(event.status)}
         style={level ? { paddingLeft: Math.min(level, DEEPEST) * INDENT_PX } : undefined}
       >
-        {nesting && <Twist event={event} {...nesting} />}
-        {describe(event)}
+        {nesting && <FoldToggle event={event} {...nesting} />}
+        {eventLabel(event)}
         {called !== null && " "}
         {called !== null && <span className={css.called}>{truncate(called, DRAWN)}</span>}
       </span>
@@ -151,7 +151,7 @@ const Cells = memo(function Cells(props: Drawn) {
             ? "…"
             : ""}
       </span>
-      {bar !== undefined && <Fall bar={bar} tone={direction} />}
+      {bar !== undefined && <WaterfallCell bar={bar} tone={direction} />}
     </>
   );
 }, isSame);

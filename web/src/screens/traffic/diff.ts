@@ -1,5 +1,5 @@
-// What differs between two texts, line by line (Myers), within bounds: where two texts have little
-// in common, what lies between the lines that they begin and end with is shown as replaced.
+// Line diff of two texts (Myers), bounded: texts with little in common are shown as replaced
+// between their common start and end.
 
 interface DiffLine {
   sign: " " | "-" | "+";
@@ -10,13 +10,13 @@ export interface Diff {
   lines: DiffLine[];
   added: number;
   removed: number;
-  /** Not all of the texts was looked at. */
+  /** The texts were truncated. */
   is_cut: boolean;
 }
 
-// Lines of a text that are looked at.
+// Maximum of compared lines.
 const MOST_LINES = 20_000;
-// Changes that are looked for; the work grows with their square.
+// Maximum of changes; the cost grows with their square.
 const MOST_CHANGES = 500;
 
 export function diffOf(before: string, after: string, mostChanges = MOST_CHANGES): Diff {
@@ -50,7 +50,7 @@ function diffLines(old: string[], now: string[], mostChanges: number): DiffLine[
   ];
 }
 
-/** The shortest way from one to the other; null if it takes more changes than are looked for. */
+/** The shortest edit script; null if it exceeds the maximum of changes. */
 function shortest(old: string[], now: string[], mostChanges: number): DiffLine[] | null {
   const limit = Math.min(old.length + now.length, mostChanges);
   let furthest = new Map<number, number>([[1, 0]]);

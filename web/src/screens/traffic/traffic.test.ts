@@ -4,10 +4,10 @@ import { anEvent } from "../../testing/views";
 import { tryParseExactly } from "../../values/exactJson";
 import { linesOf } from "./DiffView";
 import { diffOf, hunksOf } from "./diff";
-import { editingOf } from "./editing";
-import { EVERYTHING, wantedBy } from "./filter";
-import { Searching } from "./found";
-import { axisOf, spanOf } from "./waterfall";
+import { editDraftFor } from "./editDraft";
+import { FullTextSearch } from "./fullTextSearch";
+import { NO_FILTER, trafficMatcher } from "./trafficFilter";
+import { makeAxis, spanOf } from "./waterfall";
 
 describe("a search over whole messages", () => {
   it("asks for each word, then only for what is new, and tells whether it found any", async () => {
@@ -18,13 +18,15 @@ describe("a search over whole messages", () => {
       { seqs: [], last_seq: 12, is_cut: false },
       { seqs: [], last_seq: 12, is_cut: false },
     ];
-    const searching = new Searching("run", ["Deep", "word"], async (query) => {
+    const searching = new FullTextSearch("run", ["Deep", "word"], async (query) => {
       asked.push(query);
       return answers.shift() ?? { seqs: [], last_seq: 0, is_cut: false };
     });
     expect(await searching.look()).toBe(true);
     expect(asked[0]).toEqual({ run: "run", text: "Deep", ignore_case: "1", after: "0" });
-    const wanted = wantedBy({ ...EVERYTHING, text: "deep WORD" }, null, { found: searching.found });
+    const wanted = trafficMatcher({ ...NO_FILTER, text: "deep WORD" }, null, {
+      found: searching.found,
+    });
     expect(wanted(anEvent({ seq: 3 }))).toBe(true);
     expect(wanted(anEvent({ seq: 4 }))).toBe(false);
     expect(wanted(anEvent({ seq: 4, head: "how deep it begins" }))).toBe(true);
@@ -33,7 +35,7 @@ describe("a search over whole messages", () => {
   });
   it("is called off when other words are typed", async () => {
     const signals: (AbortSignal | undefined)[] = [];
-    const searching = new Searching("run", ["deep", "word"], (_, signal) => {
+    const searching = new FullTextSearch("run", ["deep", "word"], (_, signal) => {
       signals.push(signal);
       return new Promise((_resolve, reject) => {
         signal?.addEventListener("abort", () => reject(signal.reason));
@@ -48,7 +50,7 @@ describe("a search over whole messages", () => {
 
 describe("the waterfall", () => {
   it("puts what ran at the same time at the same place, and draws idle time short", () => {
-    const axis = axisOf([
+    const axis = makeAxis([
       { start: 0, end: 10 },
       { start: 5, end: 10 },
       { start: 1_000, end: 1_010 },
@@ -61,8 +63,8 @@ describe("the waterfall", () => {
     expect(axis(5_000)).toBe(1);
   });
   it("is sound for nothing, and for what took no time", () => {
-    expect(axisOf([])(3)).toBe(0);
-    expect(axisOf([{ start: 3, end: 3 }])(3)).toBe(0);
+    expect(makeAxis([])(3)).toBe(0);
+    expect(makeAxis([{ start: 3, end: 3 }])(3)).toBe(0);
   });
   it("lets a request last until its answer, its last round, its end, or now", () => {
     const ring = new EventRing(100, (run) => run());
@@ -89,21 +91,21 @@ describe("a request that is edited", () => {
   const message = (method: string, params: unknown) => ({ jsonrpc: "2.0", id: 7, method, params });
   const options = { meta: "", headers: [], timeout_s: "", as_task: false };
   it("opens its own screen, filled in", () => {
-    expect(editingOf("s", message("tools/call", { name: "add", arguments: { a: 1 } }))).toEqual({
+    expect(editDraftFor("s", message("tools/call", { name: "add", arguments: { a: 1 } }))).toEqual({
       path: "/s/s/tools/add",
       drafts: [
         ["tool.s/add", { text: '{\n  "a": 1\n}', mode: "form" }],
         ["tool.s/add.options", options],
       ],
     });
-    const odd = editingOf("s", message("tools/call", { name: "add", arguments: [1] }));
+    const odd = editDraftFor("s", message("tools/call", { name: "add", arguments: [1] }));
     expect(odd.drafts[0]).toEqual(["tool.s/add", { text: "[\n  1\n]", mode: "json" }]);
-    expect(editingOf("s", message("resources/read", { uri: "a://b" }))).toEqual({
+    expect(editDraftFor("s", message("resources/read", { uri: "a://b" }))).toEqual({
       path: "/s/s/resources?uri=a%3A%2F%2Fb",
       drafts: [],
     });
     const prompt = { name: "p", arguments: { x: "y" } };
-    expect(editingOf("s", message("prompts/get", prompt))).toEqual({
+    expect(editDraftFor("s", message("prompts/get", prompt))).toEqual({
       path: "/s/s/prompts/p",
       drafts: [["prompt.s/p", { x: "y" }]],
     });
@@ -112,10 +114,10 @@ describe("a request that is edited", () => {
     const text =
       '{"method":"tools/call","params":{"name":"add","arguments":{"a":12345678901234567890}}}';
     const parsed = tryParseExactly(text);
-    const { drafts } = editingOf("s", parsed.ok && parsed.value);
+    const { drafts } = editDraftFor("s", parsed.ok && parsed.value);
     expect(drafts[0]?.[1]).toEqual({ text: '{\n  "a": 12345678901234567890\n}', mode: "form" });
     const odd = tryParseExactly('{"method":"tools/call","params":{"name":"add","arguments":1.0}}');
-    expect(editingOf("s", odd.ok && odd.value).drafts[0]?.[1]).toEqual({
+    expect(editDraftFor("s", odd.ok && odd.value).drafts[0]?.[1]).toEqual({
       text: "1.0",
       mode: "json",
     });
@@ -123,7 +125,7 @@ describe("a request that is edited", () => {
   it("keeps the _meta that somebody gave, and that it ran as a task", () => {
     const meta = { progressToken: 3, "io.modelcontextprotocol/protocolVersion": "x", trace: "t" };
     const call = message("tools/call", { name: "add", _meta: meta, task: { ttl: 1 } });
-    expect(editingOf("s", call).drafts[1]).toEqual([
+    expect(editDraftFor("s", call).drafts[1]).toEqual([
       "tool.s/add.options",
       { ...options, meta: '{\n  "trace": "t"\n}', as_task: true },
     ]);
@@ -133,21 +135,21 @@ describe("a request that is edited", () => {
       ["prompts/get", { name: "p", _meta: meta }],
       ["tools/call", { name: "add", requestState: "s" }],
     ] as const)
-      expect(editingOf("s", message(method, params)).path).toBe("/servers/s/experimental");
+      expect(editDraftFor("s", message(method, params)).path).toBe("/servers/s/experimental");
   });
   it("opens the raw tester for anything else, with an id and without a token of its own", () => {
     const odd = message("x/y", { _meta: { progressToken: 3, kept: 1 } });
-    const { path, raw } = editingOf("s", odd);
+    const { path, raw } = editDraftFor("s", odd);
     expect(path).toBe("/servers/s/experimental");
     expect(JSON.parse(String(raw))).toEqual({
       ...message("x/y", { _meta: { kept: 1 } }),
       id: 1001,
     });
-    expect(editingOf("s", message("tools/call", {})).path).toBe("/servers/s/experimental");
-    expect(editingOf("s", message("prompts/get", { name: "p", arguments: { x: 1 } })).path).toBe(
+    expect(editDraftFor("s", message("tools/call", {})).path).toBe("/servers/s/experimental");
+    expect(editDraftFor("s", message("prompts/get", { name: "p", arguments: { x: 1 } })).path).toBe(
       "/servers/s/experimental",
     );
-    expect(editingOf("s", [1]).raw).toBe("[\n  1\n]");
+    expect(editDraftFor("s", [1]).raw).toBe("[\n  1\n]");
   });
 });
 

@@ -1,23 +1,25 @@
-// When each request began and how long it took, beside the others that are on the screen. Time in
-// which nothing was going on is drawn short: a person thinks longer than a server works.
+// Waterfall bars of the visible requests on a common axis. Idle times are shortened: users think
+// longer than servers work.
+import { useCallback, useRef } from "react";
 import type { EventView } from "../../api/types";
 import type { EventRing } from "../../state/events";
+import type { TrafficTree } from "./trafficTree";
 
-export interface Span {
+interface Span {
   start: number;
   end: number;
 }
 
-/** From a moment to its place, 0 to 1. */
-export type Axis = (mono: number) => number;
+/** Maps a time to a position from 0 to 1. */
+type Axis = (mono: number) => number;
 
-// An idle time is never drawn longer than this share of the time that was not idle.
+// Maximum of an idle time as a share of the busy time.
 const IDLE_SHARE = 0.06;
 
-/** When an event that lasts began and ended; null for one that does not last. */
+/** Start and end of an event; null if it has no duration. */
 export function spanOf(event: EventView, ring: EventRing, below?: EventView[]): Span | null {
   if (event.status !== "request" && event.kind !== "QuestionOpened") return null;
-  // A stream that stays open for good would make everything else short.
+  // A stream that stays open would make all other bars tiny.
   if (event.method === "subscriptions/listen") return null;
   const now = ring.items.at(-1)?.mono ?? event.mono;
   const endOf = (one: EventView): number => {
@@ -31,7 +33,7 @@ export function spanOf(event: EventView, ring: EventRing, below?: EventView[]): 
   return { start, end: Math.max(start, endOf(event), ...(below ?? []).map(endOf)) };
 }
 
-export function axisOf(spans: Span[]): Axis {
+export function makeAxis(spans: Span[]): Axis {
   const busy = merged(spans);
   const work = busy.reduce((sum, { start, end }) => sum + end - start, 0);
   const most = work * IDLE_SHARE;
@@ -64,4 +66,42 @@ function merged(spans: Span[]): Span[] {
     else result.push({ ...span });
   }
   return result;
+}
+
+/** Position and width of a bar as shares of the column, and its duration. */
+export interface WaterfallBar {
+  left: number;
+  width: number;
+  duration_s: number;
+}
+
+interface Drawn {
+  visible: EventView[];
+  spans: Map<number, Span>;
+  axis: Axis;
+}
+
+export function useWaterfall(
+  ring: EventRing,
+  tree: TrafficTree | null,
+): (event: EventView, visible: EventView[]) => WaterfallBar | null {
+  const last = useRef<Drawn | null>(null);
+  return useCallback(
+    (event, visible) => {
+      if (last.current?.visible !== visible) {
+        const spans = new Map<number, Span>();
+        for (const row of visible) {
+          const span = spanOf(row, ring, tree?.children.get(row.seq));
+          if (span) spans.set(row.seq, span);
+        }
+        last.current = { visible, spans, axis: makeAxis([...spans.values()]) };
+      }
+      const { spans, axis } = last.current;
+      const span = spans.get(event.seq);
+      if (!span) return null;
+      const left = axis(span.start);
+      return { left, width: axis(span.end) - left, duration_s: span.end - span.start };
+    },
+    [ring, tree],
+  );
 }

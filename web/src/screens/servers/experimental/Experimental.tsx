@@ -1,4 +1,4 @@
-// Experimental capabilities of both sides, and the tester that sends any JSON-RPC.
+// Experimental capabilities of both sides, and the raw JSON-RPC tester.
 import { Button } from "@mantine/core";
 import { useRef } from "react";
 import type { ServerView } from "../../../api/types";
@@ -6,12 +6,12 @@ import { Callout } from "../../../components/Callout";
 import { JsonTree } from "../../../components/JsonTree";
 import { type RawDraft, requestMessage, useRawDraft } from "../../../state/rawDraft";
 import { fieldsOf } from "../../../values/jsonObject";
-import { ConnectAgain } from "../Declared";
+import { ReconnectNotice } from "../DeclaredCapabilities";
 import { NamedCapabilities } from "./NamedCapabilities";
 import { RawTester } from "./RawTester";
 
 /** A message that tries a capability: its first method, if it names any. */
-export function trialOf(server: ServerView, value: unknown): string {
+export function trialMessage(server: ServerView, value: unknown): string {
   const { methods } = fieldsOf(value);
   const named = Array.isArray(methods) ? methods.find((one) => typeof one === "string") : undefined;
   return requestMessage(server, named ?? "experimental/method");
@@ -22,7 +22,7 @@ interface OfferedProps {
   onTest(text: string): void;
 }
 
-function Offered({ server, onTest }: OfferedProps) {
+function ServerCapabilities({ server, onTest }: OfferedProps) {
   const offered = Object.entries(fieldsOf(server.capabilities.experimental));
   return (
     <section className="stack tight">
@@ -39,7 +39,7 @@ function Offered({ server, onTest }: OfferedProps) {
             <Button
               variant="default"
               aria-label={`Test ${name}`}
-              onClick={() => onTest(trialOf(server, value))}
+              onClick={() => onTest(trialMessage(server, value))}
             >
               Test
             </Button>
@@ -51,15 +51,15 @@ function Offered({ server, onTest }: OfferedProps) {
   );
 }
 
-/** What was typed before something else took its place. */
-function Aside({ message }: { message: RawDraft }) {
+/** Offers to restore the typed message that was replaced. */
+function StashNotice({ message }: { message: RawDraft }) {
   if (!message.aside) return null;
   return (
     <Callout tone="info">
       <div className="row wrap">
-        <span className="grow">The message that you had typed was put aside.</span>
+        <span className="grow">The message that you had typed was set aside.</span>
         <Button variant="default" onClick={message.bringBack}>
-          Bring it back
+          Restore it
         </Button>
       </div>
     </Callout>
@@ -76,15 +76,15 @@ export function Experimental({ server }: { server: ServerView }) {
   };
   return (
     <div className="stack" style={{ maxWidth: 980 }}>
-      <Callout>These features are outside the standard and may change or go away.</Callout>
-      <Offered server={server} onTest={test} />
+      <Callout>These features are outside the standard and may change or be removed.</Callout>
+      <ServerCapabilities server={server} onTest={test} />
       <section className="stack tight">
         <h2 className="section-title">Client experimental capabilities (advertised)</h2>
-        <ConnectAgain server={server} />
+        <ReconnectNotice server={server} />
         <NamedCapabilities server={server} kind="experimental" />
       </section>
       <div ref={tester} className="stack">
-        <Aside message={message} />
+        <StashNotice message={message} />
         <RawTester server={server} message={message} />
       </div>
     </div>

@@ -1,4 +1,4 @@
-// Capabilities beyond the standard that we declare: a name and any JSON value for each.
+// Non-standard capabilities that we declare: names with any JSON value.
 import { Button, Checkbox, TextInput } from "@mantine/core";
 import { type FormEvent, useState } from "react";
 import type { ServerView } from "../../../api/types";
@@ -16,7 +16,7 @@ interface Props {
   kind: Kind;
 }
 
-/** The value of one name; what is typed counts when it is JSON and the field is left. */
+/** Value of one capability; valid JSON is saved on blur. */
 function Value({ name, value, put }: { name: string; value: unknown; put(next: unknown): void }) {
   const [text, setText] = useState<string | null>(null);
   const parsed = parseJson(text ?? "{}");
@@ -39,7 +39,7 @@ function Value({ name, value, put }: { name: string; value: unknown; put(next: u
   );
 }
 
-function Adding({ noun, add }: { noun: string; add(name: string, value: unknown): void }) {
+function AddCapability({ noun, add }: { noun: string; add(name: string, value: unknown): void }) {
   const [name, setName] = useState("");
   const [text, setText] = useState("{}");
   const parsed = parseJson(text);
@@ -83,7 +83,7 @@ export function NamedCapabilities({ server, kind }: Props) {
       "The capabilities were not changed",
       command("SetCapabilities", { server_id, capabilities: withNamed(ours, kind, name, value) }),
     );
-  // Always in sight: the one extension that we handle ourselves.
+  // Always listed: the one extension that we handle ourselves.
   const known = [
     ...new Set([...Object.keys(offered), ...(kind === "extensions" ? [TASKS_EXTENSION] : [])]),
   ];
@@ -111,7 +111,7 @@ export function NamedCapabilities({ server, kind }: Props) {
           />
         </div>
       ))}
-      <Adding noun={noun} add={put} />
+      <AddCapability noun={noun} add={put} />
     </div>
   );
 }

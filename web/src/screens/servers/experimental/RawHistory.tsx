@@ -1,15 +1,15 @@
-// What was sent to a server before: a menu to load it from, and the raw calls of this run.
+// Earlier requests to a server: a menu to load one, and the raw calls of this run.
 import { Button, Menu } from "@mantine/core";
 import { useState } from "react";
 import type { CallView, EventView } from "../../../api/types";
 import { StatusBadge } from "../../../calls/CallPanel";
 import { Icon } from "../../../components/Icon";
 import { formatDateTime, formatDuration, formatTime, truncate } from "../../../values/format";
-import { useEarlier } from "./useEarlier";
+import { useRecordedRequests } from "./useRecordedRequests";
 
 const AT_ONCE = 30;
 
-/** What a recorded request is about, as far as its beginning says: a tool, a prompt or a URI. */
+/** The tool, prompt or URI of a recorded request, if its beginning has it. */
 export function nameIn(head: string): string {
   const [, name] = /"(?:name|uri|taskId)"\s*:\s*"([^"\\]*)"/.exec(head) ?? [];
   return truncate(name ?? "", 40);
@@ -25,7 +25,7 @@ interface MenuProps {
 export function LoadMenu({ serverId, calls, onCall, onEvent }: MenuProps) {
   const [isOpen, setOpen] = useState(false);
   const [most, setMost] = useState(AT_ONCE);
-  const { events, hasMore, problem } = useEarlier(serverId, isOpen, most);
+  const { events, hasMore, problem } = useRecordedRequests(serverId, isOpen, most);
   return (
     <Menu opened={isOpen} onChange={setOpen} withInitialFocusPlaceholder={false}>
       <Menu.Target>

@@ -1,4 +1,4 @@
-// Sends what is typed, byte for byte, and shows what comes back.
+// The raw tester: sends typed text byte for byte, and shows the reply.
 import { Button } from "@mantine/core";
 import { useState } from "react";
 import { fetchEvent, fetchRequest } from "../../../api/http";
@@ -18,14 +18,14 @@ import { maskedKeys } from "../../../state/wholeEvent";
 import { parseExactly } from "../../../values/exactJson";
 import { parseJson } from "../../../values/json";
 import { LoadMenu, RawHistory } from "./RawHistory";
-import { aboutLines, isJudged, useRawCalls, useRawSending } from "./useRawSending";
+import { isRefusedRequest, lineBreakNote, useRawCalls, useRawRequest } from "./rawRequests";
 
 interface Props {
   server: ServerView;
   message: RawDraft;
 }
 
-/** Puts what was sent before into the editor; `missing` names what the recording masked of it. */
+/** Loads an earlier request into the editor; `missing` names its masked values. */
 function useLoading(server: ServerView, message: RawDraft) {
   const [missing, setMissing] = useState<{ text: string; keys: string[] } | null>(null);
   const load = async (call: CallView): Promise<void> => {
@@ -34,31 +34,30 @@ function useLoading(server: ServerView, message: RawDraft) {
   };
   const loadEvent = async ({ run_id, seq }: EventView): Promise<void> => {
     const { text, text_is_cut, masked } = await fetchEvent(run_id, seq);
-    if (text === null || text_is_cut) throw new Error("It is too large, or no text.");
+    if (text === null || text_is_cut) throw new Error("The message is too large, or not text.");
     message.place(text);
     setMissing({ text, keys: maskedKeys(masked) });
   };
   return {
-    load: (call: CallView) => void withErrorToast("It was not loaded", load(call)),
-    loadEvent: (event: EventView) => void withErrorToast("It was not loaded", loadEvent(event)),
+    load: (call: CallView) => void withErrorToast("The message could not be loaded", load(call)),
+    loadEvent: (event: EventView) =>
+      void withErrorToast("The message could not be loaded", loadEvent(event)),
     missing: missing?.text === message.text ? missing.keys : [],
   };
 }
 
-/** What is to be known of the message before it is sent. */
+/** Notes about the message before it is sent. */
 function Remarks({ text, missing }: { text: string; missing: string[] }) {
   return (
     <>
       {missing.length > 0 && (
         <Callout tone="info">
-          The recording has no value of {missing.join(", ")}: stars stand in its place. Type it
-          before you send.
+          The recording masked the value of {missing.join(", ")}. Replace the stars before you send.
         </Callout>
       )}
       {!parseJson(text).ok && (
         <Callout tone="info">
-          This is not JSON. It is sent all the same, so that you can see what the server makes of
-          it.
+          This is not JSON. It is sent anyway, so that you can see how the server reacts.
         </Callout>
       )}
     </>
@@ -68,11 +67,11 @@ function Remarks({ text, missing }: { text: string; missing: string[] }) {
 export function RawTester({ server, message }: Props) {
   const { server_id, url } = server;
   const { calls, raw, current, show } = useRawCalls(server_id);
-  const { error, send } = useRawSending(server, message, show);
+  const { error, send } = useRawRequest(server, message, show);
   const { load, loadEvent, missing } = useLoading(server, message);
   const isConnected = server.state === "CONNECTED";
   useRunShortcut(() => isConnected && send(false));
-  const linesNote = aboutLines(message.text, url === null);
+  const linesNote = lineBreakNote(message.text, url === null);
   return (
     <div className="stack">
       <h2 className="title">Raw JSON-RPC</h2>
@@ -97,9 +96,9 @@ export function RawTester({ server, message }: Props) {
       {error && (
         <ErrorNote
           error={error}
-          title="It was not sent"
+          title="The message was not sent"
           action={
-            isJudged(error) && (
+            isRefusedRequest(error) && (
               <Button size="compact-xs" variant="default" onClick={() => send(true)}>
                 Send anyway
               </Button>

@@ -6,13 +6,13 @@ import {
   stash,
 } from "../../../state/rawDraft";
 import { aServer } from "../../../testing/views";
-import { trialOf } from "./Experimental";
+import { trialMessage } from "./Experimental";
 import { nameIn } from "./RawHistory";
-import { aboutLines, bytesToSend } from "./useRawSending";
+import { bytesToSend, lineBreakNote } from "./rawRequests";
 
 describe("the raw tester", () => {
   it("tries the first method that a capability names", () => {
-    const methodOf = (value: unknown): unknown => JSON.parse(trialOf(aServer(), value)).method;
+    const methodOf = (value: unknown): unknown => JSON.parse(trialMessage(aServer(), value)).method;
     expect(methodOf({ methods: ["a/b", "a/c"] })).toBe("a/b");
     for (const odd of [{ methods: [] }, { methods: "a/b" }, {}, null, 4])
       expect(methodOf(odd)).toBe("experimental/method");
@@ -30,16 +30,16 @@ describe("the raw tester", () => {
     };
     const asked = { method: "server/discover", params: { _meta: meta } };
     expect(JSON.parse(initialMessage(stateless))).toMatchObject(asked);
-    expect(JSON.parse(trialOf(stateless, { methods: ["a/b"] })).params._meta).toEqual(meta);
+    expect(JSON.parse(trialMessage(stateless, { methods: ["a/b"] })).params._meta).toEqual(meta);
   });
   it("says what becomes of line breaks", () => {
     const text = '{\n  "a": 1\n}';
     expect(bytesToSend(text, true)).toBe('{ "a": 1 }');
-    expect(aboutLines(text, true)).toContain("become spaces");
-    expect(aboutLines("{\n", true)).toContain("each of these lines");
+    expect(lineBreakNote(text, true)).toContain("become spaces");
+    expect(lineBreakNote("{\n", true)).toContain("each of these lines");
     expect(bytesToSend("{\n", true)).toBe("{\n");
-    expect(aboutLines(text, false)).toBeNull();
-    expect(aboutLines("{}", true)).toBeNull();
+    expect(lineBreakNote(text, false)).toBeNull();
+    expect(lineBreakNote("{}", true)).toBeNull();
   });
   it("names what a recorded request is about", () => {
     expect(nameIn('{"method":"tools/call","params":{"name": "echo","arg')).toBe("echo");

@@ -1,0 +1,56 @@
+// Status of a call as a label and color, the same everywhere.
+import type { CallView } from "../api/types";
+
+const TONES: Record<CallView["status"], string> = {
+  pending: "gray",
+  in_progress: "yellow",
+  completed: "green",
+  cancelled: "gray",
+  error: "red",
+};
+const WORDS: Record<CallView["status"], string> = {
+  pending: "Queued",
+  in_progress: "Running",
+  completed: "Done",
+  cancelled: "Cancelled",
+  error: "Failed",
+};
+
+export function callStatus(call: CallView): { word: string; tone: string } {
+  // The call succeeded, but the tool reported an error.
+  if (call.status === "completed" && call.is_error)
+    return { word: call.kind === "raw" ? "Error reply" : "Tool error", tone: "red" };
+  if (call.status === "completed" && call.kind === "raw" && call.result_size_bytes === 0)
+    return { word: "Sent, no reply", tone: "gray" };
+  if (call.is_waiting_on_user) return { word: "Waiting for you", tone: "orange" };
+  return { word: WORDS[call.status], tone: TONES[call.status] };
+}
+
+/** Whether a finding is about the output schema; others are about the message. */
+const isBreach = (findings: string[]): boolean =>
+  findings.some((finding) => finding.includes("breaks the output schema"));
+const isUnused = (finding: string): boolean =>
+  /^the output schema of .* was not used/s.test(finding);
+
+/** Whether structured content matches the tool's output schema. */
+export function schemaConformance(
+  call: CallView,
+  hasSchema: boolean,
+): { word: string; tone: string } {
+  if (isBreach(call.findings)) return { word: "violates the output schema", tone: "red" };
+  if (!hasSchema) return { word: "no output schema", tone: "gray" };
+  // Error results are not checked.
+  if (call.is_error || call.findings.some(isUnused))
+    return { word: "not checked against the output schema", tone: "gray" };
+  return { word: "matches the output schema", tone: "green" };
+}
+
+/** Summary of the findings about a completed call; null if there are none. */
+export function findingsSummary({ status, findings }: CallView): string | null {
+  if (status !== "completed" || findings.length === 0) return null;
+  if (isBreach(findings)) return "does not match the output schema";
+  return findings.length === 1 ? "1 finding" : `${findings.length} findings`;
+}
+
+export const isRunning = (call: CallView): boolean =>
+  call.status === "pending" || call.status === "in_progress";

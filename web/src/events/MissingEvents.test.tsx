@@ -1,0 +1,63 @@
+import { MantineProvider } from "@mantine/core";
+import { act, render, screen } from "@testing-library/react";
+import userEvent from "@testing-library/user-event";
+import { afterEach, expect, it, vi } from "vitest";
+import { EventRing, RingProvider } from "../state/events";
+import { anEvent } from "../testing/views";
+import { MissingEvents, RecordedRunStatus } from "./MissingEvents";
+
+afterEach(() => vi.unstubAllGlobals());
+
+const now = (run: () => void): void => run();
+const NO_BACKFILL = { isLoading: false, problem: null };
+
+function ringOf(capacity: number, ...seqs: number[]): EventRing {
+  const ring = new EventRing(capacity, now);
+  ring.append(seqs.map((seq) => anEvent({ seq })));
+  return ring;
+}
+
+const renderRing = (ring: EventRing) =>
+  render(
+    <MantineProvider env="test">
+      <RingProvider value={ring}>
+        <MissingEvents runId="run" backfill={NO_BACKFILL} />
+      </RingProvider>
+    </MantineProvider>,
+  );
+
+it("says how many of the oldest events a full page does not hold", () => {
+  const ring = ringOf(3, 1, 2, 3);
+  renderRing(ring);
+  expect(screen.queryByText(/not listed/)).toBeNull();
+  // Some more than it is to hold are let in before the oldest go.
+  act(() => ring.append(Array.from({ length: 6000 }, (_, at) => anEvent({ seq: at + 4 }))));
+  expect(
+    screen.getByText("The 6,000 oldest events are not listed; an export has them."),
+  ).toBeDefined();
+});
+
+it("says that only the first events of a long run are listed", () => {
+  const recorded = { ring: ringOf(5, 1, 2), isLoading: false, problem: null, isCut: true };
+  render(<RecordedRunStatus recorded={recorded} />);
+  expect(screen.getByRole("status").textContent).toBe(
+    "Only the first 2 events of this run are listed; an export has all of them.",
+  );
+});
+
+it("loads what a slow page was not sent", async () => {
+  const ring = ringOf(100, 1);
+  ring.miss({ first_seq: 2, last_seq: 4 });
+  ring.append([anEvent({ seq: 5 })]);
+  const asked: string[] = [];
+  vi.stubGlobal("fetch", async (url: string) => {
+    asked.push(url);
+    return Response.json({ events: [2, 3, 4].map((seq) => anEvent({ seq })), has_more: false });
+  });
+  renderRing(ring);
+  expect(screen.getByRole("status").textContent).toMatch("3 events were not sent to this page");
+  await userEvent.click(screen.getByRole("button", { name: "Load them from the recording" }));
+  expect(ring.items.map((event) => event.seq)).toEqual([1, 2, 3, 4, 5]);
+  expect(screen.queryByText(/not sent to this page/)).toBeNull();
+  expect(asked).toHaveLength(1);
+});

@@ -1,7 +1,0 @@
-import type { ReactNode } from "react";
-import css from "./CallFoot.module.css";
-
-/** The buttons of a form, below it and always in view; the one that calls is the last. */
-export const CallFoot = ({ children }: { children: ReactNode }) => (
-  <div className={css.foot}>{children}</div>
-);

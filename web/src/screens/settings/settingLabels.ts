@@ -1,0 +1,46 @@
+// Labels and groups of settings, by their key in the file.
+import type { SettingView } from "../../api/types";
+
+// A Python test compares this with the backend's list of keys.
+const LABELS: Record<string, string> = {
+  requestTimeoutSeconds: "Longest wait for an answer",
+  capabilitiesTimeoutSeconds: "Longest wait for a connection",
+  connectionRetryCount: "Retries after a failed connection",
+  taskTtlSeconds: "How long tasks are kept",
+  secretKeys: "Values that are never recorded",
+  profiles: "Testing profiles",
+  authorizationTimeoutSeconds: "Longest wait for a sign-in",
+  capabilitiesRefreshIntervalSeconds: "Time between refreshes of lists",
+  cacheTtlMs: "How long lists are cached",
+  defaultPresetId: "View to start with",
+  views: "Views of the gateway",
+  settings: "Settings of the page",
+};
+
+export const labelOf = ({ name }: SettingView): string => LABELS[name] ?? name;
+
+/** The unit of a number, from the suffix of its key. */
+export function unitOf({ name }: SettingView): string | null {
+  if (name.endsWith("Seconds")) return "s";
+  return name.endsWith("Ms") ? "ms" : null;
+}
+
+const GROUPS: [title: string, names: string[]][] = [
+  ["Connecting", ["capabilitiesTimeoutSeconds", "connectionRetryCount"]],
+  ["Calls and tasks", ["requestTimeoutSeconds", "taskTtlSeconds"]],
+  ["Recording", ["secretKeys"]],
+  ["Answering servers", ["profiles"]],
+];
+
+/** Settings by group, without empty groups; the others come last. */
+export function groupSettings(settings: SettingView[]): [title: string, settings: SettingView[]][] {
+  const known = new Set(GROUPS.flatMap(([, names]) => names));
+  const groups = GROUPS.map(([title, names]): [string, SettingView[]] => [
+    title,
+    names.flatMap((name) => settings.filter((one) => one.name === name)),
+  ]);
+  const others = settings.filter(({ name }) => !known.has(name));
+  return [...groups, ["Others", others] as [string, SettingView[]]].filter(
+    ([, some]) => some.length > 0,
+  );
+}

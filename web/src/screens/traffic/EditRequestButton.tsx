@@ -1,0 +1,36 @@
+import { Button } from "@mantine/core";
+import { useNavigate } from "react-router";
+import { fetchEvent } from "../../api/http";
+import type { EventView } from "../../api/types";
+import { writeDraft } from "../../state/browserStorage";
+import { fillRawDraft } from "../../state/rawDraft";
+import { useInspector } from "../../state/store";
+import { withErrorToast } from "../../state/toasts";
+import { tryParseExactly } from "../../values/exactJson";
+import { editDraftFor } from "./editDraft";
+
+/** Opens the screen of a request with its arguments filled in; sends nothing. */
+export function EditRequestButton({ event }: { event: EventView }) {
+  const navigate = useNavigate();
+  const isKnown = useInspector((state) => state.servers.has(event.server_id));
+  const edit = async (): Promise<void> => {
+    const { text, text_is_cut } = await fetchEvent(event.run_id, event.seq);
+    if (text === null || text_is_cut) throw new Error("The message is too large to edit.");
+    const parsed = tryParseExactly(text);
+    if (!parsed.ok) throw new Error(parsed.problem);
+    const { path, drafts, raw } = editDraftFor(event.server_id, parsed.value);
+    for (const draft of drafts) writeDraft(...draft);
+    if (raw !== undefined) fillRawDraft(event.server_id, raw);
+    void navigate(path);
+  };
+  return (
+    <Button
+      variant="default"
+      size="compact-xs"
+      disabled={!isKnown}
+      onClick={() => void withErrorToast("The message cannot be edited", edit())}
+    >
+      Edit and send
+    </Button>
+  );
+}

@@ -1,0 +1,48 @@
+// Notices above the rows: loading state, hidden rows, active comparison.
+import type { EventView } from "../../api/types";
+import { MissingEvents, NoticeLine, RecordedRunStatus } from "../../events/MissingEvents";
+import type { BackfillState } from "../../state/backfill";
+import type { RecordedRun } from "../../state/recordedRun";
+import { formatTime } from "../../values/format";
+import { eventLabel } from "./eventLabel";
+
+interface Props {
+  runId: string | null;
+  recorded: RecordedRun;
+  backfill: BackfillState;
+  requestId: string | null;
+  onAllIds(): void;
+  base?: EventView;
+  isOnlyBase: boolean;
+  onStopComparing(): void;
+  isCleared: boolean;
+  onShowAgain(): void;
+  problem?: string;
+}
+
+export function TrafficNotices(props: Props) {
+  const { runId, recorded, backfill, requestId, base } = props;
+  return (
+    <>
+      <RecordedRunStatus recorded={recorded} />
+      {props.problem && <div className="toolbar">{props.problem}</div>}
+      <MissingEvents runId={runId} backfill={backfill} />
+      {props.isCleared && (
+        <NoticeLine button="Show them again" onClick={props.onShowAgain}>
+          Earlier rows were cleared from this view.
+        </NoticeLine>
+      )}
+      {requestId && (
+        <NoticeLine button="Show all" onClick={props.onAllIds}>
+          Only events with the id {requestId}
+        </NoticeLine>
+      )}
+      {base && (
+        <NoticeLine button="Stop comparing" onClick={props.onStopComparing}>
+          Comparing with {eventLabel(base)} {base.request_id} of {formatTime(base.wall)}
+          {props.isOnlyBase && ": choose another row, from any run"}
+        </NoticeLine>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,93 @@
+// Labels of events, their direction, and the layer that each belongs to.
+import type { EventView } from "../../api/types";
+
+export type Direction = "out" | "in" | "none";
+
+const OUT = new Set(["FrameSent", "HttpRequestSent"]);
+const IN = new Set([
+  "FrameReceived",
+  "HttpResponseReceived",
+  "HttpBytesReceived",
+  "HttpExchangeEnded",
+  "StderrLine",
+]);
+const HTTP = new Set([
+  "HttpRequestSent",
+  "HttpResponseReceived",
+  "HttpBytesReceived",
+  "HttpExchangeEnded",
+]);
+const FRAMES = new Set(["FrameSent", "FrameReceived"]);
+const CONNECTION = new Set([
+  "ProcessStarted",
+  "ProcessExited",
+  "StateChanged",
+  "EraDecided",
+  "Remark",
+  "ReplyUnmatched",
+  "LateReply",
+  "SubscriptionChanged",
+  "EventsMissed",
+  "PingUnanswered",
+]);
+
+export type Layer = "messages" | "http" | "connection" | "everything";
+
+/** Messages are shown with what happened to the connection between them. */
+export function isInLayer(event: EventView, layer: Layer): boolean {
+  if (layer === "everything") return true;
+  if (layer === "http") return HTTP.has(event.kind);
+  if (layer === "connection") return CONNECTION.has(event.kind);
+  // A question within a result has no message of its own.
+  const isAsked = event.kind === "QuestionOpened" && event.request_id === null;
+  return isAsked || FRAMES.has(event.kind) || CONNECTION.has(event.kind);
+}
+
+export function directionOf(event: EventView): Direction {
+  if (OUT.has(event.kind)) return "out";
+  return IN.has(event.kind) ? "in" : "none";
+}
+
+const text = (value: unknown): string =>
+  value === undefined || value === null ? "" : String(value);
+
+export function eventLabel(event: EventView): string {
+  const { kind, method, status, detail } = event;
+  switch (kind) {
+    case "FrameSent":
+    case "FrameReceived":
+      if (status === "malformed") return "malformed message";
+      if (status === "batch") return "batch";
+      if (status === "result" || status === "error") {
+        const what = event.is_error ? "isError" : status;
+        return method ? `${method} ${what}` : what;
+      }
+      return method ?? text(status);
+    case "HttpRequestSent":
+      return `${method ?? "HTTP"} ${text(detail.url)}`;
+    case "HttpResponseReceived":
+      return `HTTP ${text(status)} ${text(detail.reason)}`;
+    case "HttpExchangeEnded":
+      return detail.error ? `HTTP ended: ${text(detail.error)}` : "HTTP ended";
+    case "StateChanged":
+      return `${text(detail.old)} → ${text(detail.new)}`.toLowerCase();
+    case "ProcessStarted":
+      return `process ${text(detail.pid)} started`;
+    case "ProcessExited":
+      return `process ${text(detail.pid)} ended: ${detail.signal ? text(detail.signal) : `exit code ${text(detail.exit_code)}`}`;
+    case "EraDecided":
+      return `revision ${text(detail.protocol_version)}`;
+    case "SubscriptionChanged":
+      return `subscription stream ${text(detail.state)}`;
+    case "QuestionOpened":
+      return method ? `${method} question` : "question";
+    case "ReplyUnmatched":
+      return "reply that matches no request";
+    case "LateReply":
+      return method ? `${method} late reply` : "late reply";
+    case "Remark":
+      return text(detail.message);
+    default:
+      return method ? `${kind} ${method}` : kind;
+  }
+}

@@ -1,0 +1,76 @@
+// The rows of Traffic, by filter, address, and where the view was cleared.
+import { useDeferredValue, useMemo } from "react";
+import { useParams, useSearchParams } from "react-router";
+import type { EventView } from "../../api/types";
+import { useNow } from "../../components/useNow";
+import { useDraft } from "../../state/browserStorage";
+import { type EventRing, useRing } from "../../state/events";
+import { useFilteredEvents } from "../../state/filteredEvents";
+import { useInspector } from "../../state/store";
+import { durationSoFar } from "./eventDuration";
+import { useFullTextSearch } from "./fullTextSearch";
+import { ALL_SERVERS, NO_FILTER, type TrafficFilter, trafficMatcher } from "./trafficFilter";
+
+// How often relative times and pending requests are filtered again.
+const AGAIN_MS = 5_000;
+
+interface Cleared {
+  run_id: string;
+  seq: number;
+}
+
+export interface TrafficRows {
+  rows: EventView[];
+  version: number;
+  isSearching: boolean;
+  filter: TrafficFilter;
+  setFilter(filter: TrafficFilter): void;
+  /** Null where all servers are shown. */
+  serverId: string | null;
+  runId: string | null;
+  cleared: Cleared | null;
+  setCleared(cleared: Cleared | null): void;
+}
+
+/** The end of relative times: now, or the end of a recorded run. */
+function useEnd(ring: EventRing, filter: TrafficFilter, isLive: boolean): number {
+  const isCounting = filter.time === "1" || filter.time === "5" || filter.slower !== null;
+  const now = useNow(isCounting && isLive, AGAIN_MS);
+  return isLive ? now : (ring.items.at(-1)?.wall ?? now);
+}
+
+export function useTrafficRows(): TrafficRows {
+  const ring = useRing();
+  const { server } = useParams();
+  const [query] = useSearchParams();
+  const [kept, setFilter] = useDraft<Partial<TrafficFilter>>("traffic.filter", NO_FILTER);
+  const [clearedAt, setCleared] = useDraft<Cleared | null>("traffic.cleared", null);
+  const filter = useMemo(() => ({ ...NO_FILTER, ...kept }), [kept]);
+  const current = useInspector((state) => state.run_id);
+  const run = query.get("run");
+  const runId = run ?? current;
+  const calm = useDeferredValue(filter);
+  const now = useEnd(ring, calm, run === null);
+  const here = run === null ? (server ?? null) : null;
+  const serverId = calm.server === "" ? here : calm.server === ALL_SERVERS ? null : calm.server;
+  const requestId = query.get("id");
+  const { found, isSearching } = useFullTextSearch(filter.text, runId, ring);
+  const cleared = clearedAt?.run_id === runId ? clearedAt : null;
+  const wanted = useMemo(() => {
+    const lasted = (event: EventView, at: number) => durationSoFar(event, ring, at);
+    const aim = { found, now, after: cleared?.seq, lastedOf: lasted };
+    return trafficMatcher({ ...calm, request_id: requestId }, serverId, aim);
+  }, [calm, serverId, requestId, found, now, cleared?.seq, ring]);
+  const { rows, version, isFiltering } = useFilteredEvents(wanted, calm.slower !== null);
+  return {
+    rows,
+    version,
+    isSearching: isSearching || isFiltering,
+    filter,
+    setFilter,
+    serverId,
+    runId,
+    cleared,
+    setCleared,
+  };
+}

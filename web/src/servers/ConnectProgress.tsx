@@ -1,0 +1,54 @@
+// Progress of a connection attempt or a scheduled retry, with a Cancel button.
+import { Button, Loader } from "@mantine/core";
+import type { ServerView } from "../api/types";
+import { useNow } from "../components/useNow";
+import { command } from "../state/commands";
+import { withErrorToast } from "../state/toasts";
+import { formatDuration } from "../values/format";
+import { connectStepLabel, isRetrying } from "../values/serverState";
+import css from "./ConnectProgress.module.css";
+
+export const isConnecting = (server: ServerView): boolean =>
+  server.state === "CONNECTING" || isRetrying(server);
+
+/** Timers are not announced; the state label beside this is. */
+export function ConnectProgress({ server }: { server: ServerView }) {
+  const now = useNow(true, 500);
+  const { retry, server_id } = server;
+  const next = retry?.at ? Math.max(0, Math.ceil(retry.at - now)) : null;
+  return (
+    <div className={css.waiting}>
+      {server.state === "CONNECTING" && <Loader size={14} color="yellow" aria-hidden="true" />}
+      <span className="grow" role="timer">
+        {next !== null ? (
+          `Next attempt in ${next} s`
+        ) : (
+          <>
+            {connectStepLabel(server)}
+            <span className="dim"> · for {formatDuration(Math.max(0, now - server.since))}</span>
+          </>
+        )}
+      </span>
+      {isRetrying(server) && (
+        <Button
+          size="compact-xs"
+          variant="default"
+          onClick={() =>
+            void withErrorToast("Could not connect", command("Connect", { server_id }))
+          }
+        >
+          Try now
+        </Button>
+      )}
+      <Button
+        size="compact-xs"
+        variant="default"
+        onClick={() =>
+          void withErrorToast("Could not cancel", command("Disconnect", { server_id }))
+        }
+      >
+        Cancel
+      </Button>
+    </div>
+  );
+}

@@ -1,0 +1,117 @@
+// All palette entries: screens, actions, catalog items, recent calls.
+import { useMemo } from "react";
+import type { CallView, ListKind, ServerView } from "../api/types";
+import type { IconName } from "../components/Icon";
+import { type Item, itemTitle, type Tool } from "../state/items";
+import { useAllItems } from "../state/lists";
+import {
+  pathTo,
+  pathToCall,
+  serverName,
+  useCurrentServer,
+  usePageLocation,
+} from "../state/navigation";
+import { useInspector } from "../state/store";
+import type { FocusTarget } from "./navigationFocus";
+import { type PageActions, useActions } from "./paletteActions";
+import { TABS, tabPath } from "./TopBar";
+
+export interface Entry {
+  key: string;
+  icon: IconName;
+  label: string;
+  about: string;
+  /** Keyboard shortcut of the same action. */
+  shortcut?: string;
+  /** Where it leads, or what it does. */
+  to: string | (() => void);
+  /**
+   * Focus target after navigation, if not the screen; null for a dialog, which takes the focus
+   * itself.
+   */
+  focus?: FocusTarget | null;
+}
+
+// A screen without a tab, reached from the bell.
+const QUESTIONS: Entry = {
+  key: "screen questions",
+  icon: "bell",
+  label: "Questions",
+  about: "screen",
+  to: "/questions",
+};
+
+const KINDS = [
+  { kind: "tools", icon: "tools" },
+  { kind: "prompts", icon: "prompts" },
+  { kind: "resources", icon: "resources" },
+  { kind: "resource_templates", icon: "resources" },
+] as const;
+
+// Enough recent calls to be useful.
+const RECENT = 30;
+
+function pathToItem(serverId: string, kind: ListKind, key: string): string {
+  if (kind !== "resource_templates") return pathTo(serverId, kind, key);
+  return `${pathTo(serverId, "resources")}?template=${encodeURIComponent(key)}`;
+}
+
+function entryOf(serverId: string, kind: ListKind, icon: IconName, item: Item<unknown>): Entry {
+  return {
+    key: `${serverId} ${kind} ${item.key}`,
+    icon,
+    label: itemTitle(item.value as Tool, item.key),
+    about: `${item.key} · ${serverId}`,
+    to: pathToItem(serverId, kind, item.key),
+    focus: "item",
+  };
+}
+
+const called = (call: CallView): Entry => ({
+  key: `call ${call.call_id}`,
+  icon: "refresh",
+  label: `${call.method} ${call.name}`,
+  about: `call · ${call.server_id} · ${call.status}`,
+  to: pathToCall(call),
+  focus: "item",
+});
+
+/** Catalog items of all servers, the current one first. */
+function useListed(current: ServerView | null): Entry[] {
+  const servers = useInspector((state) => state.servers);
+  const itemsOf = useAllItems();
+  return useMemo(() => {
+    const found: Entry[] = [];
+    const others = [...servers.values()].filter((one) => one !== current);
+    for (const one of current ? [current, ...others] : others) {
+      const { server_id } = one;
+      const to = pathTo(server_id, "tools");
+      const label = serverName(one);
+      found.push({ key: `server ${server_id}`, icon: "servers", label, about: "server", to });
+      for (const { kind, icon } of KINDS) {
+        for (const item of itemsOf(server_id, kind)) {
+          found.push(entryOf(server_id, kind, icon, item));
+        }
+      }
+    }
+    return found;
+  }, [servers, current, itemsOf]);
+}
+
+export function useEntries(page: PageActions): Entry[] {
+  const server = useCurrentServer();
+  const place = usePageLocation();
+  const calls = useInspector((state) => state.calls);
+  const listed = useListed(server);
+  const { first, others } = useActions(page, server);
+  return useMemo(() => {
+    const screens = TABS.map((tab, index): Entry => {
+      const { icon, label } = tab;
+      const to = tabPath(tab, server, place);
+      const key = `screen ${tab.screen}`;
+      return { key, icon, label, about: "screen", shortcut: String(index + 1), to };
+    });
+    const recent = [...calls.values()].slice(-RECENT).reverse().map(called);
+    return [...screens, QUESTIONS, ...first, ...listed, ...others, ...recent];
+  }, [server, place, listed, calls, first, others]);
+}
