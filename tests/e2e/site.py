@@ -10,7 +10,6 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import cache
 from pathlib import Path
 
 from . import wheel
@@ -20,6 +19,8 @@ START_S = 60.0
 END_S = 60.0
 _ADDRESS_OF_WEB = re.compile(r"http://\S+#token=\S+")
 _ADDRESS_OF_SERVER = re.compile(r"http://\S+")
+# As the run begins: what is edited while it lasts is not in the wheel, and not in this run.
+_IS_FRESH = wheel.is_fresh()
 
 
 class Site:
@@ -41,7 +42,7 @@ class Site:
 @contextmanager
 def site(home: Path, *arguments: str, port: int = 0) -> Iterator[Site]:
     """The web UI, until the block ends; Ctrl-C must end it and all that it started."""
-    _be_fresh()
+    assert _IS_FRESH, "the wheel is not built, or is older than the sources: run `make wheel`"
     command = [str(wheel.COMMAND), "web", "--no-open", "--port", str(port), *arguments]
     process = subprocess.Popen(
         command, cwd=home, env=wheel.surroundings(home), text=True, bufsize=1,
@@ -61,13 +62,6 @@ def site(home: Path, *arguments: str, port: int = 0) -> Iterator[Site]:
             raise AssertionError(f"mcplens web went on after Ctrl-C: {output.text}") from None
         finally:
             output.close()
-
-
-@cache
-def _be_fresh() -> None:
-    assert wheel.is_fresh(), (
-        "the wheel is not built, or is older than the sources: run `make wheel`"
-    )
 
 
 class Output:
