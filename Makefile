@@ -33,7 +33,11 @@ test: ## Run all checks, then all tests
 	@$(call stage,check,$(MAKE) check)
 	@$(call stage,node packages,$(MAKE) $(NODE_MODULES)/.stamp)
 	@$(call stage,page and browser,$(MAKE) wheel chromium)
-	@$(call stage,tests,$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder || $(ONCE_MORE))
+	@$(call stage,tests,$(BIN)/python -m tests.suite)
+
+.PHONY: quick
+quick: .venv/dev.stamp ## Run the tests that need neither a browser nor npm packages, in under 3 minutes
+	@$(BIN)/python -m tests.suite quick
 
 .PHONY: check
 check: .venv/dev.stamp ## Check format, lint, types and import rules, and run the page's own tests
@@ -157,10 +161,6 @@ WHEEL_STEPS = rm -rf build/wheel && \
 	  $(BIN)/python -m venv --without-pip build/wheel/environment && \
 	  $(BIN)/python -m pip --quiet --python build/wheel/environment/bin/python install --no-deps --no-index build/wheel/*.whl && \
 	  $(BIN)/python -m tests.e2e.wheel --finish
-
-# Timing on a busy machine may fail a test that is right: it has to pass alone, and is named.
-ONCE_MORE = { echo "== once more, alone, what failed; whatever passes now is a test to mend"; \
-	  $(BIN)/python -m pytest --last-failed --last-failed-no-failures none -v; }
 
 # stage NAME,COMMAND: runs it and says how long it took.
 define stage

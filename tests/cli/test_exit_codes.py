@@ -1,11 +1,10 @@
 """Each exit code, reached with a real server."""
 
-import socket
-
 import pytest
 
 from mcplens.cli import exit_codes
 from tests.cli.shell import Shell, bad, good, serving
+from tests.ports import held_port
 
 
 def test_a_command_that_worked_ends_with_0(shell: Shell) -> None:
@@ -51,9 +50,8 @@ def test_a_server_that_wants_a_sign_in_ends_with_3(shell: Shell) -> None:
 
 
 def test_a_server_that_cannot_be_reached_ends_with_4(shell: Shell) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        port = listener.getsockname()[1]
-    assert shell.run("tools", f"127.0.0.1:{port}/mcp").code == exit_codes.NOT_CONNECTED == 4
+    with held_port() as port:
+        assert shell.run("tools", f"127.0.0.1:{port}/mcp").code == exit_codes.NOT_CONNECTED == 4
 
 
 def test_a_server_that_dies_during_a_call_ends_with_4(shell: Shell) -> None:

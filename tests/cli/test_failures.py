@@ -6,7 +6,6 @@ UPDATE_SNAPSHOTS=1 writes them anew; read the difference before you keep it.
 import json
 import os
 import re
-import socket
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -17,6 +16,7 @@ import pytest
 from mcplens.cli import exit_codes
 from tests.cli.shell import Shell, serving
 from tests.cli.tls import untrusted_port
+from tests.ports import held_port
 
 SNAPSHOTS = Path(__file__).parent / "snapshots"
 
@@ -46,9 +46,8 @@ def script(name: str, *options: str) -> Words:
 
 @contextmanager
 def refused_port(shell: Shell) -> Iterator[list[str]]:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        port = listener.getsockname()[1]
-    yield ["tools", f"http://127.0.0.1:{port}/mcp"]
+    with held_port() as port:
+        yield ["tools", f"http://127.0.0.1:{port}/mcp"]
 
 
 @contextmanager

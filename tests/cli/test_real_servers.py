@@ -15,6 +15,8 @@ from tests.cli.real_servers import SERVERS, RealServer, Use, everything, fastmcp
 from tests.cli.shell import Ran, Shell, serving
 from tests.interaction.targets import serve_everything
 
+pytestmark = pytest.mark.slow
+
 LISTS = {
     "tools": "tools",
     "resources": "resources",

@@ -24,6 +24,8 @@ import pytest
 from tests.node_tools import conformance_argv
 from tests.servers.run import ROOT
 
+pytestmark = pytest.mark.slow
+
 # Scenarios that must pass, by revision.
 EXPECTED = {
     "2025-11-25": {

@@ -20,7 +20,7 @@ import pytest_asyncio
 from tests.node_tools import conformance_argv
 from tests.servers.run import ROOT, START_TIMEOUT_S
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+pytestmark = [pytest.mark.slow, pytest.mark.asyncio(loop_scope="module")]
 
 # How many scenarios the suite has for a revision; a new one must not go unnoticed.
 SCENARIOS = {"2025-11-25": 33, "2026-07-28": 40}

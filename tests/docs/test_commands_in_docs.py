@@ -9,6 +9,8 @@ import pytest
 from tests.cli.shell import Shell
 from tests.docs.markdown import DOCS, ROOT, Block, blocks
 
+pytestmark = pytest.mark.slow
+
 PAGES = (ROOT / "README.md", DOCS / "howto" / "command-line.md")
 # An example takes a few seconds at most; this only bounds one that hangs.
 RUN_TIMEOUT_S = 60

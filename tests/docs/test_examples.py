@@ -9,6 +9,8 @@ import pytest
 from tests.docs.markdown import DOCS, ROOT, Block, blocks
 from tests.servers.run import serve
 
+pytestmark = pytest.mark.slow
+
 PAGES = (ROOT / "README.md", DOCS / "howto" / "python.md", DOCS / "howto" / "handlers.md")
 
 # What a reader puts his own address for: the server that stands in, and the part that is replaced.

@@ -15,15 +15,24 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect, sync_playwright
+from playwright.sync_api import (
+    Browser,
+    BrowserContext,
+    Locator,
+    Page,
+    Playwright,
+    expect,
+    sync_playwright,
+)
 
 from .site import Site
+from .wheel import own_folders
 
 ROOT = Path(__file__).parents[2]
 AXE = ROOT / "web" / "node_modules" / "axe-core" / "axe.min.js"
-# Where screenshots go, if they are wanted.
 # When a file was saved, as its name has it.
 TIME = r"\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d"
+# Where screenshots go, if they are wanted.
 SHOTS = os.environ.get("MCPLENS_SHOTS")
 _PROGRAMS = ("chromium", "chromium-browser", "google-chrome")
 _ARGUMENTS = [
@@ -31,7 +40,8 @@ _ARGUMENTS = [
     "--disable-sync",
 ]  # fmt: skip
 # Long enough for a busy machine; a test that passes waits no longer than it must.
-PATIENCE_S = 15
+PATIENCE_S = 30
+START_S = 60
 expect.set_options(timeout=PATIENCE_S * 1000)
 _WATCH = """
 window.__violations = [];
@@ -87,14 +97,23 @@ def copy_by(page: Page, button: Locator) -> str:
     return str(until(page, "navigator.clipboard.readText()"))
 
 
-@contextmanager
-def chromium(*arguments: str) -> Iterator[Browser]:
+def launch(playwright: Playwright, home: Path, *arguments: str) -> Browser:
+    """A browser that shares nothing with others on this machine: Playwright gives it a profile of
+    its own, and what Chromium keeps beside its profile is in this home."""
     program = next(filter(None, map(shutil.which, _PROGRAMS)), None)
     assert program, 'these tests need Chromium: install the system\'s package "chromium"'
+    return playwright.chromium.launch(
+        executable_path=program,
+        args=[*_ARGUMENTS, *arguments],
+        env=own_folders(home),
+        timeout=START_S * 1000,
+    )
+
+
+@contextmanager
+def chromium(home: Path) -> Iterator[Browser]:
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=program, args=[*_ARGUMENTS, *arguments]
-        )
+        browser = launch(playwright, home)
         yield browser
         browser.close()
 

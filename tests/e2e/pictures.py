@@ -97,7 +97,7 @@ def draw(home: Path) -> None:
     os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     configure(home, SERVERS)
     FOLDER.mkdir(exist_ok=True)
-    with chromium() as browser, site(home) as running:
+    with chromium(home) as browser, site(home) as running:
         for name, (theme, show) in PICTURES.items():
             options = {"viewport": SIZE, "color_scheme": theme, "reduced_motion": "reduce"}
             with watched(browser, running, **options) as window:

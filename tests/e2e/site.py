@@ -10,14 +10,17 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import cache
 from pathlib import Path
 
 from . import wheel
 
-START_S = 30.0
-END_S = 15.0
-_ADDRESS = re.compile(r"http://\S+#token=\S+")
+# Long enough for a busy machine.
+START_S = 60.0
+END_S = 60.0
+_ADDRESS_OF_WEB = re.compile(r"http://\S+#token=\S+")
+_ADDRESS_OF_SERVER = re.compile(r"http://\S+")
+# As the run begins: what is edited while it lasts is not in the wheel, and not in this run.
+_IS_FRESH = wheel.is_fresh()
 
 
 class Site:
@@ -39,14 +42,15 @@ class Site:
 @contextmanager
 def site(home: Path, *arguments: str, port: int = 0) -> Iterator[Site]:
     """The web UI, until the block ends; Ctrl-C must end it and all that it started."""
-    _be_fresh()
+    assert _IS_FRESH, "the wheel is not built, or is older than the sources: run `make wheel`"
     command = [str(wheel.COMMAND), "web", "--no-open", "--port", str(port), *arguments]
     process = subprocess.Popen(
         command, cwd=home, env=wheel.surroundings(home), text=True, bufsize=1,
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
     )  # fmt: skip
+    output = Output(process, _ADDRESS_OF_WEB)
     try:
-        yield Site(process, _address(process))
+        yield Site(process, output.address())
     finally:
         process.send_signal(signal.SIGINT)
         try:
@@ -55,33 +59,45 @@ def site(home: Path, *arguments: str, port: int = 0) -> Iterator[Site]:
             process.kill()
             # What is still running would be told of in another test.
             process.wait(END_S)
-            raise
+            raise AssertionError(f"mcplens web went on after Ctrl-C: {output.text}") from None
         finally:
-            assert process.stdout is not None
-            process.stdout.close()
+            output.close()
 
 
-@cache
-def _be_fresh() -> None:
-    assert wheel.is_fresh(), (
-        "the wheel is not built, or is older than the sources: run `make wheel`"
-    )
+class Output:
+    """All that a server prints, read as it comes: a pipe that nobody reads would stop it."""
 
+    def __init__(self, process: subprocess.Popen[str], wanted: re.Pattern[str]) -> None:
+        self._process = process
+        self._wanted = wanted
+        self.text = ""
+        self._address: str | None = None
+        self._is_known = threading.Event()
+        self._thread = threading.Thread(target=self._read, daemon=True)
+        self._thread.start()
 
-def _address(process: subprocess.Popen[str]) -> str:
-    """What the command prints; given up after a while."""
-    timer = threading.Timer(START_S, process.kill)
-    timer.start()
-    said = ""
-    try:
-        assert process.stdout is not None
-        for line in process.stdout:
-            said += line
-            if found := _ADDRESS.search(line):
-                return found[0]
-    finally:
-        timer.cancel()
-    raise AssertionError(f"mcplens web did not start: {said}")
+    def __repr__(self) -> str:
+        return f"<Output of {self._process.pid}>"
+
+    def address(self) -> str:
+        """The address that the server prints, once it has."""
+        self._is_known.wait(START_S)
+        assert self._address, f"the server did not start: {self.text}"
+        return self._address
+
+    def close(self) -> None:
+        """Wait for the end of what the process prints; it has ended."""
+        self._thread.join(END_S)
+
+    def _read(self) -> None:
+        assert self._process.stdout is not None
+        with self._process.stdout as lines:
+            for line in lines:
+                self.text += line
+                if self._address is None and (found := self._wanted.search(line)):
+                    self._address = found[0]
+                    self._is_known.set()
+        self._is_known.set()
 
 
 def configure(home: Path, servers: dict[str, object]) -> None:
@@ -95,11 +111,11 @@ def configure(home: Path, servers: dict[str, object]) -> None:
 def demo_over_http(*options: str) -> Iterator[str]:
     """The address of a demo server of its own."""
     command = [sys.executable, "-m", "mcplens.demo", "--http", *options]
-    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
-        assert process.stderr is not None
-        try:
-            said = process.stderr.readline()
-            assert "http://" in said, said
-            yield said.split()[-1]
-        finally:
-            process.terminate()
+    process = subprocess.Popen(command, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    output = Output(process, _ADDRESS_OF_SERVER)
+    try:
+        yield output.address()
+    finally:
+        process.terminate()
+        process.wait(END_S)
+        output.close()

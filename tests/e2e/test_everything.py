@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import socket
 import subprocess
 import threading
 from collections.abc import Iterator
@@ -15,6 +14,7 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from tests.node_tools import everything_argv
+from tests.ports import held_port
 
 from .browser import Watched, flip, watched
 from .site import START_S, configure, site
@@ -23,8 +23,12 @@ from .site import START_S, configure, site
 @contextmanager
 def serving() -> Iterator[str]:
     """The URL of a server-everything that listens."""
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        port = probe.getsockname()[1]
+    with held_port() as port, _listening(port):
+        yield f"http://127.0.0.1:{port}/mcp"
+
+
+@contextmanager
+def _listening(port: int) -> Iterator[None]:
     process = subprocess.Popen(
         everything_argv("streamableHttp"), env={**os.environ, "PORT": str(port)},
         stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
@@ -42,7 +46,7 @@ def serving() -> Iterator[str]:
             raise AssertionError("server-everything ended before it listened")
         timer.cancel()
         reading.start()
-        yield f"http://127.0.0.1:{port}/mcp"
+        yield
     finally:
         timer.cancel()
         process.kill()

@@ -13,6 +13,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
+from tests.ports import held_port
+
 from .browser import Watched, until, watched
 from .calls import recorded
 from .pair import connect
@@ -28,6 +30,13 @@ DEMO = {"command": str(PYTHON), "args": ["-m", "mcplens.demo"]}
 def home(tmp_path: Path) -> Path:
     configure(tmp_path, {"mine": DEMO})
     return tmp_path
+
+
+@pytest.fixture
+def port() -> Iterator[int]:
+    """Where mcplens is started again: nobody else may take it in between."""
+    with held_port() as held:
+        yield held
 
 
 def typed(page: Page) -> Locator:
@@ -52,10 +61,10 @@ def worked(window: Watched) -> Page:
 
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL], ids=["Ctrl-C", "kill -9"])
 def test_a_page_comes_back_by_itself_with_what_was_typed_and_what_was_exchanged(
-    browser: Browser, home: Path, how: signal.Signals
+    browser: Browser, home: Path, port: int, how: signal.Signals
 ) -> None:
     with ExitStack() as open_things:
-        first = open_things.enter_context(site(home))
+        first = open_things.enter_context(site(home, port=port))
         window = open_things.enter_context(watched(browser, first))
         page = worked(window)
         recorded(page, "before the restart")
@@ -64,7 +73,7 @@ def test_a_page_comes_back_by_itself_with_what_was_typed_and_what_was_exchanged(
         expect(page.get_by_text("mcplens is not responding")).to_be_visible()
         expect(page.get_by_role("banner").get_by_role("status")).to_have_text("Unknown")
         window.shoot("gone")
-        open_things.enter_context(site(home, port=first.port))
+        open_things.enter_context(site(home, port=port))
 
         banner = page.get_by_role("status").filter(has_text="mcplens was restarted")
         expect(banner).to_be_visible(timeout=BACK_MS)
@@ -90,13 +99,13 @@ class Silent(BaseHTTPRequestHandler):
 
 
 @contextmanager
-def served(port: int, handler: type[Silent]) -> Iterator[int]:
-    """The port of another program, for as long as the block lasts."""
+def served(port: int, handler: type[Silent]) -> Iterator[None]:
+    """Another program on this port, for as long as the block lasts."""
     server = ThreadingHTTPServer(("127.0.0.1", port), handler)
     thread = threading.Thread(target=server.serve_forever)
     thread.start()
     try:
-        yield server.server_address[1]
+        yield
     finally:
         server.shutdown()
         thread.join()
@@ -138,11 +147,13 @@ class Leaving(Silent):
         self.wfile.write(_WORKER.encode() if kind == "text/javascript" else b"<p>a page</p>")
 
 
-def test_a_service_worker_of_who_had_the_port_does_not_stay(browser: Browser, home: Path) -> None:
+def test_a_service_worker_of_who_had_the_port_does_not_stay(
+    browser: Browser, home: Path, port: int
+) -> None:
     with ExitStack() as open_things:
         context = open_things.enter_context(browser.new_context())
         page = context.new_page()
-        with served(0, Leaving) as port:
+        with served(port, Leaving):
             page.goto(f"http://127.0.0.1:{port}/")
             page.evaluate(
                 "navigator.serviceWorker.register('/worker.js')"
@@ -156,42 +167,44 @@ def test_a_service_worker_of_who_had_the_port_does_not_stay(browser: Browser, ho
         page.get_by_role("article", name="mine").wait_for()
 
 
-def test_a_page_waits_while_another_program_has_its_port(browser: Browser, home: Path) -> None:
+def test_a_page_waits_while_another_program_has_its_port(
+    browser: Browser, home: Path, port: int
+) -> None:
     with ExitStack() as open_things:
-        first = open_things.enter_context(site(home))
+        first = open_things.enter_context(site(home, port=port))
         window = open_things.enter_context(watched(browser, first))
         page = window.enter("/servers")
         page.get_by_role("article", name="mine").wait_for()
         first.process.kill()
         first.process.wait(15)
-        with stranger(first.port) as heard:
+        with stranger(port) as heard:
             waits = page.get_by_text("Another program now uses this address")
             expect(waits).to_be_visible(timeout=BACK_MS)
             window.shoot("taken")
             assert all(re.match("GET /k/[^/]+/api/", line) for line in heard)
-        open_things.enter_context(site(home, port=first.port))
+        open_things.enter_context(site(home, port=port))
         expect(page.get_by_text("mcplens was restarted")).to_be_visible(timeout=BACK_MS)
 
 
-def test_a_page_that_has_no_key_is_told_what_to_do(browser: Browser, home: Path) -> None:
+def test_a_page_that_has_no_key_is_told_what_to_do(browser: Browser, home: Path, port: int) -> None:
     with ExitStack() as open_things:
-        first = open_things.enter_context(site(home))
+        first = open_things.enter_context(site(home, port=port))
         phone = {"viewport": {"width": 390, "height": 844}, "color_scheme": "dark"}
         window = open_things.enter_context(watched(browser, first, **phone))
         page = window.page
         # A name may lead to somebody else, so that it gets no key.
-        page.goto(f"http://localhost:{first.port}/servers#token={first.token}")
+        page.goto(f"http://localhost:{port}/servers#token={first.token}")
         page.get_by_role("article", name="mine").wait_for()
         first.process.kill()
         first.process.wait(15)
-        second = open_things.enter_context(site(home, port=first.port))
+        second = open_things.enter_context(site(home, port=port))
         refused = page.get_by_role("alert").filter(has_text="This page is not signed in")
         expect(refused).to_be_visible(timeout=BACK_MS)
         assert window.axe() == []
         window.shoot("refused")
         # Signed in elsewhere in this browser, the page needs only a push.
         other = page.context.new_page()
-        other.goto(f"http://localhost:{first.port}/servers#token={second.token}")
+        other.goto(f"http://localhost:{port}/servers#token={second.token}")
         other.get_by_role("article", name="mine").wait_for()
         page.get_by_role("button", name="Try again").click()
         expect(page.get_by_text("mcplens was restarted")).to_be_visible()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shlex
 import subprocess
 import sys
@@ -16,6 +15,7 @@ from playwright.sync_api import Browser, Locator, Page, expect
 from .browser import Watched, copy_by, retype
 from .calls import run
 from .results import SECRET, called, gives, name_given, three_servers
+from .wheel import own_folders
 
 
 @pytest.fixture(scope="module")
@@ -42,8 +42,7 @@ def copied(page: Page, panel: Locator, name: str) -> str:
 
 
 def output_of(command: list[str], home: Path, **variables: str) -> str:
-    folders = {"HOME": home, "XDG_CONFIG_HOME": home / "config", "XDG_DATA_HOME": home / "data"}
-    environ = {**os.environ, **{name: str(path) for name, path in folders.items()}, **variables}
+    environ = own_folders(home) | {"XDG_STATE_HOME": str(home / "elsewhere")} | variables
     done = subprocess.run(
         command, cwd=home, env=environ, capture_output=True, text=True, timeout=60, check=False
     )

@@ -8,9 +8,9 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, NamedTuple
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, Playwright, expect
 
-from .browser import Watched, chromium, inside, watched
+from .browser import Watched, inside, launch, watched
 from .site import Site
 
 # An attacker's name that leads to this machine.
@@ -18,9 +18,11 @@ NAME = "evil.test"
 
 
 @pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with chromium(f"--host-resolver-rules=MAP {NAME} 127.0.0.1") as opened:
-        yield opened
+def browser(playwright: Playwright, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    rule = f"--host-resolver-rules=MAP {NAME} 127.0.0.1"
+    opened = launch(playwright, tmp_path_factory.mktemp("browser"), rule)
+    yield opened
+    opened.close()
 
 
 class Elsewhere(NamedTuple):

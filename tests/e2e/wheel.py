@@ -55,13 +55,22 @@ def finish() -> None:
 
 def surroundings(home: Path) -> dict[str, str]:
     """The variables of a user whose home this is, without a path to the sources."""
-    kept = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    return own_folders(home) | {"NO_COLOR": "1"}
+
+
+def own_folders(home: Path) -> dict[str, str]:
+    """The variables of this process, but for those that lead to folders which others use too."""
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if name != "PYTHONPATH" and not name.startswith(("MCPLENS_", "XDG_"))
+    }
     return kept | {
         "HOME": str(home),
+        "XDG_CACHE_HOME": str(home / "cache"),
         "XDG_CONFIG_HOME": str(home / "config"),
         "XDG_DATA_HOME": str(home / "data"),
         "XDG_STATE_HOME": str(home / "state"),
-        "NO_COLOR": "1",
     }
 
 

@@ -21,6 +21,8 @@ from mcplens.protocol.frames import Batch, Malformed
 from tests.servers.bad import FAULTS
 from tests.servers.run import serve
 
+pytestmark = pytest.mark.slow
+
 KIND = {"stdio": "stdio", "http": "http", "sse": "sse", "ws": "websocket"}
 # Long enough for the second that an unattributable answer is given, and 40 MB on a busy machine.
 SLOW = {"big_40mb": 60.0, "burst_10000": 30.0, "stderr_50mb": 60.0, "stray_stdout": 10.0}

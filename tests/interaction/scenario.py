@@ -33,7 +33,12 @@ def over(*features: str, where: Callable[[Target], bool] = lambda _: True) -> Ca
             async with asyncio.timeout(BOUND_S):
                 await test(**fixtures)
 
-        return pytest.mark.parametrize("door", targets, indirect=True, ids=str)(bounded)
+        # Servers of others start slowly, or are npm packages.
+        doors = [
+            pytest.param(target, marks=() if target.server == "good" else pytest.mark.slow)
+            for target in targets
+        ]
+        return pytest.mark.parametrize("door", doors, indirect=True, ids=str)(bounded)
 
     return mark
 

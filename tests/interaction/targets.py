@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import socket
 import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -18,6 +17,7 @@ from typing import Any, Literal
 import mcplens
 from mcplens.session.handshake import forget_verdicts
 from tests.node_tools import everything_argv, filesystem_argv, memory_argv
+from tests.ports import held_port
 from tests.servers.run import ROOT, START_TIMEOUT_S, argv, serve
 
 from . import offers
@@ -216,8 +216,13 @@ async def _run(server: str, transport: str) -> AsyncIterator[str]:
 @asynccontextmanager
 async def serve_everything(mode: Literal["sse", "streamableHttp"]) -> AsyncIterator[str]:
     """Run server-everything on a free port; it tells nobody which one it would take itself."""
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        port = probe.getsockname()[1]
+    with held_port() as port:
+        async with _listening(mode, port):
+            yield f"http://127.0.0.1:{port}/{'sse' if mode == 'sse' else 'mcp'}"
+
+
+@asynccontextmanager
+async def _listening(mode: Literal["sse", "streamableHttp"], port: int) -> AsyncIterator[None]:
     process = await asyncio.create_subprocess_exec(
         *everything_argv(mode),
         env={**os.environ, "PORT": str(port)},
@@ -233,7 +238,7 @@ async def serve_everything(mode: Literal["sse", "streamableHttp"]) -> AsyncItera
                 assert line, "server-everything ended before it listened"
         # It logs every message there; a pipe that nobody reads would stop it.
         reading = asyncio.ensure_future(process.stderr.read())
-        yield f"http://127.0.0.1:{port}/{'sse' if mode == 'sse' else 'mcp'}"
+        yield
     finally:
         if process.returncode is None:
             process.kill()  # on SIGINT it waits for streams that nobody closes

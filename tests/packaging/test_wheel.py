@@ -13,6 +13,8 @@ import pytest
 
 import mcplens
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 
 

@@ -12,7 +12,7 @@ from .misbehaving.faults import FRAMES
 from .probes import HELLO, HttpProbe, Probe, ask, call, launch, open_request, probe, request
 from .run import serve
 
-pytestmark = pytest.mark.asyncio
+pytestmark = [pytest.mark.slow, pytest.mark.asyncio]
 
 TRANSPORTS = ("stdio", "http", "sse", "ws")
 MODERN = {

@@ -10,6 +10,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import tempfile
 import textwrap
 import threading
 import time
@@ -119,14 +120,16 @@ for line in sys.stdin:
 KILLS = 15
 
 
-def kill_after(shell: Shell, seconds: float) -> tuple[str, int]:
-    """Let mcplens record, kill it, and say which run it was and what must have been written."""
+def kill_after(shell: Shell, seconds: float, *, is_up: bool) -> tuple[str, int]:
+    """Let mcplens record, kill it so long after its start, or after its first event if it is to be
+    up, and say which run it was and what must have been written."""
     words = ["watch", "--json", "-q", "--protocol", "2025-11-25", "--", sys.executable, "-c"]
     with shell.start(*words, TALKATIVE, stderr=subprocess.DEVNULL) as process:
         assert process.stdout is not None
         timer = threading.Timer(seconds, process.kill)
+        first = [process.stdout.readline()] if is_up else []
         timer.start()
-        lines = process.stdout.readlines()  # until it is dead
+        lines = first + process.stdout.readlines()  # until it is dead
         timer.join()
         killed_at = time.time()
     events = [json.loads(line) for line in lines if line.endswith(b"\n")]
@@ -141,8 +144,9 @@ def test_mcplens_killed_at_any_moment_leaves_a_file_that_the_next_one_goes_on_wi
     path = shell.state / "recording.sqlite3"
     moments = random.Random(9)
     survived = 0
-    for _ in range(KILLS):
-        run_id, expected = kill_after(shell, moments.uniform(0.3, 3))
+    for number in range(KILLS):
+        is_up = number % 3 > 0  # how long it takes to start is the machine's matter
+        run_id, expected = kill_after(shell, moments.uniform(0.3, 2.5), is_up=is_up)
         if not path.exists():
             continue  # killed before it had come to that
         assert integrity(path) == "ok"
@@ -250,15 +254,15 @@ def test_a_disk_that_fills_up_ends_the_recording_and_nothing_else(tmp_path: Path
 
 
 @pytest.fixture
-def fixed_folder(tmp_path: Path) -> Iterator[Path]:
+def fixed_folder() -> Iterator[Path]:
     """A folder that can be read by all and written by none but root."""
-    for folder in (tmp_path, *tmp_path.parents):
-        if "pytest-" in str(folder):
-            folder.chmod(0o755)
-    folder = tmp_path / "fixed"
-    folder.mkdir()
-    yield folder
-    folder.chmod(0o755)
+    # Any run of pytest that begins meanwhile closes pytest's own folder to other users.
+    with tempfile.TemporaryDirectory() as outer:
+        Path(outer).chmod(0o755)
+        folder = Path(outer) / "fixed"
+        folder.mkdir()
+        yield folder
+        folder.chmod(0o755)
 
 
 def test_a_folder_that_cannot_be_written_ends_the_recording_and_nothing_else(

@@ -14,6 +14,7 @@ from mcplens.errors import ConnectError, HttpError, TransportError
 from mcplens.events import HttpExchangeEnded, HttpResponseReceived
 from mcplens.protocol.frames import Frame, encode_notification
 from mcplens.transports.streamable_http import StreamableHttpTransport
+from tests.ports import held_port
 from tests.servers.misbehaving.abrupt import reset
 from tests.servers.misbehaving.wire import Wire
 
@@ -202,12 +203,11 @@ async def test_a_header_that_no_http_request_can_have_fails_the_request() -> Non
 
 
 async def test_a_refused_connection_fails_the_request_with_the_systems_code() -> None:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        port = listener.getsockname()[1]
-    transport = StreamableHttpTransport(f"http://127.0.0.1:{port}/mcp")
-    async with connected(transport) as heard:
-        transport.write(call(1))
-        error = await heard.failure(1)
+    with held_port() as port:
+        transport = StreamableHttpTransport(f"http://127.0.0.1:{port}/mcp")
+        async with connected(transport) as heard:
+            transport.write(call(1))
+            error = await heard.failure(1)
     assert isinstance(error, ConnectError)
     assert error.code == "CONNECTION_REFUSED"
     assert error.details["system_code"] == "ECONNREFUSED"

@@ -5,10 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.node_tools import everything_argv
 
 from .asking import SERVER, asked, start, text_of, until_done
 from .harness import site, write_config
+
+pytestmark = pytest.mark.slow
 
 LINK = "https://example.com/sign-in"
 
