@@ -105,7 +105,7 @@ def launch(playwright: Playwright, home: Path, *arguments: str) -> Browser:
     return playwright.chromium.launch(
         executable_path=program,
         args=[*_ARGUMENTS, *arguments],
-        env=own_folders(home),
+        env={**own_folders(home)},
         timeout=START_S * 1000,
     )
 

@@ -72,10 +72,18 @@ SAMPLES: tuple[Event, ...] = (
         request_seq=1,
     ),
     events.RequestPaused(
-        request_ids=[1, "two"], question_id="q", request_seqs=[1, 2], question_seq=3, call_ids=["c1"]
+        request_ids=[1, "two"],
+        question_id="q",
+        request_seqs=[1, 2],
+        question_seq=3,
+        call_ids=["c1"],
     ),
     events.RequestResumed(
-        request_ids=[1, "two"], question_id="q", request_seqs=[1, 2], question_seq=3, call_ids=["c1"]
+        request_ids=[1, "two"],
+        question_id="q",
+        request_seqs=[1, 2],
+        question_seq=3,
+        call_ids=["c1"],
     ),
     events.ProgressReceived(
         request_id=1, progress=0.5, total=2.0, message="half", request_seq=1, frame_seq=2
