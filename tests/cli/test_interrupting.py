@@ -92,7 +92,8 @@ def test_an_interrupt_that_strikes_in_a_task_is_told_in_one_line() -> None:
         "    asyncio.get_running_loop().set_exception_handler(command_runner._unhandled)\n"
         "    asyncio.get_running_loop().create_task(strike())\n"
         "    await asyncio.sleep(60)\n"
-        "with command_runner.reporting(command_runner.CommandOptions(None), 'x'): asyncio.run(work())\n"
+        "options = command_runner.CommandOptions(None)\n"
+        "with command_runner.reporting(options, 'x'): asyncio.run(work())\n"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (exit_codes.INTERRUPTED, "mcplens: interrupted\n")
