@@ -28,7 +28,7 @@ _ESCAPE: Final = "\x1b"
 _LEAST_ROOM: Final = 12
 
 
-class LineReader:
+class TerminalReader:
     """Reads one line at a time from the terminal or another input."""
 
     def __init__(self) -> None:
@@ -38,7 +38,7 @@ class LineReader:
         self._editor: LineEditor | None = None
 
     def __repr__(self) -> str:
-        return f"<LineReader {'reading' if self._editor else 'idle'}>"
+        return f"<TerminalReader {'reading' if self._editor else 'idle'}>"
 
     @contextlib.contextmanager
     def opened(self) -> Iterator[None]:
