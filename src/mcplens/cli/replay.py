@@ -1,7 +1,7 @@
 """`mcplens history replay`: a recorded request, sent again.
 
 Owns where it goes: the server of the configuration that it went to, or what the recording says of
-it. What was masked has the value that the configuration has today (store/replaying.py).
+it. What was masked has the value that the configuration has today (store/replay.py).
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from mcplens.cli.exit_codes import CommandError
 from mcplens.cli.target_resolution import Target, confirm, is_known, resolve, with_options
 from mcplens.events import HttpRequestSent, ProcessStarted
 from mcplens.protocol.secret_masking import mask_url
-from mcplens.store.decoding import Stored
-from mcplens.store.masks import is_masked
-from mcplens.store.replaying import Replay, is_request, request_to_replay
+from mcplens.store.replay import Replay, is_request, request_to_replay
+from mcplens.store.row_decoding import StoredEvent
+from mcplens.store.secret_masks import is_masked
 
 # Headers that a transport makes anew for each request; all others were given by the user.
 _OWN_HEADERS = frozenset(
@@ -38,9 +38,9 @@ _MASKED_QUERY = re.compile(r"[?&]([^=&#?]+)=(?=‹masked)")
 class Recorded(msgspec.Struct, frozen=True):
     """A request that was sent, and how its server was reached: a process, or HTTP."""
 
-    stored: Stored
+    stored: StoredEvent
     server_id: str
-    way: Stored | None = None
+    way: StoredEvent | None = None
 
 
 @click.command("replay")

@@ -17,8 +17,7 @@ from mcplens.errors import InspectorError
 from mcplens.store.blocks import pack, unpack
 from mcplens.store.history import unreadable
 from mcplens.store.rows import Row
-from mcplens.store.schema import Locked, Unusable, explain, open_to_read, open_to_write
-from mcplens.store.transactions import transaction
+from mcplens.store.schema import Locked, Unusable, explain, open_to_read, open_to_write, transaction
 
 if TYPE_CHECKING:
     import sqlite3

@@ -16,7 +16,7 @@ import msgspec
 
 from mcplens.bus import Bus
 from mcplens.events import Event
-from mcplens.web.rows import EventEncoder
+from mcplens.web.event_rows import EventEncoder
 from mcplens.workspace.bus_reader import BusReader
 
 # So far a browser may fall behind in a flood before it misses something: as many as a page keeps,

@@ -19,7 +19,7 @@ from mcplens.web.api.questions import QuestionView
 from mcplens.web.api.servers import ServerView
 from mcplens.web.api.settings import SettingView
 from mcplens.web.api.tasks import TaskView
-from mcplens.workspace.workspace import Thing
+from mcplens.workspace.workspace import ObjectKind
 
 
 class _Message(msgspec.Struct, frozen=True, tag=True, tag_field="type"):
@@ -85,7 +85,7 @@ class Changed(_Message, frozen=True):
     RecordingView. `key` is its id (for lists, the kind; for the recording, nothing).
     """
 
-    what: Thing
+    what: ObjectKind
     key: str
     server_id: str
     value: Any

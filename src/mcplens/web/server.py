@@ -77,7 +77,7 @@ async def open_web(
     listener = _listen(host, port)
     number: int = listener.getsockname()[1]
     keys = AccessKeys(number)
-    here, clock = workspace.configured.here, workspace.clock
+    here, clock = workspace.config_files.here, workspace.clock
     resumable = return_keys(here, Address(host, number), clock)
     app = _App(workspace, Routes(workspace, keys, resumable), keys, first_server_id)
     access_control = AccessControl(app.starlette, keys, host=host, port=number)

@@ -7,7 +7,7 @@ export type CallStatus = "pending" | "in_progress" | "completed" | "cancelled" |
 
 export type ListKind = "tools" | "resources" | "resource_templates" | "prompts";
 
-export type Thing = "servers" | "calls" | "questions" | "tasks" | "lists" | "settings" | "recording";
+export type ObjectKind = "servers" | "calls" | "questions" | "tasks" | "lists" | "settings" | "recording";
 
 /**
  * Stop what a command of the same page waits for; it then fails as cancelled.
@@ -166,7 +166,7 @@ export interface CancelTask {
  */
 export interface Changed {
   type: "Changed";
-  what: Thing;
+  what: ObjectKind;
   key: string;
   server_id: string;
   value: unknown;

@@ -16,16 +16,16 @@ from msgspec import Raw
 from mcplens.errors import InspectorError, short_text
 from mcplens.protocol.frames import RequestId
 from mcplens.protocol.secret_masking import is_secret_name
-from mcplens.store.masks import plain as plain_name
-from mcplens.store.names import short_id
+from mcplens.store.secret_masks import plain as plain_name
+from mcplens.store.truncation import short_id
 from mcplens.web.api.errors import ErrorView, error_view
 from mcplens.web.api.questions import LinkView, awaited_links
-from mcplens.web.recording import recorded_request
+from mcplens.web.recording_queries import recorded_request
 from mcplens.web.registry import NOTHING, Command, command, latest_view
 from mcplens.web.safe_json import NULL, raw_json
 from mcplens.workspace import call_specs as specs
+from mcplens.workspace.call_execution import start_call
 from mcplens.workspace.calls import Call, CallStatus
-from mcplens.workspace.requests import start_call
 from mcplens.workspace.workspace import Workspace
 
 # A larger result is fetched over HTTP when somebody looks at it.

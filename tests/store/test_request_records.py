@@ -15,12 +15,11 @@ from mcplens import events
 from mcplens.bus import Bus, Publisher
 from mcplens.clock import ManualClock
 from mcplens.protocol.frames import encode_notification, encode_request, encode_result
-from mcplens.store import exchanges
-from mcplens.store.filters import Filter
+from mcplens.store import request_records
+from mcplens.store.filters import Filter, SeqRanges
 from mcplens.store.har import export_har
 from mcplens.store.history import Entry, Exchange, History
 from mcplens.store.recorder import Recorder
-from mcplens.store.spans import Spans
 from tests.store.samples import call, received, sent
 
 ASKED = encode_request(1, "tools/call", {})
@@ -276,8 +275,8 @@ def test_a_late_reply_still_belongs_to_its_request(bus: Bus, path: Path) -> None
 def test_the_search_ends_though_nothing_says_that_the_request_did(
     bus: Bus, path: Path, monkeypatch: pytest.MonkeyPatch, is_ended: bool
 ) -> None:
-    monkeypatch.setattr(exchanges, "MOST_EVENTS", 1_000)
-    monkeypatch.setattr(exchanges, "AFTERMATH_EVENTS", 100)
+    monkeypatch.setattr(request_records, "MOST_EVENTS", 1_000)
+    monkeypatch.setattr(request_records, "AFTERMATH_EVENTS", 100)
     with recorded(bus, path) as publish:
         seq = start(publish)
         if is_ended:
@@ -335,7 +334,7 @@ def har_of(path: Path, seqs: list[int]) -> list[dict[str, Any]]:
     file = io.BytesIO()
     with History(path) as history:
         bounds = [bound for seq in seqs for bound in (seq, seq)]
-        export_har(history, file, Filter(seqs=Spans(bounds)))
+        export_har(history, file, Filter(seqs=SeqRanges(bounds)))
     entries: list[dict[str, Any]] = json.loads(file.getvalue())["log"]["entries"]
     return entries
 

@@ -14,10 +14,9 @@ from mcplens.errors import ConfigurationError
 from mcplens.store.database import Database, Run
 from mcplens.store.filters import Filter
 from mcplens.store.history import History, IsStopped, check, go_on, unreadable
-from mcplens.store.masks import KeysOf
-from mcplens.store.redaction import scan_masked
 from mcplens.store.rows import Row
 from mcplens.store.schema import Locked, Unusable
+from mcplens.store.secret_masks import KeysOf
 from mcplens.store.trace import BrokenLine, event_line, header_line, read_trace, run_line
 
 # Events per transaction of an import: short, so that a recorder beside it need not wait.
@@ -54,7 +53,7 @@ def export_trace(
     runs = {run.run_id: run for run in history.runs()}
     file.write(header_line())
     count, current = 0, ""
-    for run_id, row in scan_masked(history, wanted, keys_of):
+    for run_id, row in history.scan_masked(wanted, keys_of):
         if run_id != current and run_id in runs:
             run = runs[run_id]
             file.write(run_line(Run(run_id, run.started, run.title, run.version)))

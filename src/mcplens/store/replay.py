@@ -14,8 +14,8 @@ import msgspec
 
 from mcplens.errors import InspectorError
 from mcplens.protocol.frames import Frame, Kind, decode_value
-from mcplens.store.decoding import Stored
-from mcplens.store.masks import Mask
+from mcplens.store.row_decoding import StoredEvent
+from mcplens.store.secret_masks import Mask
 
 # The protocol's own members of `_meta`: 2026-07-28 writes them into every request.
 _OWN_META: Final = "io.modelcontextprotocol/"
@@ -31,13 +31,13 @@ class Replay(msgspec.Struct, frozen=True):
     missing: tuple[str, ...] = ()
 
 
-def is_request(stored: Stored | None) -> bool:
+def is_request(stored: StoredEvent | None) -> bool:
     """Whether an event is a request."""
     message = getattr(stored.event, "message", None) if stored is not None else None
     return isinstance(message, Frame) and message.kind is Kind.REQUEST
 
 
-def request_to_replay(stored: Stored, secrets: Mapping[str, Any]) -> Replay:
+def request_to_replay(stored: StoredEvent, secrets: Mapping[str, Any]) -> Replay:
     """The request that an event is, with these values in place of what was masked.
 
     Raises:

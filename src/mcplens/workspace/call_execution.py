@@ -19,9 +19,9 @@ from mcplens.protocol.schema_validation import SchemaProblem, Validator
 from mcplens.session.client import Client
 from mcplens.session.client_tasks import has
 from mcplens.session.queue import CallTag
-from mcplens.store.any_json import to_json
-from mcplens.store.decoding import Stored
-from mcplens.store.replaying import request_to_replay
+from mcplens.store.lenient_json import to_json
+from mcplens.store.replay import request_to_replay
+from mcplens.store.row_decoding import StoredEvent
 from mcplens.workspace.call_specs import (
     CallSpec,
     MethodRequest,
@@ -33,8 +33,8 @@ from mcplens.workspace.call_specs import (
     ToolCall,
 )
 from mcplens.workspace.calls import Call, Calls, OnProgress, Outcome
+from mcplens.workspace.raw_replies import replies_to
 from mcplens.workspace.server import Server
-from mcplens.workspace.unmatched import replies_to
 from mcplens.workspace.workspace import Workspace
 
 
@@ -74,7 +74,7 @@ def _start(workspace: Workspace, spec: CallSpec) -> Call:
     options = Options(meta=spec.meta, headers=spec.headers, timeout_s=spec.timeout_s)
     match spec:
         case ToolCall():
-            ttl_s = workspace.configured.configuration.settings.task_ttl_s
+            ttl_s = workspace.config_files.configuration.settings.task_ttl_s
             return call_tool(
                 server,
                 calls,
@@ -273,7 +273,7 @@ def request(
     return calls.start(client, "request", method, method, params or b"{}", work)
 
 
-def replay(server: Server, calls: Calls, stored: Stored) -> Call:
+def replay(server: Server, calls: Calls, stored: StoredEvent) -> Call:
     """A recorded request, sent again with the secrets of today.
 
     Raises:
