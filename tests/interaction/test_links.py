@@ -168,6 +168,6 @@ def check_har(events: list[Event], path: Path) -> None:
             assert export_har(history, file, Filter(run_id=run.run_id, seqs=seqs)) == 1
             (entry,) = json.loads(file.getvalue())["log"]["entries"]
             assert entry["request"]["postData"]["text"].encode() == event.message.raw
-            exchange = history.exchange(run.run_id, event.seq)
+            exchange = history.request_record(run.run_id, event.seq)
             assert exchange is not None
             assert {row.exchange_id for row in exchange.http} >= {event.exchange_id}

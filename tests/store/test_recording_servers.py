@@ -127,7 +127,7 @@ async def test_a_call_over_http_is_one_exchange_with_its_http_side() -> None:
         await client.call_tool("echo", {"text": "find me"})
     with History(default_path()) as history:
         first = history.events(Filter(text="find me", kinds=frozenset({"FrameSent"})))[0]
-        exchange = history.exchange(first.run_id, first.seq)
+        exchange = history.request_record(first.run_id, first.seq)
     assert exchange is not None
     kinds = [entry.kind for entry in exchange.entries]
     assert kinds == ["FrameSent", "RequestStarted", "FrameReceived", "RequestEnded"]

@@ -21,7 +21,7 @@ from mcplens.store import trace_transfer
 from mcplens.store.filters import Filter
 from mcplens.store.history import History
 from mcplens.store.recorder import Recorder
-from mcplens.store.trace_transfer import Imported, export_trace, import_trace
+from mcplens.store.trace_transfer import ImportResult, export_trace, import_trace
 from tests.store.samples import (
     BROKEN,
     call,
@@ -88,7 +88,9 @@ def test_export_import_export_is_the_same_byte_for_byte(bus: Bus, tmp_path: Path
         publish_frames(other, 10)
     trace.write_bytes(exported(first))
     imported = import_trace(trace, second)
-    assert imported == Imported([bus.run_id, other.run_id], bus.last_seq + other.last_seq, 0, [])
+    assert imported == ImportResult(
+        [bus.run_id, other.run_id], bus.last_seq + other.last_seq, 0, []
+    )
     assert exported(second) == trace.read_bytes()
     assert stored_events(second) == stored_events(first)
     with History(first) as one, History(second) as two:

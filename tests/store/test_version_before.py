@@ -126,9 +126,9 @@ def test_what_belongs_to_a_request_is_not_guessed(path: Path) -> None:
     with History(path) as history:
         (run,) = history.runs()
         (asked, *_) = history.events(Filter(text="hello over http 0"))
-        exchange = history.exchange(run.run_id, asked.seq)
+        exchange = history.request_record(run.run_id, asked.seq)
         (answer, *_) = history.events(Filter(method="tools/call", status="result"))
-        assert history.exchange(run.run_id, answer.seq) is None
+        assert history.request_record(run.run_id, answer.seq) is None
     assert exchange is not None
     assert [entry.seq for entry in exchange.entries] == [asked.seq]
     assert (exchange.method, exchange.http, exchange.caused) == ("tools/call", [], [])

@@ -20,7 +20,7 @@ from mcplens.cli.exit_codes import CommandError
 from mcplens.cli.target_resolution import Target, confirm, is_known, resolve, with_options
 from mcplens.events import HttpRequestSent, ProcessStarted
 from mcplens.protocol.secret_masking import mask_url
-from mcplens.store.replay import Replay, is_request, request_to_replay
+from mcplens.store.replay import ReplayRequest, is_request, request_to_replay
 from mcplens.store.row_decoding import StoredEvent
 from mcplens.store.secret_masks import is_masked
 
@@ -170,7 +170,7 @@ def _cannot(why: str, advice: str) -> CommandError:
     return CommandError(f"cannot be sent again: {why}; {advice}")
 
 
-def _unmasked(recorded: Recorded, target: Target) -> Replay:
+def _unmasked(recorded: Recorded, target: Target) -> ReplayRequest:
     """The request with the values that the configuration has today of what was masked."""
     replay = request_to_replay(recorded.stored, target.secrets)
     if replay.missing:

@@ -19,7 +19,7 @@ from mcplens.store.blocks import unpack
 from mcplens.store.filters import EventMatcher
 from mcplens.store.filters import Filter as Filter
 from mcplens.store.lenient_json import from_json
-from mcplens.store.request_records import Found, gather
+from mcplens.store.request_records import RequestRows, gather
 from mcplens.store.row_decoding import StoredEvent, decode_row
 from mcplens.store.rows import Row, mask_row
 from mcplens.store.schema import SEQ_BITS, SEQ_MASK, Locked, Unusable, explain, open_to_read
@@ -120,7 +120,7 @@ def _entry(run_id: str, row: Row) -> Entry:
     )
 
 
-class Exchange(msgspec.Struct, frozen=True):
+class RequestRecord(msgspec.Struct, frozen=True):
     """A request with all that belongs to it, in order: its reply, its progress, its HTTP side.
 
     `caused` are the requests that were made because of it: questions of the server's, in the main.
@@ -135,12 +135,12 @@ class Exchange(msgspec.Struct, frozen=True):
     is_ours: bool
     entries: list[Entry]
     http: list[Entry]
-    caused: list[Exchange]
+    caused: list[RequestRecord]
     is_cut: bool = False
 
 
-def _exchange(run_id: str, found: Found) -> Exchange:
-    return Exchange(
+def _record(run_id: str, found: RequestRows) -> RequestRecord:
+    return RequestRecord(
         request_seq=found.request_seq,
         server_id=found.server_id,
         request_id=found.request_id,
@@ -148,7 +148,7 @@ def _exchange(run_id: str, found: Found) -> Exchange:
         is_ours=found.is_ours,
         entries=[_entry(run_id, row) for row in found.rows],
         http=[_entry(run_id, row) for row in found.http],
-        caused=[_exchange(run_id, caused) for caused in found.caused],
+        caused=[_record(run_id, caused) for caused in found.caused],
         is_cut=found.is_cut,
     )
 
@@ -209,10 +209,10 @@ class History:
         )
         return _summary(found[0]) if len(found) == 1 and run_id else None
 
-    def exchange(self, run_id: str, seq: int) -> Exchange | None:
+    def request_record(self, run_id: str, seq: int) -> RequestRecord | None:
         """The request that an event is or belongs to, whole; None if it belongs to none."""
         found = gather(self.scan, run_id, seq)
-        return None if found is None else _exchange(run_id, found)
+        return None if found is None else _record(run_id, found)
 
     # -- events --------------------------------------------------------------------------------
 

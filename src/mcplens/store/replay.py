@@ -22,7 +22,7 @@ _OWN_META: Final = "io.modelcontextprotocol/"
 _UNKNOWN: Final = "a key that is not known any more"
 
 
-class Replay(msgspec.Struct, frozen=True):
+class ReplayRequest(msgspec.Struct, frozen=True):
     """A request to send; `missing` are the keys whose values were masked and are not known."""
 
     server_id: str
@@ -37,7 +37,7 @@ def is_request(stored: StoredEvent | None) -> bool:
     return isinstance(message, Frame) and message.kind is Kind.REQUEST
 
 
-def request_to_replay(stored: StoredEvent, secrets: Mapping[str, Any]) -> Replay:
+def request_to_replay(stored: StoredEvent, secrets: Mapping[str, Any]) -> ReplayRequest:
     """The request that an event is, with these values in place of what was masked.
 
     Raises:
@@ -57,7 +57,9 @@ def request_to_replay(stored: StoredEvent, secrets: Mapping[str, Any]) -> Replay
             missing.append(key)
         else:
             params = _filled(params, sign, secrets[key])
-    return Replay(stored.event.server_id, message.method, params, tuple(dict.fromkeys(missing)))
+    return ReplayRequest(
+        stored.event.server_id, message.method, params, tuple(dict.fromkeys(missing))
+    )
 
 
 def _without_own_meta(params: dict[str, Any] | None) -> dict[str, Any] | None:

@@ -30,7 +30,7 @@ MOST_RUNS: Final = 100_000
 _MOST_BROKEN: Final = 100
 
 
-class Imported(msgspec.Struct, frozen=True):
+class ImportResult(msgspec.Struct, frozen=True):
     """What an import did; `known_count` events had been there before.
 
     `broken` has the first of the lines that could not be read, `broken_count` says how many.
@@ -69,7 +69,7 @@ def import_trace(
     is_stopped: IsStopped = go_on,
     *,
     name: str | None = None,
-) -> Imported:
+) -> ImportResult:
     """Read a trace file into the store; what was read when it is called off stays there.
 
     Errors call the file by `name`, or by its path.
@@ -96,7 +96,7 @@ def import_trace(
         raise unreadable(problem) from None
     finally:
         importer.close()
-    return Imported(
+    return ImportResult(
         list(importer.runs),
         importer.new_count,
         importer.known_count,

@@ -49,7 +49,7 @@ class Hello(_Message, frozen=True, kw_only=True):
     settings: list[SettingView]
 
 
-class Reply(_Message, frozen=True):
+class CommandReply(_Message, frozen=True, tag="Reply"):
     """The answer to a command; its value is what the command's function returns."""
 
     id: int
@@ -91,7 +91,7 @@ class Changed(_Message, frozen=True):
     value: Any
 
 
-AnyMessage = Hello | Reply | Failure | Events | Missed | Changed
+AnyMessage = Hello | CommandReply | Failure | Events | Missed | Changed
 
 # What a field that is typed more loosely here holds, for the page's types.
 TYPED_FIELDS = {(Events, "events"): list[EventView]}

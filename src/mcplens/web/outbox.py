@@ -19,7 +19,7 @@ from mcplens.errors import classify
 from mcplens.store.lenient_json import to_json
 from mcplens.web.api.errors import error_view
 from mcplens.web.feed import Feed
-from mcplens.web.messages import Changed, Events, Failure, Missed, Reply
+from mcplens.web.messages import Changed, CommandReply, Events, Failure, Missed
 from mcplens.web.registry import LATEST_VIEWS
 from mcplens.web.safe_json import json_safe
 from mcplens.workspace.workspace import ObjectKind, Workspace
@@ -100,7 +100,7 @@ class Outbox:
         try:
             return encoded(reply)
         except Exception as problem:
-            if not isinstance(reply, Reply):
+            if not isinstance(reply, CommandReply):
                 raise
             _log.exception("a reply cannot be sent to the page")
             view = error_view(json_safe(classify(problem, "sending the answer").to_dict()))

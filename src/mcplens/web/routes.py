@@ -21,7 +21,7 @@ from mcplens.protocol.frames import decode_value
 from mcplens.store.har import export_har
 from mcplens.store.history import History, IsStopped
 from mcplens.store.lenient_json import to_json
-from mcplens.store.trace_transfer import Imported, export_trace, import_trace
+from mcplens.store.trace_transfer import ImportResult, export_trace, import_trace
 from mcplens.web import query_params, recording_queries
 from mcplens.web.access_control import (
     NONCE_PATH,
@@ -295,7 +295,7 @@ def _origin(request: Request) -> str:
     return request.headers.get("origin", "").lower()
 
 
-def _imported(done: Imported) -> ImportedView:
+def _imported(done: ImportResult) -> ImportedView:
     broken = [f"line {one.line}: {one.reason}" for one in done.broken]
     return ImportedView(done.run_ids, done.event_count, done.known_count, broken, done.broken_count)
 

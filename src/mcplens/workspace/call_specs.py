@@ -1,6 +1,6 @@
 """What a call was asked to do, as values: enough to show it and to make it again.
 
-One struct per kind of call. The surfaces build them, `requests.start_call` makes the call, and
+One struct per kind of call. The web UI builds them, `call_execution.start_call` makes the call, and
 `Call.spec` keeps the value.
 """
 

@@ -38,7 +38,7 @@ _MOST_OFFERS: Final = 5_000
 _CONTINUATION: Final = re.compile(r"\\\r?\n[ \t]*")
 
 
-class Found(msgspec.Struct, frozen=True):
+class ImportCandidates(msgspec.Struct, frozen=True):
     """What was read; of a registry's file also the ways to its server, and the one taken."""
 
     entries: list[ServerEntry]
@@ -63,7 +63,7 @@ def read_path(
     path: str,
     choice: str | None = None,
     values: Mapping[str, str] | None = None,
-) -> Found:
+) -> ImportCandidates:
     """The servers of a file in any tool's shape.
 
     Raises:
@@ -72,13 +72,15 @@ def read_path(
     place = here.absolute(path, here.cwd)
     known = next((one for one in find_sources(here) if one.path == place), None)
     if known is not None:  # where it is says whose it is
-        return Found(list(read_servers(known, here, values=values, choice=choice)))
+        return ImportCandidates(list(read_servers(known, here, values=values, choice=choice)))
     entries = list(read_file(place, here=here, values=values, choice=choice))
     if not entries or entries[0].source.kind != "registry":
-        return Found(entries)
+        return ImportCandidates(entries)
     root = read_json(place).root
     document = root.value if root is not None else None
-    return Found(entries, registry.choices(document), choice or registry.first_choice(document))
+    return ImportCandidates(
+        entries, registry.choices(document), choice or registry.first_choice(document)
+    )
 
 
 def read_text(
@@ -87,7 +89,7 @@ def read_text(
     choice: str | None = None,
     values: Mapping[str, str] | None = None,
     file_name: str | None = None,
-) -> Found:
+) -> ImportCandidates:
     """The servers of a text in any tool's shape; the name of its file helps to know whose it is.
 
     A text without one may be a piece of a file, as in the README of a server.

@@ -173,6 +173,15 @@ export interface Changed {
 }
 
 /**
+ * The answer to a command; its value is what the command's function returns.
+ */
+export interface CommandReply {
+  type: "Reply";
+  id: number;
+  value: unknown;
+}
+
+/**
  * Suggestions for an argument of a prompt or template.
  */
 export interface Complete {
@@ -812,15 +821,6 @@ export interface ReplayCall {
 }
 
 /**
- * The answer to a command; its value is what the command's function returns.
- */
-export interface Reply {
-  type: "Reply";
-  id: number;
-  value: unknown;
-}
-
-/**
  * Any method with any params.
  */
 export interface Request {
@@ -1256,7 +1256,7 @@ export type Command =
 
 export type ServerMessage =
   | Hello
-  | Reply
+  | CommandReply
   | Failure
   | Events
   | Missed

@@ -91,10 +91,10 @@ def call_view(workspace: Workspace, call: Call, largest: int = LARGEST_RESULT) -
         kind=call.kind,
         method=call.method,
         name=call.name,
-        listed_as="" if spec is None else spec.listed_as,
+        listed_as=spec.listed_as,
         request=NULL if is_large else raw_json(call.request),
         headers=_given_headers(workspace, call),
-        timeout_s=None if spec is None else spec.timeout_s,
+        timeout_s=spec.timeout_s,
         request_id=short_id(call.request_ids[-1]) if call.request_ids else None,
         request_ids=[short_id(one) for one in call.request_ids],
         request_seqs=list(call.request_seqs),
@@ -128,7 +128,7 @@ def latest_call(workspace: Workspace, key: str) -> CallView | None:
 
 def _given_headers(workspace: Workspace, call: Call) -> dict[str, str]:
     """The headers that a call was given, those that are secret without their values."""
-    given = {} if call.spec is None else call.spec.headers
+    given = call.spec.headers
     keys = {plain_name(key) for key in workspace.secret_keys.of(call.server_id)} if given else ()
     return {
         name: "" if is_secret_name(name) or plain_name(name) in keys else value
@@ -297,10 +297,7 @@ class RepeatCall(Command, frozen=True, kw_only=True):
 
 @command
 async def repeat(workspace: Workspace, command: RepeatCall) -> CallView:
-    spec = workspace.calls.find(command.call_id).spec
-    if spec is None:
-        raise InspectorError("INVALID_REQUEST", "this call cannot be repeated")
-    return await start(workspace, spec)
+    return await start(workspace, workspace.calls.find(command.call_id).spec)
 
 
 class CancelCall(Command, frozen=True, kw_only=True):

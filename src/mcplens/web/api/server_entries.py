@@ -25,7 +25,7 @@ from mcplens.web.thread_pool import run_in_thread
 from mcplens.workspace import config_edits
 from mcplens.workspace.form_masking import count_secrets, mask_entry
 from mcplens.workspace.server_import import (
-    Found,
+    ImportCandidates,
     parse_target,
     read_path,
     read_text,
@@ -120,13 +120,15 @@ class FoundView(msgspec.Struct, frozen=True):
     offer_id: str | None
 
 
-def found_views(workspace: Workspace, found: Found, *, is_masked: bool = False) -> list[FoundView]:
+def found_views(
+    workspace: Workspace, found: ImportCandidates, *, is_masked: bool = False
+) -> list[FoundView]:
     """Servers that are not ours yet, with all that would be added of them."""
     return [found_view(workspace, entry, found, is_masked=is_masked) for entry in found.entries]
 
 
 def found_view(
-    workspace: Workspace, entry: ServerEntry, found: Found, *, is_masked: bool = False
+    workspace: Workspace, entry: ServerEntry, found: ImportCandidates, *, is_masked: bool = False
 ) -> FoundView:
     return FoundView(
         entry.name,
@@ -226,7 +228,7 @@ class FoundServers(Command, frozen=True, kw_only=True):
 @command
 async def find_servers(workspace: Workspace, command: FoundServers) -> list[FoundView]:
     entries = await run_in_thread(partial(servers_of_other_tools, workspace.config_files.here))
-    return found_views(workspace, Found(entries), is_masked=True)
+    return found_views(workspace, ImportCandidates(entries), is_masked=True)
 
 
 class ServerRead(Command, frozen=True, kw_only=True):
@@ -264,7 +266,7 @@ class ParseTarget(Command, frozen=True, kw_only=True):
 @command
 async def parse_pasted_target(workspace: Workspace, command: ParseTarget) -> FoundView:
     entry = parse_target(workspace.config_files.here, command.text)
-    return found_view(workspace, entry, Found([entry]))
+    return found_view(workspace, entry, ImportCandidates([entry]))
 
 
 class ServerImport(Command, frozen=True, kw_only=True):
