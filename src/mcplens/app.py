@@ -227,8 +227,8 @@ class _Recording:
     def begin(self) -> Recorder | None:
         if self._record is False:
             return None
-        from mcplens.store.location import default_path
         from mcplens.store.recorder import Recorder
+        from mcplens.store.recording_file import default_path
 
         self._recorder = Recorder(
             self._bus,

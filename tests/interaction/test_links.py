@@ -23,11 +23,10 @@ from mcplens.events import (
     RequestStarted,
 )
 from mcplens.protocol.frames import Frame
-from mcplens.store.filters import Filter
+from mcplens.store.filters import Filter, SeqRanges
 from mcplens.store.har import export_har
 from mcplens.store.history import History
-from mcplens.store.spans import Spans
-from mcplens.store.transfer import export_trace
+from mcplens.store.trace_transfer import export_trace
 
 from .scenario import over, text_of
 from .targets import Door, Target
@@ -164,11 +163,11 @@ def check_har(events: list[Event], path: Path) -> None:
     with History(path) as history:
         (run,) = history.runs()
         for event in chosen:
-            seqs = Spans([event.seq, event.seq])
+            seqs = SeqRanges([event.seq, event.seq])
             file = BytesIO()
             assert export_har(history, file, Filter(run_id=run.run_id, seqs=seqs)) == 1
             (entry,) = json.loads(file.getvalue())["log"]["entries"]
             assert entry["request"]["postData"]["text"].encode() == event.message.raw
-            exchange = history.exchange(run.run_id, event.seq)
+            exchange = history.request_record(run.run_id, event.seq)
             assert exchange is not None
             assert {row.exchange_id for row in exchange.http} >= {event.exchange_id}

@@ -208,7 +208,7 @@ def call(bus: Bus, request_id: int, text: str = "x", server_id: str = "server") 
 
 def stored_events(path: str | Path, wanted: Filter | None = None) -> list[Event]:
     """Everything that was recorded, as events."""
-    from mcplens.store.decoding import decode_row
+    from mcplens.store.row_decoding import decode_row
 
     with History(path) as history:
         return [decode_row(run_id, row).event for run_id, row in history.scan(wanted)]

@@ -15,12 +15,11 @@ import mcplens
 from mcplens import events
 from mcplens.bus import Bus
 from mcplens.clock import SystemClock
-from mcplens.store.filters import Filter
+from mcplens.store.filters import Filter, SeqRanges
 from mcplens.store.har import export_har
 from mcplens.store.history import History
-from mcplens.store.location import default_path
 from mcplens.store.recorder import Recorder
-from mcplens.store.spans import Spans
+from mcplens.store.recording_file import default_path
 from tests.servers.run import ROOT, argv, serve
 from tests.store.samples import stored_events
 
@@ -128,7 +127,7 @@ async def test_a_call_over_http_is_one_exchange_with_its_http_side() -> None:
         await client.call_tool("echo", {"text": "find me"})
     with History(default_path()) as history:
         first = history.events(Filter(text="find me", kinds=frozenset({"FrameSent"})))[0]
-        exchange = history.exchange(first.run_id, first.seq)
+        exchange = history.request_record(first.run_id, first.seq)
     assert exchange is not None
     kinds = [entry.kind for entry in exchange.entries]
     assert kinds == ["FrameSent", "RequestStarted", "FrameReceived", "RequestEnded"]
@@ -280,7 +279,7 @@ async def test_of_chosen_events_the_exchanges_that_carried_them_are_exported(kin
         if not chosen:  # an answer that was streamed: its pieces hold the text
             wanted = Filter(text="the second", kinds=frozenset({"HttpBytesReceived"}))
             chosen = [row.seq for _, row in history.scan(wanted)]
-        count = export_har(history, file, Filter(seqs=Spans([chosen[0], chosen[0]])))
+        count = export_har(history, file, Filter(seqs=SeqRanges([chosen[0], chosen[0]])))
     (call,) = json.loads(file.getvalue())["log"]["entries"]
     assert count == 1
     assert "the second" in call["request"]["postData"]["text"]

@@ -28,10 +28,10 @@ from mcplens.protocol.frames import (
     too_long,
 )
 from mcplens.store.blocks import pack, unpack
-from mcplens.store.decoding import decode_row
-from mcplens.store.names import short_id, short_method
+from mcplens.store.row_decoding import decode_row
 from mcplens.store.rows import NO_LINKS, Row, RowEncoder
-from mcplens.web.rows import encoded, event_view
+from mcplens.store.truncation import short_id, short_method
+from mcplens.web.event_rows import encoded, event_view
 from tests.store.samples import KINDS, REPLY, REQUEST, received, sample, sent
 
 

@@ -17,11 +17,11 @@ from mcplens.clock import ManualClock, SystemClock
 from mcplens.errors import CancelledRequest, ConfigurationError
 from mcplens.protocol.frames import encode_notification, encode_request, encode_result
 from mcplens.store import trace as trace_file
-from mcplens.store import transfer
+from mcplens.store import trace_transfer
 from mcplens.store.filters import Filter
 from mcplens.store.history import History
 from mcplens.store.recorder import Recorder
-from mcplens.store.transfer import Imported, export_trace, import_trace
+from mcplens.store.trace_transfer import ImportResult, export_trace, import_trace
 from tests.store.samples import (
     BROKEN,
     call,
@@ -88,7 +88,9 @@ def test_export_import_export_is_the_same_byte_for_byte(bus: Bus, tmp_path: Path
         publish_frames(other, 10)
     trace.write_bytes(exported(first))
     imported = import_trace(trace, second)
-    assert imported == Imported([bus.run_id, other.run_id], bus.last_seq + other.last_seq, 0, [])
+    assert imported == ImportResult(
+        [bus.run_id, other.run_id], bus.last_seq + other.last_seq, 0, []
+    )
     assert exported(second) == trace.read_bytes()
     assert stored_events(second) == stored_events(first)
     with History(first) as one, History(second) as two:
@@ -421,7 +423,7 @@ def test_runs_that_lie_mixed_in_a_trace_are_told_apart(tmp_path: Path) -> None:
 def test_a_trace_of_too_many_runs_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(transfer, "MOST_RUNS", 3)
+    monkeypatch.setattr(trace_transfer, "MOST_RUNS", 3)
     trace = tmp_path / "trace"
     lines = ['{"format":"mcplens-trace","version":2}']
     lines += [json.dumps({"type": "Run", "run_id": f"r{n}", "started": 1}) for n in range(4)]

@@ -13,10 +13,10 @@ from mcplens.bus import Bus
 from mcplens.clock import SystemClock
 from mcplens.events import Event
 from mcplens.store.database import Run
-from mcplens.store.masks import Mask
 from mcplens.store.recorder import Recorder
+from mcplens.store.secret_masks import Mask
 from mcplens.store.trace import FORMAT, VERSION
-from mcplens.store.transfer import import_trace
+from mcplens.store.trace_transfer import import_trace
 from tests.docs.markdown import DOCS, blocks
 from tests.docs.test_reference import tables
 from tests.store.samples import KINDS, publish_all

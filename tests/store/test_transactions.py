@@ -8,7 +8,7 @@ from contextlib import closing
 
 import pytest
 
-from mcplens.store.transactions import transaction
+from mcplens.store.schema import transaction
 
 
 @pytest.fixture

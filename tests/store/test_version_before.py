@@ -21,14 +21,13 @@ from mcplens.bus import Bus
 from mcplens.clock import SystemClock
 from mcplens.errors import ConfigurationError
 from mcplens.store import pins, schema
-from mcplens.store.filters import Filter
+from mcplens.store.filters import Filter, SeqRanges
 from mcplens.store.har import export_har
 from mcplens.store.history import History
 from mcplens.store.recorder import Recorder
 from mcplens.store.rows import NO_LINKS
 from mcplens.store.schema import SEQ_BITS, open_to_write
-from mcplens.store.spans import Spans
-from mcplens.store.transfer import export_trace, import_trace
+from mcplens.store.trace_transfer import export_trace, import_trace
 from tests.store.recordings import integrity
 from tests.store.samples import publish_all, stored_events
 
@@ -127,9 +126,9 @@ def test_what_belongs_to_a_request_is_not_guessed(path: Path) -> None:
     with History(path) as history:
         (run,) = history.runs()
         (asked, *_) = history.events(Filter(text="hello over http 0"))
-        exchange = history.exchange(run.run_id, asked.seq)
+        exchange = history.request_record(run.run_id, asked.seq)
         (answer, *_) = history.events(Filter(method="tools/call", status="result"))
-        assert history.exchange(run.run_id, answer.seq) is None
+        assert history.request_record(run.run_id, answer.seq) is None
     assert exchange is not None
     assert [entry.seq for entry in exchange.entries] == [asked.seq]
     assert (exchange.method, exchange.http, exchange.caused) == ("tools/call", [], [])
@@ -169,10 +168,10 @@ def test_its_http_side_is_exported_though_ids_come_twice(path: Path) -> None:
         ends = history.events(Filter(text="over http 1", kinds=frozenset({"HttpExchangeEnded"})))
     assert sent.kind == "HttpRequestSent"
     for seq in [sent.seq, *(end.seq for end in ends)]:
-        (entry,) = har(path, Filter(seqs=Spans([seq, seq])))
+        (entry,) = har(path, Filter(seqs=SeqRanges([seq, seq])))
         assert "hello over http 1" in entry["request"]["postData"]["text"]
     # Which exchange carried this message was not written down.
-    assert har(path, Filter(seqs=Spans([sent.seq - 1, sent.seq - 1]))) == []
+    assert har(path, Filter(seqs=SeqRanges([sent.seq - 1, sent.seq - 1]))) == []
 
 
 def test_its_pins_are_read(path: Path) -> None:

@@ -6,7 +6,7 @@ from typing import get_args
 from mcplens.web import api
 from mcplens.web.dispatch import COMMANDS, SUBJECTS, Abandon, Resume
 from mcplens.web.registry import HANDLERS, LATEST_VIEWS, Command
-from mcplens.workspace.workspace import Thing
+from mcplens.workspace.workspace import ObjectKind
 
 
 def test_every_command_has_a_function_that_carries_it_out() -> None:
@@ -15,7 +15,7 @@ def test_every_command_has_a_function_that_carries_it_out() -> None:
 
 
 def test_every_kind_of_object_that_changes_has_a_view() -> None:
-    assert set(LATEST_VIEWS) == set(get_args(Thing))
+    assert set(LATEST_VIEWS) == set(get_args(ObjectKind))
 
 
 def test_every_subject_that_has_commands_is_dispatched_to() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 from mcplens.bus import Bus
 from mcplens.clock import ManualClock
 from mcplens.events import ClientTaskChanged, QuestionClosed, QuestionOpened, ReceiverTaskChanged
-from mcplens.workspace.questions import Questions
+from mcplens.workspace.questions import QuestionList
 from mcplens.workspace.tasks import MOST_TASKS, Tasks
 
 from .harness import Site
@@ -160,10 +160,10 @@ def test_what_is_kept_is_bounded() -> None:
     tasks = Tasks(lambda key, server_id: None)
     for event in bus.since(0):
         assert isinstance(event, ClientTaskChanged)
-        tasks.heed(event)
+        tasks.handle_event(event)
     assert len(list(tasks)) == MOST_TASKS
     told: list[str] = []
-    questions = Questions(lambda key, server_id: told.append(key))
+    questions = QuestionList(lambda key, server_id: told.append(key))
     bus = Bus(ManualClock(), max_events=10_000)
     large = {"message": "who?", "requestedSchema": {"description": "x" * 100_000}}
     for number in range(500):
@@ -171,7 +171,7 @@ def test_what_is_kept_is_bounded() -> None:
         bus.publish(question_opened(name, large), "s")
         bus.publish(question_closed(name), "s")
     for event in bus.since(0):
-        questions.heed(event)
+        questions.handle_event(event)
     assert [one.params for one in questions] == [{"message": "who?"}] * 100
     assert questions.waiting() == []
     assert told.count("s/q0") == 3, "opened, ended, forgotten"

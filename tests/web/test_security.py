@@ -13,7 +13,7 @@ from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from mcplens.web import access_control, blobs
-from mcplens.web.access_control import AccessControl, AccessKeys
+from mcplens.web.access_control import AccessKeys, WebAccessControl
 
 from .harness import Page, Site
 
@@ -256,11 +256,11 @@ def test_a_machine_that_serves_others_is_called_by_its_name_or_an_address() -> N
     async def nobody(*_: object) -> None:
         raise AssertionError
 
-    everywhere = AccessControl(nobody, AccessKeys(80), host="0.0.0.0", port=80)
+    everywhere = WebAccessControl(nobody, AccessKeys(80), host="0.0.0.0", port=80)
     assert everywhere._is_ours("192.0.2.7")
     assert everywhere._is_ours("[2001:db8::1]:80")
     assert not everywhere._is_ours("rebound.example")
-    named = AccessControl(nobody, AccessKeys(81), host="box.example", port=81)
+    named = WebAccessControl(nobody, AccessKeys(81), host="box.example", port=81)
     assert named._is_ours("BOX.example:81")
     assert not named._is_ours("192.0.2.7:81")
 

@@ -14,11 +14,11 @@ from mcplens.store.database import Database
 from mcplens.web import feed as feeds
 from mcplens.web import outbox
 from mcplens.web import socket as sockets
+from mcplens.web.event_rows import LOG_BYTES, EventEncoder
 from mcplens.web.feed import Feed
-from mcplens.web.messages import Reply
+from mcplens.web.messages import CommandReply
 from mcplens.web.outbox import encoded
 from mcplens.web.registry import LATEST_VIEWS
-from mcplens.web.rows import LOG_BYTES, EventEncoder
 from mcplens.workspace.bus_reader import BusReader
 
 from .harness import Page, Refusal, Site
@@ -244,7 +244,7 @@ async def test_a_reply_that_cannot_be_written_is_a_failure(
     page: Page, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def broken(message: object) -> bytes:
-        if isinstance(message, Reply):
+        if isinstance(message, CommandReply):
             raise ValueError("a bug")
         return encoded(message)
 

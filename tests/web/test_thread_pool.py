@@ -11,7 +11,7 @@ from typing import Any
 import aiohttp
 import pytest
 
-from mcplens.store import transfer
+from mcplens.store import trace_transfer
 from mcplens.store.database import Run
 from mcplens.store.history import History, check
 from mcplens.store.rows import Row
@@ -72,7 +72,7 @@ async def test_an_import_ends_when_the_site_is_closed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     endless = Endless()
-    monkeypatch.setattr(transfer, "read_trace", endless.lines)
+    monkeypatch.setattr(trace_transfer, "read_trace", endless.lines)
     async with aiohttp.ClientSession() as http:  # it waits for longer than the site is there
         async with site(tmp_path) as web:
             headers = {"Origin": web.origin, "Cookie": web.cookie}

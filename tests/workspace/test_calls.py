@@ -13,7 +13,10 @@ from mcplens.clock import ManualClock
 from mcplens.errors import InspectorError, ProtocolError
 from mcplens.session.queue import CallTag, Progress
 from mcplens.workspace import calls as kept
+from mcplens.workspace.call_specs import ToolCall
 from mcplens.workspace.calls import Call, Calls, OnProgress, Outcome, Work
+
+SPEC = ToolCall(server_id="s", name="t")
 
 
 def some_calls(changed: Callable[[str], None] = lambda call_id: None) -> Calls:
@@ -30,7 +33,7 @@ def result(size_bytes: int) -> Work:
 
 async def run(calls: Calls, work: Work) -> Call:
     client = create_mcp_client(server_id="s")
-    call = calls.start(client, "tool", "tools/call", "t", {}, work)
+    call = calls.start(client, SPEC, "tool", "tools/call", "t", {}, work)
     assert call.running is not None
     await asyncio.wait([call.running])
     return call
@@ -83,7 +86,7 @@ async def test_a_call_tells_its_progress_and_is_called_off() -> None:
         raise AssertionError
 
     client = create_mcp_client(server_id="s")
-    call = calls.start(client, "tool", "tools/call", "t", {}, wait)
+    call = calls.start(client, SPEC, "tool", "tools/call", "t", {}, wait)
     await asyncio.sleep(0)
     assert calls.find(call.call_id).progress == Progress(1, 2, "half")
     calls.cancel(call.call_id)

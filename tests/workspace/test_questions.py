@@ -8,8 +8,8 @@ from mcplens.app import create_mcp_client
 from mcplens.config.model import ServerEntry, Source
 from mcplens.session.capabilities import TASKS_EXTENSION
 from mcplens.session.handler import ServerRequest
-from mcplens.workspace.answering import Answering
-from mcplens.workspace.questions import Questions
+from mcplens.workspace.answer_settings import AnswerSettings
+from mcplens.workspace.questions import QuestionList
 
 FORM = {"message": "who?", "requestedSchema": {"type": "object", "properties": {}}}
 SOURCE = Source("mcplens", "/mcp.json", "user")
@@ -18,7 +18,7 @@ SOURCE = Source("mcplens", "/mcp.json", "user")
 async def test_missed_events_are_made_up_for_by_asking_the_client() -> None:
     client = create_mcp_client(server_id="s", elicitation=True)
     told: list[str] = []
-    questions = Questions(lambda key, server_id: told.append(key))
+    questions = QuestionList(lambda key, server_id: told.append(key))
     request = ServerRequest(7, "elicitation/create", FORM, b"{}", caused_by_seq=3)
     waits = asyncio.ensure_future(client.elicitation.on_request(request))
     await asyncio.sleep(0)
@@ -37,7 +37,7 @@ async def test_missed_events_are_made_up_for_by_asking_the_client() -> None:
 
 def test_what_an_entry_says_anew_counts_and_the_rest_stays() -> None:
     old = ServerEntry(name="s", source=SOURCE, profile="echo", roots=({"uri": "file:///a"},))
-    answering = Answering(old)
+    answering = AnswerSettings(old)
     answering.profile = "refuse"
     answering.choose({"sampling": None})
     new = ServerEntry(name="s", source=SOURCE, profile="echo", roots=({"uri": "file:///b"},))
@@ -49,7 +49,7 @@ def test_what_an_entry_says_anew_counts_and_the_rest_stays() -> None:
 
 
 def test_extensions_are_declared_beside_that_of_tasks_unless_taken_away() -> None:
-    answering = Answering(ServerEntry(name="s", source=SOURCE))
+    answering = AnswerSettings(ServerEntry(name="s", source=SOURCE))
     assert answering.capabilities["extensions"] == {TASKS_EXTENSION: {}}
     answering.choose({"extensions": {"mine": {}, TASKS_EXTENSION: None}})
     assert answering.capabilities["extensions"] == {"mine": {}}

@@ -138,7 +138,7 @@ command.add_command(replay)
 def opened(flags: CommandOptions, *, is_json: bool) -> Iterator[History]:
     """The recording, to be read."""
     from mcplens.store.history import History
-    from mcplens.store.location import default_path
+    from mcplens.store.recording_file import default_path
 
     flags.options["is_json"] = is_json
     with reporting(flags, "the recording"), as_command_error():

@@ -27,8 +27,8 @@ def recording(flags: CommandOptions, bus: Bus, target: Target) -> Iterator[None]
         _warn(f"this run is not recorded, since the secret keys cannot be read: {problem.message}")
         yield
         return
-    from mcplens.store.location import default_path
     from mcplens.store.recorder import Recorder
+    from mcplens.store.recording_file import default_path
 
     context = click.get_current_context(silent=True)
     name = context.info_name if context is not None else None

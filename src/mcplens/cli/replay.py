@@ -1,7 +1,7 @@
 """`mcplens history replay`: a recorded request, sent again.
 
 Chooses the server: the configured one that it was sent to, or the one in the recording. Masked
-values are filled in from the current configuration (store/replaying.py).
+values are filled in from the current configuration (store/replay.py).
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from mcplens.cli.exit_codes import CommandError
 from mcplens.cli.target_resolution import Target, confirm, is_known, resolve, with_options
 from mcplens.events import HttpRequestSent, ProcessStarted
 from mcplens.protocol.secret_masking import mask_url
-from mcplens.store.decoding import Stored
-from mcplens.store.masks import is_masked
-from mcplens.store.replaying import Replay, is_request, request_to_replay
+from mcplens.store.replay import ReplayRequest, is_request, request_to_replay
+from mcplens.store.row_decoding import StoredEvent
+from mcplens.store.secret_masks import is_masked
 
 # Headers that a transport makes anew for each request; all others were given by the user.
 _OWN_HEADERS = frozenset(
@@ -38,9 +38,9 @@ _MASKED_QUERY = re.compile(r"[?&]([^=&#?]+)=(?=‹masked)")
 class Recorded(msgspec.Struct, frozen=True):
     """A request that was sent, and how its server was reached: a process, or HTTP."""
 
-    stored: Stored
+    stored: StoredEvent
     server_id: str
-    way: Stored | None = None
+    way: StoredEvent | None = None
 
 
 @click.command("replay")
@@ -170,7 +170,7 @@ def _cannot(why: str, advice: str) -> CommandError:
     return CommandError(f"cannot be sent again: {why}; {advice}")
 
 
-def _unmasked(recorded: Recorded, target: Target) -> Replay:
+def _unmasked(recorded: Recorded, target: Target) -> ReplayRequest:
     """The request with the values that the configuration has today of what was masked."""
     replay = request_to_replay(recorded.stored, target.secrets)
     if replay.missing:

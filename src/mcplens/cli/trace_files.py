@@ -38,7 +38,7 @@ def export(
     from mcplens.config.secret_keys import find_keys_by_server
     from mcplens.store.filters import Filter
     from mcplens.store.har import export_har
-    from mcplens.store.transfer import export_trace
+    from mcplens.store.trace_transfer import export_trace
 
     with opened(flags, is_json=False) as history:
         wanted = Filter() if is_all else Filter(run_id=run_of(history, run_id).run_id)
@@ -61,8 +61,8 @@ def import_(flags: CommandOptions, file: str) -> None:
     \b
     mcplens history import run.jsonl
     """
-    from mcplens.store.location import default_path
-    from mcplens.store.transfer import import_trace
+    from mcplens.store.recording_file import default_path
+    from mcplens.store.trace_transfer import import_trace
 
     with reporting(flags, file), as_command_error():
         found = import_trace(file, default_path())
@@ -77,7 +77,7 @@ def import_(flags: CommandOptions, file: str) -> None:
 
 
 def _to_write(path: str) -> BinaryIO:
-    from mcplens.store.location import open_private
+    from mcplens.store.recording_file import open_private
 
     try:
         return open_private(path)

@@ -170,9 +170,9 @@ def _prepare(flags: CommandOptions, workspace: Workspace, target: str | None) ->
 
 def _answer_by(flags: CommandOptions, workspace: Workspace, server: Server) -> None:
     """Apply the options about the server's questions; by default they wait on the page."""
-    from mcplens.workspace.answering import typed_root
+    from mcplens.workspace.answer_settings import typed_root
 
-    here, answering = workspace.configured.here, server.answering
+    here, answering = workspace.config_files.here, server.answer_settings
     if flags.sampling not in (None, "ask"):
         workspace.profiles.get(flags.sampling)
         answering.profile = flags.sampling
@@ -188,7 +188,9 @@ def _given(
     from mcplens.targets import command_of
 
     if target is not None and is_qualified(target):
-        return workspace.foreign(target, find_server(target, workspace.configured.here), overrides)
+        return workspace.foreign(
+            target, find_server(target, workspace.config_files.here), overrides
+        )
     found = resolve(flags, target)
     if isinstance(found.target, str) and "://" in found.target:
         raw: dict[str, Any] = {"url": escape(found.target)}

@@ -13,12 +13,18 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 import msgspec
 
-from mcplens.store.any_json import from_json, to_json
 from mcplens.store.blocks import Block, pack, unpack
+from mcplens.store.lenient_json import from_json, to_json
 from mcplens.store.retention import Retention, Sweeper
 from mcplens.store.rows import Row
-from mcplens.store.schema import Locked, Unusable, explain, insert_blocks, open_to_write
-from mcplens.store.transactions import transaction
+from mcplens.store.schema import (
+    Locked,
+    Unusable,
+    explain,
+    insert_blocks,
+    open_to_write,
+    transaction,
+)
 
 if TYPE_CHECKING:
     import sqlite3

@@ -6,6 +6,9 @@ unpacked and each row looked at. Pure; called by history.py.
 
 from __future__ import annotations
 
+from array import array
+from bisect import bisect_right
+from collections.abc import Sequence
 from typing import Any, Final, Literal
 
 import msgspec
@@ -13,7 +16,6 @@ import msgspec
 from mcplens.protocol.frames import RequestId
 from mcplens.store.blocks import pack_value
 from mcplens.store.rows import Row
-from mcplens.store.spans import Spans
 
 SENT_KINDS: Final = frozenset({"FrameSent", "HttpRequestSent"})
 RECEIVED_KINDS: Final = frozenset(
@@ -25,11 +27,39 @@ RECEIVED_KINDS: Final = frozenset(
 _KINDS_OF: Final = {"sent": SENT_KINDS, "received": RECEIVED_KINDS}
 
 
+class SeqRanges:
+    """The numbers from each first to each last one, both included.
+
+    Raises:
+        ValueError: they are not in pairs, or not in order.
+    """
+
+    def __init__(self, bounds: Sequence[int]) -> None:
+        if len(bounds) % 2 or any(
+            last < first for first, last in zip(bounds[::2], bounds[1::2], strict=True)
+        ):
+            raise ValueError("each first number needs a last one that is no less")
+        if any(last >= then for last, then in zip(bounds[1::2], bounds[2::2], strict=False)):
+            raise ValueError("they must be in order")
+        try:
+            self._firsts = array("q", bounds[::2])
+            self._lasts = array("q", bounds[1::2])
+        except OverflowError:
+            raise ValueError("a number is too large") from None
+
+    def __repr__(self) -> str:
+        return f"<SeqRanges, {len(self._firsts)} of them>"
+
+    def __contains__(self, number: int) -> bool:
+        at = bisect_right(self._firsts, number) - 1
+        return at >= 0 and number <= self._lasts[at]
+
+
 class Filter(msgspec.Struct, frozen=True, kw_only=True):
     """Which events are wanted; what is None does not matter."""
 
     run_id: str | None = None
-    seqs: Spans | None = None
+    seqs: SeqRanges | None = None
     server_id: str | None = None
     kinds: frozenset[str] | None = None
     method: str | None = None
@@ -46,7 +76,7 @@ class Filter(msgspec.Struct, frozen=True, kw_only=True):
     ignore_case: bool = False
 
 
-class Sieve:
+class EventMatcher:
     """A filter, made ready for many blocks."""
 
     def __init__(self, wanted: Filter) -> None:
@@ -71,7 +101,7 @@ class Sieve:
         self._parts = [pack_value(value) for value in values if value is not None]
 
     def __repr__(self) -> str:
-        return f"<Sieve {self.wanted}>"
+        return f"<EventMatcher {self.wanted}>"
 
     def bounds(self) -> tuple[str, list[Any]]:
         """What SQLite can tell of a block, as ` AND …`."""
@@ -84,7 +114,7 @@ class Sieve:
         given = [(condition, value) for condition, value in bounds if value is not None]
         return "".join(f" AND {condition}" for condition, _ in given), [value for _, value in given]
 
-    def may_hold(self, data: bytes) -> bool:
+    def may_match(self, data: bytes) -> bool:
         """Whether a block can hold what is wanted, by its bytes: Python finds them faster than
         SQLite does, and most blocks need not be unpacked."""
         if not all(part in data for part in self._parts):
@@ -93,7 +123,7 @@ class Sieve:
             return False
         return not self._needles or self._is_in(data)
 
-    def lets_through(self, row: Row) -> bool:
+    def matches(self, row: Row) -> bool:
         """Whether this event is wanted."""
         wanted = self.wanted
         return (

@@ -13,13 +13,11 @@ from urllib.parse import parse_qsl, urlsplit
 
 import msgspec
 
-from mcplens.store.any_json import to_json
-from mcplens.store.filters import Filter
+from mcplens.store.filters import Filter, SeqRanges
 from mcplens.store.history import History, Place
-from mcplens.store.masks import KeysOf
-from mcplens.store.redaction import scan_masked
+from mcplens.store.lenient_json import to_json
 from mcplens.store.rows import FRAME_KINDS, Row
-from mcplens.store.spans import Spans
+from mcplens.store.secret_masks import KeysOf
 from mcplens.version import VERSION
 
 HTTP_KINDS: Final = frozenset(
@@ -56,7 +54,7 @@ def export_har(
     if wanted.seqs is not None:
         with_frames = msgspec.structs.replace(every, kinds=HTTP_KINDS | FRAME_KINDS)
         chosen = _chosen(history.scan(with_frames), wanted.seqs)
-    for entry in _entries(scan_masked(history, every, keys_of), chosen):
+    for entry in _entries(history.scan_masked(every, keys_of), chosen):
         file.write((b",\n" if count else b"\n") + to_json(entry))
         count += 1
     file.write(b"\n]}}\n")
@@ -75,7 +73,7 @@ class _Chosen(msgspec.Struct):
         return (run_id, request.exchange_id) in self.ids
 
 
-def _chosen(rows: Iterable[tuple[str, Row]], seqs: Spans) -> _Chosen:
+def _chosen(rows: Iterable[tuple[str, Row]], seqs: SeqRanges) -> _Chosen:
     """The exchanges that these events were carried by, or are part of."""
     chosen = _Chosen()
     begun: dict[tuple[str, str, int | None], int] = {}

@@ -15,14 +15,15 @@ import msgspec
 
 from mcplens.errors import CancelledRequest, ConfigurationError
 from mcplens.protocol.frames import RequestId
-from mcplens.store.any_json import from_json
 from mcplens.store.blocks import unpack
-from mcplens.store.decoding import Stored, decode_row
-from mcplens.store.exchanges import Found, gather
+from mcplens.store.filters import EventMatcher
 from mcplens.store.filters import Filter as Filter
-from mcplens.store.filters import Sieve
-from mcplens.store.rows import Row
+from mcplens.store.lenient_json import from_json
+from mcplens.store.request_records import RequestRows, gather
+from mcplens.store.row_decoding import StoredEvent, decode_row
+from mcplens.store.rows import Row, mask_row
 from mcplens.store.schema import SEQ_BITS, SEQ_MASK, Locked, Unusable, explain, open_to_read
+from mcplens.store.secret_masks import KeyMasker, KeysOf
 
 # Enough of a payload for one line of a list.
 HEAD_BYTES: Final = 200
@@ -119,7 +120,7 @@ def _entry(run_id: str, row: Row) -> Entry:
     )
 
 
-class Exchange(msgspec.Struct, frozen=True):
+class RequestRecord(msgspec.Struct, frozen=True):
     """A request with all that belongs to it, in order: its reply, its progress, its HTTP side.
 
     `caused` are the requests that were made because of it: questions of the server's, in the main.
@@ -134,12 +135,12 @@ class Exchange(msgspec.Struct, frozen=True):
     is_ours: bool
     entries: list[Entry]
     http: list[Entry]
-    caused: list[Exchange]
+    caused: list[RequestRecord]
     is_cut: bool = False
 
 
-def _exchange(run_id: str, found: Found) -> Exchange:
-    return Exchange(
+def _record(run_id: str, found: RequestRows) -> RequestRecord:
+    return RequestRecord(
         request_seq=found.request_seq,
         server_id=found.server_id,
         request_id=found.request_id,
@@ -147,7 +148,7 @@ def _exchange(run_id: str, found: Found) -> Exchange:
         is_ours=found.is_ours,
         entries=[_entry(run_id, row) for row in found.rows],
         http=[_entry(run_id, row) for row in found.http],
-        caused=[_exchange(run_id, caused) for caused in found.caused],
+        caused=[_record(run_id, caused) for caused in found.caused],
         is_cut=found.is_cut,
     )
 
@@ -208,10 +209,10 @@ class History:
         )
         return _summary(found[0]) if len(found) == 1 and run_id else None
 
-    def exchange(self, run_id: str, seq: int) -> Exchange | None:
+    def request_record(self, run_id: str, seq: int) -> RequestRecord | None:
         """The request that an event is or belongs to, whole; None if it belongs to none."""
         found = gather(self.scan, run_id, seq)
-        return None if found is None else _exchange(run_id, found)
+        return None if found is None else _record(run_id, found)
 
     # -- events --------------------------------------------------------------------------------
 
@@ -232,7 +233,7 @@ class History:
                 break
         return entries
 
-    def event(self, run_id: str, seq: int) -> Stored | None:
+    def event(self, run_id: str, seq: int) -> StoredEvent | None:
         """One event, whole, as it was published."""
         for _, row in self.scan(Filter(run_id=run_id), after=(run_id, seq - 1)):
             return decode_row(run_id, row) if row.seq == seq else None
@@ -247,7 +248,7 @@ class History:
         newest_first: bool = False,
     ) -> Iterator[tuple[str, Row]]:
         """Every event that is wanted, one block in memory at a time."""
-        sieve = Sieve(wanted or Filter())
+        sieve = EventMatcher(wanted or Filter())
         run_ids = self._run_ids(sieve.wanted.run_id)
         if not run_ids:
             return
@@ -264,12 +265,26 @@ class History:
         for place, data in found:
             run_no = place >> SEQ_BITS
             run_id = run_ids.get(run_no)
-            if run_id is None or not sieve.may_hold(data):
+            if run_id is None or not sieve.may_match(data):
                 continue
             rows = unpack(data)
             for row in reversed(rows) if newest_first else rows:
-                if first <= (run_no << SEQ_BITS | row.seq) <= last and sieve.lets_through(row):
+                if first <= (run_no << SEQ_BITS | row.seq) <= last and sieve.matches(row):
                     yield run_id, row
+
+    def scan_masked(
+        self, wanted: Filter | None, keys_of: KeysOf | None
+    ) -> Iterator[tuple[str, Row]]:
+        """As `scan`, with these keys masked: one may have become secret since it was recorded."""
+        # By run too: a masker remembers streams by ids that are unique within a run.
+        maskers: dict[tuple[str, str], KeyMasker | None] = {}
+        for run_id, row in self.scan(wanted):
+            source = (run_id, row.server_id)
+            if source not in maskers:
+                keys = tuple(keys_of(row.server_id)) if keys_of is not None else ()
+                maskers[source] = KeyMasker(keys) if keys else None
+            masker = maskers[source]
+            yield run_id, row if masker is None else mask_row(row, masker)
 
     def _block_of(self, place: int) -> int:
         """Where the block begins that an event at this place lies in."""

@@ -17,8 +17,7 @@ from mcplens.errors import InspectorError
 from mcplens.store.blocks import pack, unpack
 from mcplens.store.history import unreadable
 from mcplens.store.rows import Row
-from mcplens.store.schema import Locked, Unusable, explain, open_to_read, open_to_write
-from mcplens.store.transactions import transaction
+from mcplens.store.schema import Locked, Unusable, explain, open_to_read, open_to_write, transaction
 
 if TYPE_CHECKING:
     import sqlite3
@@ -28,7 +27,7 @@ MOST_PINS: Final = 500
 LONGEST_LABEL: Final = 200
 
 
-class Pin(msgspec.Struct, frozen=True):
+class PinnedEvent(msgspec.Struct, frozen=True):
     """An event that is kept, and why."""
 
     run_id: str
@@ -37,7 +36,7 @@ class Pin(msgspec.Struct, frozen=True):
     row: Row
 
 
-def pins(path: str | os.PathLike[str]) -> list[Pin]:
+def pins(path: str | os.PathLike[str]) -> list[PinnedEvent]:
     """All pins, newest first.
 
     Raises:
@@ -46,7 +45,7 @@ def pins(path: str | os.PathLike[str]) -> list[Pin]:
     return _read(os.fspath(path), "", ())
 
 
-def find_pin(path: str | os.PathLike[str], run_id: str, seq: int) -> Pin | None:
+def find_pin(path: str | os.PathLike[str], run_id: str, seq: int) -> PinnedEvent | None:
     """The pin of one event.
 
     Raises:
@@ -91,7 +90,7 @@ def unpin(path: str | os.PathLike[str], run_id: str, seq: int) -> None:
     _write(os.fspath(path), lambda connection: connection.execute(statement, (run_id, seq)))
 
 
-def _read(path: str, condition: str, values: tuple[str | int, ...]) -> list[Pin]:
+def _read(path: str, condition: str, values: tuple[str | int, ...]) -> list[PinnedEvent]:
     import sqlite3
 
     if not os.path.exists(path):
@@ -107,7 +106,9 @@ def _read(path: str, condition: str, values: tuple[str | int, ...]) -> list[Pin]
         raise unreadable(problem) from None
     except sqlite3.Error as problem:
         raise unreadable(explain(problem, path)) from None
-    return [Pin(run_id, label, pinned, unpack(data)[0]) for run_id, label, pinned, data in found]
+    return [
+        PinnedEvent(run_id, label, pinned, unpack(data)[0]) for run_id, label, pinned, data in found
+    ]
 
 
 def _write(path: str, work: Callable[[sqlite3.Connection], object]) -> None:

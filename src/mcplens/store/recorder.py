@@ -45,7 +45,7 @@ CLOSE_TIMEOUT_S: Final = 5.0
 
 Warn = Callable[[str], None]
 if TYPE_CHECKING:
-    from mcplens.store.masks import KeysOf
+    from mcplens.store.secret_masks import KeysOf
     from mcplens.store.trace import TraceFile
 
     # Where rows go; used by the recorder's thread alone.

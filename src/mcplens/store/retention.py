@@ -114,7 +114,7 @@ class Sweeper:
             place, last_seq, last_wall, _ = found[-1]
             connection.execute("DELETE FROM blocks WHERE place BETWEEN ? AND ?", (first, place))
             if is_own:
-                tell_gap(connection, run_no, last_seq, last_wall)
+                record_gap(connection, run_no, last_seq, last_wall)
         if is_own:
             return len(found) > 1 and self._excess_bytes() > 0
         if len(found) < STEP_BLOCKS:
@@ -134,7 +134,7 @@ class Sweeper:
         return int(value)
 
 
-def tell_gap(connection: sqlite3.Connection, run_no: int, seq: int, wall: float) -> None:
+def record_gap(connection: sqlite3.Connection, run_no: int, seq: int, wall: float) -> None:
     """In place of what was deleted of a run that goes on, say what it was."""
     missed = EventsMissed(seq=seq, wall=wall, first_seq=1, last_seq=seq)
     insert_blocks(connection, run_no, pack(RowEncoder().encode([missed])))

@@ -26,8 +26,8 @@ from mcplens.events import (
     RequestStarted,
 )
 from mcplens.protocol.frames import Frame, Kind, Malformed, Message, RequestId
-from mcplens.store.any_json import from_json, to_json
-from mcplens.store.masks import (
+from mcplens.store.lenient_json import from_json, to_json
+from mcplens.store.secret_masks import (
     KeyMasker,
     KeysOf,
     Mask,
@@ -36,7 +36,7 @@ from mcplens.store.masks import (
     mask_named_headers,
     masked_texts,
 )
-from mcplens.store.names import MOST_CHARACTERS, short_id, short_method
+from mcplens.store.truncation import MOST_CHARACTERS, short_id, short_method
 
 FRAME_KINDS: Final = frozenset({"FrameSent", "FrameReceived"})
 

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
-
-from mcplens.store.transactions import transaction
 
 if TYPE_CHECKING:
     import sqlite3
@@ -149,6 +148,20 @@ def open_to_read(path: str) -> sqlite3.Connection:
             raise
     assert problem is not None
     raise explain(problem, path)
+
+
+@contextmanager
+def transaction(connection: sqlite3.Connection) -> Iterator[None]:
+    """Begin to write now, commit at the end of the block; an exception takes it all back."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+        connection.execute("COMMIT")
+    except BaseException:
+        # SQLite takes it back by itself on a full disk, for one; a second time is an error.
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
 
 
 def insert_blocks(connection: sqlite3.Connection, run_no: int, blocks: Iterable[Block]) -> None:

@@ -16,13 +16,13 @@ import msgspec
 
 from mcplens.errors import ConfigurationError
 from mcplens.events import Event
-from mcplens.store.any_json import from_json, to_json
 from mcplens.store.database import Run
-from mcplens.store.decoding import decode_row
-from mcplens.store.location import open_private
-from mcplens.store.names import short_id, short_method
+from mcplens.store.lenient_json import from_json, to_json
+from mcplens.store.recording_file import open_private
+from mcplens.store.row_decoding import decode_row
 from mcplens.store.rows import COLUMNS, FRAME_KINDS, KINDS, NO_LINKS, Row, plan_of
 from mcplens.store.schema import SEQ_MASK
+from mcplens.store.truncation import short_id, short_method
 
 FORMAT: Final = "mcplens-trace"
 # Version 1 has no links.

@@ -107,7 +107,7 @@ class AccessKeys:
         return "/" + "".join(rest)
 
 
-class AccessControl:
+class WebAccessControl:
     """Lets in what comes from our own page, by a name that is ours, and with the cookie."""
 
     def __init__(self, app: ASGIApp, keys: AccessKeys, *, host: str, port: int) -> None:
@@ -119,7 +119,7 @@ class AccessControl:
 
     def __repr__(self) -> str:
         names = sorted(self._names) or "loopback names"
-        return f"<AccessControl of port {self._port}, reached by {names}>"
+        return f"<WebAccessControl of port {self._port}, reached by {names}>"
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] not in ("http", "websocket"):

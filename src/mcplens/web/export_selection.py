@@ -13,7 +13,7 @@ from typing import Final
 import msgspec
 
 from mcplens.errors import InspectorError
-from mcplens.store.spans import Spans
+from mcplens.store.filters import SeqRanges
 
 # A page holds 205,000 rows; none of them beside another is four megabytes of text.
 MOST_BYTES: Final = 8 * 1024 * 1024
@@ -25,7 +25,7 @@ class ExportSelections:
     """The rows that pages selected, by a name that each selection was given."""
 
     def __init__(self) -> None:
-        self._kept: OrderedDict[str, Spans] = OrderedDict()
+        self._kept: OrderedDict[str, SeqRanges] = OrderedDict()
 
     def __repr__(self) -> str:
         return f"<ExportSelections, {len(self._kept)} kept>"
@@ -37,7 +37,7 @@ class ExportSelections:
             InspectorError: it cannot be understood.
         """
         try:
-            spans = Spans(msgspec.json.decode(body, type=list[int]))
+            spans = SeqRanges(msgspec.json.decode(body, type=list[int]))
         except ValueError as problem:
             raise InspectorError("INVALID_REQUEST", f"not a selection of rows: {problem}") from None
         name = secrets.token_urlsafe(8)
@@ -46,7 +46,7 @@ class ExportSelections:
             self._kept.popitem(last=False)
         return name
 
-    def find(self, name: str) -> Spans:
+    def find(self, name: str) -> SeqRanges:
         """
         Raises:
             InspectorError: they are no longer known.

@@ -16,7 +16,7 @@ import msgspec
 
 from mcplens.bus import Bus
 from mcplens.events import Event
-from mcplens.web.rows import EventEncoder
+from mcplens.web.event_rows import EventEncoder
 from mcplens.workspace.bus_reader import BusReader
 
 # So far a browser may fall behind in a flood before it misses something: as many as a page keeps,
@@ -28,7 +28,7 @@ BATCH_EVENTS: Final = 1_000
 BATCH_BYTES: Final = 512 * 1024
 
 
-class Batch(msgspec.Struct, frozen=True):
+class FeedBatch(msgspec.Struct, frozen=True):
     """What comes next for a reader: events, or word of those that are gone."""
 
     first_seq: int
@@ -84,14 +84,14 @@ class Feed:
         for wake in list(self._wakers):
             wake()
 
-    def after(self, seq: int) -> Batch | None:
+    def after(self, seq: int) -> FeedBatch | None:
         """What comes after this place; None if nothing does yet."""
         if seq >= self._last_seq or not self._ring:
             return None
         ring = self._ring
         oldest = ring[0][0]
         if seq + 1 < oldest:
-            return Batch(seq + 1, oldest - 1, [])
+            return FeedBatch(seq + 1, oldest - 1, [])
         events: list[msgspec.Raw] = []
         size = 0
         for _, data in islice(ring, seq + 1 - oldest, None):
@@ -99,4 +99,4 @@ class Feed:
             size += len(data)
             if len(events) >= BATCH_EVENTS or size >= BATCH_BYTES:
                 break
-        return Batch(seq + 1, seq + len(events), events)
+        return FeedBatch(seq + 1, seq + len(events), events)

@@ -19,7 +19,7 @@ from mcplens.web.api.questions import QuestionView
 from mcplens.web.api.servers import ServerView
 from mcplens.web.api.settings import SettingView
 from mcplens.web.api.tasks import TaskView
-from mcplens.workspace.workspace import Thing
+from mcplens.workspace.workspace import ObjectKind
 
 
 class _Message(msgspec.Struct, frozen=True, tag=True, tag_field="type"):
@@ -49,7 +49,7 @@ class Hello(_Message, frozen=True, kw_only=True):
     settings: list[SettingView]
 
 
-class Reply(_Message, frozen=True):
+class CommandReply(_Message, frozen=True, tag="Reply"):
     """The answer to a command; its value is what the command's function returns."""
 
     id: int
@@ -85,13 +85,13 @@ class Changed(_Message, frozen=True):
     RecordingView. `key` is its id (for lists, the kind; for the recording, nothing).
     """
 
-    what: Thing
+    what: ObjectKind
     key: str
     server_id: str
     value: Any
 
 
-AnyMessage = Hello | Reply | Failure | Events | Missed | Changed
+AnyMessage = Hello | CommandReply | Failure | Events | Missed | Changed
 
 # What a field that is typed more loosely here holds, for the page's types.
 TYPED_FIELDS = {(Events, "events"): list[EventView]}

@@ -16,13 +16,13 @@ from typing import Any, Final, TypeVar
 import msgspec
 
 from mcplens.errors import classify
-from mcplens.store.any_json import to_json
+from mcplens.store.lenient_json import to_json
 from mcplens.web.api.errors import error_view
 from mcplens.web.feed import Feed
-from mcplens.web.messages import Changed, Events, Failure, Missed, Reply
+from mcplens.web.messages import Changed, CommandReply, Events, Failure, Missed
 from mcplens.web.registry import LATEST_VIEWS
 from mcplens.web.safe_json import json_safe
-from mcplens.workspace.workspace import Thing, Workspace
+from mcplens.workspace.workspace import ObjectKind, Workspace
 
 T = TypeVar("T")
 V = TypeVar("V")
@@ -40,7 +40,7 @@ class Outbox:
         self._workspace = workspace
         self._feed = feed
         self._replies: deque[Any] = deque()
-        self._dirty: dict[tuple[Thing, str], str] = {}
+        self._dirty: dict[tuple[ObjectKind, str], str] = {}
         self._seq: int | None = None  # None before Resume: no events, no changes
         self._is_more = asyncio.Event()
         self._flushed_at = 0.0
@@ -72,7 +72,7 @@ class Outbox:
         if self._seq is not None:
             self._feed.leave(self._is_more.set)
 
-    def _changed(self, what: Thing, key: str, server_id: str) -> None:
+    def _changed(self, what: ObjectKind, key: str, server_id: str) -> None:
         if self._seq is not None:
             self._dirty[what, key] = server_id
             self._is_more.set()
@@ -100,7 +100,7 @@ class Outbox:
         try:
             return encoded(reply)
         except Exception as problem:
-            if not isinstance(reply, Reply):
+            if not isinstance(reply, CommandReply):
                 raise
             _log.exception("a reply cannot be sent to the page")
             view = error_view(json_safe(classify(problem, "sending the answer").to_dict()))
@@ -117,7 +117,7 @@ class Outbox:
     def _take_changes(self) -> list[bytes]:
         dirty, self._dirty = self._dirty, {}
 
-        def message(thing: tuple[tuple[Thing, str], str]) -> bytes:
+        def message(thing: tuple[tuple[ObjectKind, str], str]) -> bytes:
             (what, key), server_id = thing
             view = LATEST_VIEWS[what](self._workspace, key)
             return encoded(Changed(what, key, server_id, view))

@@ -13,7 +13,7 @@ from typing import Any, Final, TypeVar, get_type_hints
 import msgspec
 from msgspec import Raw
 
-from mcplens.workspace.workspace import Thing, Workspace
+from mcplens.workspace.workspace import ObjectKind, Workspace
 
 # A value of any JSON that was not given.
 NOTHING: Final = Raw(b"")
@@ -34,7 +34,7 @@ Handler = Callable[[Workspace, C], Awaitable[V]]
 LatestView = Callable[[Workspace, str], V]
 
 HANDLERS: Final[dict[type[Command], Handler[Any, Any]]] = {}
-LATEST_VIEWS: Final[dict[Thing, LatestView[Any]]] = {}
+LATEST_VIEWS: Final[dict[ObjectKind, LatestView[Any]]] = {}
 
 
 def command(handler: Handler[C, V]) -> Handler[C, V]:
@@ -45,7 +45,7 @@ def command(handler: Handler[C, V]) -> Handler[C, V]:
     return handler
 
 
-def latest_view(what: Thing) -> Callable[[LatestView[V]], LatestView[V]]:
+def latest_view(what: ObjectKind) -> Callable[[LatestView[V]], LatestView[V]]:
     """Make views of this kind of object with the function, when one of them changed."""
 
     def register(view: LatestView[V]) -> LatestView[V]:

@@ -18,11 +18,11 @@ from starlette.routing import BaseRoute, Mount, Route
 
 from mcplens.errors import InspectorError, classify
 from mcplens.protocol.frames import decode_value
-from mcplens.store.any_json import to_json
 from mcplens.store.har import export_har
 from mcplens.store.history import History, IsStopped
-from mcplens.store.transfer import Imported, export_trace, import_trace
-from mcplens.web import query_params, recording
+from mcplens.store.lenient_json import to_json
+from mcplens.store.trace_transfer import ImportResult, export_trace, import_trace
+from mcplens.web import query_params, recording_queries
 from mcplens.web.access_control import (
     NONCE_PATH,
     OURS,
@@ -39,7 +39,7 @@ from mcplens.web.outbox import encoded
 from mcplens.web.page import Assets, show_page
 from mcplens.web.safe_json import raw_json
 from mcplens.web.session_resume import ReturnKeys
-from mcplens.web.thread_pool import CancellablePool
+from mcplens.web.thread_pool import CancellablePool, run_in_thread
 from mcplens.workspace.workspace import Workspace
 
 # The text of an event that is shown without being asked for as a download.
@@ -147,12 +147,12 @@ class Routes:
 
     async def _runs(self, request: Request) -> Response:
         limit = query_params.limit(request.query_params, 50)
-        return _json(await recording.runs(self._workspace, limit))
+        return _json(await recording_queries.runs(self._workspace, limit))
 
     async def _events(self, request: Request) -> Response:
         query = request.query_params
         find = partial(
-            recording.events,
+            recording_queries.events,
             self._workspace,
             query_params.wanted(query),
             after=query_params.place(query, "after"),
@@ -167,7 +167,7 @@ class Routes:
         after = query_params.place(query, "after")
         wanted = query_params.wanted(query)
         after_seq = after[1] if after else 0
-        find = partial(recording.matches, self._workspace, wanted, after_seq)
+        find = partial(recording_queries.matches, self._workspace, wanted, after_seq)
         return _json(await self._searches.run(request, find))
 
     async def _event(self, request: Request) -> Response:
@@ -188,7 +188,7 @@ class Routes:
 
     async def _recorded(self, request: Request) -> Any:
         params = request.path_params
-        return await recording.event(self._workspace, params["run"], params["seq"])
+        return await recording_queries.event(self._workspace, params["run"], params["seq"])
 
     async def _choose_rows(self, request: Request) -> Response:
         return _json({"rows": self._selections.keep(await _body(request, MOST_BYTES))})
@@ -228,7 +228,7 @@ class Routes:
                 size += len(chunk)
                 if size > _MOST_TRACE_BYTES:
                     raise InspectorError("MESSAGE_TOO_LARGE", "use `mcplens history import`")
-                await recording.beside(partial(file.write, chunk))
+                await run_in_thread(partial(file.write, chunk))
             file.flush()
             path = self._workspace.recording_path
             # The file as its user knows it, not as it is called here.
@@ -248,7 +248,7 @@ class Routes:
 
     async def _blob(self, request: Request) -> Response:
         raw = self._raw_result(request)
-        value = await recording.beside(lambda: decode_value(raw)[0])
+        value = await run_in_thread(lambda: decode_value(raw)[0])
         return blob_response(value, request.query_params.get("pointer", ""))
 
     async def _question_blob(self, request: Request) -> Response:
@@ -271,7 +271,7 @@ class Routes:
 
 async def _chunks(file: BinaryIO) -> AsyncIterator[bytes]:
     with file:
-        while chunk := await recording.beside(partial(file.read, _CHUNK)):
+        while chunk := await run_in_thread(partial(file.read, _CHUNK)):
             yield chunk
 
 
@@ -295,7 +295,7 @@ def _origin(request: Request) -> str:
     return request.headers.get("origin", "").lower()
 
 
-def _imported(done: Imported) -> ImportedView:
+def _imported(done: ImportResult) -> ImportedView:
     broken = [f"line {one.line}: {one.reason}" for one in done.broken]
     return ImportedView(done.run_ids, done.event_count, done.known_count, broken, done.broken_count)
 

@@ -15,7 +15,7 @@ from starlette.websockets import WebSocket
 from mcplens.errors import ConnectError
 from mcplens.inbound.limits import Limits
 from mcplens.inbound.server import LOOPBACK, Address, listen, serve_app
-from mcplens.web.access_control import AccessControl, AccessKeys
+from mcplens.web.access_control import AccessKeys, WebAccessControl
 from mcplens.web.feed import Feed
 from mcplens.web.routes import Routes
 from mcplens.web.session_resume import return_keys
@@ -77,10 +77,10 @@ async def open_web(
     listener = _listen(host, port)
     number: int = listener.getsockname()[1]
     keys = AccessKeys(number)
-    here, clock = workspace.configured.here, workspace.clock
+    here, clock = workspace.config_files.here, workspace.clock
     resumable = return_keys(here, Address(host, number), clock)
     app = _App(workspace, Routes(workspace, keys, resumable), keys, first_server_id)
-    access_control = AccessControl(app.starlette, keys, host=host, port=number)
+    access_control = WebAccessControl(app.starlette, keys, host=host, port=number)
     limits = Limits()
     async with serve_app(
         access_control,

@@ -26,7 +26,7 @@ from mcplens.web.api.settings import setting_views
 from mcplens.web.api.tasks import task_view
 from mcplens.web.dispatch import Abandon, Resume, decode_command, dispatch
 from mcplens.web.feed import Feed
-from mcplens.web.messages import Failure, Hello, Reply
+from mcplens.web.messages import CommandReply, Failure, Hello
 from mcplens.web.outbox import Outbox, shown
 from mcplens.web.registry import Command
 from mcplens.web.safe_json import json_safe
@@ -144,7 +144,7 @@ class Socket:
         if task is not None and not task.done():
             task.add_done_callback(partial(self._tell_abandoned, identity))
             task.cancel()
-        self._reply(Reply(command.id, None))
+        self._reply(CommandReply(command.id, None))
 
     def _tell_abandoned(self, identity: int, task: asyncio.Task[None]) -> None:
         if task.cancelled():
@@ -158,7 +158,7 @@ class Socket:
         except Exception as problem:  # a bug of ours is shown like any other error
             self._fail(command.id, classify(problem, type(command).__name__))
         else:
-            self._reply(Reply(command.id, value))
+            self._reply(CommandReply(command.id, value))
 
     def _fail(self, identity: int, error: InspectorError) -> None:
         view = error_view(json_safe(error.to_dict()))

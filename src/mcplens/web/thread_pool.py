@@ -1,7 +1,7 @@
-"""Threads for work that may take minutes: a search, an export, an import.
+"""Thread pools for blocking work: one for short reads, and others for work that may take minutes.
 
-Work is cancelled when its browser disconnects or the web UI is closed. It has to ask now and then
-whether it was, since no thread can be ended from outside.
+Long work (a search, an export, an import) is cancelled when its browser disconnects or the web UI
+is closed. It has to check now and then whether it was: no thread can be ended from outside.
 """
 
 from __future__ import annotations
@@ -10,13 +10,21 @@ import asyncio
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import TypeVar
+from typing import Final, TypeVar
 
 from starlette.requests import Request
 
 from mcplens.store.history import IsStopped
 
 T = TypeVar("T")
+
+# Enough for a page that opens several panels at once.
+_quick_threads: Final = ThreadPoolExecutor(4, thread_name_prefix="mcplens blocking")
+
+
+async def run_in_thread(work: Callable[[], T]) -> T:
+    """Run blocking work of less than a second on a thread."""
+    return await asyncio.get_running_loop().run_in_executor(_quick_threads, work)
 
 
 class CancellablePool:

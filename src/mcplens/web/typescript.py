@@ -22,7 +22,7 @@ from mcplens.web.api import catalog, events, servers
 from mcplens.web.dispatch import COMMANDS
 from mcplens.web.registry import HANDLERS, LATEST_VIEWS, returned_type
 from mcplens.workspace.calls import CallStatus
-from mcplens.workspace.workspace import Thing
+from mcplens.workspace.workspace import ObjectKind
 
 HEADER: Final = """\
 // Written by `python -m mcplens.web.typescript`; do not edit.
@@ -40,7 +40,7 @@ _ALIASES: Final[dict[str, Any]] = {
     "State": servers.State,
     "CallStatus": CallStatus,
     "ListKind": catalog.ListKind,
-    "Thing": Thing,
+    "ObjectKind": ObjectKind,
 }
 _NAMES: Final = {frozenset(get_args(alias)): name for name, alias in _ALIASES.items()}
 
@@ -50,7 +50,7 @@ def types() -> str:
     sent = sorted(COMMANDS, key=lambda kind: kind.__name__)
     received = get_args(messages.AnyMessage)
     replies = {kind.__name__: returned_type(HANDLERS[kind]) for kind in sent if kind in HANDLERS}
-    things = {what: _present(returned_type(LATEST_VIEWS[what])) for what in get_args(Thing)}
+    things = {what: _present(returned_type(LATEST_VIEWS[what])) for what in get_args(ObjectKind)}
     found: dict[str, inspect.StructType] = {}
     for info in inspect.multi_type_info(
         [*sent, *received, *replies.values(), *things.values(), *_OVER_HTTP]

@@ -1,6 +1,6 @@
 """What a call was asked to do, as values: enough to show it and to make it again.
 
-One struct per kind of call. The surfaces build them, `requests.start_call` makes the call, and
+One struct per kind of call. The web UI builds them, `call_execution.start_call` makes the call, and
 `Call.spec` keeps the value.
 """
 
@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from mcplens.store.decoding import Stored
+from mcplens.store.row_decoding import StoredEvent
 from mcplens.workspace.tasks import Role
 
 
@@ -62,7 +62,7 @@ class RawMessage(_Spec, frozen=True, kw_only=True):
 class RecordedRequest(_Spec, frozen=True, kw_only=True):
     """To be sent again with a new id, and with the secrets of today."""
 
-    stored: Stored
+    stored: StoredEvent
 
 
 class TaskResult(_Spec, frozen=True, kw_only=True):

@@ -55,6 +55,7 @@ class Call:
         self,
         call_id: str,
         client: Client,
+        spec: CallSpec,
         kind: CallKind,
         method: str,
         name: str,
@@ -64,6 +65,7 @@ class Call:
     ) -> None:
         self.call_id = call_id
         self.server_id = client.server_id
+        self.spec = spec  # to make it again
         self.kind: CallKind = kind
         self.method = method
         self.name = name
@@ -78,7 +80,6 @@ class Call:
         self.size_bytes = 0  # of the result, also after it is no longer kept
         self.error: InspectorError | None = None
         self.task_id: str | None = None
-        self.spec: CallSpec | None = None  # to make it again
         self.question_ids: list[str] = []  # questions of the server's that wait, in their order
         self.running: asyncio.Task[None] | None = None
         self._clock = clock
@@ -180,6 +181,7 @@ class Calls:
     def start(
         self,
         client: Client,
+        spec: CallSpec,
         kind: CallKind,
         method: str,
         name: str,
@@ -195,7 +197,8 @@ class Calls:
             raise InspectorError("INVALID_REQUEST", f"{MOST_RUNNING} calls are running already")
         request = params if isinstance(params, bytes) else msgspec.json.encode(params)
         call_id = self._next_call_id()
-        call = Call(call_id, client, kind, method, name, request, self._clock, self._call_changed)
+        changed = self._call_changed
+        call = Call(call_id, client, spec, kind, method, name, request, self._clock, changed)
         self._calls[call_id] = call
         call.running = self._running.start(call.run(work), f"call {method} {name}")
         self._call_changed(call)

@@ -24,7 +24,7 @@ from mcplens.protocol.elicitation import mode_of
 from mcplens.protocol.frames import RequestId
 from mcplens.session.client import Client
 from mcplens.session.handler import Handler
-from mcplens.store.any_json import to_json
+from mcplens.store.lenient_json import to_json
 
 # Questions that ended, still listed; of a larger one only what tells which it was.
 _MOST_ENDED: Final = 100
@@ -108,7 +108,7 @@ def _is_short(value: Any) -> bool:
     return isinstance(value, str) and len(value) <= _LARGEST_ENDED // len(_TELLING)
 
 
-class Questions:
+class QuestionList:
     """The questions that wait, oldest first, and the last that ended."""
 
     def __init__(self, changed: Callable[[str, str], None]) -> None:
@@ -118,7 +118,7 @@ class Questions:
         self._moved: list[Question] = []  # opened or closed since `settle`
 
     def __repr__(self) -> str:
-        return f"<Questions {len(self.waiting())} waiting>"
+        return f"<QuestionList {len(self.waiting())} waiting>"
 
     def __iter__(self) -> Iterator[Question]:
         return iter(list(self._questions.values()))
@@ -154,7 +154,7 @@ class Questions:
 
     # -- what happened -------------------------------------------------------------------------
 
-    def heed(self, event: Event) -> Question | None:
+    def handle_event(self, event: Event) -> Question | None:
         """Take note of an event; gives the question that was opened or closed by it."""
         question: Question | None = None
         if isinstance(event, QuestionOpened):

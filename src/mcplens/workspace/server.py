@@ -1,7 +1,8 @@
 """One server of the workspace: its entry, its client, and what was seen of it so far.
 
 Each is an island: connecting, losing and closing it waits on nobody else. Facts that only events
-tell (attempts, exit, stderr) are gathered in `heed`; all else is read from the client when asked.
+tell (attempts, exit, stderr) are collected by `handle_event`; all else is read from the client
+when asked.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ from mcplens.session.catalog import METHODS
 from mcplens.session.client import Client
 from mcplens.session.profiles import Profiles
 from mcplens.transports.base import Closing
-from mcplens.workspace.answering import CLIENT_OPTIONS, Answering
+from mcplens.workspace.answer_settings import CLIENT_OPTIONS, AnswerSettings
 from mcplens.workspace.listing import Listing
 
 # Enough to see why a server died; the recording has all of it.
@@ -52,7 +53,7 @@ _ANSWERED: Final = ("capabilities", "roots")  # `answering` has them
 _SETTLED: Final = (ConnectionState.CONNECTED, ConnectionState.DISCONNECTING)
 
 
-class Subscription(msgspec.Struct):
+class ResourceSubscription(msgspec.Struct):
     """A resource that is followed; `error` says why it is not, on this connection."""
 
     uri: str
@@ -91,7 +92,7 @@ class Server:
         list_changed: Callable[[str, str], None],
     ) -> None:
         self.entry = entry
-        self.answering = Answering(entry)
+        self.answer_settings = AnswerSettings(entry)
         self.client: Client | None = None
         self.overrides: dict[str, Any] = {}  # what the command line said on top
         self.is_built_in = False
@@ -102,7 +103,7 @@ class Server:
         self.exit: Exit | None = None
         self.stderr: deque[str] = deque(maxlen=_STDERR_LINES)
         self.lists: dict[str, Listing] = {}
-        self.subscriptions: dict[str, Subscription] = {}
+        self.subscriptions: dict[str, ResourceSubscription] = {}
         self._bus = bus
         self._clock = clock
         self._changed = changed
@@ -144,7 +145,7 @@ class Server:
         session = self.client.connection.session if self.client is not None else None
         if session is None or self.state is not ConnectionState.CONNECTED:
             return False
-        return dict(session.client_capabilities) != self.answering.capabilities
+        return dict(session.client_capabilities) != self.answer_settings.capabilities
 
     def is_outdated(self, settings: Settings) -> bool:
         """Whether this connection was made of another entry or other settings than there are."""
@@ -159,7 +160,7 @@ class Server:
 
     def use(self, entry: ServerEntry) -> None:
         """Be configured like this from now on; a connection stays as it is until it is left."""
-        self.answering.follow(self.entry, entry)
+        self.answer_settings.follow(self.entry, entry)
         self.entry = entry
 
     def connect(self, settings: Settings, profiles: Profiles) -> None:
@@ -211,7 +212,7 @@ class Server:
             client = self.client
             if client is None or self._made_of != made_of:
                 client = connect(target, bus=self._bus, clock=self._clock, **options).client
-            self.answering.equip(client, profiles)
+            self.answer_settings.equip(client, profiles)
         except InspectorError as error:
             self.error = error.shortened().to_dict()
             raise
@@ -256,7 +257,7 @@ class Server:
     async def subscribe(self, uri: str) -> None:
         """Follow a resource, on this connection and those that come after it."""
         await self.ready().subscribe(uri)
-        self.subscriptions.setdefault(uri, Subscription(uri))
+        self.subscriptions.setdefault(uri, ResourceSubscription(uri))
         self._changed(self.server_id)
 
     async def unsubscribe(self, uri: str) -> None:
@@ -300,7 +301,7 @@ class Server:
 
     # -- what happened -------------------------------------------------------------------------
 
-    def heed(self, event: Event) -> bool:
+    def handle_event(self, event: Event) -> bool:
         """Take note of an event of this server's; whether the view of the server changed."""
         match event:
             case StateChanged():
@@ -350,8 +351,8 @@ class Server:
                     followed.updates += 1
 
 
-# What is told to `heed`; everything else is traffic.
-HEEDED: Final = frozenset(
+# What is told to `handle_event`; everything else is traffic.
+HANDLED_EVENTS: Final = frozenset(
     {
         StateChanged, ServerIntroduced, PingAnswered, ProcessStarted, ProcessExited, ListRefreshed,
         ResourceRefreshed, StderrLine, Remark,

@@ -114,7 +114,7 @@ class Tasks:
             raise InspectorError("INVALID_REQUEST", f"the task {task_id} is not known here")
         return task
 
-    def heed(self, event: ClientTaskChanged | ReceiverTaskChanged) -> TaskState:
+    def handle_event(self, event: ClientTaskChanged | ReceiverTaskChanged) -> TaskState:
         """Take note of a task that was made, moved, or is gone."""
         role: Role = "client" if isinstance(event, ClientTaskChanged) else "receiver"
         return self._put(

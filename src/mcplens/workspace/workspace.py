@@ -33,26 +33,26 @@ from mcplens.events import (
     RequestResumed,
 )
 from mcplens.session.profiles import Profiles
-from mcplens.store.location import default_path
 from mcplens.store.recorder import Recorder
+from mcplens.store.recording_file import default_path
 from mcplens.transports.base import Closing
 from mcplens.version import VERSION
 from mcplens.workspace import questions
+from mcplens.workspace.answers import Answers
 from mcplens.workspace.bus_reader import BusReader
 from mcplens.workspace.calls import Call, Calls
-from mcplens.workspace.configured import BUILT_IN, Configured
+from mcplens.workspace.config_files import BUILT_IN, ConfigFiles
 from mcplens.workspace.confirmation import Confirmations
 from mcplens.workspace.examples import Examples
-from mcplens.workspace.offered import Offered
-from mcplens.workspace.questions import Questions
-from mcplens.workspace.replying import Replies
-from mcplens.workspace.secrets import SecretKeys
-from mcplens.workspace.server import HEEDED, Server
+from mcplens.workspace.questions import QuestionList
+from mcplens.workspace.secret_keys import SecretKeys
+from mcplens.workspace.server import HANDLED_EVENTS, Server
+from mcplens.workspace.server_import import ImportOffers
 from mcplens.workspace.tasks import Role, Tasks
 
-Thing = Literal["servers", "calls", "questions", "tasks", "lists", "settings", "recording"]
+ObjectKind = Literal["servers", "calls", "questions", "tasks", "lists", "settings", "recording"]
 # what changed, its key, the server that it belongs to ("" for none)
-OnChange = Callable[[Thing, str, str], None]
+OnChange = Callable[[ObjectKind, str, str], None]
 
 # Where a server comes from that the command line names.
 GIVEN: Final = "command line"
@@ -77,15 +77,17 @@ class Workspace:
     ) -> None:
         self.clock = clock or SystemClock()
         self.bus = Bus(self.clock)
-        self.configured = Configured(here or current_environment(), config_path)
-        self.confirmations = Confirmations(self.configured.here)
-        self.offered = Offered()
+        self.config_files = ConfigFiles(here or current_environment(), config_path)
+        self.confirmations = Confirmations(self.config_files.here)
+        self.import_offers = ImportOffers()
         self.secret_keys = SecretKeys()
-        self.examples = Examples(self.configured.here, self.secret_keys.of)
+        self.examples = Examples(self.config_files.here, self.secret_keys.of)
         self.calls = Calls(self.clock, self.bus.next_call_id, self._call_changed)
-        self.questions = Questions(lambda key, server_id: self.changed("questions", key, server_id))
+        self.questions = QuestionList(
+            lambda key, server_id: self.changed("questions", key, server_id)
+        )
         self.tasks = Tasks(lambda key, server_id: self.changed("tasks", key, server_id))
-        self.replies = Replies(
+        self.answers = Answers(
             self.questions, lambda server_id: self.find(server_id).ready(), lambda: self.profiles
         )
         self.bus_reader = BusReader(self.bus, self.clock)
@@ -142,7 +144,7 @@ class Workspace:
 
     async def __aenter__(self) -> Self:
         self._loop = asyncio.get_running_loop()
-        self.bus_reader.add(self._heed)
+        self.bus_reader.add(self._handle_batch)
         self._background.start(self.bus_reader.run(), "follow the bus")
         return self
 
@@ -152,7 +154,7 @@ class Workspace:
         exc: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        await self.replies.end()
+        await self.answers.end()
         await self.calls.end()
         leaving = (self._leave(server) for server in self.servers.values())
         await asyncio.gather(*leaving, return_exceptions=True)
@@ -186,7 +188,7 @@ class Workspace:
             list_changed=self._list_changed,
         )
 
-    def changed(self, what: Thing, key: str, server_id: str = "") -> None:
+    def changed(self, what: ObjectKind, key: str, server_id: str = "") -> None:
         for listener in list(self._listeners):
             listener(what, key, server_id)
 
@@ -202,14 +204,14 @@ class Workspace:
         if call is not None and call.elapsed_s is not None:  # it counts among the server's requests
             self.server_changed(call.server_id)
 
-    def _heed(self, batch: list[Event], missed: int) -> None:
+    def _handle_batch(self, batch: list[Event], missed: int) -> None:
         """Take note of what concerns a server or a call; a look at each: it may be a flood."""
         servers = set[str]()
         for event in batch:
             kind = type(event)
-            if kind in HEEDED:
+            if kind in HANDLED_EVENTS:
                 server = self.servers.get(event.server_id)
-                if server is not None and server.heed(event):
+                if server is not None and server.handle_event(event):
                     servers.add(event.server_id)
                 if isinstance(event, ListRefreshed):
                     self._list_changed(event.kind, event.server_id)
@@ -219,7 +221,7 @@ class Workspace:
                 for call_id in event.call_ids:
                     self.changed("calls", call_id)
             elif kind in questions.KINDS:
-                self.questions.heed(event)
+                self.questions.handle_event(event)
                 if isinstance(event, QuestionOpened):
                     self._question_opened(event)
             elif isinstance(event, ClientTaskChanged | ReceiverTaskChanged):
@@ -239,7 +241,7 @@ class Workspace:
             self.tasks.asked(event.server_id, role, event.task_id, key)
 
     def _task_changed(self, event: ClientTaskChanged | ReceiverTaskChanged) -> None:
-        self.tasks.heed(event)
+        self.tasks.handle_event(event)
         call = None if event.call_id is None else self.calls.get(event.call_id)
         if call is not None and isinstance(event, ClientTaskChanged):
             call.task_id = event.task_id
@@ -268,7 +270,7 @@ class Workspace:
         if call.running is not None:
             await asyncio.wait([call.running], timeout=_CANCEL_S)
         self.bus_reader.catch_up()
-        self.replies.withdraw(call_id)
+        self.answers.withdraw(call_id)
         return call
 
     # -- servers -------------------------------------------------------------------------------
@@ -287,8 +289,8 @@ class Workspace:
     def reload(self) -> None:
         """Read the configuration again; a server that is connected stays as it is until then."""
         outdated = self._outdated()
-        entries = {entry.name: entry for entry in self.configured.load()}
-        self.secret_keys.learn(self.configured.configuration, entries.values())
+        entries = {entry.name: entry for entry in self.config_files.load()}
+        self.secret_keys.learn(self.config_files.configuration, entries.values())
         self._start_recording()
         for name, entry in entries.items():
             server = self.servers.get(name)
@@ -309,7 +311,7 @@ class Workspace:
             self.server_changed(name)
 
     def _outdated(self) -> set[str]:
-        settings = self.configured.configuration.settings
+        settings = self.config_files.configuration.settings
         return {name for name, server in self.servers.items() if server.is_outdated(settings)}
 
     def forget(self, name: str) -> None:
@@ -326,7 +328,7 @@ class Workspace:
 
     def new_server(self, name: str, raw: dict[str, Any], overrides: dict[str, Any]) -> Server:
         """A server of the command line's, not yet added."""
-        entry = self.configured.entry(name, raw, Source(GIVEN, "", "given"))
+        entry = self.config_files.entry(name, raw, Source(GIVEN, "", "given"))
         server = self._make(entry)
         server.overrides = overrides
         server.is_given = True
@@ -351,7 +353,7 @@ class Workspace:
             text = f"{server_id} came from {server.entry.source.path}: look at what it starts first"
             raise InspectorError("INVALID_REQUEST", text, details={"needs_confirmation": True})
         try:
-            server.connect(self.configured.configuration.settings, self.profiles)
+            server.connect(self.config_files.configuration.settings, self.profiles)
         finally:
             self.server_changed(server_id)
         return server
@@ -366,7 +368,7 @@ class Workspace:
     @property
     def profiles(self) -> Profiles:
         """The profiles that are configured now, and those that are built in."""
-        return Profiles(self.configured.configuration.settings.profiles, self.clock)
+        return Profiles(self.config_files.configuration.settings.profiles, self.clock)
 
     def confirm(self, server_id: str) -> Server:
         server = self.find(server_id)

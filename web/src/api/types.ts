@@ -7,7 +7,7 @@ export type CallStatus = "pending" | "in_progress" | "completed" | "cancelled" |
 
 export type ListKind = "tools" | "resources" | "resource_templates" | "prompts";
 
-export type Thing = "servers" | "calls" | "questions" | "tasks" | "lists" | "settings" | "recording";
+export type ObjectKind = "servers" | "calls" | "questions" | "tasks" | "lists" | "settings" | "recording";
 
 /**
  * Stop what a command of the same page waits for; it then fails as cancelled.
@@ -166,9 +166,18 @@ export interface CancelTask {
  */
 export interface Changed {
   type: "Changed";
-  what: Thing;
+  what: ObjectKind;
   key: string;
   server_id: string;
+  value: unknown;
+}
+
+/**
+ * The answer to a command; its value is what the command's function returns.
+ */
+export interface CommandReply {
+  type: "Reply";
+  id: number;
   value: unknown;
 }
 
@@ -812,15 +821,6 @@ export interface ReplayCall {
 }
 
 /**
- * The answer to a command; its value is what the command's function returns.
- */
-export interface Reply {
-  type: "Reply";
-  id: number;
-  value: unknown;
-}
-
-/**
  * Any method with any params.
  */
 export interface Request {
@@ -1256,7 +1256,7 @@ export type Command =
 
 export type ServerMessage =
   | Hello
-  | Reply
+  | CommandReply
   | Failure
   | Events
   | Missed

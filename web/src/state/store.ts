@@ -13,7 +13,7 @@ import type {
   ServerView,
   SettingView,
   TaskView,
-  Thing,
+  ObjectKind,
   Things,
 } from "../api/types";
 import { ring } from "./events";
@@ -98,8 +98,8 @@ function withServer(
 
 /** A change with its value typed by `what`. */
 type TypedChange = {
-  [What in Thing]: Changed & { what: What; value: Things[What] | null };
-}[Thing];
+  [What in ObjectKind]: Changed & { what: What; value: Things[What] | null };
+}[ObjectKind];
 
 function withList(
   state: Inspector,

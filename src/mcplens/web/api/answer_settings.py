@@ -18,11 +18,11 @@ from mcplens.errors import InspectorError
 from mcplens.protocol.roots import path_of
 from mcplens.session.profiles import BUILT_IN
 from mcplens.web.api.servers import ServerView, server_view
-from mcplens.web.recording import beside
 from mcplens.web.registry import Command, command
-from mcplens.workspace import choosing
-from mcplens.workspace.answering import typed_root
-from mcplens.workspace.configured import own_profiles
+from mcplens.web.thread_pool import run_in_thread
+from mcplens.workspace import answer_edits
+from mcplens.workspace.answer_settings import typed_root
+from mcplens.workspace.config_files import own_profiles
 from mcplens.workspace.workspace import Workspace
 
 # More than anybody looks through; the path can be typed.
@@ -40,7 +40,7 @@ class ProfileView(msgspec.Struct, frozen=True):
 
 def profile_views(workspace: Workspace) -> list[ProfileView]:
     """The profiles that can be chosen, without their settings, which may hold keys."""
-    profiles, own = workspace.profiles, own_profiles(workspace.configured.configuration)
+    profiles, own = workspace.profiles, own_profiles(workspace.config_files.configuration)
     found = []
     for name in profiles.names():
         settings = own.get(name) if profiles.is_own(name) else BUILT_IN.get(name)
@@ -65,7 +65,7 @@ class SetProfile(Command, frozen=True, kw_only=True):
 @command
 async def set_profile(workspace: Workspace, command: SetProfile) -> ServerView:
     server = workspace.find(command.server_id)
-    choosing.set_profile(workspace, server, command.profile, save=command.save)
+    answer_edits.set_profile(workspace, server, command.profile, save=command.save)
     return server_view(workspace, server)
 
 
@@ -86,7 +86,7 @@ class SetCapabilities(Command, frozen=True, kw_only=True):
 async def set_capabilities(workspace: Workspace, command: SetCapabilities) -> ServerView:
     server = workspace.find(command.server_id)
     chosen, reset = command.capabilities, command.reset
-    choosing.set_capabilities(workspace, server, chosen, reset=reset, save=command.save)
+    answer_edits.set_capabilities(workspace, server, chosen, reset=reset, save=command.save)
     return server_view(workspace, server)
 
 
@@ -102,7 +102,7 @@ class AddRoot(Command, frozen=True, kw_only=True):
 @command
 async def add_root(workspace: Workspace, command: AddRoot) -> ServerView:
     server = workspace.find(command.server_id)
-    choosing.add_root(workspace, server, command.path, command.name, save=command.save)
+    answer_edits.add_root(workspace, server, command.path, command.name, save=command.save)
     return server_view(workspace, server)
 
 
@@ -115,7 +115,7 @@ class RemoveRoot(Command, frozen=True, kw_only=True):
 @command
 async def remove_root(workspace: Workspace, command: RemoveRoot) -> ServerView:
     server = workspace.find(command.server_id)
-    choosing.remove_root(workspace, server, command.uri, save=command.save)
+    answer_edits.remove_root(workspace, server, command.uri, save=command.save)
     return server_view(workspace, server)
 
 
@@ -142,7 +142,7 @@ class BrowseFolder(Command, frozen=True, kw_only=True):
 @command
 async def browse_folder(workspace: Workspace, command: BrowseFolder) -> FolderView:
     # On a thread: a network drive may take its time.
-    return await beside(partial(_browse, workspace.configured.here, command))
+    return await run_in_thread(partial(_browse, workspace.config_files.here, command))
 
 
 def _browse(here: Environment, command: BrowseFolder) -> FolderView:

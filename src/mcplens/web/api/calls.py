@@ -16,16 +16,16 @@ from msgspec import Raw
 from mcplens.errors import InspectorError, short_text
 from mcplens.protocol.frames import RequestId
 from mcplens.protocol.secret_masking import is_secret_name
-from mcplens.store.masks import plain as plain_name
-from mcplens.store.names import short_id
+from mcplens.store.secret_masks import plain as plain_name
+from mcplens.store.truncation import short_id
 from mcplens.web.api.errors import ErrorView, error_view
 from mcplens.web.api.questions import LinkView, awaited_links
-from mcplens.web.recording import recorded_request
+from mcplens.web.recording_queries import recorded_request
 from mcplens.web.registry import NOTHING, Command, command, latest_view
 from mcplens.web.safe_json import NULL, raw_json
 from mcplens.workspace import call_specs as specs
+from mcplens.workspace.call_execution import start_call
 from mcplens.workspace.calls import Call, CallStatus
-from mcplens.workspace.requests import start_call
 from mcplens.workspace.workspace import Workspace
 
 # A larger result is fetched over HTTP when somebody looks at it.
@@ -91,10 +91,10 @@ def call_view(workspace: Workspace, call: Call, largest: int = LARGEST_RESULT) -
         kind=call.kind,
         method=call.method,
         name=call.name,
-        listed_as="" if spec is None else spec.listed_as,
+        listed_as=spec.listed_as,
         request=NULL if is_large else raw_json(call.request),
         headers=_given_headers(workspace, call),
-        timeout_s=None if spec is None else spec.timeout_s,
+        timeout_s=spec.timeout_s,
         request_id=short_id(call.request_ids[-1]) if call.request_ids else None,
         request_ids=[short_id(one) for one in call.request_ids],
         request_seqs=list(call.request_seqs),
@@ -128,7 +128,7 @@ def latest_call(workspace: Workspace, key: str) -> CallView | None:
 
 def _given_headers(workspace: Workspace, call: Call) -> dict[str, str]:
     """The headers that a call was given, those that are secret without their values."""
-    given = {} if call.spec is None else call.spec.headers
+    given = call.spec.headers
     keys = {plain_name(key) for key in workspace.secret_keys.of(call.server_id)} if given else ()
     return {
         name: "" if is_secret_name(name) or plain_name(name) in keys else value
@@ -297,10 +297,7 @@ class RepeatCall(Command, frozen=True, kw_only=True):
 
 @command
 async def repeat(workspace: Workspace, command: RepeatCall) -> CallView:
-    spec = workspace.calls.find(command.call_id).spec
-    if spec is None:
-        raise InspectorError("INVALID_REQUEST", "this call cannot be repeated")
-    return await start(workspace, spec)
+    return await start(workspace, workspace.calls.find(command.call_id).spec)
 
 
 class CancelCall(Command, frozen=True, kw_only=True):

@@ -12,10 +12,10 @@ from msgspec import Raw
 
 from mcplens.errors import InspectorError
 from mcplens.protocol.frames import decode_value
-from mcplens.store.any_json import to_json
-from mcplens.web.recording import beside
+from mcplens.store.lenient_json import to_json
 from mcplens.web.registry import Command, command
 from mcplens.web.safe_json import raw_json
+from mcplens.web.thread_pool import run_in_thread
 from mcplens.workspace.calls import Call
 from mcplens.workspace.examples import Example
 from mcplens.workspace.workspace import Workspace
@@ -33,7 +33,7 @@ class ExampleView(msgspec.Struct, frozen=True):
 
 
 async def _of_tool(workspace: Workspace, server_id: str, tool: str) -> list[ExampleView]:
-    found = await beside(partial(workspace.examples.of_tool, server_id, tool))
+    found = await run_in_thread(partial(workspace.examples.of_tool, server_id, tool))
     return [
         ExampleView(
             one.name, one.saved, to_json(one.arguments).decode(), raw_json(to_json(one.result))
@@ -55,7 +55,7 @@ async def save(workspace: Workspace, command: SaveExample) -> list[ExampleView]:
     if call.kind != "tool":
         raise InspectorError("INVALID_REQUEST", "only the call of a tool can be an example")
     example = _example(call, command.name, workspace.clock.wall())
-    await beside(partial(workspace.examples.save, example))
+    await run_in_thread(partial(workspace.examples.save, example))
     return await _of_tool(workspace, call.server_id, call.name)
 
 
@@ -81,7 +81,7 @@ class DeleteExample(Command, frozen=True, kw_only=True):
 @command
 async def delete(workspace: Workspace, command: DeleteExample) -> list[ExampleView]:
     examples = workspace.examples
-    await beside(partial(examples.delete, command.server_id, command.tool, command.name))
+    await run_in_thread(partial(examples.delete, command.server_id, command.tool, command.name))
     return await _of_tool(workspace, command.server_id, command.tool)
 
 

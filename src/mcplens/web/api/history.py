@@ -10,14 +10,14 @@ from functools import partial
 
 import msgspec
 
-from mcplens.store import pins
-from mcplens.store.forgetting import forget_run
-from mcplens.store.masks import Maskers
+from mcplens.store import pins, run_deletion
 from mcplens.store.rows import mask_rows
+from mcplens.store.secret_masks import Maskers
 from mcplens.web.api.events import EventView
-from mcplens.web.recording import beside, row_of
+from mcplens.web.event_rows import event_view
+from mcplens.web.recording_queries import row_of
 from mcplens.web.registry import Command, command, latest_view
-from mcplens.web.rows import event_view
+from mcplens.web.thread_pool import run_in_thread
 from mcplens.workspace.workspace import Workspace
 
 
@@ -45,7 +45,7 @@ async def _all_pins(workspace: Workspace) -> list[PinView]:
         found = pins.pins(workspace.recording_path)
         return [PinView(one.label, one.pinned, event_view(one.run_id, one.row)) for one in found]
 
-    return await beside(look)
+    return await run_in_thread(look)
 
 
 class Pin(Command, frozen=True, kw_only=True):
@@ -62,7 +62,7 @@ async def pin(workspace: Workspace, command: Pin) -> list[PinView]:
     # What is in memory still has its secrets.
     (row,) = mask_rows([row], Maskers(workspace.secret_keys.of))
     path, wall = workspace.recording_path, workspace.clock.wall()
-    await beside(partial(pins.pin, path, command.run_id, row, command.label, wall))
+    await run_in_thread(partial(pins.pin, path, command.run_id, row, command.label, wall))
     return await _all_pins(workspace)
 
 
@@ -73,7 +73,7 @@ class Unpin(Command, frozen=True, kw_only=True):
 
 @command
 async def unpin(workspace: Workspace, command: Unpin) -> list[PinView]:
-    await beside(partial(pins.unpin, workspace.recording_path, command.run_id, command.seq))
+    await run_in_thread(partial(pins.unpin, workspace.recording_path, command.run_id, command.seq))
     return await _all_pins(workspace)
 
 
@@ -95,4 +95,6 @@ class ForgetRun(Command, frozen=True, kw_only=True):
 @command
 async def delete_run(workspace: Workspace, command: ForgetRun) -> None:
     run_id, goes_on = command.run_id, command.run_id == workspace.bus.run_id
-    await beside(partial(forget_run, workspace.recording_path, run_id, goes_on=goes_on))
+    await run_in_thread(
+        partial(run_deletion.delete_run, workspace.recording_path, run_id, goes_on=goes_on)
+    )

@@ -10,12 +10,12 @@ from msgspec import Raw
 from mcplens.errors import InspectorError
 from mcplens.protocol.elicitation import host_of, is_openable, url_warnings
 from mcplens.protocol.frames import RequestId, decode_value
-from mcplens.store.any_json import to_json
+from mcplens.store.lenient_json import to_json
 from mcplens.web.registry import NOTHING, Command, command, latest_view
 from mcplens.web.safe_json import raw_json
 from mcplens.workspace.calls import Call
 from mcplens.workspace.questions import Question
-from mcplens.workspace.steering import Steering
+from mcplens.workspace.tool_choice import ProfileOptions
 from mcplens.workspace.workspace import Workspace
 
 
@@ -116,7 +116,7 @@ def question_view(workspace: Workspace, question: Question) -> QuestionView:
         link=link_view(question) if question.mode == "url" else None,
         opened=question.opened,
         deadline=question.deadline,
-        profile=server.answering.profile if server is not None else None,
+        profile=server.answer_settings.profile if server is not None else None,
         answering_by=question.answering_by,
         answered_by=question.answered_by,
         is_done=question.is_done,
@@ -147,7 +147,7 @@ class AnswerSampling(Command, frozen=True, kw_only=True):
 async def answer_sampling(workspace: Workspace, command: AnswerSampling) -> None:
     workspace.bus_reader.catch_up()
     result = _value(command.result)
-    workspace.replies.resolve(command.question_id, result, force=command.force)
+    workspace.answers.resolve(command.question_id, result, force=command.force)
 
 
 class AnswerElicitation(Command, frozen=True, kw_only=True):
@@ -166,7 +166,7 @@ async def answer_elicitation(workspace: Workspace, command: AnswerElicitation) -
     if bytes(command.content) not in (b"", b"null"):
         result["content"] = _value(command.content)
     # The form began with the defaults: what a person emptied stays out.
-    workspace.replies.resolve(command.question_id, result, force=command.force, is_whole=True)
+    workspace.answers.resolve(command.question_id, result, force=command.force, is_whole=True)
 
 
 def _value(raw: Raw) -> Any:
@@ -186,7 +186,7 @@ class RejectQuestion(Command, frozen=True, kw_only=True):
 @command
 async def reject(workspace: Workspace, command: RejectQuestion) -> None:
     workspace.bus_reader.catch_up()
-    workspace.replies.reject(command.question_id, command.reason)
+    workspace.answers.reject(command.question_id, command.reason)
 
 
 class AutoRespond(Command, frozen=True, kw_only=True):
@@ -206,7 +206,7 @@ class AutoRespond(Command, frozen=True, kw_only=True):
 async def auto_respond(workspace: Workspace, command: AutoRespond) -> None:
     workspace.bus_reader.catch_up()
     try:
-        steering = msgspec.convert(command.options, Steering)
+        steering = msgspec.convert(command.options, ProfileOptions)
     except msgspec.ValidationError as problem:
         raise InspectorError("INVALID_REQUEST", f"options: {problem}") from None
-    await workspace.replies.auto_respond(command.question_id, command.profile, steering)
+    await workspace.answers.auto_respond(command.question_id, command.profile, steering)

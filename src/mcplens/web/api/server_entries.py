@@ -16,15 +16,21 @@ from mcplens.config.files import Written
 from mcplens.config.model import ServerEntry, Source
 from mcplens.errors import InspectorError
 from mcplens.protocol.secret_masking import mask_url
-from mcplens.store.masks import mask_argv
-from mcplens.store.masks import plain as plain_name
+from mcplens.store.secret_masks import mask_argv
+from mcplens.store.secret_masks import plain as plain_name
 from mcplens.web.api.errors import ErrorView, error_view
-from mcplens.web.recording import beside
 from mcplens.web.registry import Command, command
 from mcplens.web.safe_json import json_safe
-from mcplens.workspace import editing
-from mcplens.workspace.masked import count_secrets, masked_raw
-from mcplens.workspace.reading import Found, found_on, parse_target, read_path, read_text
+from mcplens.web.thread_pool import run_in_thread
+from mcplens.workspace import config_edits
+from mcplens.workspace.form_masking import count_secrets, mask_entry
+from mcplens.workspace.server_import import (
+    ImportCandidates,
+    parse_target,
+    read_path,
+    read_text,
+    servers_of_other_tools,
+)
 from mcplens.workspace.workspace import Workspace
 
 
@@ -114,13 +120,15 @@ class FoundView(msgspec.Struct, frozen=True):
     offer_id: str | None
 
 
-def found_views(workspace: Workspace, found: Found, *, is_masked: bool = False) -> list[FoundView]:
+def found_views(
+    workspace: Workspace, found: ImportCandidates, *, is_masked: bool = False
+) -> list[FoundView]:
     """Servers that are not ours yet, with all that would be added of them."""
     return [found_view(workspace, entry, found, is_masked=is_masked) for entry in found.entries]
 
 
 def found_view(
-    workspace: Workspace, entry: ServerEntry, found: Found, *, is_masked: bool = False
+    workspace: Workspace, entry: ServerEntry, found: ImportCandidates, *, is_masked: bool = False
 ) -> FoundView:
     return FoundView(
         entry.name,
@@ -128,14 +136,14 @@ def found_view(
         entry.transport,
         reached_by(entry),
         masked_command(entry),
-        json_safe(masked_raw(entry.raw) if is_masked else entry.raw),
+        json_safe(mask_entry(entry.raw) if is_masked else entry.raw),
         input_views(entry),
         list(entry.remarks),
         error_view(entry.problem.to_dict() if entry.problem else None),
         entry.name in workspace.servers,
         found.choices,
         found.choice,
-        workspace.offered.add(entry.raw) if is_masked else None,
+        workspace.import_offers.add(entry.raw) if is_masked else None,
     )
 
 
@@ -157,7 +165,7 @@ class ServerEntryOf(Command, frozen=True, kw_only=True):
 @command
 async def show_entry(workspace: Workspace, command: ServerEntryOf) -> EntryView:
     entry = workspace.find(command.server_id).entry
-    return EntryView(masked_raw(entry.raw))
+    return EntryView(mask_entry(entry.raw))
 
 
 class WrittenView(msgspec.Struct, frozen=True):
@@ -184,7 +192,7 @@ class ServerAdd(Command, frozen=True, kw_only=True):
 @command
 async def add_server(workspace: Workspace, command: ServerAdd) -> WrittenView:
     name = command.name
-    return _written(editing.add_server(workspace, name, command.raw, command.copy_of), [name])
+    return _written(config_edits.add_server(workspace, name, command.raw, command.copy_of), [name])
 
 
 class ServerEdit(Command, frozen=True, kw_only=True):
@@ -199,7 +207,7 @@ class ServerEdit(Command, frozen=True, kw_only=True):
 async def edit_server(workspace: Workspace, command: ServerEdit) -> WrittenView:
     entry = workspace.find(command.server_id).entry
     name = command.name or entry.name
-    return _written(editing.edit_server(workspace, entry, command.raw, name), [name])
+    return _written(config_edits.edit_server(workspace, entry, command.raw, name), [name])
 
 
 class ServerRemove(Command, frozen=True, kw_only=True):
@@ -210,7 +218,7 @@ class ServerRemove(Command, frozen=True, kw_only=True):
 
 @command
 async def remove_server(workspace: Workspace, command: ServerRemove) -> None:
-    editing.remove_server(workspace, command.server_id)
+    config_edits.remove_server(workspace, command.server_id)
 
 
 class FoundServers(Command, frozen=True, kw_only=True):
@@ -219,8 +227,8 @@ class FoundServers(Command, frozen=True, kw_only=True):
 
 @command
 async def find_servers(workspace: Workspace, command: FoundServers) -> list[FoundView]:
-    entries = await beside(partial(found_on, workspace.configured.here))
-    return found_views(workspace, Found(entries), is_masked=True)
+    entries = await run_in_thread(partial(servers_of_other_tools, workspace.config_files.here))
+    return found_views(workspace, ImportCandidates(entries), is_masked=True)
 
 
 class ServerRead(Command, frozen=True, kw_only=True):
@@ -238,7 +246,7 @@ class ServerRead(Command, frozen=True, kw_only=True):
 
 @command
 async def read_servers(workspace: Workspace, command: ServerRead) -> list[FoundView]:
-    here, choice, values = workspace.configured.here, command.choice, command.values
+    here, choice, values = workspace.config_files.here, command.choice, command.values
     if command.text is not None:
         look = partial(read_text, here, command.text, choice, values, command.file_name)
     elif command.path is not None:
@@ -246,7 +254,7 @@ async def read_servers(workspace: Workspace, command: ServerRead) -> list[FoundV
     else:
         raise InspectorError("INVALID_REQUEST", "give a text or a path")
     # A text has come from the page itself.
-    return found_views(workspace, await beside(look), is_masked=command.text is None)
+    return found_views(workspace, await run_in_thread(look), is_masked=command.text is None)
 
 
 class ParseTarget(Command, frozen=True, kw_only=True):
@@ -257,8 +265,8 @@ class ParseTarget(Command, frozen=True, kw_only=True):
 
 @command
 async def parse_pasted_target(workspace: Workspace, command: ParseTarget) -> FoundView:
-    entry = parse_target(workspace.configured.here, command.text)
-    return found_view(workspace, entry, Found([entry]))
+    entry = parse_target(workspace.config_files.here, command.text)
+    return found_view(workspace, entry, ImportCandidates([entry]))
 
 
 class ServerImport(Command, frozen=True, kw_only=True):
@@ -274,8 +282,8 @@ class ServerImport(Command, frozen=True, kw_only=True):
 
 @command
 async def import_servers(workspace: Workspace, command: ServerImport) -> WrittenView:
-    servers = workspace.offered.taken(command.servers, command.offers)
-    written = editing.bring_in(workspace, servers, replaces=command.replaces)
+    servers = workspace.import_offers.taken(command.servers, command.offers)
+    written = config_edits.import_servers(workspace, servers, replaces=command.replaces)
     return _written(written, list(command.servers))
 
 

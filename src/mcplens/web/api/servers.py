@@ -169,9 +169,9 @@ def _configured(workspace: Workspace, server: Server) -> dict[str, Any]:
         "problem": error_view(entry.problem.to_dict() if entry.problem else None),
         "remarks": [*entry.remarks, *_size_remarks(server.client)],
         "inputs": input_views(entry),
-        "roots": [RootView(root.uri, root.name) for root in server.answering.roots],
-        "profile": server.answering.profile,
-        "is_saved": server.answering.is_as_in(entry),
+        "roots": [RootView(root.uri, root.name) for root in server.answer_settings.roots],
+        "profile": server.answer_settings.profile,
+        "is_saved": server.answer_settings.is_as_in(entry),
     }
 
 
@@ -212,10 +212,10 @@ def _introduced(workspace: Workspace, server: Server) -> dict[str, Any]:
         "protocol_version": client.protocol_version if client is not None else None,
         "server_info": _cut_members(json_safe(client.server_info)) if client is not None else {},
         "capabilities": _cut_members(json_safe(client.capabilities)) if client is not None else {},
-        "client_capabilities": json_safe(server.answering.capabilities),
+        "client_capabilities": json_safe(server.answer_settings.capabilities),
         "declared_capabilities": json_safe(server.declared),
         "needs_reconnect": server.needs_reconnect,
-        "is_outdated": server.is_outdated(workspace.configured.configuration.settings),
+        "is_outdated": server.is_outdated(workspace.config_files.configuration.settings),
         "instructions": _cut_text(client.instructions) if client is not None else None,
     }
 

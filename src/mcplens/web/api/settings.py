@@ -9,8 +9,8 @@ import msgspec
 from mcplens.errors import InspectorError
 from mcplens.protocol.secret_masking import mask_headers
 from mcplens.web.registry import Command, command, latest_view
-from mcplens.workspace import editing
-from mcplens.workspace.configured import Setting, settings_of
+from mcplens.workspace import config_edits
+from mcplens.workspace.config_files import Setting, settings_of
 from mcplens.workspace.server import Server
 from mcplens.workspace.workspace import Workspace
 
@@ -67,7 +67,7 @@ def setting_views(workspace: Workspace) -> list[SettingView]:
             one.is_used,
             _note(workspace, one),
         )
-        for one in settings_of(workspace.configured)
+        for one in settings_of(workspace.config_files)
     ]
 
 
@@ -127,7 +127,7 @@ class SetSetting(Command, frozen=True, kw_only=True):
 
 @command
 async def set_setting(workspace: Workspace, command: SetSetting) -> SettingView:
-    editing.set_setting(workspace, command.name, command.value)
+    config_edits.set_setting(workspace, command.name, command.value)
     setting = latest_setting(workspace, command.name)
     if setting is None:
         raise InspectorError("INVALID_REQUEST", f"there is no setting {command.name!r}")

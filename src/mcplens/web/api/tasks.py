@@ -9,7 +9,6 @@ import msgspec
 from mcplens.web.api.calls import CallView, start
 from mcplens.web.registry import Command, command, latest_view
 from mcplens.web.safe_json import json_safe
-from mcplens.workspace import task_requests
 from mcplens.workspace.call_specs import TaskResult
 from mcplens.workspace.tasks import TaskState
 from mcplens.workspace.workspace import Workspace
@@ -80,8 +79,15 @@ class ListTasks(Command, frozen=True, kw_only=True):
 
 @command
 async def list_tasks(workspace: Workspace, command: ListTasks) -> list[TaskView]:
-    tasks = await task_requests.list_tasks(workspace, workspace.find(command.server_id))
-    return [task_view(workspace, task) for task in tasks]
+    server = workspace.find(command.server_id)
+    client = server.ready()
+    # 2026-07-28 has no tasks/list: only a task whose id is known can be asked for.
+    if not client.connection.is_stateless:
+        server.ready("tasks/list")
+        for task in await client.list_client_tasks():
+            workspace.tasks.listed(server.server_id, task, workspace.clock.wall())
+    workspace.bus_reader.catch_up()
+    return [task_view(workspace, state) for state in workspace.tasks.of_server(server.server_id)]
 
 
 class CancelTask(Command, frozen=True, kw_only=True):
@@ -95,8 +101,15 @@ class CancelTask(Command, frozen=True, kw_only=True):
 @command
 async def cancel_task(workspace: Workspace, command: CancelTask) -> TaskView:
     server = workspace.find(command.server_id)
-    task = await task_requests.cancel_task(workspace, server, command.role, command.task_id)
-    return task_view(workspace, task)
+    role, task_id = command.role, command.task_id
+    if role == "receiver":
+        workspace.tasks.find(server.server_id, role, task_id)
+        server.ready().receiver_tasks.cancel_receiver_task(task_id)
+    else:
+        task = await server.ready("tasks/cancel").cancel_client_task(task_id)
+        workspace.tasks.listed(server.server_id, task, workspace.clock.wall())
+    workspace.bus_reader.catch_up()
+    return task_view(workspace, workspace.tasks.find(server.server_id, role, task_id))
 
 
 class GetTaskResult(Command, frozen=True, kw_only=True):

@@ -14,14 +14,14 @@ from typing import Any, Final
 from mcplens.config.files import invalid
 from mcplens.config.placeholders import variables_of
 from mcplens.protocol.secret_masking import is_secret_name, mask, mask_url
-from mcplens.store.masks import mask_argv, plain
+from mcplens.store.secret_masks import mask_argv, plain
 
 _SECRET_KEYS: Final = ("env", "headers", "auth", "secretKeys")
 # What `mask` makes, with any length in it.
 _MASK: Final = re.compile(re.escape(mask("")).replace("0", r"\d+"))
 
 
-def masked_raw(raw: dict[str, Any]) -> dict[str, Any]:
+def mask_entry(raw: dict[str, Any]) -> dict[str, Any]:
     """An entry whose secrets are masked; placeholders are none, they only name one."""
     return {key: _masked(value) if key in _SECRET_KEYS else value for key, value in raw.items()}
 
@@ -34,11 +34,11 @@ def _masked(value: Any) -> Any:
     return mask(value)
 
 
-def unmasked(raw: Any, former: Any) -> Any:
+def unmask_entry(raw: Any, former: Any) -> Any:
     """What came back from a form, with masked values as they were."""
     if isinstance(raw, dict) and isinstance(former, dict):
         return {
-            key: unmasked(value, _former(key, value, raw, former)) for key, value in raw.items()
+            key: unmask_entry(value, _former(key, value, raw, former)) for key, value in raw.items()
         }
     if isinstance(raw, str) and isinstance(former, str) and raw == _masked(former):
         return former
@@ -59,7 +59,7 @@ def _is_mask(value: Any) -> bool:
     return isinstance(value, str) and _MASK.search(value) is not None
 
 
-def refuse_masks(value: Any, key: str = "") -> None:
+def reject_masks(value: Any, key: str = "") -> None:
     """A mask in place of a secret would be the end of the secret.
 
     Raises:

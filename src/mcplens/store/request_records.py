@@ -31,7 +31,7 @@ _ENDS: Final = frozenset({"RequestEnded", "ServerRequestEnded"})
 Scan = Callable[..., Iterator[tuple[str, Row]]]
 
 
-class Found(msgspec.Struct, eq=False):
+class RequestRows(msgspec.Struct, eq=False):
     """The rows of a request; `is_cut`: more was recorded after it than was looked at."""
 
     request_seq: int
@@ -41,7 +41,7 @@ class Found(msgspec.Struct, eq=False):
     is_ours: bool = True
     rows: list[Row] = []
     http: list[Row] = []
-    caused: list[Found] = []
+    caused: list[RequestRows] = []
     is_cut: bool = False
     _is_told: bool = False  # its start was told, so its end will be
     _is_ended: bool = False
@@ -67,13 +67,13 @@ class Found(msgspec.Struct, eq=False):
         self._is_answered |= is_reply
 
 
-def gather(scan: Scan, run_id: str, seq: int) -> Found | None:
+def gather(scan: Scan, run_id: str, seq: int) -> RequestRows | None:
     """The request that the event at this place is or belongs to; None if it belongs to none."""
     row = _row_at(scan, run_id, seq)
     request_seq = None if row is None else row.of_request
     if row is None or request_seq is None:
         return None
-    gatherer = _Gatherer(Found(request_seq, row.server_id))
+    gatherer = _Gatherer(RequestRows(request_seq, row.server_id))
     wanted = Filter(run_id=run_id, server_id=row.server_id)
     for _, other in scan(wanted, after=(run_id, request_seq - 1)):
         if not gatherer.take(other):
@@ -116,13 +116,13 @@ def _opened(row: Row) -> int:
 class _Gatherer:
     """Takes the rows after a request, until nothing more is expected to belong to it."""
 
-    def __init__(self, root: Found) -> None:
+    def __init__(self, root: RequestRows) -> None:
         self._root = root
         self._requests = {root.request_seq: root}
-        self._questions: dict[int, Found] = {}  # by where they were opened
+        self._questions: dict[int, RequestRows] = {}  # by where they were opened
         # Exchanges are shown whole where they carried a message of ours, else by their head.
-        self._whole: defaultdict[int, set[Found]] = defaultdict(set)
-        self._by_head: defaultdict[int, set[Found]] = defaultdict(set)
+        self._whole: defaultdict[int, set[RequestRows]] = defaultdict(set)
+        self._by_head: defaultdict[int, set[RequestRows]] = defaultdict(set)
         self._heads: defaultdict[int, list[Row]] = defaultdict(list)
         self._closed: set[int] = set()
         self._is_over = False
@@ -153,13 +153,13 @@ class _Gatherer:
                 carried[row.exchange_id].add(request)
         return bool(requests)
 
-    def _requests_of(self, row: Row) -> list[Found]:
+    def _requests_of(self, row: Row) -> list[RequestRows]:
         """The requests of ours here that a row belongs to."""
         known, cause = self._requests, row.caused_by_seq
         request_seq = row.of_request
         if request_seq is not None:
             if request_seq not in known and cause in known:
-                known[request_seq] = caused = Found(request_seq, row.server_id)
+                known[request_seq] = caused = RequestRows(request_seq, row.server_id)
                 known[cause].caused.append(caused)
             found = [known.get(request_seq)]
         elif cause is not None:
@@ -196,7 +196,7 @@ class _Gatherer:
             if row.exchange_id is not None:
                 self._heads[row.exchange_id].append(row)
 
-    def finish(self) -> Found:
+    def finish(self) -> RequestRows:
         """The request, with the heads of all exchanges that carried something of it."""
         for exchange_id in self._whole.keys() | self._by_head.keys():
             for request in self._whole[exchange_id] | self._by_head[exchange_id]:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from mcplens.store.location import default_path
+from mcplens.store.recording_file import default_path
 
 
 def test_the_file_has_its_name(monkeypatch: pytest.MonkeyPatch) -> None:

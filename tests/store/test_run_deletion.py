@@ -7,8 +7,8 @@ from pathlib import Path
 from mcplens.bus import Bus
 from mcplens.clock import SystemClock
 from mcplens.store import schema
-from mcplens.store.forgetting import forget_run
 from mcplens.store.recorder import Recorder
+from mcplens.store.run_deletion import delete_run
 from tests.store.samples import publish_frames
 
 SECRET = "s3cr3t-of-yesterday"
@@ -26,7 +26,7 @@ def test_nothing_of_a_forgotten_run_stays_in_the_files_of_one_who_records(tmp_pa
     with Recorder(bus, path):
         publish_frames(bus, 2_000, text=SECRET)
     assert holders(tmp_path)
-    forget_run(path, bus.run_id)
+    delete_run(path, bus.run_id)
     assert holders(tmp_path) == []
     other.close()
     assert holders(tmp_path) == []

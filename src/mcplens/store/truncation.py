@@ -2,7 +2,7 @@
 
 Rows keep both by the thousand, here and in the browser; the bytes of a message are kept whole. What
 is short already stays as it is, so that a row may pass here twice. Pure; called by rows.py,
-trace.py and web/rows.py.
+trace.py and web/event_rows.py.
 """
 
 from __future__ import annotations

@@ -16,16 +16,16 @@ from mcplens.errors import InspectorError, ServerError, classify
 from mcplens.session.client import Client
 from mcplens.session.handler import REJECTED, Forced, Handler
 from mcplens.session.profiles import Profiles
-from mcplens.workspace.questions import Question, Questions, handler_of
-from mcplens.workspace.steering import Steering, answer_steered, profile_called
+from mcplens.workspace.questions import Question, QuestionList, handler_of
+from mcplens.workspace.tool_choice import ProfileOptions, answer_with_tool_choice, find_profile
 
 
-class Replies:
+class Answers:
     """How the questions of all servers get their answers."""
 
     def __init__(
         self,
-        questions: Questions,
+        questions: QuestionList,
         client_of: Callable[[str], Client],
         profiles: Callable[[], Profiles],
     ) -> None:
@@ -35,7 +35,7 @@ class Replies:
         self._work = Background()
 
     def __repr__(self) -> str:
-        return f"<Replies {len(self._work)} profiles at work>"
+        return f"<Answers {len(self._work)} profiles at work>"
 
     async def end(self) -> None:
         await self._work.end()
@@ -70,7 +70,7 @@ class Replies:
         reason = reason or "the user rejected the request"
         handler.reject(question.local_id, reason, answered_by=answered_by)
 
-    async def auto_respond(self, question_id: str, profile: str, steering: Steering) -> None:
+    async def auto_respond(self, question_id: str, profile: str, steering: ProfileOptions) -> None:
         """Have a profile answer; it goes on if the caller does not wait for it.
 
         Raises:
@@ -101,13 +101,13 @@ class Replies:
         await done
 
     async def _answer_by(
-        self, question: Question, handler: Handler, name: str, steering: Steering
+        self, question: Question, handler: Handler, name: str, steering: ProfileOptions
     ) -> None:
         profiles = self._profiles()
-        profile = profile_called(name, profiles)
+        profile = find_profile(name, profiles)
         request = handler.get(question.local_id).request
         try:
-            result = await answer_steered(profile, request, steering, profiles)
+            result = await answer_with_tool_choice(profile, request, steering, profiles)
         except ServerError as refusal:
             if refusal.rpc_code != REJECTED:  # a failure of its own is for the person to see
                 raise InspectorError("INVALID_ANSWER", refusal.rpc_message) from None

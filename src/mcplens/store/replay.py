@@ -14,15 +14,15 @@ import msgspec
 
 from mcplens.errors import InspectorError
 from mcplens.protocol.frames import Frame, Kind, decode_value
-from mcplens.store.decoding import Stored
-from mcplens.store.masks import Mask
+from mcplens.store.row_decoding import StoredEvent
+from mcplens.store.secret_masks import Mask
 
 # The protocol's own members of `_meta`: 2026-07-28 writes them into every request.
 _OWN_META: Final = "io.modelcontextprotocol/"
 _UNKNOWN: Final = "a key that is not known any more"
 
 
-class Replay(msgspec.Struct, frozen=True):
+class ReplayRequest(msgspec.Struct, frozen=True):
     """A request to send; `missing` are the keys whose values were masked and are not known."""
 
     server_id: str
@@ -31,13 +31,13 @@ class Replay(msgspec.Struct, frozen=True):
     missing: tuple[str, ...] = ()
 
 
-def is_request(stored: Stored | None) -> bool:
+def is_request(stored: StoredEvent | None) -> bool:
     """Whether an event is a request."""
     message = getattr(stored.event, "message", None) if stored is not None else None
     return isinstance(message, Frame) and message.kind is Kind.REQUEST
 
 
-def request_to_replay(stored: Stored, secrets: Mapping[str, Any]) -> Replay:
+def request_to_replay(stored: StoredEvent, secrets: Mapping[str, Any]) -> ReplayRequest:
     """The request that an event is, with these values in place of what was masked.
 
     Raises:
@@ -57,7 +57,9 @@ def request_to_replay(stored: Stored, secrets: Mapping[str, Any]) -> Replay:
             missing.append(key)
         else:
             params = _filled(params, sign, secrets[key])
-    return Replay(stored.event.server_id, message.method, params, tuple(dict.fromkeys(missing)))
+    return ReplayRequest(
+        stored.event.server_id, message.method, params, tuple(dict.fromkeys(missing))
+    )
 
 
 def _without_own_meta(params: dict[str, Any] | None) -> dict[str, Any] | None:

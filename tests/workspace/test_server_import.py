@@ -9,7 +9,12 @@ import pytest
 
 from mcplens.config.environment import Environment
 from mcplens.errors import ConfigurationError
-from mcplens.workspace.reading import found_on, parse_target, read_path, read_text
+from mcplens.workspace.server_import import (
+    parse_target,
+    read_path,
+    read_text,
+    servers_of_other_tools,
+)
 from tests.web.harness import machine
 
 TEXTS = {
@@ -97,7 +102,7 @@ def test_a_file_of_a_tool_is_read_again_as_that_tool_s(tmp_path: Path) -> None:
     path = Path(here.home) / ".cursor" / "mcp.json"
     path.parent.mkdir(parents=True)
     path.write_text(json.dumps({"mcpServers": {"one": {"command": "x"}}}))
-    (entry,) = found_on(here)
+    (entry,) = servers_of_other_tools(here)
     (again,) = read_path(here, str(path)).entries
     assert again == entry
 

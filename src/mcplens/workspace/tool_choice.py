@@ -22,7 +22,7 @@ AUTO: Final = "auto"
 _AUTO_LIKE: Final[dict[str, Any]] = {"kind": "tool-use", "elicitation": "accept"}
 
 
-class Steering(msgspec.Struct, frozen=True):
+class ProfileOptions(msgspec.Struct, frozen=True):
     """What a person chose beside the profile; None leaves it as the server asked."""
 
     tool_choice: ToolChoice | None = None
@@ -30,7 +30,7 @@ class Steering(msgspec.Struct, frozen=True):
     force: bool = False
 
 
-def profile_called(name: str, profiles: Profiles) -> TestingProfile:
+def find_profile(name: str, profiles: Profiles) -> TestingProfile:
     """A profile by its name, `auto` among them.
 
     Raises:
@@ -41,8 +41,8 @@ def profile_called(name: str, profiles: Profiles) -> TestingProfile:
     return profiles.get(name)
 
 
-async def answer_steered(
-    profile: TestingProfile, request: ServerRequest, steering: Steering, profiles: Profiles
+async def answer_with_tool_choice(
+    profile: TestingProfile, request: ServerRequest, steering: ProfileOptions, profiles: Profiles
 ) -> Any:
     """What the profile answers; None if it leaves that to a person.
 
@@ -62,7 +62,7 @@ async def answer_steered(
     return await by_tool.answer(_as_first_round(steered))
 
 
-def _steered(params: Any, steering: Steering) -> dict[str, Any]:
+def _steered(params: Any, steering: ProfileOptions) -> dict[str, Any]:
     offered = sampling.offered_tools(params)
     wanted = params if isinstance(params, dict) else {}
     choice = steering.tool_choice

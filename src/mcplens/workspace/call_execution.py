@@ -1,12 +1,11 @@
-"""What can be asked of a server, as calls that outlive whoever asked.
+"""Starts calls: validates the spec of a call, sends its requests, decodes the outcome.
 
-One function per kind of call: it checks what can be checked at once, and gives the work to
-calls.py. Called by the surfaces.
+One function per kind of call. Each checks at once what can be checked, and gives the work to
+`Calls`, which keeps it running whatever the page does. Called by the web UI.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, assert_never
 
 import msgspec
@@ -19,9 +18,8 @@ from mcplens.protocol.schema_validation import SchemaProblem, Validator
 from mcplens.session.client import Client
 from mcplens.session.client_tasks import has
 from mcplens.session.queue import CallTag
-from mcplens.store.any_json import to_json
-from mcplens.store.decoding import Stored
-from mcplens.store.replaying import request_to_replay
+from mcplens.store.lenient_json import to_json
+from mcplens.store.replay import request_to_replay
 from mcplens.workspace.call_specs import (
     CallSpec,
     MethodRequest,
@@ -32,103 +30,70 @@ from mcplens.workspace.call_specs import (
     TaskResult,
     ToolCall,
 )
-from mcplens.workspace.calls import Call, Calls, OnProgress, Outcome
+from mcplens.workspace.calls import Call, Calls, OnProgress, Outcome, Work
+from mcplens.workspace.raw_replies import replies_to
 from mcplens.workspace.server import Server
-from mcplens.workspace.unmatched import replies_to
 from mcplens.workspace.workspace import Workspace
 
 
-class Options(msgspec.Struct, frozen=True, kw_only=True):
-    """What any call may be given; a timeout of 0 is no limit, as in a server's entry."""
-
-    meta: dict[str, Any] = {}
-    headers: dict[str, str] = {}
-    timeout_s: float | None = None
-
-    @property
-    def limit_s(self) -> float | None:
-        return NEVER if self.timeout_s == 0 else self.timeout_s
-
-    def keywords(self, tag: CallTag, on_progress: OnProgress) -> dict[str, Any]:
-        return {
-            "tag": tag,
-            "timeout_s": self.limit_s,
-            "on_progress": on_progress,
-            "headers": self.headers or None,
-        }
-
-
 def start_call(workspace: Workspace, spec: CallSpec) -> Call:
-    """Make a call; it is given before its request is in the queue.
+    """Start a call; returns before its request is in the queue.
 
     Raises:
         InspectorError: it cannot be sent to this server, or not as it is.
     """
-    call = _start(workspace, spec)
-    call.spec = spec
-    return call
-
-
-def _start(workspace: Workspace, spec: CallSpec) -> Call:
     server, calls = workspace.find(spec.server_id), workspace.calls
-    options = Options(meta=spec.meta, headers=spec.headers, timeout_s=spec.timeout_s)
     match spec:
         case ToolCall():
-            ttl_s = workspace.configured.configuration.settings.task_ttl_s
-            return call_tool(
-                server,
-                calls,
-                spec.name,
-                spec.arguments,
-                options,
-                task_ttl_s=ttl_s if spec.as_task else None,
-                send_anyway=spec.send_anyway,
-            )
+            ttl_s = workspace.config_files.configuration.settings.task_ttl_s
+            return _call_tool(server, calls, spec, ttl_s if spec.as_task else None)
         case ResourceRead():
-            return read_resource(server, calls, spec.uri, options)
+            return _read_resource(server, calls, spec)
         case PromptGet():
-            return get_prompt(server, calls, spec.name, spec.arguments, options)
+            return _get_prompt(server, calls, spec)
         case MethodRequest():
-            return request(server, calls, spec.method, spec.params, options)
+            return _request(server, calls, spec, spec.method, spec.params)
         case RawMessage():
-            return send_raw(server, calls, spec.data, options, force=spec.force)
+            return _send_raw(server, calls, spec)
         case RecordedRequest():
-            return replay(server, calls, spec.stored)
+            return _replay(server, calls, spec)
         case TaskResult():
-            get = get_task_result if spec.role == "client" else get_held_result
-            return get(server, calls, spec.task_id)
+            get = _get_client_task_result if spec.role == "client" else _get_receiver_task_result
+            return get(server, calls, spec)
         case _:
             assert_never(spec)
 
 
-def call_tool(
-    server: Server,
-    calls: Calls,
-    name: str,
-    arguments: bytes | None,
-    options: Options,
-    *,
-    task_ttl_s: float | None = None,
-    send_anyway: bool = False,
-) -> Call:
-    """Call a tool with arguments as JSON; as a task that lives so long, where a time is given.
+def _keywords(spec: CallSpec, tag: CallTag, on_progress: OnProgress) -> dict[str, Any]:
+    """The keyword arguments that every request of a client takes."""
+    return {
+        "tag": tag,
+        "timeout_s": NEVER if spec.timeout_s == 0 else spec.timeout_s,
+        "on_progress": on_progress,
+        "headers": spec.headers or None,
+    }
+
+
+def _call_tool(server: Server, calls: Calls, spec: ToolCall, task_ttl_s: float | None) -> Call:
+    """Call a tool; as a task with this time to live, if one is given.
 
     Raises:
-        InspectorError: INVALID_REQUEST if they break the input schema and are not sent anyway,
-            CAPABILITY_NOT_SUPPORTED for a task that cannot be had.
+        InspectorError: INVALID_REQUEST if the arguments break the input schema and are not sent
+            anyway, CAPABILITY_NOT_SUPPORTED for a task that the server or the tool does not allow.
     """
-    client = server.ready("tools/call", is_forced=send_anyway)
-    given = _decoded(arguments) if arguments is not None else {}
-    if not send_anyway:
+    name = spec.name
+    client = server.ready("tools/call", is_forced=spec.send_anyway)
+    given = _decoded(spec.arguments) if spec.arguments is not None else {}
+    if not spec.send_anyway:
         _check_arguments(client, name, given)
         task_ttl_s = _possible_ttl_s(client, name, task_ttl_s)
-    meta = _meta(server, options.meta)
+    meta = _meta(server, spec)
     params = {"name": name, "arguments": given} | ({"_meta": meta} if meta else {})
     if task_ttl_s is not None:
         params["task"] = {"ttl": round(task_ttl_s * 1000)}
 
     async def work(tag: CallTag, on_progress: OnProgress) -> Outcome:
-        keywords = options.keywords(tag, on_progress)
+        keywords = _keywords(spec, tag, on_progress)
         if not isinstance(given, dict):  # only a tester sends that
             reply = await client.request("tools/call", params, **keywords)
             return Outcome(reply.raw, findings=reply.findings)
@@ -137,16 +102,16 @@ def call_tool(
                 name, given, meta=meta or None, task=task_ttl_s, **keywords
             )
         except ProtocolError as error:
-            return _as_it_came(error)
+            return _result_in(error)
         return Outcome(result.raw, result.is_error, result.findings)
 
-    return calls.start(client, "tool", "tools/call", name, params, work)
+    return calls.start(client, spec, "tool", "tools/call", name, params, work)
 
 
 def _check_arguments(client: Client, name: str, given: Any) -> None:
     if isinstance(given, dict):
         checked = [_findings(tool, given) for tool in client.catalog.tools_named(name)]
-        # Of two tools of one name nobody knows which one is meant.
+        # Of two tools with the same name it is not known which one is meant.
         findings = checked[0] if checked and all(checked) else ()
     else:
         findings = ("the value: arguments must be an object",)
@@ -168,7 +133,7 @@ def _findings(tool: Tool, given: dict[str, Any]) -> tuple[str, ...]:
 
 
 def _possible_ttl_s(client: Client, name: str, ttl_s: float | None) -> float | None:
-    """How long a task may be asked to live; None where there is to be none, or the server decides.
+    """The time to live to ask for; None if no task is wanted, or if the server decides.
 
     Raises:
         InspectorError: CAPABILITY_NOT_SUPPORTED.
@@ -188,78 +153,78 @@ def _possible_ttl_s(client: Client, name: str, ttl_s: float | None) -> float | N
     return ttl_s
 
 
-def get_task_result(server: Server, calls: Calls, task_id: str) -> Call:
-    """The result of a task that the server runs, once it is over."""
-    client = server.ready()
+def _get_client_task_result(server: Server, calls: Calls, spec: TaskResult) -> Call:
+    """Wait for a task that the server runs to end, and get its result."""
+    client, task_id = server.ready(), spec.task_id
 
     async def work(tag: CallTag, on_progress: OnProgress) -> Outcome:
         try:
             result = await client.get_client_task_result(task_id, tag=tag)
         except ProtocolError as error:
-            return _as_it_came(error)
+            return _result_in(error)
         return Outcome(result.raw, result.is_error, result.findings)
 
-    params = {"taskId": task_id}
-    call = calls.start(client, "request", "tasks/result", task_id, params, work)
-    call.task_id = task_id
-    return call
+    return _start_task_result(calls, client, spec, work)
 
 
-def get_held_result(server: Server, calls: Calls, task_id: str) -> Call:
-    """What a task that we hold was answered with, once it is."""
+def _get_receiver_task_result(server: Server, calls: Calls, spec: TaskResult) -> Call:
+    """Wait for a task that we hold to end, and get what it was answered with."""
     client = server.ready()
 
     async def work(tag: CallTag, on_progress: OnProgress) -> Outcome:
-        payload = await client.receiver_tasks.get_receiver_task_payload(task_id)
+        payload = await client.receiver_tasks.get_receiver_task_payload(spec.task_id)
         return Outcome(to_json(payload))
 
+    return _start_task_result(calls, client, spec, work)
+
+
+def _start_task_result(calls: Calls, client: Client, spec: TaskResult, work: Work) -> Call:
+    task_id = spec.task_id
     params = {"taskId": task_id}
-    call = calls.start(client, "request", "tasks/result", task_id, params, work)
+    call = calls.start(client, spec, "request", "tasks/result", task_id, params, work)
     call.task_id = task_id
     return call
 
 
-def read_resource(server: Server, calls: Calls, uri: str, options: Options) -> Call:
-    client = server.ready("resources/read")
-    meta = _meta(server, options.meta)
+def _read_resource(server: Server, calls: Calls, spec: ResourceRead) -> Call:
+    client, uri = server.ready("resources/read"), spec.uri
+    meta = _meta(server, spec)
     params = {"uri": uri} | ({"_meta": meta} if meta else {})
 
     async def work(tag: CallTag, on_progress: OnProgress) -> Outcome:
-        keywords = options.keywords(tag, on_progress)
+        keywords = _keywords(spec, tag, on_progress)
         try:
             result = await client.read_resource(uri, meta=meta or None, **keywords)
         except ProtocolError as error:
-            return _as_it_came(error)
+            return _result_in(error)
         return Outcome(result.raw)
 
-    return calls.start(client, "resource", "resources/read", uri, params, work)
+    return calls.start(client, spec, "resource", "resources/read", uri, params, work)
 
 
-def get_prompt(
-    server: Server, calls: Calls, name: str, arguments: Mapping[str, str], options: Options
-) -> Call:
-    client = server.ready("prompts/get")
-    meta = _meta(server, options.meta)
-    params = {"name": name, "arguments": dict(arguments)} | ({"_meta": meta} if meta else {})
+def _get_prompt(server: Server, calls: Calls, spec: PromptGet) -> Call:
+    client, name, arguments = server.ready("prompts/get"), spec.name, spec.arguments
+    meta = _meta(server, spec)
+    params = {"name": name, "arguments": arguments} | ({"_meta": meta} if meta else {})
 
     async def work(tag: CallTag, on_progress: OnProgress) -> Outcome:
-        keywords = options.keywords(tag, on_progress)
+        keywords = _keywords(spec, tag, on_progress)
         try:
             result = await client.get_prompt(name, arguments, meta=meta or None, **keywords)
         except ProtocolError as error:
-            return _as_it_came(error)
+            return _result_in(error)
         return Outcome(result.raw)
 
-    return calls.start(client, "prompt", "prompts/get", name, params, work)
+    return calls.start(client, spec, "prompt", "prompts/get", name, params, work)
 
 
-def request(
-    server: Server, calls: Calls, method: str, params: bytes | None, options: Options
+def _request(
+    server: Server, calls: Calls, spec: CallSpec, method: str, params: bytes | None
 ) -> Call:
-    """Any method; what the server did not declare is sent all the same.
+    """Send any method, also one that the server did not declare.
 
     Raises:
-        InspectorError: the server is not connected, or params are no object.
+        InspectorError: the server is not connected, or params are not an object.
     """
     client = server.ready()
     given = _decoded(params) if params is not None else None
@@ -267,19 +232,19 @@ def request(
         raise InspectorError("INVALID_REQUEST", "params must be an object; use the raw form")
 
     async def work(tag: CallTag, on_progress: OnProgress) -> Outcome:
-        reply = await client.request(method, given, **options.keywords(tag, on_progress))
+        reply = await client.request(method, given, **_keywords(spec, tag, on_progress))
         return Outcome(reply.raw, findings=reply.findings)
 
-    return calls.start(client, "request", method, method, params or b"{}", work)
+    return calls.start(client, spec, "request", method, method, params or b"{}", work)
 
 
-def replay(server: Server, calls: Calls, stored: Stored) -> Call:
-    """A recorded request, sent again with the secrets of today.
+def _replay(server: Server, calls: Calls, spec: RecordedRequest) -> Call:
+    """Send a recorded request again, with today's values of its secrets.
 
     Raises:
-        InspectorError: the recording masked a secret that nobody knows now.
+        InspectorError: the recording masked a secret whose value is not configured.
     """
-    again = request_to_replay(stored, server.entry.secret_keys)
+    again = request_to_replay(spec.stored, server.entry.secret_keys)
     if again.missing:
         raise InspectorError(
             "INVALID_REQUEST",
@@ -288,12 +253,12 @@ def replay(server: Server, calls: Calls, stored: Stored) -> Call:
             details={"missing": list(again.missing), "server_id": server.server_id},
         )
     params = None if again.params is None else to_json(again.params)
-    return request(server, calls, again.method, params, Options())
+    return _request(server, calls, spec, again.method, params)
 
 
-def send_raw(server: Server, calls: Calls, data: bytes, options: Options, *, force: bool) -> Call:
-    """Bytes exactly as they are; a request among them is waited for, and so is any other reply."""
-    client = server.ready()
+def _send_raw(server: Server, calls: Calls, spec: RawMessage) -> Call:
+    """Send bytes exactly as they are, and wait for a reply, matched by id or not."""
+    client, data, force = server.ready(), spec.data, spec.force
     message = parse(data)
     for taken in request_ids(message):
         if taken in client.connection.correlation.waiting and not force:
@@ -303,7 +268,7 @@ def send_raw(server: Server, calls: Calls, data: bytes, options: Options, *, for
     async def work(tag: CallTag, on_progress: OnProgress) -> Outcome:
         start = client.last_seq
         try:
-            reply = await client.send_raw(data, force=force, **options.keywords(tag, on_progress))
+            reply = await client.send_raw(data, force=force, **_keywords(spec, tag, on_progress))
         except ServerError as error:
             if not error.raw:
                 raise
@@ -315,11 +280,11 @@ def send_raw(server: Server, calls: Calls, data: bytes, options: Options, *, for
 
     shown = msgspec.json.encode(data.decode("utf-8", "backslashreplace"))
     method = message.method if isinstance(message, Frame) else ""
-    return calls.start(client, "raw", method, method, shown, work)
+    return calls.start(client, spec, "raw", method, method, shown, work)
 
 
-def _as_it_came(error: ProtocolError) -> Outcome:
-    """A result that breaks its shape is shown as it came, with what is wrong about it.
+def _result_in(error: ProtocolError) -> Outcome:
+    """A result of the wrong shape, shown as it came, with what is wrong about it.
 
     Raises:
         ProtocolError: there is no result to show.
@@ -330,13 +295,13 @@ def _as_it_came(error: ProtocolError) -> Outcome:
     return Outcome(bytes(message.body), findings=error.findings or (error.message,))
 
 
-def _meta(server: Server, meta: Mapping[str, Any]) -> dict[str, Any]:
-    """What is sent with every call to this server, and over it what this call says."""
-    return {**server.entry.meta, **meta}
+def _meta(server: Server, spec: CallSpec) -> dict[str, Any]:
+    """The `_meta` that the server's entry has for every call, overridden by this call's."""
+    return {**server.entry.meta, **spec.meta}
 
 
 def _decoded(raw: bytes) -> Any:
     try:
         return decode_value(msgspec.Raw(raw))[0]
     except ValueError as problem:
-        raise InspectorError("INVALID_REQUEST", f"this is no JSON: {problem}") from None
+        raise InspectorError("INVALID_REQUEST", f"not valid JSON: {problem}") from None

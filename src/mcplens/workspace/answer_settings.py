@@ -45,7 +45,7 @@ _UNCHOSEN: Final[dict[str, Any]] = {**_HANDLED, "extensions": {TASKS_EXTENSION: 
 _KEYS: Final = ("capabilities", "profile", "roots")
 
 
-class Answering:
+class AnswerSettings:
     """Profile, roots and capabilities of one server, as they are now."""
 
     def __init__(self, entry: ServerEntry) -> None:
@@ -55,7 +55,7 @@ class Answering:
         self.roots: tuple[Root, ...] = self._roots_of(entry)
 
     def __repr__(self) -> str:
-        return f"<Answering by {self.profile or 'a person'}, {len(self.roots)} roots>"
+        return f"<AnswerSettings by {self.profile or 'a person'}, {len(self.roots)} roots>"
 
     def follow(self, old: ServerEntry, new: ServerEntry) -> None:
         """The entry changed: what it says anew counts, the rest stays as it is."""
@@ -78,7 +78,7 @@ class Answering:
 
     def is_as_in(self, entry: ServerEntry) -> bool:
         """Whether nothing differs from what the entry says."""
-        former = Answering(entry)
+        former = AnswerSettings(entry)
         return (self.profile, self.chosen, self.roots) == (
             former.profile, former.chosen, former.roots,
         )  # fmt: skip
@@ -140,7 +140,7 @@ class Answering:
 
     def written_into(self, entry: ServerEntry) -> dict[str, Any]:
         """The entry as its file would have it with what is here; what is the same is kept."""
-        former = Answering(entry)
+        former = AnswerSettings(entry)
         raw = dict(entry.raw)
         if self.chosen != former.chosen:
             raw["capabilities"] = self.chosen

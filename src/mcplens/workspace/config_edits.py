@@ -11,17 +11,17 @@ from typing import Any
 
 from mcplens.config.files import Written
 from mcplens.config.model import ServerEntry
-from mcplens.workspace.configured import Mark
+from mcplens.workspace.config_files import Mark
 from mcplens.workspace.workspace import Workspace
 
 
 def add_server(
     workspace: Workspace, name: str, raw: Mapping[str, Any], copy_of: str | None = None
 ) -> Written:
-    """Add a server to our file; raises as `Configured.add`."""
+    """Add a server to our file; raises as `ConfigFiles.add`."""
     copied = workspace.find(copy_of).entry if copy_of is not None else None
     mark = _mark_of(workspace, copied)
-    written = workspace.configured.add(name, raw, copied, mark)
+    written = workspace.config_files.add(name, raw, copied, mark)
     _take_over(workspace, name, mark)
     return written
 
@@ -29,9 +29,9 @@ def add_server(
 def edit_server(
     workspace: Workspace, entry: ServerEntry, raw: dict[str, Any], name: str
 ) -> Written:
-    """Replace a server in its own file, under this name; raises as `Configured.edit`."""
+    """Replace a server in its own file, under this name; raises as `ConfigFiles.edit`."""
     mark = _mark_of(workspace, entry)
-    written = workspace.configured.edit(entry, raw, name, mark)
+    written = workspace.config_files.edit(entry, raw, name, mark)
     _take_over(workspace, name, mark)
     return written
 
@@ -49,13 +49,13 @@ def _take_over(workspace: Workspace, name: str, mark: Mark | None) -> None:
         workspace.reload()
 
 
-def bring_in(
+def import_servers(
     workspace: Workspace, servers: Mapping[str, Mapping[str, Any]], *, replaces: bool
 ) -> Written:
-    """Add servers from elsewhere, all or none; raises as `Configured.bring_in`."""
+    """Add servers from elsewhere, all or none; raises as `ConfigFiles.import_servers`."""
     # Marked first: another mcplens may see the file before we are done.
     mark = workspace.confirmations.imported
-    written = workspace.configured.bring_in(servers, replaces=replaces, mark=mark)
+    written = workspace.config_files.import_servers(servers, replaces=replaces, mark=mark)
     _imported(workspace, servers)
     return written
 
@@ -75,12 +75,12 @@ def remove_server(workspace: Workspace, server_id: str) -> None:
     if server.is_given:
         workspace.forget(server_id)
         return
-    workspace.configured.remove(server.entry)
+    workspace.config_files.remove(server.entry)
     workspace.reload()
 
 
 def set_setting(workspace: Workspace, name: str, value: Any) -> None:
-    """Write a setting into our file; raises as `Configured.set`."""
-    workspace.configured.set(name, value)
+    """Write a setting into our file; raises as `ConfigFiles.set`."""
+    workspace.config_files.set(name, value)
     workspace.reload()
     workspace.changed("settings", name)

@@ -21,7 +21,7 @@ from mcplens.config.keys import TOP_KEYS, InvalidValue
 from mcplens.config.model import Configuration, ServerEntry, SettingOrigin, Source
 from mcplens.config.paths import VARIABLE
 from mcplens.config.profiles import ProfileValues
-from mcplens.workspace.masked import refuse_masks, unmasked
+from mcplens.workspace.form_masking import reject_masks, unmask_entry
 
 # Told what is about to be written, before it is.
 Mark = Callable[[list[ServerEntry]], None]
@@ -30,7 +30,7 @@ DEMO: Final = "demo"
 BUILT_IN: Final = "built-in"
 
 
-class Configured:
+class ConfigFiles:
     """The configuration files, as the workspace uses them."""
 
     def __init__(self, here: Environment, path: str | None = None) -> None:
@@ -79,13 +79,13 @@ class Configured:
                 the file cannot be written.
         """
         self._check_name(name)
-        entry = unmasked(dict(raw), copied.raw if copied is not None else {})
-        refuse_masks(entry)
+        entry = unmask_entry(dict(raw), copied.raw if copied is not None else {})
+        reject_masks(entry)
         path = self.own_file()
         self._mark(mark, path, {name: entry})
         return add_server(path, name, entry, is_private=True)
 
-    def bring_in(
+    def import_servers(
         self,
         servers: Mapping[str, Mapping[str, Any]],
         *,
@@ -95,7 +95,7 @@ class Configured:
         """Add several, all or none; raises as `add`."""
         for name, raw in servers.items():
             self._check_name(name)
-            refuse_masks(raw, name)
+            reject_masks(raw, name)
         path = self.own_file()
         self._mark(mark, path, servers)
         return add_servers(path, servers, replaces=replaces, is_private=True)
@@ -110,8 +110,8 @@ class Configured:
     ) -> Written:
         """Replace an entry in its own file, under another name if one is given."""
         path = self._own_path(entry)
-        changed = unmasked(raw, entry.raw)
-        refuse_masks(changed)
+        changed = unmask_entry(raw, entry.raw)
+        reject_masks(changed)
         name = name or entry.name
         self._check_name(name)
         self._mark(mark, path, {name: changed})
@@ -148,7 +148,7 @@ class Configured:
         if key is None:
             raise invalid(f"there is no setting {name!r}")
         if value is not None:
-            refuse_masks(value, name)
+            reject_masks(value, name)
             try:
                 key.read(value, key.name)
             except InvalidValue as wrong:
@@ -168,7 +168,7 @@ class Setting(msgspec.Struct, frozen=True):
     is_used: bool
 
 
-def settings_of(configured: Configured) -> list[Setting]:
+def settings_of(configured: ConfigFiles) -> list[Setting]:
     """Every setting, in the order of the reference page."""
     configuration, own = configured.configuration, configured.own_file()
     defaults = type(configuration.settings)()
@@ -188,7 +188,7 @@ def settings_of(configured: Configured) -> list[Setting]:
     return found
 
 
-def _told(configured: Configured, origin: SettingOrigin) -> str:
+def _told(configured: ConfigFiles, origin: SettingOrigin) -> str:
     """A file, who named it, and the variables that fill in the value."""
     named = ""
     if configured.path:

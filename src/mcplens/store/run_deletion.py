@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING
 
 from mcplens.errors import InspectorError
 from mcplens.store.history import unreadable
-from mcplens.store.retention import STEP_BLOCKS, tell_gap
+from mcplens.store.retention import STEP_BLOCKS, record_gap
 from mcplens.store.schema import SEQ_BITS, SEQ_MASK, Locked, Unusable, explain, open_to_write
 
 if TYPE_CHECKING:
     import sqlite3
 
 
-def forget_run(path: str | os.PathLike[str], run_id: str, *, goes_on: bool = False) -> None:
+def delete_run(path: str | os.PathLike[str], run_id: str, *, goes_on: bool = False) -> None:
     """Delete a run; of one that goes on, all events up to now.
 
     Raises:
@@ -56,7 +56,7 @@ def _forget(connection: sqlite3.Connection, run_id: str, goes_on: bool) -> None:
         while _deleted_some(connection, run_no, place):
             pass
         if goes_on:
-            tell_gap(connection, run_no, last_seq, last_wall)
+            record_gap(connection, run_no, last_seq, last_wall)
     if goes_on:
         statement = "UPDATE runs SET event_count = 0, size_bytes = 0 WHERE run_no = ?"
     else:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from mcplens.errors import InspectorError
-from mcplens.workspace.answering import Answering, typed_root
+from mcplens.workspace.answer_settings import AnswerSettings, typed_root
 from mcplens.workspace.server import Server
 from mcplens.workspace.workspace import Workspace
 
@@ -22,9 +22,9 @@ def set_profile(workspace: Workspace, server: Server, profile: str | None, *, sa
     """
     if profile is not None:
         workspace.profiles.get(profile)  # before anything is changed
-    server.answering.profile = profile
+    server.answer_settings.profile = profile
     if server.client is not None:
-        server.answering.use_profile(server.client, workspace.profiles)
+        server.answer_settings.use_profile(server.client, workspace.profiles)
     for question in workspace.questions.waiting():
         if question.server_id == server.server_id:
             workspace.questions.note(question)
@@ -45,12 +45,12 @@ def set_capabilities(
         InspectorError: it could not be written.
     """
     if reset:
-        server.answering = Answering(server.entry)
+        server.answer_settings = AnswerSettings(server.entry)
         if server.client is not None:
-            server.answering.equip(server.client, workspace.profiles)
-    server.answering.choose(capabilities)
+            server.answer_settings.equip(server.client, workspace.profiles)
+    server.answer_settings.choose(capabilities)
     if server.client is not None:
-        server.answering.declare_to(server.client)
+        server.answer_settings.declare_to(server.client)
     _changed(workspace, server, save)
 
 
@@ -62,9 +62,9 @@ def add_root(
     Raises:
         InspectorError: it can be no root, or could not be written.
     """
-    root = typed_root(path, name, workspace.configured.here)
-    others = [one for one in server.answering.roots if one.uri != root.uri]
-    server.answering.set_roots([*others, root], server.client)
+    root = typed_root(path, name, workspace.config_files.here)
+    others = [one for one in server.answer_settings.roots if one.uri != root.uri]
+    server.answer_settings.set_roots([*others, root], server.client)
     _changed(workspace, server, save)
 
 
@@ -74,10 +74,10 @@ def remove_root(workspace: Workspace, server: Server, uri: str, *, save: bool) -
     Raises:
         InspectorError: it has no such root, or that could not be written.
     """
-    kept = [one for one in server.answering.roots if one.uri != uri]
-    if len(kept) == len(server.answering.roots):
+    kept = [one for one in server.answer_settings.roots if one.uri != uri]
+    if len(kept) == len(server.answer_settings.roots):
         raise InspectorError("INVALID_REQUEST", f"{uri} is no root of {server.server_id}")
-    server.answering.set_roots(kept, server.client)
+    server.answer_settings.set_roots(kept, server.client)
     _changed(workspace, server, save)
 
 
@@ -99,7 +99,7 @@ def _save(workspace: Workspace, server: Server) -> None:
     if workspace.confirmations.is_needed(entry):
         text = f"{server.server_id} was not confirmed yet: look at what it starts first"
         raise InspectorError("INVALID_REQUEST", text, details={"needs_confirmation": True})
-    workspace.configured.edit(entry, server.answering.written_into(entry), None)
+    workspace.config_files.edit(entry, server.answer_settings.written_into(entry), None)
     workspace.reload()
     # What it starts is still what was confirmed.
     workspace.confirmations.confirm(server.entry)

@@ -6,39 +6,31 @@ memory of this run is answered from there. Called by the HTTP routes and by `Rep
 
 from __future__ import annotations
 
-import asyncio
 from collections import deque
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from typing import Final, TypeVar
 
 from mcplens.errors import ConfigurationError, InspectorError
 from mcplens.events import Event
-from mcplens.store.decoding import Stored, decode_row
-from mcplens.store.filters import Filter, Sieve
+from mcplens.store.filters import EventMatcher, Filter
 from mcplens.store.history import History, IsStopped, Place, check
 from mcplens.store.pins import find_pin
-from mcplens.store.replaying import is_request
+from mcplens.store.replay import is_request
+from mcplens.store.row_decoding import StoredEvent, decode_row
 from mcplens.store.rows import Row, RowEncoder
 from mcplens.web.api.events import EventPage, EventView, MatchesView, RunPage, RunView
-from mcplens.web.rows import event_view
+from mcplens.web.event_rows import event_view
+from mcplens.web.thread_pool import run_in_thread
 from mcplens.workspace.workspace import Workspace
 
 T = TypeVar("T")
 
-# For what is quick; a search or an export has threads of its own.
-_threads: Final = ThreadPoolExecutor(4, thread_name_prefix="mcplens history")
 # 2 MB as events usually are; a page reads 200,000 of them.
 MOST_EVENTS: Final = 5_000
 # Three runs a day for a year; each is a line to choose from.
 MOST_RUNS: Final = 1_000
 # As many as a page keeps rows.
 MOST_MATCHES: Final = 100_000
-
-
-async def beside(work: Callable[[], T]) -> T:
-    """Run blocking work on a thread."""
-    return await asyncio.get_running_loop().run_in_executor(_threads, work)
 
 
 async def read(workspace: Workspace, work: Callable[[History], T]) -> T:
@@ -52,7 +44,7 @@ async def read(workspace: Workspace, work: Callable[[History], T]) -> T:
         with History(workspace.recording_path) as history:
             return work(history)
 
-    return await beside(ask)
+    return await run_in_thread(ask)
 
 
 async def runs(workspace: Workspace, limit: int) -> RunPage:
@@ -142,10 +134,10 @@ def matches(
 
 
 def _matches_in_memory(kept: list[Event], wanted: Filter, is_stopped: IsStopped) -> Iterator[int]:
-    sieve = Sieve(wanted)
+    sieve = EventMatcher(wanted)
     for row in RowEncoder().encode(kept):
         check(is_stopped)
-        if sieve.lets_through(row):
+        if sieve.matches(row):
             yield row.seq
 
 
@@ -171,13 +163,15 @@ async def row_of(workspace: Workspace, run_id: str, seq: int) -> Row:
         pinned = find_pin(path, run_id, seq)
         return None if pinned is None else pinned.row
 
-    found = await beside(find)
+    found = await run_in_thread(find)
     if found is None:
         raise InspectorError("INVALID_REQUEST", f"the event {run_id}/{seq} is not recorded")
     return found
 
 
-async def event(workspace: Workspace, run_id: str, seq: int) -> tuple[EventView, Stored, bytes]:
+async def event(
+    workspace: Workspace, run_id: str, seq: int
+) -> tuple[EventView, StoredEvent, bytes]:
     """One event: with all its fields, as it was published, and its bytes.
 
     Raises:
@@ -187,7 +181,7 @@ async def event(workspace: Workspace, run_id: str, seq: int) -> tuple[EventView,
     return event_view(run_id, row, is_whole=True), decode_row(run_id, row), row.payload or b""
 
 
-async def recorded_request(workspace: Workspace, run_id: str, seq: int) -> Stored:
+async def recorded_request(workspace: Workspace, run_id: str, seq: int) -> StoredEvent:
     """An event that is a request.
 
     Raises:

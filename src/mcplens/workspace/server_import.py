@@ -11,6 +11,7 @@ import re
 import shlex
 import tempfile
 from collections.abc import Mapping
+from itertools import count
 from typing import Any, Final
 
 import msgspec
@@ -24,17 +25,20 @@ from mcplens.config.model import ServerEntry, Source
 from mcplens.config.other_tools import find_sources, read_servers
 from mcplens.errors import InspectorError
 from mcplens.targets import command_name, host_of, url_of_host
-from mcplens.workspace import pasted
+from mcplens.workspace import pasted_config
+from mcplens.workspace.form_masking import unmask_entry
 
-# Far above any server's entry; a whole file of them may be pasted.
+# Far above any server's entry; a whole file of them may be pasted_config.
 _MOST_TEXT: Final = 4 * 1024 * 1024
 _ENDINGS: Final = (".json", ".jsonc", ".toml", ".yaml", ".yml")
 _URL: Final = re.compile(r"[a-z][a-z0-9+.-]*://", re.I)
+# More than all tools of a computer have; each look offers them anew.
+_MOST_OFFERS: Final = 5_000
 # A shell's way to go on in the next line.
 _CONTINUATION: Final = re.compile(r"\\\r?\n[ \t]*")
 
 
-class Found(msgspec.Struct, frozen=True):
+class ImportCandidates(msgspec.Struct, frozen=True):
     """What was read; of a registry's file also the ways to its server, and the one taken."""
 
     entries: list[ServerEntry]
@@ -42,7 +46,7 @@ class Found(msgspec.Struct, frozen=True):
     choice: str | None = None
 
 
-def found_on(here: Environment) -> list[ServerEntry]:
+def servers_of_other_tools(here: Environment) -> list[ServerEntry]:
     """What other tools on this computer have; a file that cannot be read has nothing."""
     entries: list[ServerEntry] = []
     for source in find_sources(here):
@@ -59,7 +63,7 @@ def read_path(
     path: str,
     choice: str | None = None,
     values: Mapping[str, str] | None = None,
-) -> Found:
+) -> ImportCandidates:
     """The servers of a file in any tool's shape.
 
     Raises:
@@ -68,13 +72,15 @@ def read_path(
     place = here.absolute(path, here.cwd)
     known = next((one for one in find_sources(here) if one.path == place), None)
     if known is not None:  # where it is says whose it is
-        return Found(list(read_servers(known, here, values=values, choice=choice)))
+        return ImportCandidates(list(read_servers(known, here, values=values, choice=choice)))
     entries = list(read_file(place, here=here, values=values, choice=choice))
     if not entries or entries[0].source.kind != "registry":
-        return Found(entries)
+        return ImportCandidates(entries)
     root = read_json(place).root
     document = root.value if root is not None else None
-    return Found(entries, registry.choices(document), choice or registry.first_choice(document))
+    return ImportCandidates(
+        entries, registry.choices(document), choice or registry.first_choice(document)
+    )
 
 
 def read_text(
@@ -83,7 +89,7 @@ def read_text(
     choice: str | None = None,
     values: Mapping[str, str] | None = None,
     file_name: str | None = None,
-) -> Found:
+) -> ImportCandidates:
     """The servers of a text in any tool's shape; the name of its file helps to know whose it is.
 
     A text without one may be a piece of a file, as in the README of a server.
@@ -95,7 +101,7 @@ def read_text(
         raise invalid("this text is larger than a configuration can be")
     shown = os.path.basename(file_name or "")
     if not shown:
-        text = pasted.whole(pasted.unfenced(text))
+        text = pasted_config.whole(pasted_config.unfenced(text))
     with tempfile.TemporaryDirectory(prefix="mcplens-") as folder:
         is_telling = shown.lower().endswith(_ENDINGS)
         path = os.path.join(folder, shown if is_telling else f"pasted{_ending(text)}")
@@ -133,7 +139,7 @@ def parse_target(here: Environment, text: str) -> ServerEntry:
     Raises:
         ConfigurationError: it is neither.
     """
-    text = _CONTINUATION.sub(" ", pasted.unfenced(text).strip())
+    text = _CONTINUATION.sub(" ", pasted_config.unfenced(text).strip())
     url = text if _URL.match(text) else _url_of(text)
     if url is not None:
         return _entry(here, host_of(url), {"url": url})
@@ -149,7 +155,7 @@ def parse_target(here: Environment, text: str) -> ServerEntry:
         env[name] = value
     if not words:
         raise invalid("there is no command here")
-    added = pasted.of_claude(words)
+    added = pasted_config.of_claude(words)
     if added is not None:
         return _entry(here, *added)
     raw: dict[str, Any] = {"command": words[0], "args": words[1:]}
@@ -163,3 +169,38 @@ def _url_of(text: str) -> str | None:
 
 def _entry(here: Environment, name: str, raw: dict[str, Any]) -> ServerEntry:
     return build_entry(name, raw, Source("page", "", "given"), here, folder=here.cwd)
+
+
+class ImportOffers:
+    """What was offered, by the id that the page was told."""
+
+    def __init__(self) -> None:
+        self._raws: dict[str, dict[str, Any]] = {}
+        self._ids = count(1)
+
+    def __repr__(self) -> str:
+        return f"<ImportOffers, {len(self._raws)} entries>"
+
+    def add(self, raw: dict[str, Any]) -> str:
+        """Offer an entry; gives its id."""
+        offer_id = f"o{next(self._ids)}"
+        self._raws[offer_id] = raw
+        if len(self._raws) > _MOST_OFFERS:
+            del self._raws[next(iter(self._raws))]
+        return offer_id
+
+    def taken(
+        self, servers: Mapping[str, dict[str, Any]], offers: Mapping[str, str]
+    ) -> dict[str, dict[str, Any]]:
+        """The servers that were chosen, with their secrets; `offers` has the ids by name.
+
+        Raises:
+            ConfigurationError: what was offered is no longer known.
+        """
+        for name, offer_id in offers.items():
+            if offer_id not in self._raws:
+                raise invalid(f"{name} was found too long ago: look for servers again")
+        return {
+            name: unmask_entry(raw, self._raws[offers[name]]) if name in offers else raw
+            for name, raw in servers.items()
+        }

@@ -11,9 +11,9 @@ from typing import Any, Final
 import msgspec
 
 from mcplens.events import Event
-from mcplens.store.any_json import to_json
-from mcplens.store.names import short_id, short_method
+from mcplens.store.lenient_json import to_json
 from mcplens.store.rows import Row, RowEncoder
+from mcplens.store.truncation import short_id, short_method
 from mcplens.web.api.events import EventView
 
 # Enough for one line on a wide screen.

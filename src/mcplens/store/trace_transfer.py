@@ -14,10 +14,9 @@ from mcplens.errors import ConfigurationError
 from mcplens.store.database import Database, Run
 from mcplens.store.filters import Filter
 from mcplens.store.history import History, IsStopped, check, go_on, unreadable
-from mcplens.store.masks import KeysOf
-from mcplens.store.redaction import scan_masked
 from mcplens.store.rows import Row
 from mcplens.store.schema import Locked, Unusable
+from mcplens.store.secret_masks import KeysOf
 from mcplens.store.trace import BrokenLine, event_line, header_line, read_trace, run_line
 
 # Events per transaction of an import: short, so that a recorder beside it need not wait.
@@ -31,7 +30,7 @@ MOST_RUNS: Final = 100_000
 _MOST_BROKEN: Final = 100
 
 
-class Imported(msgspec.Struct, frozen=True):
+class ImportResult(msgspec.Struct, frozen=True):
     """What an import did; `known_count` events had been there before.
 
     `broken` has the first of the lines that could not be read, `broken_count` says how many.
@@ -54,7 +53,7 @@ def export_trace(
     runs = {run.run_id: run for run in history.runs()}
     file.write(header_line())
     count, current = 0, ""
-    for run_id, row in scan_masked(history, wanted, keys_of):
+    for run_id, row in history.scan_masked(wanted, keys_of):
         if run_id != current and run_id in runs:
             run = runs[run_id]
             file.write(run_line(Run(run_id, run.started, run.title, run.version)))
@@ -70,7 +69,7 @@ def import_trace(
     is_stopped: IsStopped = go_on,
     *,
     name: str | None = None,
-) -> Imported:
+) -> ImportResult:
     """Read a trace file into the store; what was read when it is called off stays there.
 
     Errors call the file by `name`, or by its path.
@@ -97,7 +96,7 @@ def import_trace(
         raise unreadable(problem) from None
     finally:
         importer.close()
-    return Imported(
+    return ImportResult(
         list(importer.runs),
         importer.new_count,
         importer.known_count,

@@ -15,12 +15,11 @@ from mcplens import events
 from mcplens.bus import Bus, Publisher
 from mcplens.clock import ManualClock
 from mcplens.protocol.frames import encode_notification, encode_request, encode_result
-from mcplens.store import exchanges
-from mcplens.store.filters import Filter
+from mcplens.store import request_records
+from mcplens.store.filters import Filter, SeqRanges
 from mcplens.store.har import export_har
-from mcplens.store.history import Entry, Exchange, History
+from mcplens.store.history import Entry, History, RequestRecord
 from mcplens.store.recorder import Recorder
-from mcplens.store.spans import Spans
 from tests.store.samples import call, received, sent
 
 ASKED = encode_request(1, "tools/call", {})
@@ -44,9 +43,9 @@ def recorded(bus: Bus, path: Path) -> Iterator[Publisher]:
         yield Publisher(bus, "server")
 
 
-def exchange_of(path: Path, bus: Bus, seq: int) -> Exchange:
+def exchange_of(path: Path, bus: Bus, seq: int) -> RequestRecord:
     with History(path) as history:
-        found = history.exchange(bus.run_id, seq)
+        found = history.request_record(bus.run_id, seq)
     assert found is not None
     return found
 
@@ -138,7 +137,7 @@ def test_an_event_that_is_about_no_request_belongs_to_none(bus: Bus, path: Path)
         publish(sent(encode_notification("notifications/x")))
         publish(received(ANSWER))
     with History(path) as history:
-        assert [history.exchange(bus.run_id, seq) for seq in (1, 2, 3, 10**9)] == [None] * 4
+        assert [history.request_record(bus.run_id, seq) for seq in (1, 2, 3, 10**9)] == [None] * 4
 
 
 def test_questions_stand_beneath_the_request_that_caused_them(bus: Bus, path: Path) -> None:
@@ -276,8 +275,8 @@ def test_a_late_reply_still_belongs_to_its_request(bus: Bus, path: Path) -> None
 def test_the_search_ends_though_nothing_says_that_the_request_did(
     bus: Bus, path: Path, monkeypatch: pytest.MonkeyPatch, is_ended: bool
 ) -> None:
-    monkeypatch.setattr(exchanges, "MOST_EVENTS", 1_000)
-    monkeypatch.setattr(exchanges, "AFTERMATH_EVENTS", 100)
+    monkeypatch.setattr(request_records, "MOST_EVENTS", 1_000)
+    monkeypatch.setattr(request_records, "AFTERMATH_EVENTS", 100)
     with recorded(bus, path) as publish:
         seq = start(publish)
         if is_ended:
@@ -295,7 +294,7 @@ def test_the_search_ends_though_nothing_says_that_the_request_did(
                 yield found
 
     with Counting(path) as history:
-        exchange = history.exchange(bus.run_id, seq)
+        exchange = history.request_record(bus.run_id, seq)
     assert exchange is not None
     assert exchange.is_cut is not is_ended
     assert len(exchange.entries) == (4 if is_ended else 2)
@@ -312,9 +311,9 @@ def test_links_that_lead_to_what_is_not_recorded_are_left_out(bus: Bus, path: Pa
             )
         )
     with History(path) as history:
-        assert history.exchange(bus.run_id, 1_000_000) is None
-        forgotten = history.exchange(bus.run_id, 1)
-        assert history.exchange(bus.run_id, question) is not None
+        assert history.request_record(bus.run_id, 1_000_000) is None
+        forgotten = history.request_record(bus.run_id, 1)
+        assert history.request_record(bus.run_id, question) is not None
     # Links lead back: what claims to belong to a later event is not looked for.
     assert forgotten is not None
     assert (forgotten.entries, forgotten.http) == ([], [])
@@ -335,7 +334,7 @@ def har_of(path: Path, seqs: list[int]) -> list[dict[str, Any]]:
     file = io.BytesIO()
     with History(path) as history:
         bounds = [bound for seq in seqs for bound in (seq, seq)]
-        export_har(history, file, Filter(seqs=Spans(bounds)))
+        export_har(history, file, Filter(seqs=SeqRanges(bounds)))
     entries: list[dict[str, Any]] = json.loads(file.getvalue())["log"]["entries"]
     return entries
 

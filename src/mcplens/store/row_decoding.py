@@ -12,20 +12,20 @@ import msgspec
 
 from mcplens.events import Event
 from mcplens.protocol.frames import Frame, Kind, Malformed, Message, parse
-from mcplens.store.masks import Mask
 from mcplens.store.rows import KINDS, NO_LINKS, Row, plan_of
+from mcplens.store.secret_masks import Mask
 
 _FRAME_STATUSES: Final = frozenset(kind.value for kind in Kind)
 
 
-class Stored(msgspec.Struct, frozen=True):
+class StoredEvent(msgspec.Struct, frozen=True):
     """An event as it was recorded, and what of it was masked."""
 
     event: Event
     masked: tuple[Mask, ...] = ()
 
 
-def decode_row(run_id: str, row: Row) -> Stored:
+def decode_row(run_id: str, row: Row) -> StoredEvent:
     """The event that a row was; of a kind that this version does not know, what all events have."""
     detail = row.detail or {}
     masked = tuple(msgspec.convert(mark, Mask) for mark in detail.get("masked", ()))
@@ -35,7 +35,7 @@ def decode_row(run_id: str, row: Row) -> Stored:
     }  # fmt: skip
     kind = KINDS.get(row.kind)
     if kind is None:
-        return Stored(Event(**place), masked)
+        return StoredEvent(Event(**place), masked)
     plan = plan_of(kind)
     # What was not recorded of links: as if it were not known.
     fields = {name: copy(NO_LINKS[name]) for name in plan.names if name in NO_LINKS}
@@ -50,9 +50,9 @@ def decode_row(run_id: str, row: Row) -> Stored:
     if "headers" in fields:
         fields["headers"] = [(str(name), str(value)) for name, value in fields["headers"]]
     try:
-        return Stored(kind(**place, **fields), masked)
+        return StoredEvent(kind(**place, **fields), masked)
     except TypeError:  # a field that this version needs was not written by that one
-        return Stored(Event(**place), masked)
+        return StoredEvent(Event(**place), masked)
 
 
 def _message(row: Row, detail: dict[str, Any]) -> Message:
