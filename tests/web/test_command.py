@@ -133,7 +133,7 @@ def test_options_that_would_be_ignored_are_refused(shell: Shell) -> None:
     assert "--elicit does not work with the web UI" in forms.err
     nobody = shell.run("web", "--no-open", "--timeout", "5")
     assert nobody.code == 2
-    assert "name it too" in nobody.err
+    assert "apply to one server: name it" in nobody.err
 
 
 def test_an_option_of_nought_counts() -> None:
@@ -158,7 +158,7 @@ def test_another_address_is_served_with_a_warning(shell: Shell) -> None:
     assert process.stdout is not None
     read_until(process.stdout.fileno(), b"#token=")
     err = end(process)
-    assert b"can be reached by other machines" in err
+    assert b"can be reached from other machines" in err
 
 
 def test_the_browser_is_started_with_a_token_that_opens_once(shell: Shell, tmp_path: Path) -> None:
