@@ -143,7 +143,7 @@ def test_a_screen_whose_code_does_not_come_fails_alone(browser: Browser, two: Si
         page = window.page
         # Code that is fetched ahead would mend what the test breaks.
         page.add_init_script("window.requestIdleCallback = () => 0")
-        parts = ("Settings", "SchemaForm", "AddServer")
+        parts = ("Settings", "SchemaForm", "ServerDialog")
         chunks = {name: re.compile(rf"/assets/{name}-[^/]*\.js") for name in parts}
         for chunk in chunks.values():
             page.route(chunk, lambda route: route.abort())
@@ -170,7 +170,7 @@ def test_a_screen_whose_code_does_not_come_fails_alone(browser: Browser, two: Si
         tab(page, "Servers").click()
         page.get_by_role("button", name="Add a server").click()
         expect(page.get_by_role("dialog")).to_contain_text("Loading the dialog failed")
-        heal("AddServer")
+        heal("ServerDialog")
         expect(page.get_by_role("tab", name="From other tools")).to_be_visible()
 
 
@@ -186,7 +186,7 @@ _LAZY = (
     "Logs",
     "Traffic",
     "SchemaForm",
-    "codeEditor",
+    "codeMirror",
 )
 
 

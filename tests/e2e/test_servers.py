@@ -86,7 +86,7 @@ def test_two_servers_are_connected_at_once(opened: Watched) -> None:
 def test_a_server_that_cannot_start_says_why_in_place_and_once_in_passing(opened: Watched) -> None:
     page = opened.goto("/servers")
     switch_on(page, "missing")
-    toast = page.get_by_role("alert").filter(has_text="Could not connect missing")
+    toast = page.get_by_role("alert").filter(has_text="Could not connect to missing")
     toast.hover()  # so that it stays
     expect(toast).to_have_count(1)
     link = toast.get_by_role("link", name="View documentation")
