@@ -25,7 +25,9 @@ _QUICK: Final = ("--quiet", "--ignore=tests/e2e", "-m", "not soak and not slow")
 LONGEST: Final = (
     "tests/faults/test_matrix.py",
     "tests/bench/test_bench_smoke.py",
+    "tests/cli/test_everything.py",
     "tests/cli/test_real_servers.py",
+    "tests/demo/test_conformance.py",
     "tests/conformance/test_conformance.py",
     "tests/interaction/test_everything.py",
 )

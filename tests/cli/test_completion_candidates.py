@@ -12,6 +12,8 @@ import pytest
 
 from tests.cli.shell import MCPLENS, Shell, good, read_until
 
+pytestmark = pytest.mark.slow
+
 
 def offered(shell: Shell, *words: str) -> list[str]:
     """What bash would offer for the last word."""

@@ -16,7 +16,8 @@ from tests.cli.shell import Ran, Shell
 from tests.cli.terminal import terminal
 from tests.interaction.targets import serve_everything
 
-pytestmark = pytest.mark.slow
+# Dozens of commands in one test, which a busy machine runs slowly.
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
 
 LINK = "url=https://example.com/authorize"
 # What the table of all servers has no room for.

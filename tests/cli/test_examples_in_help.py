@@ -12,6 +12,8 @@ from mcplens.cli import exit_codes
 from mcplens.cli.main import COMMANDS, group
 from tests.cli.shell import TIMEOUT_S, Shell
 
+pytestmark = pytest.mark.slow
+
 # These go on until they are stopped.
 ENDLESS = ("mcplens subscribe", "mcplens watch")
 SERVING = ("mcplens web", "mcplens demo")

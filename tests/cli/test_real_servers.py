@@ -15,7 +15,8 @@ from tests.cli.real_servers import SERVERS, RealServer, Use, everything, fastmcp
 from tests.cli.shell import Ran, Shell, serving
 from tests.interaction.targets import serve_everything
 
-pytestmark = pytest.mark.slow
+# Dozens of commands in one test, which a busy machine runs slowly.
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
 
 LISTS = {
     "tools": "tools",

@@ -319,7 +319,7 @@ def test_logs_and_traffic_of_a_server_that_died_say_so(
         for screen in ("traffic", "logs"):
             window.goto(f"/s/one/{screen}")
             expect(
-                page.get_by_text(re.compile(r"ended with exit code 3 at [\d:]+\. What you"))
+                page.get_by_text(re.compile(r"ended with exit code 3 at [\d:]+\. The page"))
             ).to_be_visible()
             expect(page.get_by_text("Last lines of stderr")).to_have_count(0)
             assert window.axe() == []

@@ -69,7 +69,8 @@ def test_rows_are_filtered_by_method_status_server_and_time(window: Watched) -> 
     expect(calls.filter(has_text="tools/call")).to_have_count(0)
     expect(calls.filter(has_text="tools/list result").first).to_be_visible()
     window.shoot("traffic-left-out")
-    page.get_by_role("button", name="Reset these filters").click()
+    # The list of what to leave out stays open, and may lie over the button.
+    page.get_by_role("button", name="Reset these filters").press("Enter")
     choose(page, "Server", "far")
     expect(page.get_by_text("No row matches this filter")).to_be_visible()
     choose(page, "Status", "4xx, client error")

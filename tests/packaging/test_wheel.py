@@ -22,7 +22,7 @@ def _build(target: str, source: Path, into: Path, **variables: str) -> None:
     command = [sys.executable, "-m", "hatchling", "build", "--target", target]
     environment = {**os.environ, **variables}
     subprocess.run(
-        [*command, "--directory", str(into)], cwd=source, env=environment, check=True, timeout=60
+        [*command, "--directory", str(into)], cwd=source, env=environment, check=True, timeout=110
     )
 
 

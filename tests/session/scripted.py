@@ -185,12 +185,14 @@ class ExchangeTransport(MemoryTransport):
         self.abandoned: list[RequestId] = []
         self.headers: dict[str, dict[str, str]] = {}
         self._sent: dict[RequestId, Outgoing] = {}
+        self.written: list[Outgoing] = []
 
     def next_exchange_id(self) -> int | None:
         return self._publish.next_exchange_id()
 
     def write(self, out: Outgoing) -> None:
         self.headers[out.method] = dict(out.headers or {})
+        self.written.append(out)
         if out.id is not None:
             self._sent[out.id] = out
         super().write(out)
@@ -200,8 +202,11 @@ class ExchangeTransport(MemoryTransport):
 
     def deliver_on(self, channel: RequestId, message: Any) -> None:
         """The server speaks on the exchange of a request."""
+        self.deliver_by(self._sent[channel], message)
+
+    def deliver_by(self, carrier: Outgoing, message: Any) -> None:
+        """The server speaks in the answer to this message."""
         data = message if isinstance(message, bytes) else json.dumps(message).encode()
-        carrier = self._sent[channel]
 
         def deliver() -> None:
             receiver = self._receiver

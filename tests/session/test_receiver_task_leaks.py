@@ -6,6 +6,8 @@ import asyncio
 import gc
 import sys
 
+import pytest
+
 from mcplens.bus import Bus
 from mcplens.clock import ManualClock
 from mcplens.session.handler import PendingRequest
@@ -13,6 +15,8 @@ from mcplens.session.receiver_tasks import ReceiverTaskRecord
 
 from .scripted import until
 from .task_rig import MESSAGES, SAMPLE, TaskRig
+
+pytestmark = pytest.mark.slow
 
 TASKS, AT_ONCE = 10_000, 500
 

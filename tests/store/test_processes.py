@@ -28,6 +28,8 @@ from tests.servers.run import ROOT
 from tests.store.recordings import integrity
 from tests.store.samples import publish_frames, stored_events
 
+pytestmark = pytest.mark.slow
+
 BOUND_S = 60
 # All that is needed is loaded before: the Python of a test may be root's alone.
 BECOME_NOBODY = "import os, sqlite3, urllib.parse; os.geteuid() or os.seteuid(65534)\n    "

@@ -1,7 +1,8 @@
-"""Who answers what a server asks while a command runs: a profile, a person here, or nobody.
+"""Answers the server's questions while a command runs: by a profile, by a person, or not at all.
 
-`--sampling`, `--elicit` and `--root`, or the server's `profile` and `roots` in the configuration.
-On a terminal the default is to ask in place; elsewhere to refuse, and to say which flag helps.
+Chosen by `--sampling`, `--elicit` and `--root`, or by the server's `profile` and `roots` in the
+configuration. By default a person is asked on a terminal; elsewhere questions are refused, with a
+hint about the option to use.
 """
 
 from __future__ import annotations
@@ -28,11 +29,11 @@ _FLAGS: Final = {
 def answer_options(
     flags: CommandOptions, options: Mapping[str, Any], profile: str | None = None
 ) -> dict[str, Any]:
-    """The options of `connect` that say what the server may ask, and who answers.
+    """The options of `connect` that say what the server may ask, and what answers.
 
     Raises:
-        InspectorError: there is no such profile.
-        UsageError: an option has no such value.
+        InspectorError: the profile does not exist.
+        UsageError: the value of an option is invalid.
     """
     chosen: Mapping[str, Any] = options.get("capabilities") or {}
     extensions = {TASKS_EXTENSION: {}} | (chosen.get("extensions") or {})
@@ -77,7 +78,7 @@ def _profile(flags: CommandOptions, name: str) -> Profile:
     from mcplens.config.configuration import load_configuration
     from mcplens.session.profiles import BUILT_IN, Profiles
 
-    # The user's own wins; one that is built in is there whatever the files say.
+    # The user's profiles override built-in ones, which exist whatever the files say.
     own = load_configuration(flags.config, is_tolerant=name in BUILT_IN).settings.profiles
     return _OrPerson(Profiles(own).get(name), _default(flags, is_wanted=False))
 
@@ -89,7 +90,7 @@ def _default(flags: CommandOptions, *, is_wanted: bool) -> Profile:
 
 
 class _Person:
-    """Somebody is here; how they are asked is loaded when there is something to ask."""
+    """Asks the person at the terminal; loads the code for that on the first question."""
 
     name = "person"
 
@@ -103,7 +104,7 @@ class _Person:
 
 
 class _OrPerson:
-    """A profile, and somebody for what it leaves to a person."""
+    """A profile, and a person for questions that it does not answer."""
 
     def __init__(self, profile: Profile, person: Profile) -> None:
         self.name = profile.name
@@ -120,7 +121,7 @@ class _OrPerson:
 
 
 class _Refusing:
-    """Nobody is here to answer."""
+    """Refuses every question."""
 
     name = "nobody"
 
@@ -128,7 +129,7 @@ class _Refusing:
         self._told: set[str] = set()
 
     def __repr__(self) -> str:
-        return f"<_Refusing, told of {sorted(self._told)}>"
+        return f"<_Refusing, warned about {sorted(self._told)}>"
 
     async def answer(self, request: ServerRequest) -> Any:
         from mcplens.errors import ServerError

@@ -1,7 +1,7 @@
 """Tool arguments as typed on a command line: `key=text`, `key:=json`, `key@file`, or whole JSON.
 
-Text becomes what the tool's schema wants. What the schema does not know is named, with the nearest
-name that it does know. Used by `call` and `prompt`.
+Text is converted to the type in the tool's schema. Unknown arguments are reported, with the closest
+known name. Used by `call` and `prompt`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ def parse_json(text: str, what: str) -> Any:
     """A JSON value from the command line.
 
     Raises:
-        UsageError: it is none; says where.
+        UsageError: it is not valid JSON; the message says where.
     """
     import json
 
@@ -67,7 +67,7 @@ def collect(
     """The arguments from every style at once; later ones win.
 
     Raises:
-        UsageError: a word is none of the styles, or does not fit the schema.
+        UsageError: a word has none of these styles, or violates the schema.
     """
     arguments = dict(whole or {})
     properties = _properties(schema)
@@ -98,10 +98,10 @@ def _parse_word(word: str, properties: Mapping[str, Any]) -> tuple[str, Any]:
 
 
 def coerce(text: str, schema: Any, key: str) -> Any:
-    """Text as the schema wants it; text stays text where the schema says nothing.
+    """Text converted to the schema's type; unchanged if the schema has none.
 
     Raises:
-        UsageError: it cannot be what the schema wants.
+        UsageError: it cannot be converted.
     """
     kinds = _kinds(schema)
     if not kinds or "string" in kinds:

@@ -1,6 +1,6 @@
-"""What a command was given: the options that all commands share, and the server's command.
+"""The options that all commands share, and the server's command after `--`.
 
-Made once by main.py from the command line, passed to commands as click's context object.
+Created once by main.py from the command line, and passed to commands as click's context object.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 class CommandOptions:
-    """The shared options, as they were given."""
+    """The shared options as given on the command line."""
 
     def __init__(self, server_command: list[str] | None = None) -> None:
         self.server_command = server_command
@@ -50,7 +50,7 @@ def pairs(separator: str, what: str) -> Callable[..., dict[str, str]]:
 
 
 class Seconds(click.ParamType[float]):
-    """A time, from 0 on."""
+    """A number of seconds, 0 or more."""
 
     name = "seconds"
 
@@ -69,7 +69,7 @@ class Seconds(click.ParamType[float]):
 def _folders(
     ctx: click.Context, parameter: click.Parameter, values: tuple[str, ...]
 ) -> tuple[str, ...]:
-    """Folders that exist; a file:// URI is taken at its word."""
+    """Folders that exist; file:// URIs are not checked."""
     for value in values:
         if not value.startswith("file:") and not os.path.isdir(value):
             raise click.BadParameter(f"{value!r} is not a folder")
@@ -77,7 +77,7 @@ def _folders(
 
 
 def _profiles(ctx: click.Context, parameter: click.Parameter, start: str) -> list[str]:
-    """For the shell to offer: loaded on demand, as completion knows this module."""
+    """Completion candidates; imported on demand to avoid an import cycle."""
     from mcplens.cli.completion_candidates import profile_names
 
     return [name for name in ("ask", *profile_names(ctx)) if name.startswith(start)]

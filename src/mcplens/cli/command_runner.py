@@ -1,7 +1,7 @@
-"""Runs one command against one server: connect, do it, say what went wrong, end with the code.
+"""Runs one command against one server: connect, work, report errors, exit code.
 
-The only place where a command meets the loop. Ctrl-C cancels the request on the server first; a
-second one leaves at once.
+The only place that starts the event loop for a command. Ctrl-C cancels the request on the server
+first; a second one exits at once.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Work = Callable[[Client], Awaitable[int | None]]
 
 
 class _Run:
-    """What is known of a run, for the words in case it fails."""
+    """What is known about a run, for the error report."""
 
     def __init__(self, server: str) -> None:
         self.server = server
@@ -55,7 +55,7 @@ def run(flags: CommandOptions, target: Target | str | None, work: Work) -> None:
 
 @contextlib.contextmanager
 def reporting(flags: CommandOptions, server: str) -> Iterator[_Run]:
-    """Turn whatever goes wrong inside into words and an exit code."""
+    """Turn any error inside into a report and an exit code."""
     about = _Run(server)
     try:
         yield about
@@ -102,6 +102,6 @@ async def _run(flags: CommandOptions, target: Target, work: Work, about: _Run) -
 
 
 def _unhandled(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-    """A second Ctrl-C may strike in any task; `reporting` tells of it, once."""
+    """A second Ctrl-C may interrupt any task; `reporting` reports it, once."""
     if not isinstance(context.get("exception"), KeyboardInterrupt):
         loop.default_exception_handler(context)

@@ -1,7 +1,7 @@
-"""What a shell offers after Tab: configured names, and the tools that a server had last time.
+"""Candidates for shell completion: configured names, and the last known tools of a server.
 
-The names of tools are kept in a small file of the state folder after each run that listed them;
-nothing is started or connected to for a completion. click asks, by the variable _MCPLENS_COMPLETE.
+Tool names are cached in a file in the state folder by each run that lists them; completion never
+starts or connects to a server. Called by click, when _MCPLENS_COMPLETE is set.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def files_after_at(start: str) -> list[CompletionItem]:
 
 
 def remember_tools(flags: CommandOptions, target: str | None, names: list[str]) -> None:
-    """Keep the names of a server's tools; never in the way of a command."""
+    """Cache the names of a server's tools; failures are ignored."""
     is_secret = target is not None and any(mark in target for mark in "?@")
     if target is None or is_secret or flags.no_record:
         return

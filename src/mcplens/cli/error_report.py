@@ -1,6 +1,6 @@
-"""When it fails, it says why: which step, what was expected, what came, what to try next.
+"""Error reports of all commands: failed step, what was expected and received, what to try.
 
-One place for all commands. A person gets lines on stderr, `--json` one object with a stable code.
+Text on stderr, or with `--json` one object with a stable code.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _LABEL_WIDTH: Final = 11
 
 
 class Evidence(msgspec.Struct, frozen=True):
-    """What was seen of the server before it failed."""
+    """What the server did before the failure."""
 
     server: str
     is_connected: bool = False
@@ -70,7 +70,7 @@ def report(error: InspectorError, evidence: Evidence, *, is_json: bool, is_quiet
 
 
 def _tell(label: str, text: str) -> None:
-    """What is behind a label; below it on a narrow terminal."""
+    """Print a labelled text; below its label on a narrow terminal."""
     if sys.stderr.isatty() and output.is_narrow():
         output.note(f"  {label}", dim=True)
         for line in output.fitted(text, sys.stderr, 4):
@@ -95,7 +95,7 @@ def usage_as_json(message: str) -> str:
 
 
 def _step_of(error: InspectorError, evidence: Evidence) -> Step:
-    """The step that failed, in the light of what is known of this case."""
+    """The step that failed, adjusted to the details of this error."""
     method = error.details.get("method")
     step = STEPS.get(error.code)
     if step is None:
@@ -127,7 +127,7 @@ def _http_step(error: InspectorError, step: Step) -> Step:
     if status is None:
         if not isinstance(error, ServerError):
             return step
-        # An MCP server that knows neither server/discover nor initialize is most often none.
+        # A server that knows neither server/discover nor initialize probably does not speak MCP.
         return Step("handshake", "an MCP server at this URL", HTTP_HINTS[404])
     wait_s = error.details.get("retry_after_s")
     hint = f"wait {wait_s:g} s, as the server requests" if isinstance(wait_s, int | float) else ""
@@ -136,13 +136,13 @@ def _http_step(error: InspectorError, step: Step) -> Step:
 
 
 def _status(error: InspectorError) -> int | None:
-    """The HTTP status that decided; of two tries, that of the first."""
+    """The HTTP status that caused the error; of two attempts, the first one's."""
     found = re.search(r"answered with (\d{3})\b", error.message)
     return int(found[1]) if found else None
 
 
 def _came(error: InspectorError, evidence: Evidence) -> str:
-    """The message without what other lines say."""
+    """The message without what other lines of the report say."""
     text = error.message
     if error.code == "CONNECTION_TIMEOUT" and not evidence.is_remote:
         if evidence.strays:

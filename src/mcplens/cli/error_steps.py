@@ -1,6 +1,6 @@
-"""The steps on the way to an answer: what each expects, and what to try when it fails.
+"""The steps of a command that can fail: what each expects, and what to try.
 
-Data only; used by error_report.py, which fills in what is known of a case.
+Data only; used by error_report.py, which adds details.
 """
 
 from __future__ import annotations
@@ -9,14 +9,14 @@ from typing import Final, NamedTuple
 
 
 class Step(NamedTuple):
-    """One step: its name, what must come of it, what to try next."""
+    """One step: its name, what is expected, what to try if it fails."""
 
     name: str
     expected: str
     hint: str
 
 
-# By the code of the error. STRAY_OUTPUT is CONNECTION_TIMEOUT after output that is no message,
+# By the code of the error. STRAY_OUTPUT is CONNECTION_TIMEOUT after output that is not a message,
 # LISTENING is CONNECTION_FAILED of our own page.
 STEPS: Final = {
     "COMMAND_NOT_FOUND": Step(

@@ -1,4 +1,4 @@
-"""Exit codes, and which of them an error means."""
+"""Exit codes, and the exit code of each error."""
 
 from __future__ import annotations
 
@@ -55,23 +55,23 @@ def exit_code(error: InspectorError, *, is_connected: bool) -> int:
     if not is_connected and isinstance(error, ServerError):
         return NOT_CONNECTED  # the handshake was refused
     if error.code == "CANCELLED" and "task_id" in error.details:
-        return REFUSED  # the task, on the server; nobody interrupted us
+        return REFUSED  # the task was cancelled on the server; nobody interrupted us
     if error.code in _OF_CODE:
         return _OF_CODE[error.code]
     if is_connected and isinstance(error, HttpError) and error.status is not None:
-        return REFUSED  # the server is there, and said no
+        return REFUSED  # the server is reachable and refused
     return NOT_CONNECTED
 
 
 class CommandError(click.ClickException):
-    """What was asked for cannot be done; said without the usage of the command."""
+    """The command cannot be done; reported without the usage text."""
 
     exit_code = USAGE
 
 
 @contextlib.contextmanager
 def as_command_error() -> Iterator[None]:
-    """Say what is wrong with a file in one line: no server is involved."""
+    """Report an error of a file in one line, since no server is involved."""
     try:
         yield
     except InspectorError as error:

@@ -1,4 +1,4 @@
-"""How help looks: as click's, and in one column where the terminal is too narrow for two."""
+"""Layout of help texts: click's, or one column on narrow terminals."""
 
 from __future__ import annotations
 

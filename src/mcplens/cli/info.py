@@ -1,4 +1,4 @@
-"""`mcplens info`: what a server says of itself, and what was agreed on."""
+"""`mcplens info`: a server's description, and the negotiated revision and capabilities."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Asks the person at the terminal what the server wants to know, one question after the other.
+"""Asks the person at the terminal the server's questions, one after the other.
 
-Everything is shown on stderr, so that stdout has the result alone. A mistake is told and asked
-about again, never sent. A question that nobody waits for any more ends at once, as on Ctrl-C.
+Everything is printed to stderr, so that stdout has only the result. Invalid input is reported and
+asked for again. A question that is withdrawn ends at once, as on Ctrl-C.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any, Final
 import msgspec
 
 from mcplens.cli import output
-from mcplens.cli.line_editor import LineReader
+from mcplens.cli.line_editor import TerminalReader
 from mcplens.protocol import elicitation, sampling
 from mcplens.protocol.form_fields import Field, fields_of, from_text
 from mcplens.session.handler import REJECTED, Forced, ServerRequest
@@ -29,23 +29,23 @@ _ACTIONS: Final = {"a": "accept", "d": "decline", "c": "cancel", "": "cancel"}
 
 @cache
 def interactive_answers() -> InteractiveAnswers:
-    """The one asker: there is one terminal."""
+    """The only instance: there is one terminal."""
     return InteractiveAnswers()
 
 
 class _Dismissed(Exception):
-    """The person gives no answer; the text is the action that says so."""
+    """The person gives no answer; the text is the action to send."""
 
 
 class InteractiveAnswers:
-    """A profile that is a person."""
+    """A profile that asks the person at the terminal."""
 
     name = "person"
 
     def __init__(self) -> None:
         self._turn = asyncio.Lock()
         self._waiting = 0
-        self._keyboard = LineReader()
+        self._keyboard = TerminalReader()
 
     def __repr__(self) -> str:
         return f"<InteractiveAnswers {self._waiting} waiting>"
@@ -182,7 +182,7 @@ class InteractiveAnswers:
     # -- the person ----------------------------------------------------------------------------
 
     async def _insists(self, findings: tuple[str, ...]) -> bool:
-        """Whether an answer that breaks the rules is to be sent: that can be the test."""
+        """Whether to send an invalid answer anyway: that can be the purpose of a test."""
         for finding in findings:
             _tell(finding, fg="red")
         try:
@@ -195,7 +195,7 @@ class InteractiveAnswers:
         """A line of the person's.
 
         Raises:
-            _Dismissed: there is none: the input ended, or they said so.
+            _Dismissed: the input ended, or the person declined or cancelled.
         """
         line = await self._keyboard.read_line(prompt)
         if line is None or line in ("/decline", "/cancel"):
@@ -204,7 +204,7 @@ class InteractiveAnswers:
 
 
 def _completion(params: dict[str, Any], text: str) -> Any:
-    """What was typed, as an answer of a model's. Raises ValueError."""
+    """The typed text as a sampling answer. Raises ValueError."""
     if not f"{text} ".startswith(_CALL):
         return sampling.text_answer(text, model=_MODEL)
     name, _, given = text.removeprefix(_CALL.strip()).strip().partition(" ")
@@ -228,7 +228,7 @@ def _head(text: str, method: str) -> None:
 
 
 def _tell(text: str, **how: Any) -> None:
-    """A text of the question's, indented: nothing in it can pass for a line of ours."""
+    """Print text of the server, indented so that it cannot pass for our own output."""
     room = max(20, output.width() - 3)
     for line in output.visible(text).splitlines():
         indent = " " * (len(line) - len(line.lstrip()))

@@ -1,7 +1,7 @@
-"""Lines that a person types while the command goes on, and other lines are printed above.
+"""Reads typed lines while the command runs and other lines are printed above.
 
-A terminal's own line editing would lose sight of what was typed with the next log line: keys are
-read one by one, and output.py draws the line. What is no terminal is read line by line. Used by
+The terminal's own line editing would be disturbed by log output, so keys are read one by one and
+output.py draws the line. Input that is not a terminal is read line by line. Used by
 interactive_questions.py.
 """
 
@@ -28,8 +28,8 @@ _ESCAPE: Final = "\x1b"
 _LEAST_ROOM: Final = 12
 
 
-class LineReader:
-    """Where a person types; one line is read at a time."""
+class TerminalReader:
+    """Reads one line at a time from the terminal or another input."""
 
     def __init__(self) -> None:
         self.prefix = ""  # before every prompt
@@ -38,11 +38,11 @@ class LineReader:
         self._editor: LineEditor | None = None
 
     def __repr__(self) -> str:
-        return f"<LineReader {'reading' if self._editor else 'idle'}>"
+        return f"<TerminalReader {'reading' if self._editor else 'idle'}>"
 
     @contextlib.contextmanager
     def opened(self) -> Iterator[None]:
-        """Read from here on; what was typed before was typed before there was a question."""
+        """Start reading; input typed before the question is discarded."""
         descriptor = sys.stdin.fileno()
         self._is_terminal = False
         if not (sys.stdin.isatty() and sys.stderr.isatty()):
@@ -58,7 +58,7 @@ class LineReader:
         changed[3] &= ~(termios.ICANON | termios.ECHO)  # Ctrl-C goes on to be a signal
         self._is_terminal, self._unread = True, b""
         termios.tcsetattr(descriptor, termios.TCSAFLUSH, changed)
-        how = termios.TCSAFLUSH  # half a line for a question that is gone is for nobody
+        how = termios.TCSAFLUSH  # half a line for a withdrawn question is discarded
         try:
             yield
             how = termios.TCSADRAIN
@@ -72,7 +72,7 @@ class LineReader:
             self._editor.draw(self.prefix)
 
     async def read_line(self, prompt: str) -> str | None:
-        """What is typed up to Enter; None at the end of the input."""
+        """The text up to Enter; None at the end of the input."""
         if not self._is_terminal:
             output.note(self.prefix + prompt)
             return await self._plain_line()
@@ -115,7 +115,7 @@ class LineEditor:
         return f"<LineEditor {self.prompt!r} {len(self.text)} typed>"
 
     def feed(self, data: bytes) -> bytes:
-        """Take what was typed; gives what came after the end of the line."""
+        """Process typed text; returns what follows the end of the line."""
         if not data:
             self.is_done = True
             return b""

@@ -1,4 +1,4 @@
-"""The four lists of a server: tools, resources, templates, prompts; one way to print them all."""
+"""`mcplens tools`, `resources`, `templates` and `prompts`: the lists of a server."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""What happens while a command runs, on stderr: the server's logs and stderr, frames with `-v`.
+"""Prints to stderr while a command runs: the server's logs and stderr, and frames with `-v`.
 
-Reads events from the bus; never holds up the command.
+Reads events from the bus; never delays the command.
 """
 
 from __future__ import annotations
@@ -40,11 +40,11 @@ class LiveEvents:
         self._bus = bus
         self._is_quiet = bool(flags.is_quiet)
         self._is_verbose = bool(flags.is_verbose)
-        # Our question after the revision is no fault of the server: what an older one says about
-        # it on stderr becomes one line, unless the handshake fails after it.
+        # Probing for the revision is not the server's fault: what an older server logs about it on
+        # stderr becomes one line, unless the handshake fails afterwards.
         self._is_probing = False
         self._complaint: list[str] = []
-        self._tasks: dict[str, str] = {}  # what was last said of each
+        self._tasks: dict[str, str] = {}  # the last printed status of each
         self._task: asyncio.Task[None] | None = None
 
     async def __aenter__(self) -> Self:
@@ -93,7 +93,7 @@ class LiveEvents:
             self._follow_handshake(event.message.method)
 
     def _show_task(self, event: ClientTaskChanged) -> None:
-        """Where a task stands; servers often say it twice."""
+        """The status of a task; servers often report it twice."""
         message = event.task.get("statusMessage")
         text = f"{event.status}: {message}" if message else event.status
         if self._tasks.get(event.task_id) != text:
@@ -101,7 +101,7 @@ class LiveEvents:
             output.note(output.style(f"[task {event.task_id}] ", dim=True) + text)
 
     def _show_unanswered(self, event: QuestionClosed) -> None:
-        """Why a server got no answer; whoever refused in person, or was told already, knows."""
+        """Why a server got no answer, unless the person refused or was already told."""
         is_known = event.answered_by in ("person", "nobody")
         if event.outcome == "timed out" or (event.outcome.startswith("rejected") and not is_known):
             output.note(f"mcplens: {event.method} {event.outcome}", fg="yellow")

@@ -1,7 +1,7 @@
-"""What a command prints: results on stdout, everything else on stderr.
+"""Printing: results to stdout, everything else to stderr.
 
 Readable with colour on a terminal, plain when piped; `--json` prints what the server sent and
-nothing else. A reader that goes away ends the command quietly.
+nothing else. If the reader of a pipe exits, the command ends quietly.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ import click
 
 from mcplens.protocol.result_types import Content, ToolResult
 
-# Narrower than this, columns help nobody: one thing per line.
+# Below this width columns do not help: one item per line.
 _NARROW: Final = 60
 # What is shown of base64 data.
 _SHOWN_DATA: Final = 40
-# Where it goes to no terminal.
+# Width where the output is not a terminal.
 _WIDTH: Final = 100
 # To the start of the line, and what is on it gone.
 _ERASE: Final = "\r\x1b[K"
@@ -30,18 +30,18 @@ _prompt = ""
 
 
 class CannotWrite(Exception):
-    """What we print to takes no more (a full disk); a reader that went away is none of these."""
+    """The output cannot be written (disk full); not raised for a closed pipe."""
 
 
 def style(text: str, **how: Any) -> str:
-    """Text with colour where colour is wanted; click takes it out again for a pipe."""
+    """Text with colour codes; click removes them for a pipe."""
     if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
         return text
     return click.style(text, **how)
 
 
 def write_raw(data: bytes) -> None:
-    """Bytes as they came, and a newline."""
+    """Print bytes unchanged, and a newline."""
     with _above():
         write_bytes(data)
         write_bytes(b"\n")
@@ -100,14 +100,14 @@ def note(text: str, **how: Any) -> None:
     bottom = _prompt or _status
     try:
         click.echo((_ERASE if bottom else "") + (style(text, **how) if how else text), err=True)
-    except OSError:  # nobody reads it: the result matters, this does not
+    except OSError:  # only the result matters
         _discard(sys.stderr)
     if bottom:
         _draw(bottom)
 
 
 def show_status(text: str) -> None:
-    """A line on the terminal that the next one replaces; an empty one takes it away."""
+    """Show a status line that the next one replaces; an empty one removes it."""
     global _status
     if _prompt:  # a person is typing there
         return
@@ -194,7 +194,7 @@ def is_narrow() -> bool:
 
 
 def visible(text: str, kept: str = "\n\t") -> str:
-    """Control characters as what they are: nobody else draws on the terminal."""
+    """Escapes control characters, so that a server cannot draw on the terminal."""
     return "".join(
         each if each.isprintable() or each in kept else each.encode("unicode_escape").decode()
         for each in text
@@ -279,7 +279,7 @@ def pretty(value: Any) -> str:
 
 
 def end_quietly() -> None:
-    """Whoever read our output is gone: nothing more can be said to them."""
+    """The reader of our output is gone: print nothing more."""
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()
@@ -288,7 +288,7 @@ def end_quietly() -> None:
 
 
 def _discard(stream: TextIO) -> None:
-    """What is still to be written, by us or by the interpreter when it ends, goes nowhere."""
+    """Discard what is still to be written, by us or by the interpreter at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 

@@ -1,4 +1,4 @@
-"""A line on the terminal that shows how far a call is: bar, message, elapsed time."""
+"""The progress line of a call: bar, message, elapsed time."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _BAR_WIDTH: Final = 20
 
 @contextlib.contextmanager
 def progress_line(name: str, *, is_shown: bool) -> Iterator[Callable[[Progress], None] | None]:
-    """Shown on a terminal alone: with the first progress, or when a call takes its time."""
+    """Shown only on a terminal: on the first progress report, or when a call takes long."""
     if not is_shown or not sys.stderr.isatty():
         yield None
         return
@@ -61,7 +61,7 @@ class _Line:
 
 
 def describe(name: str, report: Progress | None, elapsed_s: float) -> str:
-    """How far a call is, in one line; what matters most stands first."""
+    """The progress of a call in one line; the most important part first."""
     elapsed = f"{elapsed_s:.0f} s"
     if report is None:
         return f"{name}: waiting, {elapsed}"

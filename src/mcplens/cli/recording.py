@@ -1,4 +1,4 @@
-"""Keeps a record of a command's run, and writes its trace file, as the options say."""
+"""Records a command's run, and writes its trace file, according to the options."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def recording(flags: CommandOptions, bus: Bus, target: Target) -> Iterator[None]
 
 
 def _secret_keys(flags: CommandOptions, target: Target) -> tuple[str, ...]:
-    """What is never written: the server's own secret keys, and those of the configuration."""
+    """The keys whose values are never written: the server's and the configuration's."""
     from mcplens.config.secret_keys import find_secret_keys
 
     return (*find_secret_keys(flags.config), *target.secrets)

@@ -1,7 +1,7 @@
 """`mcplens history replay`: a recorded request, sent again.
 
-Owns where it goes: the server of the configuration that it went to, or what the recording says of
-it. What was masked has the value that the configuration has today (store/replaying.py).
+Chooses the server: the configured one that it was sent to, or the one in the recording. Masked
+values are filled in from the current configuration (store/replaying.py).
 """
 
 from __future__ import annotations
@@ -126,7 +126,7 @@ def _its_command(flags: CommandOptions, name: str, event: ProcessStarted) -> Tar
             f"the value of the variable {missing[0]} is not recorded", f"add -e {missing[0]}=VALUE"
         )
     if not flags.is_trusted:
-        # It may have come with a trace of somebody else's.
+        # It may come from someone else's trace file.
         question = f"the recording starts {name} with this command:\n  {shlex.join(event.argv)}"
         confirm(question, "start it")
     options = {} if event.cwd is None else {"cwd": event.cwd}

@@ -1,7 +1,7 @@
 """`mcplens servers`: the configured servers; adds, removes, imports and exports them.
 
-Writes only what it was asked to, says where, and where the former content is. Values of headers and
-environment variables may be secrets and are never shown.
+Prints which file was written, and where its backup is. Values of headers and environment variables
+may be secrets and are never shown.
 """
 
 from __future__ import annotations

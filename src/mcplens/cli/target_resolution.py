@@ -1,7 +1,7 @@
-"""What a target on the command line means, and the words that follow it.
+"""Resolves the target on the command line, and splits the words that follow it.
 
 A target is a URL, a script, `source:name` of another tool, a configured name (`demo` is built in),
-a host, or the command after `--`. One that is not understood is an error, never dropped.
+a host, or the command after `--`. An unknown target is an error.
 """
 
 from __future__ import annotations
@@ -51,10 +51,10 @@ class Target(msgspec.Struct, frozen=True):
 
 
 def resolve(flags: CommandOptions, text: str | None) -> Target:
-    """The server that is meant, with the options of the command line on top.
+    """The server for a target, with the options of the command line on top.
 
     Raises:
-        UsageError: nothing, or nothing that can be understood, is named.
+        UsageError: no target is given, or it is unknown.
         InspectorError: the configuration is wrong.
     """
     if flags.server_command is not None:
@@ -107,7 +107,7 @@ def _not_understood(text: str, configuration: Configuration | None) -> str:
 
 
 def neither(text: str, commands: Iterable[str]) -> str:
-    """What is said of a first word that is neither a command nor a server."""
+    """The error for a first word that is neither a command nor a server."""
     from mcplens.config.configuration import load_configuration
 
     names = [entry.name for entry in load_configuration(is_tolerant=True).servers]
@@ -168,7 +168,7 @@ def _from_entry(
 
 
 def _confirm(flags: CommandOptions, entry: ServerEntry) -> None:
-    """What was cloned or imported must not run commands by itself: ask once per content."""
+    """Cloned or imported entries must not run commands by themselves: ask once per content."""
     from mcplens.config.environment import current_environment
     from mcplens.workspace.confirmation import Confirmations
 
@@ -184,14 +184,14 @@ def _confirm(flags: CommandOptions, entry: ServerEntry) -> None:
 
 
 def confirm(question: str, act: str) -> None:
-    """Ask on a terminal; elsewhere only --yes will do."""
+    """Ask on a terminal; elsewhere --yes is required."""
     if not sys.stdin.isatty():
         raise click.UsageError(f"{question}\nUse --yes to {act}.")
     click.confirm(f"{question}\n{act.capitalize()}?", abort=True, err=True)
 
 
 def _question(entry: ServerEntry) -> tuple[str, str]:
-    """What an entry of a project does, with no placeholder resolved, and what is confirmed."""
+    """What a project's entry does, with placeholders unresolved, and the action to confirm."""
     from mcplens.config.trust import asked_variables, given_values
 
     path, raw = entry.source.path, entry.raw
@@ -199,7 +199,7 @@ def _question(entry: ServerEntry) -> tuple[str, str]:
         command = [str(raw.get("command")), *map(str, raw.get("args") or ())]
         lines = [f"{path} starts {entry.name} with this command:", f"  {shlex.join(command)}"]
         act = "start it"
-        # NODE_OPTIONS or LD_PRELOAD make another program of a harmless command.
+        # NODE_OPTIONS or LD_PRELOAD can make a harmless command run another program.
         for name, value in given_values(entry.env, raw.get("env")).items():
             shown = mask(value) if is_secret_name(name) else value
             lines.append(f"  with {name}={shown}")
@@ -213,7 +213,7 @@ def _question(entry: ServerEntry) -> tuple[str, str]:
 
 
 def overrides_of(flags: CommandOptions) -> dict[str, Any]:
-    """What the options of the command line say on top of any server; a time of 0 is no limit."""
+    """The options of the command line that override a server's; a time of 0 means no limit."""
     given: dict[str, Any] = {
         "headers": flags.headers or None,
         "env": flags.env or None,

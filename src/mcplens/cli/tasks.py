@@ -1,4 +1,4 @@
-"""`mcplens tasks`: what a server works on in the background."""
+"""`mcplens tasks`: a server's background tasks."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def show_task(flags: CommandOptions, task: Task) -> None:
 
 
 def described(task: Task) -> str:
-    """Where a task stands, in one line."""
+    """The status of a task in one line."""
     message = f": {task.status_message}" if task.status_message else ""
     kept = "" if task.ttl is None else f", kept for {task.ttl / 1000:g} s"
     return f"{task.status}{message} (since {task.created_at}{kept})"

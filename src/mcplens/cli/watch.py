@@ -1,4 +1,4 @@
-"""`mcplens watch` and `mcplens subscribe`: what happens, as it happens."""
+"""`mcplens watch` and `mcplens subscribe`: events as they happen."""
 
 from __future__ import annotations
 

@@ -120,7 +120,7 @@ async def _serve(
 
 
 def _calm_collector() -> None:
-    """A large answer is a hundred thousand objects; looking for cycles doubles its cost."""
+    """A large answer has a hundred thousand objects; garbage collection would double its cost."""
     gc.freeze()
     gc.set_threshold(50_000, 20, 50)
 
@@ -139,7 +139,7 @@ def _tell(opened: Opened, *, no_open: bool) -> None:
 
 
 def _has_browser() -> bool:
-    """Whether there is a screen to open one on; a browser in the terminal would not help."""
+    """Whether a graphical browser can be opened; a text browser would not help."""
     if sys.platform in ("darwin", "win32"):
         return True
     return any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER"))
@@ -169,7 +169,7 @@ def _prepare(flags: CommandOptions, workspace: Workspace, target: str | None) ->
 
 
 def _answer_by(flags: CommandOptions, workspace: Workspace, server: Server) -> None:
-    """What the options say of the server's questions; without any, they wait on the page."""
+    """Apply the options about the server's questions; by default they wait on the page."""
     from mcplens.workspace.answering import typed_root
 
     here, answering = workspace.configured.here, server.answering
@@ -199,7 +199,7 @@ def _given(
 
 
 def _connect(workspace: Workspace, server_id: str) -> None:
-    """Begin; what goes wrong is shown on the page, where it can be mended."""
+    """Connect; errors are shown on the page, where they can be fixed."""
     from mcplens.errors import InspectorError
 
     try:

@@ -1,4 +1,4 @@
-"""Tools that misbehave in what they do: what a broken server looks like to a client."""
+"""Tools that violate the protocol in their behaviour, as a broken server would."""
 
 from __future__ import annotations
 

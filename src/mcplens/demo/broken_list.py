@@ -1,4 +1,4 @@
-"""Broken definitions in the list of tools; off until asked for, as many clients choke on them."""
+"""Broken definitions in the list of tools; off by default, since many clients fail on them."""
 
 from __future__ import annotations
 

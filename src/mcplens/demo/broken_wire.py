@@ -1,4 +1,4 @@
-"""Tools that misbehave on the wire: bytes that are no answer, or not the one that was asked for."""
+"""Tools that send invalid bytes, or a wrong answer."""
 
 from __future__ import annotations
 

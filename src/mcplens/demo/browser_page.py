@@ -1,6 +1,6 @@
 """A page for a person's browser, on a port of its own: where elicitation by URL leads.
 
-It lives until it was visited, or for a while. The URL has a secret in it, as links in mails do.
+It exists until it is visited, or for a limited time. Its URL contains a secret.
 """
 
 from __future__ import annotations
@@ -71,6 +71,6 @@ class BrowserPage:
                 self._over.set_result(True)
                 self.close()
         except (asyncio.IncompleteReadError, asyncio.LimitOverrunError, ConnectionError):
-            pass  # whoever it was has left
+            pass  # the visitor disconnected
         finally:
             writer.close()

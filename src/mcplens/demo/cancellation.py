@@ -1,4 +1,4 @@
-"""Work that can be called off, and a look at what was."""
+"""Tools that can be cancelled, and a list of cancelled calls."""
 
 from __future__ import annotations
 

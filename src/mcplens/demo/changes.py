@@ -1,4 +1,4 @@
-"""Lists that change while you look: each change is announced, and a client fetches anew."""
+"""Tools that change the lists; each change is announced, and a client fetches again."""
 
 from __future__ import annotations
 

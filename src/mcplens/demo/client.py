@@ -1,4 +1,4 @@
-"""What the demo knows of one client: what it declared, what it asked, and what it was asked.
+"""The state of one client: its capabilities, its running requests, and our questions to it.
 
 In 2026-07-28 over HTTP a client lasts for one request; elsewhere as long as its connection.
 """
@@ -40,7 +40,7 @@ class DemoClient:
         """Send the client a request and wait for its answer.
 
         Raises:
-            Failure: the client answered with an error.
+            ToolFailure: the client answered with an error.
         """
         identity = next(self._ids)
         answer: asyncio.Future[Json] = asyncio.get_running_loop().create_future()

@@ -1,4 +1,4 @@
-"""Asking the client, in both eras: for roots, for what a model says, for what a person enters.
+"""Questions to the client, in both eras: roots, sampling, elicitation.
 
 2025-11-25 sends the client a request and waits. 2026-07-28 answers the client's own request with
 the questions (`input_required`); it comes again with the answers, and the work is done from the
@@ -70,8 +70,8 @@ async def ask_all(context: RequestContext, questions: dict[str, ClientQuestion])
     """Ask several things at once.
 
     Raises:
-        Failure, Fault: the client cannot be asked this, or refused to answer.
-        InputRequired: 2026-07-28: not everything is answered yet.
+        ToolFailure, Fault: the client lacks the capability, or refused to answer.
+        InputNeeded: 2026-07-28: not everything is answered yet.
     """
     for question in questions.values():
         require(context, question)
@@ -90,10 +90,10 @@ async def ask_all(context: RequestContext, questions: dict[str, ClientQuestion])
 
 
 def require(context: RequestContext, question: ClientQuestion) -> None:
-    """See that the client declared what it takes to be asked this.
+    """Check that the client declared the capability for this question.
 
     Raises:
-        Failure, Fault: it did not.
+        ToolFailure, Fault: it did not.
     """
     name = _CAPABILITY_OF[question.method]
     needed: Json = {name: {}}
@@ -119,7 +119,7 @@ _FIELD_OF_ANSWER: Final = {
 
 
 def check_answer(key: str, question: ClientQuestion, answer: Any) -> None:
-    """See that an answer is one.
+    """Check that an answer is valid.
 
     Raises:
         Fault: it is not.

@@ -1,4 +1,4 @@
-"""Tasks the other way round (2025-11-25): the client does the work, and the server polls it.
+"""Tasks that the client runs for the server (2025-11-25), and the server polls.
 
 The question is sent with `task`; the client answers with a task at once, and with the real answer
 when the server asks tasks/result for it.

@@ -65,7 +65,7 @@ def accepted(answer: Json, schema: Json) -> Json:
     """What was filled in.
 
     Raises:
-        Failure: it was declined or cancelled, or breaks the schema.
+        ToolFailure: it was declined or cancelled, or violates the schema.
     """
     if answer.get("action") != "accept":
         raise ToolFailure(f"the form was not filled in: {answer.get('action')}")

@@ -1,4 +1,4 @@
-"""Elicitation by URL: the person opens a page, and the server hears of it without the client.
+"""Elicitation by URL: the person opens a page, and the server sees the visit directly.
 
 The page is the demo's own (browser_page.py); visit it to complete the elicitation.
 """

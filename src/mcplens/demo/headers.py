@@ -1,4 +1,4 @@
-"""Arguments that HTTP headers repeat (2026-07-28, `x-mcp-header`), for whoever routes by them."""
+"""Arguments that HTTP headers repeat (2026-07-28, `x-mcp-header`), for routing proxies."""
 
 from __future__ import annotations
 

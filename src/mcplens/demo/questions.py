@@ -1,4 +1,4 @@
-"""Everything at once: a form, a model's words and the roots, asked for by one call."""
+"""Several questions in one call: a form, sampling and roots."""
 
 from __future__ import annotations
 

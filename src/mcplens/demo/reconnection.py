@@ -1,4 +1,4 @@
-"""A stream that is hung up in the middle (2025-11-25 over streamable HTTP), to be resumed."""
+"""A stream that the server closes during a call, to be resumed (2025-11-25, streamable HTTP)."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ class ToolFailure(Exception):
 
 
 class Answered(Exception):
-    """The work has seen to the answer itself, or wants none to be sent."""
+    """The answer was already sent, or none is to be sent."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Roots: the server asks which folders it may know of, and hears when they change."""
+"""Roots: the server asks for the client's folders, and is notified when they change."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sampling: the server asks for what the client's model says, alone or with tools to call."""
+"""Sampling: the server asks the client's model, with or without tools."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""The demo server: who is connected, and what is being worked on for whom.
+"""The demo server: connected clients and running requests.
 
-A Handler for the inbound transports. A request becomes a task that looks up its method, does the
-work and sends the answer; everything that a feature needs is in its Call.
+A PeerHandler for the inbound transports. A request becomes an asyncio task that looks up its
+method, runs it and sends the answer; everything that a feature needs is in its RequestContext.
 """
 
 from __future__ import annotations
@@ -55,15 +55,15 @@ class Demo:
         self.tasks = TaskTable(self)
         self.clients: dict[Peer, DemoClient] = {}
         self.pages: dict[str, BrowserPage] = {}  # that clients were sent to, by client and tool
-        # What was called off; the tool cancelled-calls shows it.
+        # Cancelled calls; the tool cancelled-calls shows them.
         self.cancelled: deque[Json] = deque(maxlen=100)
         self._work = Background()
 
     def __repr__(self) -> str:
-        return f"<Demo {len(self.clients)} clients, {len(self._work)} things under way>"
+        return f"<Demo {len(self.clients)} clients, {len(self._work)} running>"
 
     def spawn(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
-        """Do something that may outlast the request that began it."""
+        """Run a task that may outlive its request."""
         return self._work.start(work, "demo")
 
     async def close(self) -> None:

@@ -1,6 +1,6 @@
-"""Who hears of changes: subscribers of 2025-11-25, and streams of subscriptions/listen.
+"""Subscriptions: notifies clients of 2025-11-25 and streams of subscriptions/listen of changes.
 
-Lists, resources and tasks are told apart; a stream gets only what it asked for.
+A stream gets only the lists, resources and tasks that it subscribed to. Also the tool touch-note.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class ListenStream:
 
 
 class Subscribers:
-    """Everybody who wants to hear of changes."""
+    """All subscribers, and the notifications to them."""
 
     def __init__(self, demo: Demo) -> None:
         self._demo = demo
@@ -57,7 +57,7 @@ class Subscribers:
         return f"<Subscribers of {len(self.listeners)} listeners, {self.ticks} ticks>"
 
     def list_changed(self, kind: str) -> None:
-        """`tools`, `resources` or `prompts` are others now."""
+        """`tools`, `resources` or `prompts` changed."""
         name = f"notifications/{kind}/list_changed"
         for client in self._demo.clients.values():
             if client.has_shaken_hands:
@@ -81,7 +81,7 @@ class Subscribers:
                 listener.notify("notifications/tasks", task.detailed())
 
     def subscribed(self) -> None:
-        """Somebody has a new wish: the ticker may have to run."""
+        """A subscription was added: start the ticker if needed."""
         if self._is_ticker_wanted() and self._ticker is None:
             self._ticker = self._demo.spawn(self._tick())
 
@@ -140,7 +140,7 @@ async def listen(context: RequestContext) -> Json:
 
 
 def _honoured(context: RequestContext, filters: dict[str, Any]) -> Json:
-    """The part of a filter that means something here."""
+    """The supported part of a filter."""
     wanted: Json = {name: True for name in _FILTER_OF.values() if filters.get(name) is True}
     uris = filters.get("resourceSubscriptions")
     if isinstance(uris, list):

@@ -1,7 +1,7 @@
-"""Tools whose calls may become tasks: the server works on while the client does something else.
+"""Tools whose calls may run as background tasks.
 
 2025-11-25: call them with `task` in the params. 2026-07-28: a client that declares the extension
-io.modelcontextprotocol/tasks is given a task whenever the server likes, which is always.
+io.modelcontextprotocol/tasks always gets a task.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Tasks: a call that goes on after its request was answered. What a task is, for both eras.
+"""Tasks: calls that continue after their request was answered, for both eras.
 
 2025-11-25: the client asks for a task; questions reach it while it waits in tasks/result.
 2026-07-28 (an extension): the server decides; questions and result are in tasks/get.
@@ -220,7 +220,7 @@ class TaskTable:
         ]
 
     def left(self, client: DemoClient) -> None:
-        """A client is gone: in 2025-11-25 nobody else can ask for its tasks."""
+        """A client disconnected: in 2025-11-25 nobody else can access its tasks."""
         for task in list(self.known.values()):
             if task.context.client is client and not task.context.is_stateless:
                 self._forget(task)
@@ -232,7 +232,7 @@ class TaskTable:
 
 
 def _is_owner(context: RequestContext, task: DemoTask) -> bool:
-    if context.is_stateless:  # whoever knows the id, with the same credentials
+    if context.is_stateless:  # anyone who knows the id, with the same credentials
         return context.client.peer.caller == task.context.client.peer.caller
     return context.client is task.context.client
 

@@ -1,6 +1,6 @@
-"""Who may come in: Host and Origin against DNS rebinding, and a bearer token where one is set.
+"""Access control: Host and Origin against DNS rebinding, and an optional bearer token.
 
-Pure; asked by the site once for every HTTP request and WebSocket handshake.
+Pure; called by asgi_app.py for every HTTP request and WebSocket handshake.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ ANY_HOST: Final = "*"
 
 
 class AccessControl:
-    """Lets in what comes from this machine, by a name of this machine, and knows the token."""
+    """Accepts requests from and to this machine, with the token if one is set."""
 
     def __init__(
         self,
@@ -35,17 +35,17 @@ class AccessControl:
 
     def __repr__(self) -> str:
         asks = "a token" if self._token else "no token"
-        return f"<AccessControl asking for {asks}, open to loopback and {sorted(self._hosts)}>"
+        return f"<AccessControl with {asks}, allows loopback and {sorted(self._hosts)}>"
 
     @property
     def has_token(self) -> bool:
         return self._token is not None
 
     def admit(self, headers: Headers) -> str:
-        """Who calls: what a session is bound to, "" where nobody is told from anybody.
+        """An id of the caller, to which sessions are bound; "" where callers are anonymous.
 
         Raises:
-            Refusal: 421 for a foreign Host, 403 for a foreign Origin, 401 for the token.
+            Refusal: 421 for an unknown Host, 403 for an unknown Origin, 401 for a wrong token.
         """
         host = headers.get("host", "")
         if not self._is_ours(_host_name(host)):

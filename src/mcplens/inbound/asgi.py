@@ -1,6 +1,6 @@
-"""One HTTP request as ASGI gives it: its headers and body, and the ways to answer it.
+"""One HTTP exchange over ASGI: request headers and body, and the response.
 
-Knows nothing of MCP but the JSON-RPC error in a refusal's body. Used by the HTTP endpoints.
+Independent of MCP, except for the JSON-RPC error in a refusal's body. Used by the HTTP endpoints.
 """
 
 from __future__ import annotations
@@ -47,9 +47,9 @@ def event(
 
 
 def abort(send: Send) -> None:
-    """Drop a connection with what waits in it: a client that does not read would keep it for ever.
+    """Drop a connection and its unsent data: a client that does not read would keep it for ever.
 
-    ASGI has no word for this; uvicorn's `send` belongs to what holds the transport.
+    ASGI cannot express this; uvicorn's `send` is a method of the object that holds the transport.
     """
     transport = getattr(getattr(send, "__self__", None), "transport", None)
     if isinstance(transport, asyncio.WriteTransport):
@@ -77,7 +77,7 @@ class AsgiExchange:
         return f"<AsgiExchange {self.method} {self.path} {'begun' if self.has_begun else 'new'}>"
 
     def accepts(self, content_type: str) -> bool:
-        """Whether the client takes this type; it takes anything if it does not say."""
+        """Whether the client accepts this type; without an Accept header it accepts anything."""
         accepted = self.headers.get("accept")
         if accepted is None:
             return True
@@ -89,7 +89,7 @@ class AsgiExchange:
 
         Raises:
             Refusal: it is longer than the limit.
-            ConnectionError: the client left before it was whole.
+            ConnectionError: the client disconnected before it was complete.
         """
         parts: list[bytes] = []
         size = 0
@@ -135,13 +135,13 @@ class AsgiExchange:
         await self._send({"type": "http.response.body", "body": b""})
 
     def abort(self) -> None:
-        """Break off: drop the connection of a client that does not read."""
+        """Drop the connection of a client that does not read."""
         if self._work is not None:
             self._work.cancel()
         abort(self._send)
 
     async def attend(self, work: Coroutine[Any, Any, None]) -> bool:
-        """Do the work of answering unless the client leaves first; False if that was so."""
+        """Run the response until it is done or the client disconnects; False if it disconnected."""
         loop = asyncio.get_running_loop()
         task = self._work = loop.create_task(work)
         leaving = loop.create_task(self._left())

@@ -1,4 +1,4 @@
-"""The ASGI application: which path is which endpoint, and the gate before all of them."""
+"""The ASGI application: routes paths to endpoints, after access control."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _HTTP_RESPONSE: Final = "websocket.http.response"
 
 
 class Endpoint(Protocol):
-    """What answers HTTP requests to a path."""
+    """Answers HTTP requests to one path."""
 
     async def handle(self, exchange: AsgiExchange) -> None: ...
 
@@ -25,7 +25,7 @@ class Endpoint(Protocol):
 
 
 class AsgiApp:
-    """What a server serves."""
+    """The application that a server serves."""
 
     def __init__(
         self,
@@ -64,7 +64,7 @@ class AsgiApp:
             await exchange.refuse(refusal)
         except ConnectionError:
             pass  # the client left; there is nobody to answer
-        except Exception as problem:  # a bug, or a handler's: the client is told, others go on
+        except Exception as problem:  # a bug, ours or a handler's: only this client fails
             _log.exception("%r failed", exchange)
             if not exchange.has_begun:
                 await exchange.refuse(Refusal(500, INTERNAL_ERROR, f"failed: {problem}"))

@@ -1,7 +1,7 @@
 """The clients of streamable HTTP: a session (2025-11-25 and before), or one request (2026-07-28).
 
-What is sent to them becomes the JSON answer of a POST, or events of a stream: a request's own, or
-the session's standalone one. The endpoint (streamable_http.py) carries it out.
+Their messages become the JSON body of a POST's response, or events of a stream: a request's own, or
+the session's standalone stream. The endpoint (streamable_http.py) does the I/O.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from mcplens.protocol.frames import RequestId
 
 
 class Rejection(msgspec.Struct, frozen=True):
-    """An answer by HTTP alone."""
+    """A plain HTTP response without an MCP message."""
 
     status: int
     content_type: str
@@ -28,7 +28,7 @@ class Rejection(msgspec.Struct, frozen=True):
 
 
 class PendingPost:
-    """One POST with a request in it (or several, in a batch), and how it is to be answered."""
+    """One POST with a request (or a batch of several), and the state of its response."""
 
     def __init__(self, ids: set[RequestId], *, has_stream_only: bool = False) -> None:
         self.ids = ids
@@ -36,7 +36,7 @@ class PendingPost:
         self.error_code: int | None = None
         self.rejection: Rejection | None = None
         self.is_over = False
-        # Whether even an answer that comes first goes on a stream.
+        # Whether even an immediate answer goes on a stream.
         self.has_stream_only = has_stream_only or len(ids) > 1
         self._wakeup = Wakeup()
 
@@ -44,12 +44,12 @@ class PendingPost:
         self._wakeup.wake()
 
     async def wait(self, clock: Clock, timeout_s: float) -> None:
-        """Until something is to be done, or for so long."""
+        """Wait for something to do, or for the timeout."""
         if not (self.is_over or self.rejection):
             await self._wakeup.wait(clock, timeout_s)
 
     def settle(self, request_id: RequestId) -> None:
-        """One of its requests needs nothing more."""
+        """One of its requests is done."""
         self.ids.discard(request_id)
         if not self.ids:
             self.is_over = True
@@ -88,13 +88,13 @@ class HttpSessionPeer(Peer):
         self.streams: dict[str, Stream] = {self.standalone.name: self.standalone}
 
     def open_post(self, ids: set[RequestId], *, has_stream_only: bool) -> SessionPost:
-        """A POST with requests came."""
+        """Register a POST with requests."""
         post = SessionPost(ids, has_stream_only=has_stream_only)
         self._posts.update((request_id, post) for request_id in ids)
         return post
 
     def open_stream(self, post: SessionPost) -> Stream:
-        """The stream of a POST; begun when first needed."""
+        """The stream of a POST; created when first needed."""
         if post.stream is None:
             post.stream = Stream(f"s{next(self._numbers)}", self._replay)
             self.streams[post.stream.name] = post.stream
@@ -119,12 +119,12 @@ class HttpSessionPeer(Peer):
 
     @property
     def can_resume(self) -> bool:
-        """Event ids without data, by which a stream is resumed from its start, came then."""
+        """Since then an event may have an id without data, which makes any stream resumable."""
         return self.protocol_version is not None and self.protocol_version >= "2025-11-25"
 
     def _put(self, data: bytes, during: RequestId | None) -> None:
         post = None if during is None or self._json_answers else self._posts.get(during)
-        # What belongs to no open request, or does not fit into its JSON, has a stream of its own.
+        # Messages without an open request, or not allowed in its JSON, go to the standalone stream.
         (self.standalone if post is None else self.open_stream(post)).put(data)
 
     def _put_answer(self, request_id: RequestId, data: bytes, error_code: int | None) -> None:
@@ -166,7 +166,7 @@ class HttpSessionPeer(Peer):
 
 
 class StatelessPeer(Peer):
-    """A client of 2026-07-28, for the one request that we know it by."""
+    """A client of 2026-07-28, which exists for a single request."""
 
     kind = "http"
     has_headers = True

@@ -1,4 +1,4 @@
-"""What one client may cost us, and how long its things are kept. Every buffer here has an end."""
+"""Limits on what one client may use, and how long its state is kept. Every buffer is bounded."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     """The bounds of the inbound transports."""
 
     max_message_bytes: int = DEFAULT_MAX_MESSAGE_BYTES
-    # What waits for a client that does not read; with more it is disconnected.
+    # Unsent data for a client that does not read; beyond it the client is disconnected.
     max_backlog_bytes: int = 16 * 1024 * 1024
     max_backlog_events: int = 50_000
-    # What is kept of one session to be replayed; the oldest goes first.
+    # Events kept per session for replay; the oldest are dropped first.
     max_replay_events: int = 1_000
     max_replay_bytes: int = 8 * 1024 * 1024
-    # Requests of one client that wait for their answers.
+    # Pending requests of one client.
     max_requests: int = 1_000
-    # Sessions of streamable HTTP, streams of HTTP+SSE, WebSockets: of each so many.
+    # Sessions of streamable HTTP, streams of HTTP+SSE, WebSockets: a limit for each.
     max_sessions: int = 1_000
-    # Requests of 2026-07-28 over HTTP that wait, of all clients; each open listen is one.
+    # Pending requests of 2026-07-28 over HTTP, of all clients; each open listen counts.
     max_stateless_requests: int = 10_000
-    # A session without any HTTP exchange for so long is over.
+    # A session without any HTTP exchange for this long is closed.
     idle_s: float = 30 * 60.0
-    # A silent stream gets a comment: proxies keep it open, and a dead client is noticed.
+    # An idle stream gets a comment: proxies keep it open, and a dead client is noticed.
     keepalive_s: float = 15.0
     # A request that takes longer is answered by a stream, which a client can resume.
     stream_after_s: float = 1.0

@@ -1,8 +1,8 @@
-"""One client as we see it, and who serves it: Peer and Handler, the core of every transport here.
+"""One connected client and its handler: Peer and PeerHandler, the core of every transport here.
 
 A peer is a pipe, a socket, an HTTP session, or in 2026-07-28 over HTTP one single request. It
-keeps account of the requests that wait for an answer, and has each message checked before the
-handler hears it. Sends never block and never raise: a client that does not read is disconnected.
+tracks pending requests, and validates each message before the handler gets it. Sends never block
+and never raise: a client that does not read is disconnected.
 """
 
 from __future__ import annotations
@@ -37,25 +37,25 @@ from mcplens.protocol.frames import (
 
 _log = logging.getLogger("mcplens.inbound")
 
-# A stream that stays open is no work that is waited for.
+# An open stream is not pending work.
 LISTEN: Final = "subscriptions/listen"
 
 
 class PeerHandler(Protocol):
-    """Who serves the clients: the demo server, the gateway. Called on the loop; never blocks."""
+    """Serves clients: the demo server, the gateway. Called on the event loop; must not block."""
 
     def received(self, peer: Peer, incoming: Incoming) -> None:
-        """A message came. A request is answered by `peer.answer`, now or later."""
+        """Called for each message. A request is answered by `peer.answer`, now or later."""
 
     def disconnected(self, peer: Peer, reason: str) -> None:
-        """The client is gone, and nobody hears answers any more; 2026-07-28 cancels so."""
+        """The client disconnected and gets no more answers; in 2026-07-28 this cancels."""
 
     def header_parameters(self, tool: str) -> HeaderParameters:
         """The arguments of a tool that HTTP headers repeat (`x-mcp-header`)."""
 
 
 class Peer(ABC):
-    """A client, for as long as it is there."""
+    """A connected client."""
 
     kind: str = "?"
     has_headers = False  # whether its requests are HTTP requests of their own
@@ -63,10 +63,10 @@ class Peer(ABC):
     def __init__(self, handler: PeerHandler, limits: Limits, *, caller: str = "") -> None:
         self.handler = handler
         self.limits = limits
-        self.caller = caller  # who it is, by the gate's token
+        self.caller = caller  # an id of the caller, from access control
         self.protocol_version: str | None = None  # set by the handler that answers initialize
         self.is_open = True
-        self._waiting: dict[RequestId, str] = {}  # id -> method of what has no answer yet
+        self._waiting: dict[RequestId, str] = {}  # id -> method of pending requests
 
     def __repr__(self) -> str:
         state = "open" if self.is_open else "gone"
@@ -75,7 +75,7 @@ class Peer(ABC):
 
     @property
     def is_working(self) -> bool:
-        """Whether an answer is still expected of us."""
+        """Whether a request is still pending."""
         return any(method != LISTEN for method in self._waiting.values())
 
     # -- what a handler does -------------------------------------------------------------------
@@ -96,7 +96,7 @@ class Peer(ABC):
         self.answer(request_id, body, error_code=code)
 
     def drop(self, request_id: RequestId) -> None:
-        """Let a request end without an answer: it was cancelled."""
+        """End a cancelled request without an answer."""
         if self._waiting.pop(request_id, None) is not None and self.is_open:
             self._put_nothing(request_id)
 
@@ -119,17 +119,17 @@ class Peer(ABC):
             self._shut(reason)
             try:
                 self.handler.disconnected(self, reason)
-            except Exception:  # it is foreign code, and we are in the middle of leaving
+            except Exception:  # it is foreign code, and we are shutting down
                 _log.exception("the handler failed")
 
     # -- what a transport does -----------------------------------------------------------------
 
     @abstractmethod
     def _put(self, data: bytes, during: RequestId | None) -> None:
-        """Put a message on its way, bounded and without blocking."""
+        """Queue a message, bounded and without blocking."""
 
     def _put_answer(self, request_id: RequestId, data: bytes, error_code: int | None) -> None:
-        """Put the answer to a request on its way."""
+        """Queue the answer to a request."""
         self._put(data, request_id)
 
     def _put_nothing(self, request_id: RequestId) -> None:  # noqa: B027 (most have nothing to do)
@@ -137,10 +137,10 @@ class Peer(ABC):
 
     @abstractmethod
     def _shut(self, reason: str) -> None:
-        """Give up the channel; what was sent before may still get out."""
+        """Close the channel; queued messages may still be sent."""
 
     def take(self, data: bytes | Malformed, headers: Headers | None = None) -> None:
-        """A message came over a channel where a refusal is a message too."""
+        """Handle a message on a channel where refusals are messages too."""
         message = parse(data) if isinstance(data, bytes) else data
         for member in self.members(message):
             try:
@@ -151,7 +151,7 @@ class Peer(ABC):
                 self.hand_over(incoming)
 
     def members(self, message: Message) -> Iterator[Frame | Malformed]:
-        """A message by itself, or the members of a batch where the revision has batches."""
+        """A single message, or the members of a batch where the revision allows batches."""
         if not isinstance(message, Batch):
             yield message
         elif self.protocol_version == BATCH_VERSION:
@@ -163,10 +163,10 @@ class Peer(ABC):
     def admit(
         self, message: Frame | Malformed, headers: Headers, era: Era | None = None
     ) -> Incoming:
-        """Check a message before the handler hears it; it tells its era itself if nobody does.
+        """Validate a message before the handler gets it; detects the era if it is not given.
 
         Raises:
-            Refusal: it is answered with this instead.
+            Refusal: the error to answer with.
         """
         if isinstance(message, Malformed):
             self.hand_over(Incoming(message, headers=headers))
@@ -191,12 +191,12 @@ class Peer(ABC):
             raise Refusal(429, HTTP_REFUSAL, text, request_id=request_id)
 
     def withdraw(self, request_ids: Iterable[RequestId]) -> None:
-        """These requests were refused after all, and no handler heard of them."""
+        """Forget requests that were refused after registration."""
         for request_id in request_ids:
             self._waiting.pop(request_id, None)
 
     def hand_over(self, incoming: Incoming) -> None:
-        """Call the handler; it is foreign code, whose failure is an answer too."""
+        """Call the handler; it is foreign code, and its failure becomes an error reply."""
         try:
             self.handler.received(self, incoming)
         except Exception as problem:  # as above

@@ -1,4 +1,4 @@
-"""A message or an HTTP request that is answered here, before any handler hears of it."""
+"""Rejection of a message or an HTTP request before it reaches a handler."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def status_of(code: int | None) -> int:
 
 
 def full(what: str) -> Refusal:
-    """There is no room for more."""
+    """The refusal at a limit."""
     text = f"{what}, which is the limit"
     return Refusal(503, HTTP_REFUSAL, text, headers={"Retry-After": "30"})
 

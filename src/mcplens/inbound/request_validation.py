@@ -1,6 +1,6 @@
-"""What a client's message must carry, in either era: pure checks, made before a handler hears it.
+"""Validates a client's messages, in either era, before a handler gets them. Pure.
 
-2026-07-28 wants an envelope in every request, and over HTTP headers that agree with the body.
+2026-07-28 requires an envelope in every request, and over HTTP headers that match the body.
 Called by the peers (every transport) and by the streamable HTTP endpoint.
 """
 
@@ -37,7 +37,7 @@ HeaderParameters = Mapping[str, HeaderPath]
 
 
 class Incoming(msgspec.Struct, frozen=True):
-    """A client's message as a handler gets it, with the era it is meant in."""
+    """A client's message as passed to a handler, with its era."""
 
     message: Frame | Malformed
     era: Era = Era.HANDSHAKE
@@ -61,7 +61,7 @@ def check_envelope(frame: Frame, headers: Headers | None, parameters: HeaderPara
     """Check a request of 2026-07-28; `headers` None means a transport without any.
 
     Raises:
-        Refusal: envelope, headers or version are not as they must be.
+        Refusal: the envelope, headers or version are invalid.
     """
     params = _params(frame)
     meta = params.get("_meta")
@@ -70,7 +70,7 @@ def check_envelope(frame: Frame, headers: Headers | None, parameters: HeaderPara
     if missing:
         raise _refuse(frame, INVALID_PARAMS, f"params._meta has no {', '.join(missing)}")
     version = meta[VERSION_KEY]
-    # First, so that a client at odds with itself hears that, not that its version is unknown.
+    # First, so that an inconsistent client gets that error, not an unknown version.
     if headers is not None:
         _check_headers(frame, params, version, headers, parameters)
     if not isinstance(version, str):
@@ -104,7 +104,7 @@ def tool_of(frame: Frame) -> str | None:
 
 
 def malformed(message: Malformed) -> Refusal:
-    """What is answered to bytes that are no message."""
+    """The refusal for malformed bytes."""
     try:
         decode_value(message.raw)
         code = INVALID_REQUEST
@@ -176,7 +176,7 @@ def _check_headers(
 
 
 def decode_header(value: str | None) -> str | None:
-    """The text that a header stands for; None where there is none, or none that can be read."""
+    """The decoded text of a header; None if it is missing or unreadable."""
     if value is None or not value.isascii():
         return None
     sentinel = _SENTINEL.fullmatch(value)

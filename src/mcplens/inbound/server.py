@@ -1,4 +1,4 @@
-"""Serves a site, or any ASGI application, by uvicorn, which is loaded only then."""
+"""Serves an ASGI application with uvicorn, which is imported on demand."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _BACKLOG: Final = 512
 
 
 class Address(msgspec.Struct, frozen=True):
-    """Where a site is served."""
+    """The address of a server."""
 
     host: str
     port: int
@@ -39,8 +39,8 @@ async def serve(
     """Serve for as long as the block lasts; port 0 means any that is free.
 
     Raises:
-        ConfigurationError: other machines could come in without a token.
-        ConnectError: the port cannot be had.
+        ConfigurationError: other machines could connect without a token.
+        ConnectError: the port cannot be opened.
     """
     if not is_loopback(host) and not app.access.has_token:
         text = f"{host} can be reached from other machines: serve on {LOOPBACK}, or set a token"
@@ -85,7 +85,7 @@ def listen(host: str, port: int) -> socket.socket:
     """A socket that listens.
 
     Raises:
-        ConnectError: the port cannot be had.
+        ConnectError: the port cannot be opened.
     """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     # asyncio switches Nagle's algorithm off (40 ms a call) only for sockets that name TCP.

@@ -1,4 +1,4 @@
-"""The sessions that are open: unguessable ids, bound to their caller, limited, ended when idle.
+"""The open sessions: unguessable ids, bound to their caller, limited in number, closed when idle.
 
 Used by both HTTP transports that have sessions (2025-11-25 and before).
 """
@@ -51,7 +51,7 @@ class SessionTable(Generic[S]):
         return session_id in self._sessions
 
     def make_room(self) -> None:
-        """See that one more session may be opened, if need be for the one that is idle longest.
+        """Make room for one more session, by closing the longest idle one if necessary.
 
         Raises:
             Refusal: 503; all of them are in use.
@@ -90,7 +90,7 @@ class SessionTable(Generic[S]):
         return session
 
     def begin(self, session: S) -> None:
-        """An HTTP exchange of this session began: it is not idle."""
+        """An HTTP exchange of this session began, so it is not idle."""
         if session.id in self._sessions:
             self._exchanges[session.id] = self._exchanges.get(session.id, 0) + 1
             self._idle_since.pop(session.id, None)

@@ -1,6 +1,6 @@
-"""The endpoint of the older HTTP+SSE transport: a GET brings everything, POSTs go elsewhere.
+"""The endpoint of the older HTTP+SSE transport: a GET opens the stream, POSTs carry messages.
 
-Answers come on the stream; when the stream is gone, so is the client.
+Answers are sent on the stream; when the stream ends, the client is disconnected.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ class HttpSse:
         """Answer one HTTP request.
 
         Raises:
-            Refusal: the answer is this.
+            Refusal: the error to answer with.
         """
         is_message = exchange.path == self.messages_path
         wanted = "POST" if is_message else "GET"

@@ -1,7 +1,7 @@
-"""stdio: a line is a message, and whoever started this process is the client.
+"""stdio: a line is a message, and the process that started us is the client.
 
-Reading and writing are done by two threads, since a standard stream may be a pipe, a file or a
-terminal, and none of them may be made non-blocking under the feet of others that share it.
+Two threads read and write, since a standard stream may be a pipe, a file or a terminal, and
+making it non-blocking would affect other processes that share it.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class StdioPeer(Peer):
         self.close("the client closed our stdin")
 
     async def _finish(self) -> None:
-        """Until what was asked is answered, and the answers are written."""
+        """Wait until all requests are answered, and the answers written."""
         while self.is_open and (self.is_working or self._size):
             await self._wakeup.wait()
         while self._size:
@@ -141,7 +141,7 @@ class StdioPeer(Peer):
 
 
 async def serve_stdio(handler: PeerHandler, clock: Clock, *, limits: Limits | None = None) -> None:
-    """Serve whoever started this process; a stray print goes to stderr, not among the messages."""
+    """Serve the process that started us; stray prints go to stderr, not between the messages."""
     sys.stdout.flush()
     reader, writer = os.dup(0), os.dup(1)
     os.dup2(2, 1)

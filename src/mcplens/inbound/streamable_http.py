@@ -38,7 +38,7 @@ _SESSION_HEADER: Final = "mcp-session-id"
 
 
 class StreamableHttp:
-    """One MCP endpoint. `answers`: JSON unless something comes before the answer, or always one."""
+    """One MCP endpoint. `answers`: JSON unless other messages come first, or always one form."""
 
     def __init__(
         self,
@@ -70,7 +70,7 @@ class StreamableHttp:
         """Answer one HTTP request.
 
         Raises:
-            Refusal: the answer is this.
+            Refusal: the error to answer with.
         """
         match exchange.method:
             case "POST":
@@ -214,7 +214,7 @@ class StreamableHttp:
         if post is None:
             await exchange.respond(202)
         else:
-            # A connection that breaks is no cancellation in this era: the work goes on.
+            # A broken connection does not cancel the request in this era: the work continues.
             await exchange.attend(self._answer_post(exchange, session, post, is_first=is_first))
 
     async def _answer_post(
@@ -240,7 +240,7 @@ class StreamableHttp:
             await exchange.respond(202)
 
     def _introduce(self, session: HttpSessionPeer, post: SessionPost) -> dict[str, str]:
-        """The session is one unless initialize was refused; the client is told its id."""
+        """The header with the session id, unless initialize was refused."""
         if session.protocol_version is None and post.is_over:
             return {}
         self.sessions.add(session)

@@ -1,7 +1,8 @@
-"""Messages on their way to a client: bounded, in order, waited for by one reader.
+"""Outgoing messages to a client: bounded, in order, for one reader.
 
-An Outbox forgets what was taken from it. A Stream keeps it for a while, so that a connection that
-broke can be resumed (Last-Event-ID of 2025-11-25); all streams of a session share one Backlog.
+A SendQueue forgets messages once taken. A Stream keeps them for a while, so that a broken
+connection can be resumed (Last-Event-ID of 2025-11-25); all streams of a session share one
+ReplayBuffer.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ class Wakeup:
             waiter.set_result(None)
 
     async def wait(self, clock: Clock | None = None, timeout_s: float | None = None) -> None:
-        """Until it rings, or for so long."""
+        """Wait for `wake`, or for the timeout."""
         waiter = self._waiter = asyncio.get_running_loop().create_future()
         timer = None
         if clock is not None and timeout_s is not None:
@@ -39,7 +40,7 @@ class Wakeup:
 
 
 class SendQueue:
-    """What waits for a client. With more than fits, `on_overrun` is called, once."""
+    """Unsent messages for a client. When they exceed the limit, `on_overrun` is called, once."""
 
     def __init__(self, limit_bytes: int, on_overrun: Callable[[], None]) -> None:
         self._limit = limit_bytes
@@ -69,14 +70,14 @@ class SendQueue:
         self._wakeup.wake()
 
     def finish(self) -> None:
-        """Nothing more will come."""
+        """Mark the end: no more messages."""
         self._is_finished = True
         self._wakeup.wake()
 
     async def take(
         self, clock: Clock | None = None, timeout_s: float | None = None
     ) -> list[bytes] | None:
-        """All that waits; [] when nothing came for so long, None when nothing will come."""
+        """All queued messages; [] on timeout, None at the end."""
         self._in_hand = 0
         if not self._messages and not self._is_finished:
             await self._wakeup.wait(clock, timeout_s)
@@ -88,10 +89,10 @@ class SendQueue:
 
 
 class ReplayBuffer:
-    """What one session keeps of its streams, in the order in which it was put there.
+    """The events of all streams of a session, in order.
 
-    What was delivered is kept for replay, up to those limits. What was not is kept longer, up to
-    the limit of a backlog; a reader that is then still behind finds a gap.
+    Delivered events are kept for replay, up to those limits. Undelivered ones are kept longer, up
+    to the backlog limit; a reader that is even further behind finds a gap.
     """
 
     def __init__(self, limits: Limits, on_emptied: Callable[[Stream], None]) -> None:
@@ -109,7 +110,7 @@ class ReplayBuffer:
         self.shrink()
 
     def shrink(self) -> None:
-        """Forget what need not be kept; the newest event always is."""
+        """Drop events beyond the limits; the newest is always kept."""
         order, limits = self._order, self._limits
         while len(order) > 1:
             count, size = len(order), self._size
@@ -133,10 +134,10 @@ class Stream:
         self._replay = replay
         self._events: deque[bytes] = deque()
         self._forgotten = 0  # numbers up to this one are no longer kept
-        self._reader = 0  # a new reader sends the one before away
+        self._reader = 0  # a new reader replaces the previous one
         self._on_gap: Callable[[], None] | None = None
         self._wakeup = Wakeup()
-        self.retry_ms: int | None = None  # set to send the reader away, to come back after that
+        self.retry_ms: int | None = None  # set to make the reader reconnect after this time
 
     def __repr__(self) -> str:
         state = "finished" if self.is_finished else "open"
@@ -167,17 +168,17 @@ class Stream:
             self._wakeup.wake()
 
     def finish(self) -> None:
-        """Nothing more will come."""
+        """Mark the end: no more messages."""
         self.is_finished = True
         self._wakeup.wake()
 
     def hang_up(self, retry_ms: int) -> None:
-        """Send the reader away, to come back after so long."""
+        """Make the reader reconnect after this time."""
         self.retry_ms = retry_ms
         self._wakeup.wake()
 
     def forget_oldest(self) -> int:
-        """How many bytes that freed; a reader that has not got it yet is told."""
+        """Returns the freed bytes; a reader that has not received the event is notified."""
         self._forgotten += 1
         if self._forgotten > self.delivered and self._on_gap is not None:
             on_gap, self._on_gap = self._on_gap, None
@@ -185,7 +186,7 @@ class Stream:
         return len(self._events.popleft())
 
     def attach(self, on_gap: Callable[[], None]) -> int:
-        """Become its reader; the one before ends."""
+        """Become its reader; the previous one ends."""
         self._reader += 1
         self._on_gap = on_gap
         self._wakeup.wake()
@@ -210,10 +211,10 @@ class Stream:
         return self._events[number - self._forgotten - 1]
 
     def is_silent(self, after: int) -> bool:
-        """Whether there is nothing to do for a reader that has everything up to `after`."""
+        """Whether a reader that has everything up to `after` is up to date."""
         return self.last <= after and not self.is_finished and self.retry_ms is None
 
     async def wait(self, after: int, clock: Clock, timeout_s: float) -> None:
-        """Until there is something to do, or for so long."""
+        """Wait for something to send, or for the timeout."""
         if self.is_silent(after):
             await self._wakeup.wait(clock, timeout_s)

@@ -1,6 +1,8 @@
-"""uvicorn as we run it: it logs nothing, takes no signals, and always ends.
+"""uvicorn without logs and signals, with connection limits and a bounded shutdown.
 
-The only module that imports uvicorn; imported by server.py when a site is served.
+Uvicorn limits neither the number of connections nor how long one may stay idle before its first
+request; each costs a file descriptor, and any local program can open one. The only module that
+imports uvicorn; imported by server.py on demand.
 """
 
 from __future__ import annotations
@@ -13,28 +15,28 @@ from typing import Any, Final
 
 import uvicorn
 
-# For responses that are being written when the site is closed.
+# For responses that are being written at shutdown.
 _SHUTDOWN_S: Final = 2
-# Any client that wants something says so at once; a browser opens connections in advance.
+# Real clients send a request at once; a browser opens connections in advance.
 REQUEST_WITHIN_S: Final = 10.0
 
 
 class UvicornServer(uvicorn.Server):
-    """Tells when it is up, and leaves the signals to whoever owns the process."""
+    """Signals when it is up, and leaves signal handling to the owner of the process."""
 
     def __init__(self, config: uvicorn.Config, is_up: asyncio.Event) -> None:
         super().__init__(config)
         self._is_up = is_up
 
     def __repr__(self) -> str:
-        return f"<UvicornServer server, {'up' if self._is_up.is_set() else 'not up yet'}>"
+        return f"<UvicornServer {'up' if self._is_up.is_set() else 'not up yet'}>"
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
         self._is_up.set()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """As uvicorn's, but a client that does not read cannot hold it up."""
+        """As uvicorn's, but a client that does not read cannot delay it."""
         for server in self.servers:
             server.close()
         state = self.server_state
@@ -80,7 +82,7 @@ def make_server(
 
 
 def bounded(protocol: Any, most: int | None) -> Any:
-    """A protocol class of uvicorn's (that of h11 or of httptools) with these bounds."""
+    """A subclass of uvicorn's protocol (h11's or httptools') with these limits."""
 
     class Bounded(protocol):  # type: ignore[misc]  # whichever is installed
         due: asyncio.TimerHandle | None = None
@@ -109,7 +111,7 @@ def bounded(protocol: Any, most: int | None) -> Any:
 
         @property
         def is_waiting(self) -> bool:
-            """No request is under way, and this is not the pause after one."""
+            """Whether no request is in progress, and uvicorn's keep-alive timer is not running."""
             is_free = self.cycle is None or self.cycle.response_complete
             return is_free and self.timeout_keep_alive_task is None
 

@@ -60,7 +60,7 @@ class WebSocketEndpoint:
             peer.close("the server is closing")
 
     def make_room(self) -> None:
-        """See that one more socket may be opened.
+        """Check that one more socket may be opened.
 
         Raises:
             Refusal: 503; there are too many.
@@ -71,7 +71,7 @@ class WebSocketEndpoint:
     async def handle_socket(
         self, scope: Scope, receive: Receive, send: Send, headers: Headers, caller: str
     ) -> None:
-        """Speak with one client until it leaves or is sent away."""
+        """Serve one client until either side closes."""
         if (await receive())["type"] != "websocket.connect":
             return
         chosen = SUBPROTOCOL if SUBPROTOCOL in scope.get("subprotocols", ()) else None
@@ -107,7 +107,7 @@ class WebSocketEndpoint:
 
 
 def _payload(data: bytes) -> dict[str, str | bytes]:
-    """A text frame; what is no text can only be sent as a binary one."""
+    """A text frame; bytes that are not text can only be sent as a binary one."""
     try:
         return {"text": data.decode()}
     except UnicodeDecodeError:
