@@ -8,7 +8,7 @@ from mcplens.protocol.eras import HANDSHAKE_VERSIONS, STATELESS_VERSIONS
 from mcplens.protocol.frames import Malformed, parse
 from mcplens.protocol.schema_validation import SchemaProblem, Validator
 from mcplens.session.handshake import PROBE_TIMEOUT_S
-from mcplens.session.misfits import UNATTRIBUTED_GRACE_S
+from mcplens.session.unmatched_replies import UNATTRIBUTED_GRACE_S
 from tests.docs.markdown import DOCS, sections
 
 ERAS = DOCS / "topics" / "eras.md"

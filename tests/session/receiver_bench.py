@@ -25,6 +25,10 @@ class Wire:
         self.sent: list[tuple[str, Any]] = []
         self.problem: Exception | None = None
 
+    @property
+    def sender(self) -> Wire:
+        return self
+
     def notify(self, method: str, params: Any = None) -> None:
         if self.problem is not None:
             raise self.problem

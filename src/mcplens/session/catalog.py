@@ -167,7 +167,7 @@ class Catalog:
         usable = []
         for tool in tools:
             try:
-                session.header_parameters[tool.name] = header_parameters(tool.input_schema)
+                session.envelope.header_parameters[tool.name] = header_parameters(tool.input_schema)
                 usable.append(tool)
             except InvalidHeaderAnnotation as problem:
                 tool.problem = str(problem)
@@ -246,7 +246,7 @@ class Catalog:
     async def set_level(self, level: str) -> None:
         session = self._client.connection.ready_session()
         if session.is_stateless:
-            session.set_log_level(level)
+            session.envelope.set_log_level(level)
         else:
             await self._client.request("logging/setLevel", {"level": level})
         self._level = level
@@ -260,7 +260,7 @@ class Catalog:
             return
         if session.is_stateless:
             if self._level is not None:
-                session.set_log_level(self._level)
+                session.envelope.set_log_level(self._level)
             self.listening.want_resources(self._subscribed)
             if self.listening.has_wants:
                 self.listening.resume()

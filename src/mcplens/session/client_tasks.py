@@ -251,7 +251,7 @@ class ClientTasks:
         """The task is over: its result has as long as any request from now on."""
         session = self._client.connection.session
         if session is not None:
-            session.limit(entry)
+            session.in_flight.apply_limits(entry)
 
     def give_up(self, entry: QueueEntry, reason: str) -> None:
         self._client.connection.call_off(entry, reason)

@@ -25,12 +25,12 @@ from mcplens.session.attribution import Received, TaskRequests
 from mcplens.session.config import ClientOptions, ConnectionConfig, RetryConfig
 from mcplens.session.handshake import Introduction
 from mcplens.session.heartbeat import Heartbeat
-from mcplens.session.misfits import begun_with
 from mcplens.session.opening import Opening
 from mcplens.session.owner import Owner
 from mcplens.session.patience import Patience
 from mcplens.session.queue import QueueEntry, RequestQueue
 from mcplens.session.session import Session
+from mcplens.session.unmatched_replies import quote_unfinished
 from mcplens.transports.base import Closing, Transport
 
 _CONNECTED: Final = ConnectionState.CONNECTED  # every call asks for it
@@ -183,7 +183,7 @@ class Connection:
             if self.session is not None:
                 transport = self.session.transport
                 message += f"; {transport.lack}" if transport.lack else ""
-                message += begun_with(transport.unfinished())
+                message += quote_unfinished(transport.unfinished())
             return await self._failed(TimeoutExpired("CONNECTION_TIMEOUT", message))
         except InspectorError as error:
             return await self._failed(error)
@@ -290,7 +290,7 @@ class Connection:
     def lose(self, error: InspectorError) -> None:
         """The heartbeat found the server dead."""
         if self.session is not None:
-            self.session.connection_lost(error)
+            self.session.lose(error)
 
     async def _recover(self, error: InspectorError, delay_s: float | None) -> None:
         await self._abandon(error)
@@ -340,7 +340,7 @@ class Connection:
     # -- the queue's hands -----------------------------------------------------------------------
 
     def _start_entry(self, entry: QueueEntry) -> None:
-        self.ready_session().start(entry)
+        self.ready_session().sender.start(entry)
 
     def ready_session(self) -> Session:
         """The session that requests go through.
@@ -370,7 +370,7 @@ class Connection:
     def call_off(self, entry: QueueEntry, reason: str) -> None:
         """End a request that is under way, on the server too."""
         if self.session is not None:
-            self.session.call_off(entry, reason)
+            self.session.cancel(entry, reason)
 
     # -- the one place that moves ------------------------------------------------------------------
 

@@ -223,7 +223,7 @@ def _rpc_error(error: InspectorError) -> tuple[int | None, Any]:
 def _discover(session: Session, version: str) -> QueueEntry:
     meta = envelope_meta(version, for_stateless(session.client_capabilities), session.client_info)
     headers = standard_headers("server/discover", None) | {"MCP-Protocol-Version": version}
-    return session.direct(
+    return session.sender.start_now(
         "server/discover",
         {"_meta": meta},
         tag=CallTag(purpose="handshake"),
@@ -257,7 +257,9 @@ def _send_initialize(session: Session, version: str) -> QueueEntry:
         "capabilities": session.client_capabilities,
         "clientInfo": session.client_info,
     }
-    return session.direct("initialize", params, tag=CallTag(purpose="handshake"), timeout_s=NEVER)
+    return session.sender.start_now(
+        "initialize", params, tag=CallTag(purpose="handshake"), timeout_s=NEVER
+    )
 
 
 async def _initialize(
@@ -288,7 +290,7 @@ def _initialized(
     if answered not in HANDSHAKE_VERSIONS or (is_pinned and answered != offered):
         raise _mismatch(offered, [answered])
     session.transport.negotiated(answered, is_stateless=False)
-    session.notify("notifications/initialized")
+    session.sender.notify("notifications/initialized")
     return Introduction(
         answered, result.capabilities, result.server_info, result.instructions, reason
     )

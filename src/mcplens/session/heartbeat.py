@@ -56,9 +56,9 @@ class Heartbeat:
             session = connection.session
             if session is None:
                 return
-            received_before = session.frames_received
+            received_before = session.receiver.frames_received
             started = connection.clock.monotonic()
-            entry = session.direct(
+            entry = session.sender.start_now(
                 "ping", tag=CallTag(purpose="heartbeat"), timeout_s=PING_TIMEOUT_S, is_quiet=True
             )
             try:
@@ -84,13 +84,13 @@ class Heartbeat:
         """A ping was missed: show it, and end the connection if that is enough."""
         connection = self._connection
         self._unanswered += 1
-        heard, self._heard = self._heard, session.frames_received
+        heard, self._heard = self._heard, session.receiver.frames_received
         if received_before != self._heard:
             self._silent = 0
         else:
             self._silent = self._silent + 1 if received_before == heard else 1
         connection.publish(PingUnanswered(in_a_row=self._unanswered, timeout_s=PING_TIMEOUT_S))
-        if self._silent < DEAD_AFTER or session.calls():
+        if self._silent < DEAD_AFTER or session.in_flight.calls():
             return False
         message = f"{self._silent} pings in a row had no answer, and nothing else came"
         connection.lose(TransportError("CONNECTION_LOST", message))

@@ -142,7 +142,7 @@ class Listening:
         if session is not None:
             why = f": {reason}" if isinstance(reason, str) else ""
             error = TransportError("CONNECTION_LOST", f"the server ended the stream{why}")
-            session.request_failed(entry.id, error)
+            session.receiver.request_failed(entry.id, error)
 
     def resume(self) -> None:
         """After a reconnect: the wants are the same, the stream is new."""
@@ -209,7 +209,7 @@ class Listening:
             wanted["taskIds"] = sorted(self._task_ids)
         params = {"notifications": wanted}
         old = self._entry
-        self._entry = session.direct(
+        self._entry = session.sender.start_now(
             "subscriptions/listen", params, tag=CallTag(purpose="listening"), timeout_s=NEVER
         )
         self._close(old)
@@ -229,7 +229,7 @@ class Listening:
     def _close(self, entry: QueueEntry | None) -> None:
         session = self._connection().session
         if entry is not None and not entry.is_settled and session is not None:
-            session.call_off(entry, "listening to something else")
+            session.cancel(entry, "listening to something else")
 
     def _refused(self, error: InspectorError) -> None:
         if self._acknowledged is not None and not self._acknowledged.done():

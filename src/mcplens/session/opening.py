@@ -69,7 +69,7 @@ class Opening:
         introduction = await shake_hands(session, self._protocol_version)
         if session.lost_by is not None:
             raise session.lost_by  # it answered and left at once
-        session.speak(introduction.version)
+        session.envelope.use_version(introduction.version)
         if session.is_stateless:
             transport.negotiated(introduction.version, is_stateless=True)
         return introduction

@@ -151,7 +151,9 @@ class Operations(Requests):
         session = self._connection.ready_session()
         method = "server/discover" if session.is_stateless else "ping"
         started = session.clock.monotonic()
-        entry = session.direct(method, tag=self.new_tag(), timeout_s=timeout_s, is_quiet=True)
+        entry = session.sender.start_now(
+            method, tag=self.new_tag(), timeout_s=timeout_s, is_quiet=True
+        )
         await self._settled(entry)
         latency_s = self._connection.latency_s = session.clock.monotonic() - started
         return latency_s

@@ -101,12 +101,12 @@ class Questions:
             connection.publish(Remark(message=text))
             return
         if frame.method == "ping":
-            session.answer(frame.id, {})
+            session.sender.answer(frame.id, {})
             return
         try:
             params = frame.value()
         except ValueError as problem:
-            session.refuse(frame.id, INVALID_PARAMS, f"params cannot be read: {problem}")
+            session.sender.refuse(frame.id, INVALID_PARAMS, f"params cannot be read: {problem}")
             return
         link = received.link
         connection.publish(
@@ -122,11 +122,11 @@ class Questions:
         )
         handler = self._handler_of(frame.method)
         if handler is None:
-            session.refuse(frame.id, METHOD_NOT_FOUND, f"{frame.method} is not supported")
+            session.sender.refuse(frame.id, METHOD_NOT_FOUND, f"{frame.method} is not supported")
             self._ended(frame.id, frame.method, "refused: no handler", received.seq)
         elif frame.id in self._open or len(self._open) >= MOST_QUESTIONS:
             why = "its id is in use" if frame.id in self._open else "too many questions wait"
-            session.refuse(frame.id, INTERNAL_ERROR, f"refused: {why}")
+            session.sender.refuse(frame.id, INTERNAL_ERROR, f"refused: {why}")
             self._ended(frame.id, frame.method, f"refused: {why}", received.seq)
         else:
             request = ServerRequest(
@@ -213,14 +213,16 @@ class Questions:
         outcome = "withdrawn"
         try:
             result = await _handled(handler, request)
-            session.answer(request.id, {} if result is None else result)
+            session.sender.answer(request.id, {} if result is None else result)
             outcome = "answered"
         except ServerError as refusal:
-            session.refuse(request.id, refusal.rpc_code, refusal.rpc_message, refusal.data)
+            session.sender.refuse(request.id, refusal.rpc_code, refusal.rpc_message, refusal.data)
             outcome = f"refused: {refusal.rpc_message}"
         except Exception as problem:  # a handler is foreign code: the server gets told
             text = f"{type(problem).__name__}: {problem}"
-            session.refuse(request.id, INTERNAL_ERROR, f"the client's handler failed: {text}")
+            session.sender.refuse(
+                request.id, INTERNAL_ERROR, f"the client's handler failed: {text}"
+            )
             outcome = f"failed: {text}"
         finally:
             self._open.pop(request.id, None)
@@ -229,7 +231,7 @@ class Questions:
 
     def _pause(self, session: Session, request: ServerRequest) -> list[QueueEntry]:
         connection = self._connection()
-        entries = session.calls()
+        entries = session.in_flight.calls()
         if request.caused_by is not None:
             entries = [entry for entry in entries if entry.id == request.caused_by] or entries
         now = connection.clock.monotonic()
@@ -257,7 +259,7 @@ class Questions:
             if entry.deadline is not None:
                 entry.deadline.resume(now)
                 if not session.is_lost:
-                    session.look_again(entry)
+                    session.in_flight.deadline_changed(entry)
         if paused:
             connection.publish(
                 RequestResumed(

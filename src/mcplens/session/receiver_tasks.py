@@ -232,7 +232,7 @@ class ReceiverTasks:
         if connection.session is None:
             return
         try:
-            connection.session.notify("notifications/tasks/status", to_wire(task))
+            connection.session.sender.notify("notifications/tasks/status", to_wire(task))
         except Exception as problem:  # the notification is optional, the task is not
             text = f"the status of a task was not sent: {classify(problem).message}"
             connection.publish(Remark(message=text))

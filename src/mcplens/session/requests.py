@@ -85,7 +85,7 @@ class Requests:
     def notify(self, method: str, params: Mapping[str, Any] | None = None) -> None:
         """Send a notification."""
         link = Link(call_id=self.new_tag().call_id, purpose="call")
-        self._connection.ready_session().notify(method, params, link)
+        self._connection.ready_session().sender.notify(method, params, link)
 
     def new_tag(self, purpose: Purpose = "call") -> CallTag:
         """What the requests of a new operation have in common."""
@@ -113,7 +113,7 @@ class Requests:
             self._connection.correlation.reserve(used)
         tag = tag or self.new_tag("raw")
         if not self._may_wait_for(message, force):
-            session.send_bytes(data, extra, tag=tag)
+            session.sender.send_bytes(data, extra, tag=tag)
             return None
         assert message.id is not None
         entry = QueueEntry(
@@ -128,7 +128,7 @@ class Requests:
         entry.status = RequestStatus.IN_PROGRESS
         if tag.on_request is not None:
             tag.on_request(entry)
-        session.start_raw(entry, message, extra)
+        session.sender.start_raw(entry, message, extra)
         frame: Frame = await self._settled(entry)
         return frame
 
@@ -191,7 +191,9 @@ class Requests:
         extra = dict(headers) if headers else None
         if method == "ping" or method.startswith("tasks/"):
             session = self._connection.ready_session()
-            return session.direct(method, params, tag=tag, timeout_s=timeout_s, headers=extra)
+            return session.sender.start_now(
+                method, params, tag=tag, timeout_s=timeout_s, headers=extra
+            )
         return self._connection.queue.enqueue(
             method, params, timeout_s=timeout_s, on_progress=on_progress, headers=extra, tag=tag
         )

@@ -78,7 +78,7 @@ class Roots:
             return
         declared = session.client_capabilities.get(self.capability)
         if isinstance(declared, dict) and declared.get("listChanged"):
-            session.notify("notifications/roots/list_changed")
+            session.sender.notify("notifications/roots/list_changed")
 
     def _wire(self) -> Any:
         from mcplens.protocol.roots import to_wire

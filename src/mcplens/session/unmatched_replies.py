@@ -1,24 +1,23 @@
-"""Replies that are not the plain answer to a waiting request: malformed, late, double, or nobody's.
+"""Replies that match no waiting request as they are: malformed, late, repeated, or unexpected.
 
-All of them are shown. One whose request is known fails it at once; where one request alone can be
-meant, it fails a second later if nothing better comes. Owned by the session.
+All of them are published. One whose request is known fails it at once; where only one request can
+be meant, that one fails a second later if nothing better comes. Called by message_receiver.py.
 """
 
 from __future__ import annotations
 
 from collections import deque
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from mcplens.bus import Publisher
+from mcplens.clock import Clock
 from mcplens.errors import InspectorError, ProtocolError
 from mcplens.events import LateReply, ReplyUnmatched
-from mcplens.protocol.correlation import Correlation
 from mcplens.protocol.frames import Batch, Frame, Kind, Malformed, RequestId
-from mcplens.session.attribution import Received
+from mcplens.session.attribution import Attribution, Received
+from mcplens.session.in_flight import RequestsInFlight
 from mcplens.session.queue import QueueEntry
-
-if TYPE_CHECKING:
-    from mcplens.session.session import Session
+from mcplens.transports.base import Transport
 
 # How long a request may still wait for its right answer after one that cannot be attributed.
 UNATTRIBUTED_GRACE_S: Final = 1.0
@@ -32,27 +31,36 @@ _REMEMBERED_BYTES: Final = 64 * 1024
 _LATE_BYTES: Final = 256 * 1024
 
 
-class Misfits:
-    """What came and fits no request as it is."""
+class UnmatchedReplies:
+    """Finds out which request a reply may be meant for, and publishes what is wrong with it."""
 
     def __init__(
-        self, session: Session, correlation: Correlation[QueueEntry], publish: Publisher
+        self,
+        transport: Transport,
+        in_flight: RequestsInFlight,
+        attribution: Attribution,
+        *,
+        publish: Publisher,
+        clock: Clock,
     ) -> None:
-        self._session = session
-        self._correlation = correlation
+        self._transport = transport
+        self._in_flight = in_flight
+        self._correlation = in_flight.correlation
+        self._attribution = attribution
         self._publish = publish
+        self._clock = clock
         self._answered: deque[bytes] = deque(maxlen=_REMEMBERED)
         self._doomed: set[RequestId] = set()  # will fail within the second if nothing better comes
 
     def __repr__(self) -> str:
-        return f"<Misfits, {len(self._answered)} answers remembered>"
+        return f"<UnmatchedReplies, {len(self._answered)} answers remembered>"
 
     def remember(self, frame: Frame) -> None:
         """A request was answered by this."""
         if len(frame.raw) <= _REMEMBERED_BYTES:
             self._answered.append(frame.raw)
 
-    def batch(self, batch: Batch, received: Received) -> None:
+    def batch(self, batch: Batch, received: Received, version: str) -> None:
         """A batch in a revision that has none: as malformed as its members are replies."""
         replies = [
             member
@@ -63,7 +71,7 @@ class Misfits:
         ids = [reply.id for reply in replies if reply.id is not None]
         ids += [identity for member in broken for identity in member.ids]
         is_reply_like = bool(replies) or any(member.is_reply_like for member in broken)
-        reason = f"a batch, which {self._session.version or 'this revision'} does not allow"
+        reason = f"a batch, which {version or 'this revision'} does not allow"
         self.malformed(Malformed(batch.raw, reason, tuple(ids), is_reply_like), received)
 
     def malformed(self, message: Malformed, received: Received) -> None:
@@ -77,7 +85,7 @@ class Misfits:
                 _keep_late(late, message)
                 self._publish_late(late, message, received)
             elif entry is not None:
-                self._session.end(entry, _malformed_error(message))
+                self._in_flight.fail(entry, _malformed_error(message))
             is_attributed = is_attributed or late is not None or entry is not None
         if is_attributed:
             return
@@ -94,7 +102,7 @@ class Misfits:
             _keep_late(late, frame)
             self._publish_late(late, frame, received)
             return
-        self._session.attribution.raw_answered(frame.id, received.link.request_seq)
+        self._attribution.raw_answered(frame.id, received.link.request_seq)
         if frame.raw in self._answered:
             reason = f"request {quote_id(frame.id)} was answered twice"
             self._publish_unmatched(frame, reason, received)
@@ -115,7 +123,7 @@ class Misfits:
         """Show it; where one request alone can be meant, it fails if nothing better comes."""
         self._publish_unmatched(message, reason, received)
         waiting = self._correlation.waiting
-        if channel is None and not self._session.transport.exchange_per_request:
+        if channel is None and not self._transport.exchange_per_request:
             # A stream of notifications is open for long and waits for no answer.
             meant = [e.id for e in waiting.values() if e.method != "subscriptions/listen"]
             channel = meant[0] if len(meant) == 1 else None
@@ -133,8 +141,8 @@ class Misfits:
             f"{quote(message.raw)}",
             raw=message.raw,
         )
-        self._session.clock.call_at(
-            self._session.clock.monotonic() + UNATTRIBUTED_GRACE_S,
+        self._clock.call_at(
+            self._clock.monotonic() + UNATTRIBUTED_GRACE_S,
             lambda: self._fail_waiting(entry, error),
         )
 
@@ -168,8 +176,8 @@ class Misfits:
         self._doomed.discard(entry.id)
         if self._correlation.waiting.get(entry.id) is entry:
             self._correlation.give_up(entry.id)
-            self._session.transport.abandon(entry.id)
-            self._session.end(entry, error)
+            self._transport.abandon(entry.id)
+            self._in_flight.fail(entry, error)
 
     def _note_evidence(self, message: Frame | Malformed) -> None:
         for entry in self._correlation.waiting.values():
@@ -193,7 +201,7 @@ def quote_id(identity: RequestId) -> str:
     return text if len(text) <= _QUOTE_BYTES else f"{text[:_QUOTE_BYTES]}…"
 
 
-def begun_with(unfinished: bytes) -> str:
+def quote_unfinished(unfinished: bytes) -> str:
     """What a timeout says of a message that came in part; nothing if none did."""
     return f"; a message has come whose end is missing: {quote(unfinished)}" if unfinished else ""
 

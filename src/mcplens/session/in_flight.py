@@ -1,0 +1,148 @@
+"""The requests that wait for an answer: their deadlines, watched by one timer, and how they end.
+
+The timer is set to the earliest deadline; progress only moves a deadline, so it costs no timer at
+all. Used by the parts of a session; the ids themselves are those of the connection's Correlation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from mcplens.bus import Publisher
+from mcplens.clock import Clock, Timer
+from mcplens.errors import InspectorError
+from mcplens.events import RequestEnded
+from mcplens.protocol.correlation import Correlation
+from mcplens.protocol.deadlines import NEVER, Deadline
+from mcplens.protocol.frames import Frame
+from mcplens.session.config import ConnectionConfig
+from mcplens.session.queue import QueueEntry, RequestStatus
+
+# Before Python 3.12 each look into an enum costs as much as a small frame's encoding.
+_STATUS_NAMES: Final = {status: status.value for status in RequestStatus}
+
+
+class RequestsInFlight:
+    """Requests that were sent and have no answer yet."""
+
+    def __init__(
+        self,
+        correlation: Correlation[QueueEntry],
+        *,
+        publish: Publisher,
+        clock: Clock,
+        config: ConnectionConfig,
+        on_due: Callable[[QueueEntry], None],
+    ) -> None:
+        self.correlation = correlation
+        self.waiting = correlation.waiting
+        self._publish = publish
+        self._clock = clock
+        self._config = config
+        self._on_due = on_due
+        self._timer: Timer | None = None
+        self._timer_at = NEVER
+
+    def __repr__(self) -> str:
+        due = self._timer_at if self._timer else "never"
+        return f"<RequestsInFlight {len(self.waiting)} waiting, next due {due}>"
+
+    def calls(self) -> list[QueueEntry]:
+        """Those that a caller waits for: no ping, no stream of notifications."""
+        return [
+            entry
+            for entry in self.waiting.values()
+            if not entry.is_quiet and entry.tag.purpose not in ("heartbeat", "listening")
+        ]
+
+    # -- deadlines -----------------------------------------------------------------------------
+
+    def add(self, entry: QueueEntry) -> None:
+        """A request is about to be sent: its clock starts now."""
+        now = entry.started_mono = self._clock.monotonic()
+        config = self._config
+        timeout_s = entry.timeout_s if entry.timeout_s is not None else config.request_timeout_s
+        deadline = entry.deadline = Deadline(
+            now, timeout_s, config.max_total_timeout_s, config.progress_resets_timeout
+        )
+        self.waiting[entry.id] = entry
+        self._watch(deadline)
+
+    def apply_limits(self, entry: QueueEntry) -> None:
+        """A request that could take any time has the configured limits from now on."""
+        config = self._config
+        if entry.deadline is not None:
+            now = self._clock.monotonic()
+            entry.deadline.restart(now, config.request_timeout_s, config.max_total_timeout_s)
+            self._watch(entry.deadline)
+
+    def deadline_changed(self, entry: QueueEntry) -> None:
+        """A deadline was paused or resumed."""
+        if entry.deadline is not None:
+            self._watch(entry.deadline)
+
+    def stop_timer(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _watch(self, deadline: Deadline) -> None:
+        """Check the deadlines when this one is due, if not before."""
+        due = deadline.due()
+        if due == NEVER or (self._timer is not None and self._timer_at <= due):
+            return
+        self.stop_timer()
+        self._timer_at = due
+        self._timer = self._clock.call_at(due, self._check)
+
+    def _check(self) -> None:
+        self._timer = None
+        now = self._clock.monotonic()
+        for entry in list(self.waiting.values()):
+            deadline = entry.deadline
+            if deadline is None:
+                continue
+            if deadline.due() <= now:
+                self._on_due(entry)
+            else:
+                self._watch(deadline)
+
+    # -- ends ----------------------------------------------------------------------------------
+
+    def complete(self, entry: QueueEntry, frame: Frame) -> None:
+        """A request that no longer waits was answered with a result."""
+        entry.resolve(frame)
+        if not entry.is_quiet:
+            self._publish_end(entry)
+
+    def fail(self, entry: QueueEntry, error: InspectorError) -> None:
+        """A request that no longer waits failed; the error gets what only we know."""
+        error.with_details(server_id=self._publish.server_id, method=entry.method)
+        error.with_details(elapsed_s=round(self.elapsed_s(entry), 3))
+        entry.reject(error)
+        if not entry.is_quiet:
+            self._publish_end(entry)
+
+    def fail_all(self, error: InspectorError) -> None:
+        """Fail every request that waits."""
+        self.stop_timer()
+        for identity in list(self.waiting):
+            entry = self.correlation.give_up(identity)
+            if entry is not None:
+                self.fail(entry, error.copy())
+
+    def elapsed_s(self, entry: QueueEntry) -> float:
+        return self._clock.monotonic() - entry.started_mono
+
+    def _publish_end(self, entry: QueueEntry) -> None:
+        error = None if entry.error is None else entry.error.to_dict()
+        ended = RequestEnded(
+            request_id=entry.id,
+            method=entry.method,
+            status=_STATUS_NAMES[entry.status],
+            elapsed_s=self._clock.monotonic() - entry.started_mono,
+            error=error,
+            request_seq=None if entry.sent is None else entry.sent.seq,
+        )
+        self._publish(ended, 0 if entry.error is None else entry.error.size_bytes)
