@@ -35,11 +35,11 @@ if TYPE_CHECKING:
     from mcplens.session.config import HandlerConfig as HandlerConfig
     from mcplens.session.config import RetryConfig as RetryConfig
     from mcplens.session.elicitation import ElicitationHandler as ElicitationHandler
-    from mcplens.session.handler import PendingRequest as PendingRequest
-    from mcplens.session.handler import Profile as Profile
-    from mcplens.session.handler import ServerRequest as ServerRequest
     from mcplens.session.profiles import Profiles as Profiles
     from mcplens.session.profiles import register_profile as register_profile
+    from mcplens.session.question_handler import PendingRequest as PendingRequest
+    from mcplens.session.question_handler import Profile as Profile
+    from mcplens.session.question_handler import ServerRequest as ServerRequest
     from mcplens.session.queue import QueueEntry as QueueEntry
     from mcplens.session.queue import QueueStatus as QueueStatus
     from mcplens.session.queue import RequestQueue as RequestQueue
@@ -60,8 +60,8 @@ _HOMES = {
     "HttpError": "errors",
     "InspectorError": "errors",
     "Malformed": "protocol.frames",
-    "PendingRequest": "session.handler",
-    "Profile": "session.handler",
+    "PendingRequest": "session.question_handler",
+    "Profile": "session.question_handler",
     "Profiles": "session.profiles",
     "ProtocolError": "errors",
     "QueueEntry": "session.queue",
@@ -72,7 +72,7 @@ _HOMES = {
     "Root": "protocol.roots",
     "SamplingHandler": "session.sampling",
     "ServerError": "errors",
-    "ServerRequest": "session.handler",
+    "ServerRequest": "session.question_handler",
     "Task": "protocol.tasks",
     "Tool": "protocol.result_types",
     "ToolResult": "protocol.result_types",

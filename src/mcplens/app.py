@@ -20,10 +20,10 @@ from mcplens.transports.base import Closing, Transport
 from mcplens.version import VERSION
 
 if TYPE_CHECKING:
-    from mcplens.session.handler import Answering
     from mcplens.session.notifications import NotificationHandler
-    from mcplens.session.questions import RequestHandler
+    from mcplens.session.question_handler import Answering
     from mcplens.session.roots import RootLike
+    from mcplens.session.server_requests import RequestHandler
     from mcplens.store.recorder import Recorder
     from mcplens.transports.memory import Serve
 
@@ -39,7 +39,7 @@ class connect:
     `env`, `cwd`, `enforce_capabilities`, and what the transport takes. One attempt by default.
 
     `sampling` and `elicitation` say how the server's questions are answered: by a function, by a
-    profile, or by whoever asks the client for what is pending (True). `roots` are paths.
+    profile, or by the program, which asks the client for what is pending (True). `roots` are paths.
 
     Raises:
         InspectorError: the target cannot be used, or the connection failed.
@@ -126,7 +126,7 @@ class connect:
 
     @property
     def client(self) -> Client:
-        """The client, for whoever connects it himself."""
+        """The client, for callers that connect it themselves."""
         return self._client
 
     async def __aenter__(self) -> Client:
@@ -281,7 +281,7 @@ def create_proxy_transport(
 
     parts = urlsplit(proxy_url)
     if parts.scheme not in ("http", "https") or not parts.netloc:
-        raise invalid(f"{proxy_url!r} is no http(s) URL")
+        raise invalid(f"{proxy_url!r} is not an http(s) URL")
     url = f"{parts.scheme}://{parts.netloc}/servers/{quote(server_id, safe='')}/mcp"
     return create_http_transport(url, headers, **options)
 

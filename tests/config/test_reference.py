@@ -18,10 +18,10 @@ from mcplens.config.keys import AUTH_KEYS, SERVER_KEYS, TOP_KEYS, Key
 from mcplens.config.model import ServerEntry, Settings
 from mcplens.config.other_tools import TOOLS
 from mcplens.config.placeholders import resolve
-from mcplens.session import model
+from mcplens.session import model_endpoint
 from mcplens.session.profiles import _KINDS as KINDS
 from mcplens.session.profiles import BUILT_IN, Profiles
-from mcplens.transports import shell_path
+from mcplens.transports import login_shell_path
 from tests.config.machine import Machine
 from tests.docs.markdown import DOCS, ROOT, blocks, sections
 
@@ -86,7 +86,7 @@ def test_every_kind_of_profile_and_its_settings_are_documented() -> None:
     for kind, factory in KINDS.items():
         asked = set(re.findall(r'settings\.\w+\(\s*"(\w+)"', inspect.getsource(factory)))
         if kind == "model":
-            asked = set(re.findall(r'settings\.\w+\(\s*"(\w+)"', inspect.getsource(model)))
+            asked = set(re.findall(r'settings\.\w+\(\s*"(\w+)"', inspect.getsource(model_endpoint)))
         named = set(re.findall(r"`(\w+)`", documented[kind][-1]))
         assert asked <= named, kind
     text = sections(PAGE)["Profiles"]
@@ -125,4 +125,4 @@ def test_every_environment_variable_of_ours_is_documented() -> None:
     sources = (ROOT / "src" / "mcplens").rglob("*.py")
     read = {name for path in sources for name in OUR_VARIABLE.findall(path.read_text())}
     documented = {name for name in rows("Environment variables") if name.startswith("MCPLENS_")}
-    assert documented == read - {shell_path._ASKING_VARIABLE}
+    assert documented == read - {login_shell_path._ASKING_VARIABLE}

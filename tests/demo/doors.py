@@ -21,7 +21,7 @@ from mcplens.inbound.sse import HttpSse
 from mcplens.inbound.streamable_http import StreamableHttp
 from mcplens.inbound.websocket import WebSocketEndpoint
 from mcplens.protocol.frames import RequestId
-from mcplens.session.handshake import forget_verdicts
+from mcplens.session.handshake import forget_revisions
 from mcplens.transports.memory import MemoryPeer
 
 # Nothing here takes long; this only bounds what never comes.
@@ -71,7 +71,7 @@ class House:
     exits: list[int]
 
     def connect(self, way: Way, **options: Any) -> mcplens.connect:
-        forget_verdicts()
+        forget_revisions()
         if way.transport == "sse":
             options["transport"] = "sse"
         target = COMMAND if way.transport == "stdio" else self.urls[way.transport]
@@ -131,7 +131,7 @@ async def in_memory(
         finally:
             peer.close("the client left")
 
-    forget_verdicts()
+    forget_revisions()
     transport = mcplens.create_memory_transport(run)
     options = {"protocol_version": revision, "concurrency": 8, "ping_interval_s": 0, **options}
     async with (

@@ -12,7 +12,7 @@ import pytest
 import mcplens
 from mcplens import InspectorError, ServerError
 from mcplens.events import ClientTaskChanged, InputRoundStarted, RequestEnded
-from mcplens.session.handler import ServerRequest
+from mcplens.session.question_handler import ServerRequest
 
 from .doors import EVERYTHING, House, Way, accept, heard, say, text_of
 

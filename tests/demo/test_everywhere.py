@@ -185,7 +185,7 @@ async def test_a_list_that_changes_is_announced_and_fetched_again(
         }
         before = len(await fetch[kind]())
         if way.is_stateless:
-            await client.catalog.listening.add(
+            await client.catalog.subscription_stream.add(
                 "demo://note"
             )  # the stream is open when this returns
         await client.call_tool("change-add", {"list": kind})

@@ -12,7 +12,7 @@ from mcplens.bus import Bus
 from mcplens.clock import ManualClock
 from mcplens.errors import InspectorError
 from mcplens.events import Event, FrameReceived
-from mcplens.session.handshake import forget_verdicts
+from mcplens.session.handshake import forget_revisions
 from tests.session.scripted import SILENT, Rig, ScriptedServer, text
 
 from .mutator import Mutator
@@ -86,7 +86,7 @@ async def _sit_through(mutator: Mutator, version: str, frames: int) -> None:
 async def _fuzz(seed: int, frames: int) -> None:
     mutator = Mutator(seed)
     for session in range(frames // FRAMES_PER_SESSION):
-        forget_verdicts()
+        forget_revisions()
         await _sit_through(mutator, VERSIONS[session % len(VERSIONS)], FRAMES_PER_SESSION)
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import mcplens
-from mcplens.session.handshake import forget_verdicts
+from mcplens.session.handshake import forget_revisions
 from tests.node_tools import everything_argv, filesystem_argv, memory_argv
 from tests.ports import held_port
 from tests.servers.run import ROOT, START_TIMEOUT_S, argv, serve
@@ -143,7 +143,7 @@ class Door:
 
     def connect(self, **options: Any) -> mcplens.connect:
         """Connect as the target says; roots, sampling and elicitation are answered."""
-        forget_verdicts()  # each connection finds out for itself
+        forget_revisions()  # each connection finds out for itself
         asked = {"protocol_version": self.target.revision, "concurrency": 8}
         asked["request_handlers"] = answers(self.folder)
         return mcplens.connect(self.address, **{**asked, **self.options, **options})

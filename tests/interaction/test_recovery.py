@@ -16,7 +16,7 @@ import mcplens
 from mcplens import InspectorError
 from mcplens.clock import SystemClock
 from mcplens.events import ListRefreshed, ResourceRefreshed, StateChanged, SubscriptionChanged
-from mcplens.session.handshake import forget_verdicts
+from mcplens.session.handshake import forget_revisions
 from tests.servers.run import ROOT, argv, serve
 
 from .memory_server import serve_memory
@@ -149,7 +149,7 @@ async def test_a_forgotten_http_session_is_opened_anew(transport: str) -> None:
 
 @pytest.mark.parametrize("transport", dict(WAYS))
 async def test_the_newest_revision_that_a_server_speaks_is_found(transport: str) -> None:
-    forget_verdicts()
+    forget_revisions()
     async with mortal(transport) as server, server.connect() as client:
         assert client.protocol_version == (HANDSHAKE if transport == "sse" else STATELESS)
         assert text_of(await client.call_tool("echo", {"text": "found"})) == "found"

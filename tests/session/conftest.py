@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from mcplens.session.handshake import forget_verdicts
+from mcplens.session.handshake import forget_revisions
 
 
 @pytest.fixture(autouse=True)
 def _no_verdicts() -> None:
-    forget_verdicts()
+    forget_revisions()

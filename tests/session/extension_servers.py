@@ -6,7 +6,7 @@ import asyncio
 from typing import Any
 
 from mcplens.events import ClientTaskChanged
-from mcplens.session.handler import ServerRequest
+from mcplens.session.question_handler import ServerRequest
 
 from .scripted import SILENT, STATELESS, Rig, ScriptedServer
 

@@ -6,7 +6,7 @@ import asyncio
 from typing import Any
 
 from mcplens.errors import ServerError
-from mcplens.session.handler import ServerRequest
+from mcplens.session.question_handler import ServerRequest
 
 ELICIT = "elicitation/create"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from mcplens.session.handler import ServerRequest
+from mcplens.session.question_handler import ServerRequest
 
 from .scripted import Rig
 

@@ -11,7 +11,7 @@ from mcplens.bus import Bus, Publisher
 from mcplens.clock import ManualClock
 from mcplens.errors import ServerError
 from mcplens.events import Event, ReceiverTaskChanged
-from mcplens.session.handler import ServerRequest
+from mcplens.session.question_handler import ServerRequest
 from mcplens.session.receiver_tasks import ReceiverTaskRecord, ReceiverTasks
 
 SAMPLE, ELICIT = "sampling/createMessage", "elicitation/create"

@@ -6,7 +6,7 @@ import itertools
 from typing import Any
 
 from mcplens.events import ReceiverTaskChanged
-from mcplens.session.handler import PendingRequest
+from mcplens.session.question_handler import PendingRequest
 
 from .scripted import Rig
 

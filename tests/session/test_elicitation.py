@@ -8,7 +8,7 @@ import pytest
 
 from mcplens.errors import CancelledRequest, InspectorError
 from mcplens.events import ElicitationCompleted
-from mcplens.session.handler import Forced
+from mcplens.session.question_handler import Forced
 
 from .scripted import Rig, failure
 from .server_questions import ELICIT, FORM, LINK, everything, result_of

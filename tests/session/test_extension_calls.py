@@ -75,7 +75,7 @@ async def test_a_tools_own_failure_completes_a_task_and_an_error_fails_it() -> N
     [
         (task("completed"), "has no 'result'"),
         (task("failed"), "has no 'error'"),
-        (task("failed", error="x"), "no error object"),
+        (task("failed", error="x"), "not an error object"),
     ],
 )
 async def test_a_task_that_ends_without_what_its_end_brings_is_invalid(

@@ -109,4 +109,7 @@ async def test_disconnecting_leaves_nothing_of_a_task_behind() -> None:
         assert person.withdrawn == 1
         assert changes(rig) == ["input_required", "gone"]
         assert rig.clock.timer_count == 0
-        assert repr(rig.client.catalog.listening) == "<Listening for [], 0 resources, 0 tasks>"
+        assert (
+            repr(rig.client.catalog.subscription_stream)
+            == "<SubscriptionStream for [], 0 resources, 0 tasks>"
+        )

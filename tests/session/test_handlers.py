@@ -9,7 +9,7 @@ import pytest
 from mcplens.errors import InspectorError, ServerError
 from mcplens.events import QuestionClosed, QuestionOpened
 from mcplens.session.config import HandlerConfig
-from mcplens.session.handler import ServerRequest
+from mcplens.session.question_handler import ServerRequest
 
 from .scripted import SILENT, Rig, ScriptedServer, text
 from .server_questions import ELICIT, FORM, HELLO, SAMPLE, everything, result_of

@@ -10,7 +10,7 @@ import pytest
 
 from mcplens.errors import ProtocolError
 from mcplens.events import InputRoundStarted, RequestEnded, RequestStarted
-from mcplens.session.handler import ServerRequest
+from mcplens.session.question_handler import ServerRequest
 
 from .input_servers import OPERATIONS, ROOTS, SAMPLE, asks, scripted, stateless
 from .person import ACCEPTED, ELICIT, FORM, Person

@@ -114,7 +114,7 @@ async def test_where_several_wait_what_cannot_be_attributed_fails_none_of_them(
         assert len(rig.events(ReplyUnmatched)) == 1
         assert not any(call.done() for call in calls)
         await rig.advance(50)
-        assert "no valid message" in failure(calls[0]).message
+        assert "not a valid message" in failure(calls[0]).message
 
 
 async def test_the_right_answer_within_the_second_wins() -> None:

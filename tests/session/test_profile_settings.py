@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from mcplens.errors import ConfigurationError
-from mcplens.session.profiles import BUILT_IN, Profiles, Settings
+from mcplens.session.profiles import BUILT_IN, Profiles, ProfileSettings
 
 from .profile_questions import ELICIT, FORM, SAMPLE, asked, asked_over_the_wire, completion, text_of
 
@@ -91,5 +91,5 @@ def test_profiles_that_name_each_other_without_end_are_refused() -> None:
 def test_no_text_about_a_profile_shows_its_values() -> None:
     own = Profiles({"mine": {"kind": "echo", "apiKey": "s3cret"}})
     told = refusal({"kind": "echo", "apiKey": "s3cret"})
-    settings = Settings("mine", {"apiKey": "s3cret"}, own, 0)
+    settings = ProfileSettings("mine", {"apiKey": "s3cret"}, own, 0)
     assert "s3cret" not in f"{own!r} {told} {settings!r}"

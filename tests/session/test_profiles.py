@@ -12,8 +12,8 @@ from mcplens.clock import ManualClock
 from mcplens.errors import InspectorError, ServerError
 from mcplens.events import QuestionClosed
 from mcplens.session import profiles
-from mcplens.session.handler import ServerRequest
-from mcplens.session.profiles import Profiles, Settings, Way
+from mcplens.session.profiles import Profiles, ProfileSettings, Way
+from mcplens.session.question_handler import ServerRequest
 
 from .profile_questions import (
     ELICIT,
@@ -219,7 +219,7 @@ async def test_ways_nest() -> None:
 async def test_a_kind_of_ones_own_is_used_like_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(profiles, "_FACTORIES", dict(profiles._FACTORIES))
 
-    def shout(settings: Settings) -> Way:
+    def shout(settings: ProfileSettings) -> Way:
         mark, inner = settings.text("mark", "!"), settings.way(settings.get("then", "echo"))
 
         async def answer(request: ServerRequest) -> Any:

@@ -15,8 +15,8 @@ from mcplens.events import (
     ServerRequestEnded,
     ServerRequestReceived,
 )
-from mcplens.session.handler import ServerRequest
-from mcplens.session.questions import MOST_QUESTIONS
+from mcplens.session.question_handler import ServerRequest
+from mcplens.session.server_requests import MAX_QUESTIONS
 
 from .scripted import SILENT, ExchangeTransport, Rig, ScriptedServer, failure, text
 
@@ -176,11 +176,11 @@ async def test_two_open_questions_with_one_id_are_not_mixed_up() -> None:
 async def test_more_questions_than_anybody_can_answer_are_refused_until_there_is_room() -> None:
     person = Person()
     async with Rig(handlers={ASK: person}) as rig:
-        for number in range(MOST_QUESTIONS + 1):
+        for number in range(MAX_QUESTIONS + 1):
             rig.server.ask(f"q{number}", ASK)
         await rig.settle()
-        assert len(person.asked) == MOST_QUESTIONS
-        refusal = rig.server.answer_to(f"q{MOST_QUESTIONS}")
+        assert len(person.asked) == MAX_QUESTIONS
+        refusal = rig.server.answer_to(f"q{MAX_QUESTIONS}")
         assert refusal is not None
         assert refusal["error"] == {"code": -32603, "message": "refused: too many questions wait"}
         person.answer(0)

@@ -10,7 +10,7 @@ import pytest
 
 from mcplens.errors import CancelledRequest, ServerError
 from mcplens.protocol.tasks import RELATED_TASK
-from mcplens.session.handler import ServerRequest
+from mcplens.session.question_handler import ServerRequest
 
 from .receiver_bench import ANSWER, ELICIT, SAMPLE, Bench
 

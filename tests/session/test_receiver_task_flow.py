@@ -9,7 +9,7 @@ import pytest
 from mcplens.errors import ServerError
 from mcplens.events import QuestionOpened
 from mcplens.protocol.tasks import RELATED_TASK
-from mcplens.session.handler import ServerRequest
+from mcplens.session.question_handler import ServerRequest
 
 from .task_rig import ELICIT, MESSAGES, SAMPLE, STATUS, TaskRig
 

@@ -10,7 +10,7 @@ import pytest
 
 from mcplens.bus import Bus
 from mcplens.clock import ManualClock
-from mcplens.session.handler import PendingRequest
+from mcplens.session.question_handler import PendingRequest
 from mcplens.session.receiver_tasks import ReceiverTaskRecord
 
 from .scripted import until

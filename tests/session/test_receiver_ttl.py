@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from mcplens.errors import ServerError
-from mcplens.session.handler import ServerRequest
+from mcplens.session.question_handler import ServerRequest
 
 from .receiver_bench import SAMPLE, Bench
 

@@ -9,7 +9,7 @@ import pytest
 
 from mcplens.errors import InspectorError, ProtocolError, ServerError
 from mcplens.events import InputRoundStarted
-from mcplens.session.handler import ServerRequest
+from mcplens.session.question_handler import ServerRequest
 from mcplens.session.results import result_type
 
 from .input_servers import ROOTS, SAMPLE, asks, scripted, stateless

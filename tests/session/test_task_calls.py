@@ -9,7 +9,7 @@ import pytest
 from mcplens.errors import CancelledRequest, InspectorError, ProtocolError
 from mcplens.events import ClientTaskChanged, Remark
 from mcplens.protocol.lifecycle import ConnectionState
-from mcplens.session.following import MOST_POLLS_AFTER
+from mcplens.session.task_poller import MAX_POLLS_AFTER
 
 from .scripted import Refuse, Rig, failure, text
 from .task_servers import RELATED, TaskServer, changes, result, task, tools
@@ -182,9 +182,9 @@ async def test_a_task_that_gave_its_result_and_never_ends_is_not_polled_for_ever
         call = await rig.started(rig.client.call_tool("slow", task=True))
         await rig.settle()
         assert (await call).content[0].text == "done"
-        for _ in range(MOST_POLLS_AFTER + 5):
+        for _ in range(MAX_POLLS_AFTER + 5):
             await rig.advance(2)
-        assert server.polls() == MOST_POLLS_AFTER
+        assert server.polls() == MAX_POLLS_AFTER
         assert changes(rig)[-1] == ("t1", "gone")
         assert "is still input_required" in rig.events(Remark)[-1].message
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from mcplens.events import InputRoundStarted, ProgressReceived
-from mcplens.session.handler import ServerRequest
+from mcplens.session.question_handler import ServerRequest
 
 from .scripted import SILENT, ExchangeTransport, Refuse, Rig, failure
 from .task_servers import TaskServer, changes, result, task
@@ -134,17 +134,17 @@ def _broken() -> Any:
 
 
 async def test_tasks_that_are_over_are_not_kept_without_end() -> None:
-    from mcplens.session.client_tasks import MOST_KEPT
+    from mcplens.session.client_tasks import MAX_KEPT
 
     numbers = iter(range(10_000))
     server = TaskServer(
         {"tools/call": lambda request: {"task": task("completed", f"t{next(numbers)}")}}
     )
     async with Rig(server) as rig:
-        for _ in range(MOST_KEPT + 50):
+        for _ in range(MAX_KEPT + 50):
             await rig.client.call_tool("slow", task=True)
         kept = rig.client.tracked_client_tasks
-        assert len(kept) == MOST_KEPT + 1  # trimmed when the next one begins
+        assert len(kept) == MAX_KEPT + 1  # trimmed when the next one begins
         assert kept[0].task_id == "t49"
         server.result = result("x" * 20_000_000)
         for _ in range(5):

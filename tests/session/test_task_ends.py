@@ -158,7 +158,7 @@ async def test_tasks_are_got_listed_and_cancelled_by_their_ids() -> None:
             ("t2", "completed"),
             ("t3", "failed"),
         ]
-        assert any("no task" in remark for remark in rig.remarks())
+        assert any("not a task" in remark for remark in rig.remarks())
         assert (await rig.client.cancel_client_task("t1")).status == "cancelled"
         server.answers["tasks/cancel"] = Refuse(-32602, "already cancelled")
         with pytest.raises(ServerError, match="already cancelled"):

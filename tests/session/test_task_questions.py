@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from mcplens.session.handler import ServerRequest
+from mcplens.session.question_handler import ServerRequest
 
 from .scripted import SILENT, Refuse, Rig, failure
 from .task_servers import RELATED, TaskServer, changes, result

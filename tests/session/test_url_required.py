@@ -10,7 +10,7 @@ import pytest
 
 from mcplens.errors import ServerError
 from mcplens.events import InputRoundStarted
-from mcplens.session.handler import ServerRequest
+from mcplens.session.question_handler import ServerRequest
 
 from .input_servers import OPERATIONS, stateless
 from .person import ELICIT

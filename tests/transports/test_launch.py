@@ -68,7 +68,7 @@ class TestPlaceholders:
 
     @pytest.mark.parametrize("text", ["${input:id}", "${A:-${B}}", "${}", "${A-b}", "x${A"])
     def test_what_looks_like_a_placeholder_but_is_none_is_not_sent(self, text: str) -> None:
-        with pytest.raises(ConfigurationError, match=r"env 'KEY' is no placeholder that we know"):
+        with pytest.raises(ConfigurationError, match=r"env 'KEY' is not a known placeholder"):
             resolve_placeholders({"KEY": text}, {"A": "1", "B": "2"})
 
     def test_an_unclosed_placeholder_does_not_show_the_rest_of_a_secret(self) -> None:

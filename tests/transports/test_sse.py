@@ -141,7 +141,7 @@ async def test_a_refused_notification_is_a_remark() -> None:
     async with streaming(Stream(status=400)) as (_, heard):
         heard.transport.write(notification())
         await heard.until(heard.remarks)
-    assert "notifications/initialized did not get through" in heard.remarks()[0]
+    assert "notifications/initialized was not delivered" in heard.remarks()[0]
 
 
 async def test_an_answer_in_the_post_itself_is_taken_with_a_remark() -> None:

@@ -91,7 +91,7 @@ async def test_a_failing_notification_is_a_remark_and_no_more() -> None:
     async with talking(answering(500, b"no room")) as (_, heard):
         heard.transport.write(notification())
         await heard.until(heard.remarks)
-    assert "notifications/initialized did not get through" in heard.remarks()[0]
+    assert "notifications/initialized was not delivered" in heard.remarks()[0]
     assert "no room" in heard.remarks()[0]
     assert not heard.failures
     assert not heard.losses
@@ -129,7 +129,7 @@ async def test_credentials_in_the_url_are_sent_as_a_header_and_not_shown() -> No
 
 @pytest.mark.parametrize("url", ["ftp://host/", "http://", "localhost:80/mcp", "http://h:0/"])
 def test_a_url_that_cannot_work_is_a_configuration_error(url: str) -> None:
-    with pytest.raises(ConfigurationError, match="no usable URL"):
+    with pytest.raises(ConfigurationError, match="not a usable URL"):
         StreamableHttpTransport(url)
 
 

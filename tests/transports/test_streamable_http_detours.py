@@ -87,7 +87,7 @@ async def test_a_private_certificate_is_taken_with_its_ca_file_or_the_insecure_s
 @pytest.mark.skipif(os.name != "posix", reason="there are no named pipes")
 def test_a_ca_file_that_is_a_pipe_is_refused_and_not_opened(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
-    with pytest.raises(ConfigurationError, match="it is no file"):
+    with pytest.raises(ConfigurationError, match="it is not a file"):
         NetworkOptions(ca_file=str(tmp_path / "pipe")).tls_context()
 
 
@@ -151,7 +151,9 @@ async def test_a_redirect_to_what_is_no_http_address_names_it(location: str) -> 
         heard.transport.write(call(1))
         error = await heard.failure(1)
     assert error.code == "REDIRECT_REFUSED"
-    assert f"redirected (307) to what is no HTTP address: '{location}'" in error.message
+    assert (
+        f"redirected (307) to something that is not an HTTP address: '{location}'" in error.message
+    )
 
 
 async def test_a_redirect_loop_ends_after_five_hops() -> None:
@@ -238,6 +240,6 @@ async def test_a_proxy_that_is_not_http_is_a_configuration_error(
     monkeypatch.setenv("all_proxy", "socks5://127.0.0.1:1080")
     transport = StreamableHttpTransport("http://mcp.example/mcp")
     Recorder(transport)
-    with pytest.raises(ConfigurationError, match="no HTTP proxy"):
+    with pytest.raises(ConfigurationError, match="not an HTTP proxy"):
         async with transport:
             pass

@@ -141,7 +141,7 @@ async def test_an_answer_that_is_no_http_says_so() -> None:
         heard.transport.write(call(1))
         error = await heard.failure(1)
     assert error.code == "INVALID_RESPONSE"
-    assert "no valid HTTP" in error.message
+    assert "not valid HTTP" in error.message
 
 
 async def test_a_body_over_the_limit_fails_the_request_and_keeps_its_start() -> None:
@@ -265,9 +265,9 @@ async def test_a_stream_that_turns_into_no_http_fails_its_request_at_once() -> N
         error = await heard.failure(1)
         await assert_others_unharmed(heard)
     assert error.code == "NO_RESPONSE"
-    assert "the stream broke off (what follows is no valid HTTP: Invalid" in error.message
+    assert "the stream broke off (what follows is not valid HTTP: Invalid" in error.message
     assert "\n" not in error.message
-    assert "no valid HTTP" in (heard.events(HttpExchangeEnded)[0].error or "")
+    assert "not valid HTTP" in (heard.events(HttpExchangeEnded)[0].error or "")
 
 
 @pytest.mark.parametrize("encoding", ["gzip", "deflate", "br"])

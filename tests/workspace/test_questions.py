@@ -7,7 +7,7 @@ import asyncio
 from mcplens.app import create_mcp_client
 from mcplens.config.model import ServerEntry, Source
 from mcplens.session.capabilities import TASKS_EXTENSION
-from mcplens.session.handler import ServerRequest
+from mcplens.session.question_handler import ServerRequest
 from mcplens.workspace.answer_settings import AnswerSettings
 from mcplens.workspace.questions import QuestionList
 

@@ -18,7 +18,7 @@ from mcplens.cli.command_options import CommandOptions
 from mcplens.session.capabilities import TASKS_EXTENSION
 
 if TYPE_CHECKING:
-    from mcplens.session.handler import Profile, ServerRequest
+    from mcplens.session.question_handler import Profile, ServerRequest
 
 _FLAGS: Final = {
     "sampling/createMessage": ("a completion", "--sampling PROFILE"),
@@ -133,7 +133,7 @@ class _Refusing:
 
     async def answer(self, request: ServerRequest) -> Any:
         from mcplens.errors import ServerError
-        from mcplens.session.handler import REJECTED
+        from mcplens.session.question_handler import REJECTED
 
         what, flag = _FLAGS[request.method]
         if request.method not in self._told:  # once, however often the server asks

@@ -18,7 +18,7 @@ from mcplens.cli import output
 from mcplens.cli.line_editor import TerminalReader
 from mcplens.protocol import elicitation, sampling
 from mcplens.protocol.form_fields import Field, fields_of, from_text
-from mcplens.session.handler import REJECTED, Forced, ServerRequest
+from mcplens.session.question_handler import REJECTED, Forced, ServerRequest
 
 # Of what a server sends with its question.
 _SHOWN_CHARACTERS: Final = 2_000

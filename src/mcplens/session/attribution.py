@@ -1,7 +1,7 @@
 """What a received message belongs to: decided here, once, and published with its frame.
 
-The wire tells first: the id of a reply, a progress token, the task that `_meta` names, the answer
-to the POST that carried the message. Where it does not tell (a question, a log line or an
+The wire decides first: the id of a reply, a progress token, the task that `_meta` names, the answer
+to the POST that carried the message. Where it does not say (a question, a log line or an
 unattributable reply on a pipe), one rule decides: it belongs to the only call that has a request in
 flight, heartbeats and listening aside, and the link is marked as inferred. Owned by the session.
 """
@@ -21,11 +21,11 @@ from mcplens.protocol.tasks import RELATED_TASK, related_task_of
 from mcplens.session.queue import QueueEntry
 from mcplens.transports.base import Outgoing
 
-# Requests that nobody waits for (sent raw), and questions without an answer, whose frames are
+# Raw requests that no caller waits for, and unanswered questions, whose frames are
 # remembered; older ones count as unknown.
-MOST_REMEMBERED: Final = 1_000
+MAX_REMEMBERED: Final = 1_000
 # Of one id that was sent raw again and again.
-MOST_SAME_ID: Final = 100
+MAX_SAME_ID: Final = 100
 
 _MARKS: Final = (RELATED_TASK.encode(), SUBSCRIPTION_ID.encode())
 _ASIDE: Final = frozenset({"heartbeat", "listening"})
@@ -89,12 +89,12 @@ class Attribution:
     # -- what is remembered ----------------------------------------------------------------------
 
     def sent_raw(self, message: Message, sent: FrameSent) -> None:
-        """Requests were sent as bytes, and nobody waits for their answers."""
+        """Requests were sent as bytes, and no caller waits for their answers."""
         for identity in request_ids(message):
             same = self._raw.setdefault(identity, [])
             same.append(sent)
-            del same[:-MOST_SAME_ID]
-        while len(self._raw) > MOST_REMEMBERED:
+            del same[:-MAX_SAME_ID]
+        while len(self._raw) > MAX_REMEMBERED:
             del self._raw[next(iter(self._raw))]
 
     def raw_answered(self, identity: RequestId, seq: int | None) -> None:
@@ -108,7 +108,7 @@ class Attribution:
     def asked(self, identity: RequestId, question: Link) -> None:
         """The server asked something; `question` links to the frame that did."""
         self._asked[identity] = question
-        if len(self._asked) > MOST_REMEMBERED:
+        if len(self._asked) > MAX_REMEMBERED:
             del self._asked[next(iter(self._asked))]
 
     def answered(self, identity: RequestId) -> Link:
@@ -147,7 +147,7 @@ class Attribution:
         return _carried(carrier) or (self.inferred() if may_infer else NOWHERE)
 
     def inferred(self) -> Link:
-        """The rule for what the wire does not tell: the only call that has a request in flight."""
+        """The rule where the wire does not say: the only call that has a request in flight."""
         found: QueueEntry | None = None
         for entry in self._correlation.waiting.values():
             if entry.tag.purpose in _ASIDE:
@@ -244,7 +244,7 @@ def _fields(message: Frame) -> Mapping[str, Any]:
 
 
 def _with_own_token(entries: Iterable[QueueEntry], token: RequestId) -> QueueEntry | None:
-    """The request whose caller chose its progress token himself."""
+    """The request whose caller chose this progress token."""
     for entry in entries:
         meta = entry.params.get("_meta") if isinstance(entry.params, Mapping) else None
         if isinstance(meta, Mapping) and meta.get("progressToken") == token:

@@ -68,7 +68,7 @@ def declares_tasks(capabilities: Mapping[str, Any], method: str) -> bool:
 
 
 def for_stateless(capabilities: Mapping[str, Any]) -> dict[str, Any]:
-    """As 2026-07-28 has them: tasks are an extension, and nobody hears of changed roots."""
+    """As 2026-07-28 has them: tasks are an extension, and changed roots are not notified."""
     kept = {name: value for name, value in capabilities.items() if name != "tasks"}
     if isinstance(kept.get("roots"), Mapping):
         kept["roots"] = {key: value for key, value in kept["roots"].items() if key != "listChanged"}

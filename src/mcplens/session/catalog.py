@@ -24,11 +24,11 @@ from mcplens.protocol.result_types import (
     Tool,
     decode_item,
 )
-from mcplens.session.listening import Listening
 from mcplens.session.notifications import Refresher
 from mcplens.session.paging import each_page, read_page
 from mcplens.session.queue import CallTag
 from mcplens.session.results import LIST_KEYS, OutputSchemas
+from mcplens.session.subscription_stream import SubscriptionStream
 
 if TYPE_CHECKING:
     from mcplens.session.client import Client
@@ -66,9 +66,9 @@ class Catalog:
         self.resources: dict[str, ReadResult] = {}  # last read of each subscribed resource
         self._subscribed: set[str] = set()
         self._level: str | None = None
-        self.reads_updates = True  # else whoever shows a resource reads it when it is told
+        self.reads_updates = True  # else the surface reads it after ResourceRefreshed
         self._refresher = Refresher()
-        self.listening = Listening(lambda: client.connection, self._refetch)
+        self.subscription_stream = SubscriptionStream(lambda: client.connection, self._refetch)
 
     def __repr__(self) -> str:
         counts = ", ".join(f"{len(items)} {kind}" for kind, items in self._lists.items())
@@ -155,7 +155,9 @@ class Catalog:
     def _listen_for(self, kind: str) -> None:
         """Before the list is asked for, so that no change falls between the two."""
         if self._client.connection.is_stateless:
-            self.listening.want_list("resources" if kind == "resource_templates" else kind)
+            self.subscription_stream.want_list(
+                "resources" if kind == "resource_templates" else kind
+            )
 
     def _learn_tools(self, tools: list[Tool]) -> list[Tool]:
         """Note which arguments each tool mirrors as headers (2026-07-28 over HTTP)."""
@@ -209,7 +211,7 @@ class Catalog:
     async def subscribe(self, uri: str) -> None:
         session = self._client.connection.ready_session()
         if session.is_stateless:
-            await self.listening.add(uri)
+            await self.subscription_stream.add(uri)
         else:
             await self._client.request("resources/subscribe", {"uri": uri})
         self._subscribed.add(uri)
@@ -217,7 +219,7 @@ class Catalog:
     async def unsubscribe(self, uri: str) -> None:
         session = self._client.connection.ready_session()
         if session.is_stateless:
-            await self.listening.remove(uri)
+            await self.subscription_stream.remove(uri)
         else:
             await self._client.request("resources/unsubscribe", {"uri": uri})
         self._subscribed.discard(uri)
@@ -261,9 +263,9 @@ class Catalog:
         if session.is_stateless:
             if self._level is not None:
                 session.envelope.set_log_level(self._level)
-            self.listening.want_resources(self._subscribed)
-            if self.listening.has_wants:
-                self.listening.resume()
+            self.subscription_stream.want_resources(self._subscribed)
+            if self.subscription_stream.has_wants:
+                self.subscription_stream.resume()
         elif self._subscribed or self._level:
             self._refresher.ask("subscriptions", self._restore)
 
@@ -287,10 +289,10 @@ class Catalog:
         return None
 
     def disconnected(self, error: InspectorError) -> None:
-        self.listening.drop(error)
+        self.subscription_stream.drop(error)
 
     async def end(self) -> None:
-        await self.listening.end()
+        await self.subscription_stream.end()
         await self._refresher.end()
 
     def _remark(self, text: str) -> None:

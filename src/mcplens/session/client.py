@@ -23,11 +23,11 @@ from mcplens.session.elicitation import ElicitationHandler
 from mcplens.session.input_rounds import InputRounds
 from mcplens.session.notifications import NotificationHandler, Notifications
 from mcplens.session.operations import Operations
-from mcplens.session.questions import Questions, RequestHandler
 from mcplens.session.queue import RequestQueue
 from mcplens.session.receiver_tasks import ReceiverTasks
 from mcplens.session.roots import Roots
 from mcplens.session.sampling import SamplingHandler
+from mcplens.session.server_requests import RequestHandler, ServerRequests
 from mcplens.session.task_calls import TaskCalls
 from mcplens.transports.base import Closing, Transport
 
@@ -59,7 +59,7 @@ class Client(Operations):
             config=config,
             options=options,
             retry=retry,
-            on_request=self._questions.received,
+            on_request=self._server_requests.received,
             on_notification=self._notifications.received,
             tasks=self._client_tasks,
             capabilities=self._advertised,
@@ -81,7 +81,7 @@ class Client(Operations):
             ttl_s=options.receiver_task_ttl_s,
             completes_on_decline=options.completes_declined_tasks,
         )
-        self._questions = Questions(
+        self._server_requests = ServerRequests(
             lambda: self._connection,
             {
                 each.method: each.on_request
@@ -92,16 +92,16 @@ class Client(Operations):
 
     def _make_asking(self) -> None:
         """What asks the server, and hears what it says on its own."""
-        self._rounds = InputRounds(lambda: self._connection, self._questions.ask)
+        self._rounds = InputRounds(lambda: self._connection, self._server_requests.ask)
         self._client_tasks = ClientTasks(self, self._rounds)
         self._task_calls = TaskCalls(self, self._client_tasks)
         self._catalog = Catalog(self)
         self._notifications = Notifications(
             lambda: self._connection,
-            withdrawn=self._questions.withdrawn,
+            withdrawn=self._server_requests.withdrawn,
             list_changed=self._catalog.list_changed,
             resource_updated=self._catalog.resource_updated,
-            listen_notified=self._catalog.listening.notified,
+            stream_notified=self._catalog.subscription_stream.notified,
             elicitation_completed=self.elicitation.completed,
             task_notified=self._client_tasks.notified,
             task_progressed=self._client_tasks.progressed,
@@ -193,7 +193,7 @@ class Client(Operations):
             await self._connection.disconnect(closing)
         await self._client_tasks.end()  # a call may have become one meanwhile
         self.elicitation.end(CancelledRequest("disconnected"))
-        await self._questions.end_all()
+        await self._server_requests.end_all()
         await self.receiver_tasks.end()
         await self._notifications.end()
         await self._catalog.end()
@@ -204,10 +204,10 @@ class Client(Operations):
 
     def set_request_handler(self, method: str, handler: RequestHandler | None) -> None:
         """Answer a method of the server's; None takes the handler away."""
-        self._questions.set_handler(method, handler)
+        self._server_requests.set_handler(method, handler)
 
     def set_notification_handler(self, method: str, handler: NotificationHandler | None) -> None:
-        """Hear a notification of the server's (`*`: all that have no handler of their own)."""
+        """Handle a notification of the server's (`*`: all that have no handler of their own)."""
         self._notifications.set_handler(method, handler)
 
     def _advertised(self) -> dict[str, Any]:
@@ -221,7 +221,7 @@ class Client(Operations):
             handled["roots"] = ROOTS
         if self._options.receiver_tasks:
             handled["tasks"] = RECEIVER_TASKS
-        return declared(handled, self._questions.capabilities(), self._chosen_capabilities)
+        return declared(handled, self._server_requests.capabilities(), self._chosen_capabilities)
 
     def choose_capabilities(self, capabilities: Mapping[str, Any]) -> None:
         """Declare these from the next connection on, word for word; None takes one away.
@@ -235,7 +235,7 @@ class Client(Operations):
         self._client_tasks.connected()
 
     def _ended(self, error: InspectorError) -> None:
-        self._questions.drop_all()
+        self._server_requests.drop_all()
         self.receiver_tasks.clear()
         self._catalog.disconnected(error)
         self._client_tasks.disconnected(error)

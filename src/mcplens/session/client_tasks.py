@@ -1,7 +1,7 @@
 """The tasks that the server runs for us: which there are, where they stand, and their results.
 
-Owns who follows them (following.py, task_extension.py) and what is told of them. They outlive a
-connection that is opened again, and end with `disconnect()`. Called by operations.py.
+Owns their pollers (task_poller.py, extension_task_poller.py) and publishes their changes. Tasks
+outlive a connection that is opened again, and end with `disconnect()`. Called by the client.
 """
 
 from __future__ import annotations
@@ -27,19 +27,19 @@ from mcplens.protocol.tasks import (
     read_task,
     to_wire,
 )
-from mcplens.session.following import CoreFollower, Follower, Origin, read_polled
 from mcplens.session.input_rounds import InputRounds
-from mcplens.session.notifications import tell_progress
+from mcplens.session.notifications import report_progress
 from mcplens.session.paging import each_page, read_page
 from mcplens.session.queue import CallTag, Progress, QueueEntry
+from mcplens.session.task_poller import CoreTaskPoller, Origin, TaskPoller, read_polled
 
 if TYPE_CHECKING:
     from mcplens.session.client import Client
-    from mcplens.session.listening import Listening
+    from mcplens.session.subscription_stream import SubscriptionStream
 
 # Tasks that are over and still shown; their results are kept with them.
-MOST_KEPT: Final = 200
-MOST_KEPT_BYTES: Final = 32 * 1024 * 1024
+MAX_KEPT: Final = 200
+MAX_KEPT_BYTES: Final = 32 * 1024 * 1024
 # How long leaving waits for tasks that were just cancelled to be heard of.
 _CANCEL_S: Final = 1.0
 _CONNECTED: Final = ConnectionState.CONNECTED
@@ -51,48 +51,48 @@ class ClientTasks:
     def __init__(self, client: Client, rounds: InputRounds) -> None:
         self.rounds = rounds
         self._client = client
-        self._followers: dict[str, Follower] = {}
+        self._pollers: dict[str, TaskPoller] = {}
         self._cancels: set[QueueEntry] = set()
         self._back = asyncio.Event()
 
     def __repr__(self) -> str:
-        return f"<ClientTasks {len(self._followers)} tracked>"
+        return f"<ClientTasks {len(self._pollers)} tracked>"
 
     def tracked(self) -> list[Task]:
         """The tasks that are followed, and those that are over, oldest first."""
-        return [follower.task for follower in self._followers.values()]
+        return [poller.task for poller in self._pollers.values()]
 
     def request_of(self, task_id: str) -> FrameSent | None:
         """The request that became this task, while it is tracked."""
-        follower = self._followers.get(task_id)
-        return None if follower is None else follower.origin.sent
+        poller = self._pollers.get(task_id)
+        return None if poller is None else poller.origin.sent
 
     def request_with_token(self, token: RequestId) -> FrameSent | None:
         """The request that became a task and has this progress token."""
-        follower = self._with_token(token)
-        return None if follower is None else follower.origin.sent
+        poller = self._with_token(token)
+        return None if poller is None else poller.origin.sent
 
-    def _with_token(self, token: object) -> Follower | None:
-        for follower in self._followers.values():
-            origin = follower.origin
+    def _with_token(self, token: object) -> TaskPoller | None:
+        for poller in self._pollers.values():
+            origin = poller.origin
             if origin.request_id is not None and origin.progress_token == token:
-                return follower
+                return poller
         return None
 
-    def follow(self, follower: Follower) -> Follower:
-        """Begin to follow a task; one that is followed already has its follower."""
-        known = self._followers.get(follower.id)
-        if known is not None and not self._is_another(known, follower):
+    def follow(self, poller: TaskPoller) -> TaskPoller:
+        """Begin to follow a task; one that is followed already has its poller."""
+        known = self._pollers.get(poller.id)
+        if known is not None and not self._is_another(known, poller):
             return known
-        self._followers[follower.id] = follower
-        self._tell(follower)
-        follower.start()
+        self._pollers[poller.id] = poller
+        self._publish_change(poller)
+        poller.start()
         self._forget_old()
-        return follower
+        return poller
 
-    def _is_another(self, known: Follower, follower: Follower) -> bool:
+    def _is_another(self, known: TaskPoller, poller: TaskPoller) -> bool:
         """A call was given the id of a task that is over: what that gave is not its result."""
-        asked = follower.origin.request_id
+        asked = poller.origin.request_id
         if asked is None or asked == known.origin.request_id:
             return False
         self.remark(f"the server gave the id {known.id} to a second task")
@@ -101,38 +101,40 @@ class ClientTasks:
         self.drop(known)
         return True
 
-    async def result_of(self, follower: Follower) -> Frame:
+    async def result_of(self, poller: TaskPoller) -> Frame:
         """The result of a call that became a task; if the caller is cancelled, so is the task."""
         try:
-            return await asyncio.shield(follower.outcome)
+            return await asyncio.shield(poller.outcome)
         except asyncio.CancelledError:
-            follower.call_off()
+            poller.abandon()
             raise
 
     # -- tasks by their ids ----------------------------------------------------------------------
 
     async def get(self, task_id: str, tag: CallTag | None = None) -> Task:
         frame, task = await self._get(task_id, tag or self._client.new_tag())
-        follower = self._followers.get(task_id)
-        if follower is not None:
-            follower.heard(task, frame)
-            return follower.task
+        poller = self._pollers.get(task_id)
+        if poller is not None:
+            poller.heard(task, frame)
+            return poller.task
         return task
 
     async def result(self, task_id: str, tag: CallTag) -> tuple[Frame, str]:
         """The result of a call that became a task, and the tool, where it is known."""
-        from mcplens.session.task_extension import ExtensionFollower  # most servers have no tasks
+        from mcplens.session.extension_task_poller import (
+            ExtensionTaskPoller,
+        )  # most servers have no tasks
 
-        follower = self._followers.get(task_id)
-        if follower is None:
+        poller = self._pollers.get(task_id)
+        if poller is None:
             frame, task = await self._get(task_id, tag)
             origin = Origin(tag=tag.for_polling())
-            follower = self.follow(
-                ExtensionFollower(self, task, origin, frame)
+            poller = self.follow(
+                ExtensionTaskPoller(self, task, origin, frame)
                 if self.is_stateless
-                else CoreFollower(self, task, origin)
+                else CoreTaskPoller(self, task, origin)
             )
-        return await asyncio.shield(follower.outcome), follower.origin.tool
+        return await asyncio.shield(poller.outcome), poller.origin.tool
 
     async def list(self) -> list[Task]:
         """All tasks that the server knows, page by page."""
@@ -143,7 +145,7 @@ class ClientTasks:
                 try:
                     found.append(read_task(msgspec.json.decode(raw)))
                 except (TaskProblem, msgspec.DecodeError) as problem:
-                    self.remark(f"tasks/list: left out what is no task: {problem}")
+                    self.remark(f"tasks/list: left out an item that is not a task: {problem}")
         return found
 
     async def _fetch_page(self, cursor: str | None, tag: CallTag) -> Page:
@@ -158,9 +160,9 @@ class ClientTasks:
         if self.is_stateless:  # an empty acknowledgement; the task ends when it likes
             return await self.get(task_id, tag)
         task = read_polled(frame, task_id, "tasks/cancel")
-        follower = self._followers.get(task_id)
-        if follower is not None:
-            follower.heard(task, frame)
+        poller = self._pollers.get(task_id)
+        if poller is not None:
+            poller.heard(task, frame)
         return task
 
     async def _get(self, task_id: str, tag: CallTag) -> tuple[Frame, Task]:
@@ -179,36 +181,36 @@ class ClientTasks:
         except TaskProblem as problem:
             self.remark(f"{frame.method}: {problem}")
             return
-        follower = self._followers.get(task.task_id)
-        if follower is not None:
-            follower.heard(task, frame)
+        poller = self._pollers.get(task.task_id)
+        if poller is not None:
+            poller.heard(task, frame)
 
     def progressed(self, token: Any, report: Progress, frame_seq: int) -> bool:
         """Progress of a call that became a task keeps its token (TASK-13); False: no task's."""
-        follower = self._with_token(token)
-        if follower is None or follower.origin.request_id is None:
+        poller = self._with_token(token)
+        if poller is None or poller.origin.request_id is None:
             return False
-        origin = follower.origin
+        origin = poller.origin
         progressed = ProgressReceived(
-            request_id=follower.origin.request_id,
+            request_id=poller.origin.request_id,
             progress=report.progress,
             total=report.total,
             message=report.message,
             request_seq=origin.request_seq,
             frame_seq=frame_seq,
         )
-        tell_progress(self._client.connection.publish, progressed, origin.on_progress)
+        report_progress(self._client.connection.publish, progressed, origin.on_progress)
         return True
 
-    # -- what followers need ---------------------------------------------------------------------
+    # -- what pollers need ---------------------------------------------------------------------
 
     @property
     def clock(self) -> Clock:
         return self._client.connection.clock
 
     @property
-    def listening(self) -> Listening:
-        return self._client.catalog.listening
+    def subscription_stream(self) -> SubscriptionStream:
+        return self._client.catalog.subscription_stream
 
     @property
     def is_connected(self) -> bool:
@@ -219,7 +221,7 @@ class ClientTasks:
         return self._client.connection.is_stateless
 
     async def until_connected(self) -> None:
-        """Wait for a connection that is being opened again; giving up ends the follower."""
+        """Wait for a connection that is being opened again; giving up ends the poller."""
         while not self.is_connected:
             self._back.clear()
             await self._back.wait()
@@ -254,28 +256,28 @@ class ClientTasks:
             session.in_flight.apply_limits(entry)
 
     def give_up(self, entry: QueueEntry, reason: str) -> None:
-        self._client.connection.call_off(entry, reason)
+        self._client.connection.cancel(entry, reason)
 
-    def move(self, follower: Follower, task: Task) -> bool:
+    def move(self, poller: TaskPoller, task: Task) -> bool:
         """Take over where a task stands; False: it cannot stand there any more."""
-        old = follower.task
+        old = poller.task
         if not can_move(old.status, task.status):
             self.remark(f"ignored: the task {old.task_id} is {old.status}, not {task.status}")
             return False
         task = msgspec.structs.replace(task, immediate_response=old.immediate_response)
         if task != old:
-            follower.task = task
-            self._tell(follower)
+            poller.task = task
+            self._publish_change(poller)
         return True
 
-    def drop(self, follower: Follower) -> None:
-        """It is no longer followed."""
-        if self._followers.get(follower.id) is follower:
-            del self._followers[follower.id]
-            self._tell(follower, is_gone=True)
+    def drop(self, poller: TaskPoller) -> None:
+        """Stop tracking a task."""
+        if self._pollers.get(poller.id) is poller:
+            del self._pollers[poller.id]
+            self._publish_change(poller, is_gone=True)
 
     def cancel_quietly(self, task_id: str, tag: CallTag) -> bool:
-        """Have the server cancel a task that nobody waits for any more; False: not now."""
+        """Ask the server to cancel an abandoned task; False if that is not possible now."""
         if not self.is_connected:
             return False
         if not self.is_stateless and not has(self._client.capabilities, "tasks", "cancel"):
@@ -293,15 +295,15 @@ class ClientTasks:
     def _forget_old(self) -> None:
         """Keep the newest of those that are over, as long as there is room for their results."""
         count = size_bytes = 0
-        for follower in reversed(list(self._followers.values())):
-            if follower.task.is_terminal and follower.outcome.done():
+        for poller in reversed(list(self._pollers.values())):
+            if poller.task.is_terminal and poller.outcome.done():
                 count += 1
-                size_bytes += follower.size_bytes
-                if count > MOST_KEPT or size_bytes > MOST_KEPT_BYTES:
-                    self.drop(follower)
+                size_bytes += poller.size_bytes
+                if count > MAX_KEPT or size_bytes > MAX_KEPT_BYTES:
+                    self.drop(poller)
 
-    def _tell(self, follower: Follower, *, is_gone: bool = False) -> None:
-        task, origin = follower.task, follower.origin
+    def _publish_change(self, poller: TaskPoller, *, is_gone: bool = False) -> None:
+        task, origin = poller.task, poller.origin
         wire = to_wire(task)
         if task.immediate_response is not None:
             wire["_meta"] = {IMMEDIATE_RESPONSE: task.immediate_response}
@@ -320,16 +322,16 @@ class ClientTasks:
     # -- the connection's life -------------------------------------------------------------------
 
     def connected(self) -> None:
-        """The connection is open, perhaps again: whoever waited for it polls on."""
+        """The connection is open, perhaps again: pollers that waited for it go on."""
         self._back.set()
 
     def disconnected(self, error: InspectorError) -> None:
         """The connection ended; only when it is not opened again does anybody hear of it."""
         if self._client.state is ConnectionState.DISCONNECTED:
-            for follower in list(self._followers.values()):
-                if not follower.task.is_terminal or not follower.outcome.done():
-                    follower.give_up(error.copy())
-                    self.drop(follower)
+            for poller in list(self._pollers.values()):
+                if not poller.task.is_terminal or not poller.outcome.done():
+                    poller.give_up(error.copy())
+                    self.drop(poller)
 
     async def end(self) -> None:
         """The connection is left: nothing is followed any more."""
@@ -338,11 +340,11 @@ class ClientTasks:
             try:
                 await within(self.clock, _CANCEL_S, _until_done(cancels))
             except TimeoutError:
-                self.remark("the server did not say that the cancelled tasks are")
+                self.remark("the server did not confirm that the cancelled tasks have ended")
         running = []
-        for follower in list(self._followers.values()):
-            running.append(follower.give_up(CancelledRequest("disconnected")))
-            self.drop(follower)
+        for poller in list(self._pollers.values()):
+            running.append(poller.give_up(CancelledRequest("disconnected")))
+            self.drop(poller)
         await asyncio.gather(*filter(None, running), return_exceptions=True)
 
 

@@ -23,13 +23,13 @@ from mcplens.protocol.frames import Frame
 from mcplens.protocol.lifecycle import ConnectionState, IllegalTransition, Lifecycle, Transition
 from mcplens.session.attribution import Received, TaskRequests
 from mcplens.session.config import ClientOptions, ConnectionConfig, RetryConfig
+from mcplens.session.connection_task import ConnectionTask
 from mcplens.session.handshake import Introduction
 from mcplens.session.heartbeat import Heartbeat
-from mcplens.session.opening import Opening
-from mcplens.session.owner import Owner
-from mcplens.session.patience import Patience
 from mcplens.session.queue import QueueEntry, RequestQueue
+from mcplens.session.retry_policy import RetryPolicy
 from mcplens.session.session import Session
+from mcplens.session.session_opener import SessionOpener
 from mcplens.session.unmatched_replies import quote_unfinished
 from mcplens.transports.base import Closing, Transport
 
@@ -71,9 +71,9 @@ class Connection:
             concurrency=options.concurrency,
             history_limit=options.history_limit,
         )
-        self.queue.on_abort = self.call_off
-        self._patience = Patience(retry or config.retry, clock)
-        self._opening = Opening(
+        self.queue.on_abort = self.cancel
+        self._retry_policy = RetryPolicy(retry or config.retry, clock)
+        self._opener = SessionOpener(
             self._take,
             self._abandon,
             publish=publish,
@@ -87,7 +87,7 @@ class Connection:
         self._on_connected = on_connected
         self._on_ended = on_ended
         self._heartbeat = Heartbeat(self)
-        self._owner = Owner()
+        self._task = ConnectionTask()
         self._closings = Background()
 
     def __repr__(self) -> str:
@@ -100,7 +100,7 @@ class Connection:
     @property
     def step(self) -> str:
         """What an attempt to connect is at."""
-        return self._opening.step
+        return self._opener.step
 
     @property
     def is_stateless(self) -> bool:
@@ -113,19 +113,19 @@ class Connection:
         """Connect, with the retries that the configuration allows.
 
         Raises:
-            InspectorError: it failed, was called off, or the state does not allow it.
+            InspectorError: it failed, was cancelled, or the state does not allow it.
         """
         self._move(Transition.CONNECT)
-        await self._owner.run(self._establish(), f"owner {self!r}")
+        await self._task.run(self._establish(), f"connect {self!r}")
 
     async def disconnect(self, closing: Closing = Closing.GRACEFUL) -> None:
         """Disconnect from whatever state; safe to call at any time."""
-        await self._owner.call_off()
+        await self._task.cancel()
         await self._closings.ended()
         if self.state in (ConnectionState.CONNECTING, ConnectionState.ERROR):
-            # The owner was called off before it began, so nothing has been cleaned up.
+            # The task was cancelled before it began, so nothing has been cleaned up.
             await self._tear_down(CancelledRequest("disconnected"), closing, keep_queue=True)
-            self._called_off()
+            self._connecting_cancelled()
         elif self.state is ConnectionState.CONNECTED:
             self._move(Transition.DISCONNECT)
             try:
@@ -144,7 +144,7 @@ class Connection:
                     return
                 timed_out = error.code == "CONNECTION_TIMEOUT"
                 event = Transition.TIMEOUT if timed_out else Transition.TRANSPORT_ERROR
-                delay_s = self._patience.delay_s(error, self.lifecycle.retry_count)
+                delay_s = self._retry_policy.delay_s(error, self.lifecycle.retry_count)
                 self._move(event, error, retry_in_s=delay_s)
                 if delay_s is None:
                     self._give_up(error)
@@ -152,7 +152,7 @@ class Connection:
                 await self.clock.sleep(delay_s)
                 self._move(Transition.RECONNECT)
         except asyncio.CancelledError:
-            self._called_off()
+            self._connecting_cancelled()
             raise
 
     def _give_up(self, error: InspectorError) -> None:
@@ -163,8 +163,8 @@ class Connection:
         self.queue.release()
         self._move(Transition.GIVE_UP)
 
-    def _called_off(self) -> None:
-        self.queue.clear_pending(CancelledRequest("connecting was called off"))
+    def _connecting_cancelled(self) -> None:
+        self.queue.clear_pending(CancelledRequest("connecting was cancelled"))
         self.queue.release()
         if self.state is ConnectionState.CONNECTING:
             self._move(Transition.CANCEL)
@@ -175,7 +175,7 @@ class Connection:
     async def _attempt(self) -> InspectorError | None:
         """One attempt; its error, if it failed."""
         timeout_s = self.config.connection_timeout_s
-        self._opening.step = "opening the transport"
+        self._opener.step = "opening the transport"
         try:
             await within(self.clock, timeout_s, self._open())
         except TimeoutError:
@@ -188,7 +188,7 @@ class Connection:
         except InspectorError as error:
             return await self._failed(error)
         except asyncio.CancelledError:
-            await self._failed(CancelledRequest("connecting was called off"))
+            await self._failed(CancelledRequest("connecting was cancelled"))
             raise
         except Exception as problem:  # a bug of ours or a library's must not look like a hang
             return await self._failed(classify(problem, self.step))
@@ -204,7 +204,7 @@ class Connection:
         return error
 
     async def _open(self) -> None:
-        self._connected(await self._opening.open(self.make_transport()))
+        self._connected(await self._opener.open(self.make_transport()))
 
     def _take(self, transport: Transport) -> Session:
         session = self.session = Session(
@@ -243,7 +243,7 @@ class Connection:
                 instructions=introduction.instructions,
             )
         )
-        self._patience.connected(self.lifecycle.retry_count)
+        self._retry_policy.connected(self.lifecycle.retry_count)
         self._move(Transition.HANDSHAKE_COMPLETE)
         self._heartbeat.start()
         self._on_connected()
@@ -260,15 +260,15 @@ class Connection:
             if session is not None:
                 session.fail_all(error)  # the handshake that waits takes it from here
             return
-        spent = self._patience.retries_after_loss()
+        spent = self._retry_policy.spent_retries_after_loss()
         self.lifecycle = msgspec.structs.replace(self.lifecycle, retry_count=spent)
-        delay_s = self._patience.delay_s(error, self.lifecycle.retry_count)
+        delay_s = self._retry_policy.delay_s(error, self.lifecycle.retry_count)
         self._move(Transition.CONNECTION_LOST, error, retry_in_s=delay_s)
         self._heartbeat.stop()
         if session is not None:
             self._fail_everything(session, error)
         self._on_ended(error)
-        self._owner.start(self._recover(error, delay_s), f"reconnect {self!r}")
+        self._task.start(self._recover(error, delay_s), f"reconnect {self!r}")
 
     def _expired(self, error: InspectorError) -> None:
         """The server forgot our HTTP session: open a new one at once, whatever the retries."""
@@ -276,7 +276,7 @@ class Connection:
             if self.session is not None:
                 self.session.fail_all(error)  # as above
             return
-        if not self._patience.may_reopen():
+        if not self._retry_policy.may_reopen():
             self._lost(error)
             return
         self._move(Transition.CONNECTION_LOST, error, retry_in_s=0.0)
@@ -285,7 +285,7 @@ class Connection:
         if self.session is not None:
             self.session.fail_all(error)
         self._on_ended(error)
-        self._owner.start(self._recover(error, 0.0), f"reconnect {self!r}")
+        self._task.start(self._recover(error, 0.0), f"reconnect {self!r}")
 
     def lose(self, error: InspectorError) -> None:
         """The heartbeat found the server dead."""
@@ -303,7 +303,7 @@ class Connection:
                 await self.clock.sleep(delay_s)
             self._move(Transition.RECONNECT)
         except asyncio.CancelledError:
-            self._called_off()
+            self._connecting_cancelled()
             raise
         try:
             await self._establish()
@@ -323,7 +323,7 @@ class Connection:
             self._fail_everything(session, error)
             self._on_ended(error)
         session.transport.closing = closing
-        # Whoever is cancelled meanwhile, the transport is closed to the end.
+        # Even if the caller is cancelled meanwhile, the transport is closed completely.
         work = session.transport.__aexit__(None, None, None)
         try:
             await asyncio.shield(self._closings.start(work, f"close {session!r}"))
@@ -367,7 +367,7 @@ class Connection:
             details={"state": self.state.value, "retry_count": self.lifecycle.retry_count},
         )
 
-    def call_off(self, entry: QueueEntry, reason: str) -> None:
+    def cancel(self, entry: QueueEntry, reason: str) -> None:
         """End a request that is under way, on the server too."""
         if self.session is not None:
             self.session.cancel(entry, reason)
@@ -396,7 +396,7 @@ class Connection:
                 new=self.lifecycle.state.value,
                 transition=event.value,
                 retry_count=self.lifecycle.retry_count,
-                max_retries=self._patience.most_retries,
+                max_retries=self._retry_policy.max_retries,
                 retry_in_s=retry_in_s,
                 error=error.to_dict() if error is not None else None,
             )

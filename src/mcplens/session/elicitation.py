@@ -1,6 +1,6 @@
 """Elicitation: the server asks a person for input (`elicitation/create`), by a form or at a URL.
 
-A URL is never fetched and never opened from here: whoever shows it does that, if the person wants.
+A URL is never fetched or opened from here: the surface that shows it does, if the person agrees.
 What judges forms and answers is loaded with the first question: most servers never ask.
 """
 
@@ -12,14 +12,19 @@ from typing import Any, ClassVar, Final
 
 from mcplens.errors import InspectorError, ServerError
 from mcplens.events import ElicitationCompleted, Remark
-from mcplens.session.handler import INVALID_PARAMS, Handler, PendingRequest, ServerRequest
+from mcplens.session.question_handler import (
+    INVALID_PARAMS,
+    PendingRequest,
+    QuestionHandler,
+    ServerRequest,
+)
 
 # Ids of URL elicitations that are remembered, answered ones included.
-_MOST_KNOWN: Final = 1_000
+_MAX_KNOWN: Final = 1_000
 _SCHEMA: Final = "requestedSchema"
 
 
-class ElicitationHandler(Handler):
+class ElicitationHandler(QuestionHandler):
     """The input that the server waits for."""
 
     method: ClassVar[str] = "elicitation/create"
@@ -82,7 +87,7 @@ class ElicitationHandler(Handler):
         await asyncio.shield(known)
 
     def end(self, error: InspectorError) -> None:
-        """The connection is over: nobody will say that anything is done."""
+        """The connection is over: no completion will be reported any more."""
         while self._known:
             self._forget_oldest(error)
 
@@ -90,7 +95,7 @@ class ElicitationHandler(Handler):
         _, known = self._known.popitem(last=False)
         if not known.done():
             known.set_exception(error.copy())
-            known.exception()  # perhaps nobody waits for it
+            known.exception()  # marks it as retrieved: perhaps no caller waits
 
     # -- what the kinds differ in --------------------------------------------------------------
 
@@ -104,12 +109,12 @@ class ElicitationHandler(Handler):
         if mode not in (self._declared() or {"form": {}}):
             raise ServerError(INVALID_PARAMS, f"this client did not declare the mode {mode!r}")
         if mode == "form" and (findings := elicitation.schema_findings(params.get(_SCHEMA))):
-            # The form can be answered all the same; whoever tests a server wants to know.
+            # The form can still be answered, but the author of the server wants to know.
             self._connection().publish(Remark(message=f"{self.method}: {'; '.join(findings)}"))
         identity = params.get("elicitationId")
         if mode == "url" and isinstance(identity, str) and identity not in self._known:
             self._known[identity] = asyncio.get_running_loop().create_future()
-            if len(self._known) > _MOST_KNOWN:
+            if len(self._known) > _MAX_KNOWN:
                 self._forget_oldest(InspectorError("QUESTION_GONE", "too many others came since"))
 
     def _completed(self, pending: PendingRequest, result: Any) -> Any:

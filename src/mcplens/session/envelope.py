@@ -1,6 +1,6 @@
 """The protocol revision of a session, and what 2026-07-28 adds to every request.
 
-There each request carries who we are in `_meta`, and over HTTP repeats its method, name and marked
+There each request carries client info in `_meta`, and over HTTP repeats its method, name and marked
 arguments in headers. Used by message_sender.py; the handshake decides which revision it is.
 """
 

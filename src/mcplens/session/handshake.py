@@ -1,7 +1,7 @@
 """Opens a session: which era the server lives in, and what both sides agree on.
 
 `auto` asks server/discover first and falls back to initialize; a pinned revision goes straight to
-its own way. The verdict is remembered per server for the life of this process.
+its own way. The outcome is remembered per server for the life of this process.
 """
 
 from __future__ import annotations
@@ -53,24 +53,24 @@ class Introduction(msgspec.Struct, frozen=True):
     server_info: dict[str, Any]
     instructions: str | None
     reason: str
-    is_complete: bool = True  # False if the server told us nothing about itself
+    is_complete: bool = True  # False if the server said nothing about itself
     allowed: set[str] = msgspec.field(default_factory=set)  # methods that were looked up
 
 
-class _Verdict(msgspec.Struct, frozen=True):
+class _RememberedRevision(msgspec.Struct, frozen=True):
     version: str
     reason: str
 
 
-_verdicts: dict[str, _Verdict] = {}
+_revisions: dict[str, _RememberedRevision] = {}
 
 
-def forget_verdicts() -> None:
-    """Probe every server anew."""
-    _verdicts.clear()
+def forget_revisions() -> None:
+    """Probe every server again."""
+    _revisions.clear()
 
 
-async def shake_hands(session: Session, wanted: str) -> Introduction:
+async def perform_handshake(session: Session, wanted: str) -> Introduction:
     """Open the session in the wanted revision, or find out which one with `auto`.
 
     Raises:
@@ -80,28 +80,29 @@ async def shake_hands(session: Session, wanted: str) -> Introduction:
         if wanted not in VERSIONS:
             known = ", ".join(VERSIONS)
             raise ProtocolError(
-                "PROTOCOL_VERSION_MISMATCH", f"{wanted} is no revision we speak: use {known}"
+                "PROTOCOL_VERSION_MISMATCH",
+                f"{wanted} is not a revision that we support: use {known}",
             )
         return await _open_pinned(session, wanted, "pinned", is_pinned=True)
     if not session.transport.can_be_stateless:
         return await _initialize(session, HANDSHAKE_VERSIONS[0], "this transport predates probing")
     identity = session.transport.identity
-    verdict = _verdicts.get(identity)
-    if verdict is not None:
+    remembered = _revisions.get(identity)
+    if remembered is not None:
         try:
-            return await _open_remembered(session, verdict)
+            return await _open_remembered(session, remembered)
         except BaseException as problem:
-            _verdicts.pop(identity, None)  # called off or timed out, it failed as well
+            _revisions.pop(identity, None)  # cancelled or timed out, it failed as well
             if session.is_lost or not isinstance(problem, InspectorError):
                 raise
     introduction = await _probe(session)
-    _verdicts[identity] = _Verdict(introduction.version, introduction.reason)
+    _revisions[identity] = _RememberedRevision(introduction.version, introduction.reason)
     return introduction
 
 
-async def _open_remembered(session: Session, verdict: _Verdict) -> Introduction:
-    """As last time; a server that no longer answers as it did then has to be probed anew."""
-    version, reason = verdict.version, f"remembered: {verdict.reason}"
+async def _open_remembered(session: Session, remembered: _RememberedRevision) -> Introduction:
+    """As last time; a server that no longer answers as it did then has to be probed again."""
+    version, reason = remembered.version, f"remembered: {remembered.reason}"
     if era_of(version) is Era.HANDSHAKE:
         return await _initialize(session, version, reason)
     return _discovered(await _discover(session, version), version, reason)

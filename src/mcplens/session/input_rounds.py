@@ -1,7 +1,7 @@
 """Answers what the server wants to know before it answers a request, and sends the request again.
 
 2026-07-28: a result that is `input_required`. 2025-11-25: the error -32042, which names URLs that a
-person has to open first. The questions go to whoever answers those that come as requests; while
+person has to open first. The questions go to the handlers of the server's requests; while
 they wait, no request is in flight and no clock runs. Called by operations.py.
 """
 
@@ -18,7 +18,7 @@ from mcplens.events import InputRoundStarted
 from mcplens.protocol.frames import Frame, RequestId, parse
 from mcplens.protocol.input_required import InputProblem, InputRequest, read_input_required
 from mcplens.protocol.lifecycle import ConnectionState
-from mcplens.session.handler import ServerRequest
+from mcplens.session.question_handler import ServerRequest
 from mcplens.session.queue import CallTag
 from mcplens.session.results import invalid, result_type
 
@@ -30,7 +30,7 @@ Ask = Callable[[ServerRequest], Awaitable[Any]]
 Send = Callable[[Mapping[str, Any]], Awaitable[Frame]]
 
 # A server that asks more often is stopped; the SDKs draw the line here too.
-MOST_ROUNDS: Final = 10
+MAX_ROUNDS: Final = 10
 # Waits before a request is sent again that asked nothing; the last one is used on and on.
 _BACKOFF_S: Final = (0.25, 0.5, 1.0, 2.0, 4.0)
 
@@ -41,7 +41,7 @@ class InputRounds:
     """The rounds of questions that stand between requests and their answers."""
 
     def __init__(
-        self, connection: Callable[[], Connection], ask: Ask, most_rounds: int = MOST_ROUNDS
+        self, connection: Callable[[], Connection], ask: Ask, most_rounds: int = MAX_ROUNDS
     ) -> None:
         self._connection = connection
         self._ask = ask
@@ -58,7 +58,7 @@ class InputRounds:
         """From the first `input_required` to the result that is none.
 
         Raises:
-            InspectorError: a question cannot be asked, was refused, or there is no end of them.
+            InspectorError: a question cannot be asked, was refused, or there are too many.
         """
         bare_rounds = 0
         for number in range(1, self._most_rounds + 1):

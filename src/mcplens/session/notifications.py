@@ -1,4 +1,4 @@
-"""What the server says on its own: seven known notifications, and the unknown ones shown.
+"""Notifications from the server: seven known ones are acted on, unknown ones are published.
 
 A list that changed is fetched again if it was fetched before, a subscribed resource is read again;
 a burst costs one or two fetches.
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 NotificationHandler = Callable[[Any], Awaitable[None] | None]
 
 # Handlers of the user's that may run at once; a flood beyond that is shown but not handled.
-MOST_HANDLERS: Final = 1_000
+MAX_HANDLERS: Final = 1_000
 
 LIST_CHANGED: Final = {
     "notifications/tools/list_changed": ("tools",),
@@ -73,7 +73,7 @@ class Refresher:
 
 
 class Notifications:
-    """Takes each notification to where it belongs."""
+    """Dispatches each notification."""
 
     def __init__(
         self,
@@ -82,7 +82,7 @@ class Notifications:
         withdrawn: Callable[[RequestId], None],
         list_changed: Callable[[str], None],
         resource_updated: Callable[[str], None],
-        listen_notified: Callable[[Frame, Any], None],
+        stream_notified: Callable[[Frame, Any], None],
         elicitation_completed: Callable[[Any], None],
         task_notified: Callable[[Frame, Any], None],
         task_progressed: Callable[[Any, Progress, int], bool],
@@ -91,7 +91,7 @@ class Notifications:
         self._withdrawn = withdrawn
         self._list_changed = list_changed
         self._resource_updated = resource_updated
-        self._listen_notified = listen_notified
+        self._stream_notified = stream_notified
         self._elicitation_completed = elicitation_completed
         self._task_notified = task_notified
         self._task_progressed = task_progressed
@@ -143,7 +143,7 @@ class Notifications:
             self._elicitation_completed(fields.get("elicitationId"))
         elif method.startswith("notifications/tasks"):
             self._task_notified(frame, fields)
-        self._listen_notified(frame, fields)
+        self._stream_notified(frame, fields)
 
     def _progress(self, fields: dict[str, Any], received: Received) -> None:
         connection = self._connection()
@@ -171,7 +171,7 @@ class Notifications:
             request_seq=None if entry.sent is None else entry.sent.seq,
             frame_seq=received.seq,
         )
-        tell_progress(connection.publish, progressed, entry.on_progress)
+        report_progress(connection.publish, progressed, entry.on_progress)
 
     def _log(self, fields: dict[str, Any], received: Received) -> None:
         logger = fields.get("logger")
@@ -210,7 +210,7 @@ class Notifications:
             return
         if not inspect.isawaitable(result):
             return
-        if len(self._running) >= MOST_HANDLERS:
+        if len(self._running) >= MAX_HANDLERS:
             self._remark(f"{method}: too many handlers run; not handled")
             if inspect.iscoroutine(result):
                 result.close()
@@ -231,7 +231,7 @@ class Notifications:
         await self._running.end()
 
 
-def tell_progress(
+def report_progress(
     publish: Publisher,
     progressed: ProgressReceived,
     on_progress: Callable[[Progress], None] | None,

@@ -98,8 +98,8 @@ class Operations(Requests):
                     "tools/call", params, tag, timeout_s, on_progress, headers
                 )
                 if kind == "task":
-                    follower = self._task_calls.adopt(frame, params, on_progress, tag)
-                    frame = await self._client_tasks.result_of(follower)
+                    poller = self._task_calls.adopt(frame, params, on_progress, tag)
+                    frame = await self._client_tasks.result_of(poller)
             return typed_tool_result(frame, self._catalog.tool(name), self._catalog.output_schemas)
         except ProtocolError as error:
             raise error.with_details(server_id=self.server_id) from None
@@ -110,7 +110,7 @@ class Operations(Requests):
         return self._typed(frame, "resources/read", ReadResult)
 
     async def subscribe(self, uri: str) -> None:
-        """Hear of updates to a resource; it is read again on each."""
+        """Subscribe to updates of a resource; it is read again after each."""
         await self._catalog.subscribe(uri)
 
     async def unsubscribe(self, uri: str) -> None:

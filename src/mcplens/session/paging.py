@@ -13,7 +13,7 @@ from mcplens.protocol.result_types import Page, ShapeError, decode_page
 from mcplens.session.results import invalid
 
 # A server whose list never ends is stopped here.
-MOST_PAGES: Final = 10_000
+MAX_PAGES: Final = 10_000
 
 Say = Callable[[str], None]
 
@@ -34,7 +34,7 @@ async def each_page(
 ) -> AsyncIterator[P]:
     """All pages, to the end of the list or to where the server begins to repeat itself."""
     seen: set[str] = set()
-    for _ in range(MOST_PAGES):
+    for _ in range(MAX_PAGES):
         page = await fetch(cursor)
         yield page
         cursor = page.next_cursor

@@ -18,12 +18,12 @@ from mcplens.clock import Clock, SystemClock
 from mcplens.errors import ConfigurationError, ServerError
 from mcplens.protocol import elicitation, sampling
 from mcplens.protocol.schema_examples import example_object
-from mcplens.session.handler import REJECTED, ServerRequest
+from mcplens.session.question_handler import REJECTED, ServerRequest
 
 # Answers a question; None leaves it to a person.
 Way = Callable[[ServerRequest], Awaitable[Any]]
 # Makes a way to answer sampling requests from a profile's settings.
-Factory = Callable[["Settings"], Way]
+Factory = Callable[["ProfileSettings"], Way]
 
 # Profiles that name each other, or steps within steps, end here.
 _DEEPEST: Final = 8
@@ -35,7 +35,7 @@ _SHARED: Final = frozenset({"kind", "elicitation", "force"})
 ACTIONS: Final = ("accept", "decline", "cancel")
 
 
-class Settings:
+class ProfileSettings:
     """What a profile says of itself, read key by key; and what a factory may need besides."""
 
     def __init__(
@@ -49,7 +49,7 @@ class Settings:
         self._asked = set(_SHARED)
 
     def __repr__(self) -> str:  # values may hold keys
-        return f"<Settings of {self.name}: {sorted(self._values)}>"
+        return f"<ProfileSettings of {self.name}: {sorted(self._values)}>"
 
     def text(self, key: str, default: str | None = None) -> str:
         value = self.get(key, default)
@@ -87,7 +87,7 @@ class Settings:
         raise self.problem(f"{key} has to be the name of a profile, or settings with a kind")
 
     def unknown(self) -> list[str]:
-        """The keys that nobody asked for."""
+        """The keys that the profile did not read."""
         return sorted(self._values.keys() - self._asked)
 
     def problem(self, text: str) -> ConfigurationError:
@@ -159,7 +159,7 @@ class Profiles:
         """
         if not isinstance(values, Mapping):
             raise _wrong(f"the profile {name} has to be an object with a kind")
-        settings = Settings(name, values, self, 0)
+        settings = ProfileSettings(name, values, self, 0)
         sample = self._made(settings)
         try:
             elicit = elicit_like(settings.get("elicitation"))
@@ -176,12 +176,12 @@ class Profiles:
             name, values = like, self._values(like)
         if not isinstance(values, Mapping):
             raise _wrong(f"the profile {within}: {key} is {like!r}, and there is no such profile")
-        return self._made(Settings(name, values, self, depth))
+        return self._made(ProfileSettings(name, values, self, depth))
 
     def _values(self, name: str) -> Any:
         return self._own[name] if self.is_own(name) else BUILT_IN.get(name)
 
-    def _made(self, settings: Settings) -> Way:
+    def _made(self, settings: ProfileSettings) -> Way:
         kind = settings.text("kind")
         factory = _FACTORIES.get(kind)
         if factory is None:
@@ -207,11 +207,11 @@ async def by_hand(request: ServerRequest) -> Any:
     return None
 
 
-def _manual(settings: Settings) -> Way:
+def _manual(settings: ProfileSettings) -> Way:
     return by_hand
 
 
-def _fixed(settings: Settings) -> Way:
+def _fixed(settings: ProfileSettings) -> Way:
     """Always this text; or, word for word, this answer."""
     answer = settings.get("answer")
     if answer is None:
@@ -231,7 +231,7 @@ def _fixed(settings: Settings) -> Way:
     return answer_fixed
 
 
-def _echo(settings: Settings) -> Way:
+def _echo(settings: ProfileSettings) -> Way:
     model = settings.text("model", "mcplens-echo")
 
     async def answer_echo(request: ServerRequest) -> Any:
@@ -240,7 +240,7 @@ def _echo(settings: Settings) -> Way:
     return answer_echo
 
 
-def _tool_use(settings: Settings) -> Way:
+def _tool_use(settings: ProfileSettings) -> Way:
     """Call tools with arguments made from their schemas; when the results came, use words."""
     which = settings.text("which", "first")
     if which not in ("first", "each"):
@@ -272,7 +272,7 @@ def _wants_words(params: Any) -> bool:
     return any(isinstance(each, dict) and each.get("type") == "tool_result" for each in blocks)
 
 
-def _refuse(settings: Settings) -> Way:
+def _refuse(settings: ProfileSettings) -> Way:
     message = settings.text("message", "the user rejected the request")
 
     async def answer_refuse(request: ServerRequest) -> Any:
@@ -281,7 +281,7 @@ def _refuse(settings: Settings) -> Way:
     return answer_refuse
 
 
-def _delay(settings: Settings) -> Way:
+def _delay(settings: ProfileSettings) -> Way:
     seconds = settings.number("seconds")
     then = settings.way(settings.get("then"))
 
@@ -292,7 +292,7 @@ def _delay(settings: Settings) -> Way:
     return answer_late
 
 
-def _script(settings: Settings) -> Way:
+def _script(settings: ProfileSettings) -> Way:
     """One way after the other; after the last, the last again, or all from the start."""
     given = enumerate(settings.items("steps"))
     steps = [settings.way(step, f"steps[{at}]") for at, step in given]
@@ -308,8 +308,8 @@ def _script(settings: Settings) -> Way:
     return answer_next
 
 
-def _model(settings: Settings) -> Way:
-    from mcplens.session.model import ask_model
+def _model(settings: ProfileSettings) -> Way:
+    from mcplens.session.model_endpoint import ask_model
 
     return ask_model(settings)
 

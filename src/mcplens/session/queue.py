@@ -1,4 +1,4 @@
-"""The request queue: first in, first out, serial unless told otherwise, with a history.
+"""The request queue: first in, first out, serial by default, with a history.
 
 The queue decides when a request starts; what starting means is the owner's (the connection sends
 a frame, `create_request_queue` runs any coroutine). An entry is settled once, by anybody.
@@ -147,7 +147,7 @@ class QueueEntry(msgspec.Struct, eq=False):
             self._settle(RequestStatus.CANCELLED if is_cancelled else RequestStatus.ERROR)
             if not self.future.done():
                 self.future.set_exception(error)
-                self.future.exception()  # whoever does not await it loses nothing: see `error`
+                self.future.exception()  # marks it as retrieved; `error` has it too
 
     def _settle(self, status: RequestStatus) -> None:
         self.status = status
@@ -227,7 +227,7 @@ class RequestQueue:
         return False
 
     def abort(self, request_id: RequestId, reason: str = "cancelled by the user") -> bool:
-        """Call off a request wherever it stands; one in progress is cancelled on the server too."""
+        """Cancel a request in any state; one in progress is cancelled on the server too."""
         entry = self._in_progress.get(request_id)
         if entry is None:
             return self.cancel(request_id)
@@ -245,7 +245,7 @@ class RequestQueue:
             entry.reject(error.copy())
 
     def hold(self) -> None:
-        """Start nothing until `release`: the session is being opened anew."""
+        """Start nothing until `release`: the session is being opened again."""
         self.is_held = True
 
     def release(self) -> None:

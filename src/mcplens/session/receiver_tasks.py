@@ -1,7 +1,7 @@
 """Tasks that we hold for the server: it asks with `task`, gets a task at once, and polls us.
 
 Owns the records, their time to live, and the answers to tasks/list, get, result and cancel. Who
-answers the question itself is the business of questions.py, which calls `start`.
+answers the question itself is the business of server_requests.py, which calls `start`.
 """
 
 from __future__ import annotations
@@ -30,17 +30,17 @@ from mcplens.protocol.tasks import (
     to_wire,
     with_related_task,
 )
-from mcplens.session.handler import INTERNAL_ERROR, INVALID_PARAMS, REJECTED, ServerRequest
+from mcplens.session.question_handler import INTERNAL_ERROR, INVALID_PARAMS, REJECTED, ServerRequest
 
 if TYPE_CHECKING:
     from mcplens.session.connection import Connection
-    from mcplens.session.questions import RequestHandler
+    from mcplens.session.server_requests import RequestHandler
 
 DEFAULT_TTL_S: Final = 60.0
-# A day: whoever answers does so in a working day, and what is forgotten is gone by the next.
+# A day: a person answers within a working day, and forgotten tasks are gone by the next.
 LONGEST_TTL_S: Final = 86_400.0
 # At the default TTL, some 160 tasks a second; a server that wants more is refused.
-MOST_TASKS: Final = 10_000
+MAX_TASKS: Final = 10_000
 # Tasks in one answer to tasks/list.
 PAGE_SIZE: Final = 100
 
@@ -95,7 +95,7 @@ class ReceiverTaskRecord:
         """
         await self._settled.wait()
         if self._error is not None:
-            raise self._error.copy()  # each who waits gets a traceback of his own
+            raise self._error.copy()  # each waiter gets its own traceback
         return self._result
 
 
@@ -108,7 +108,7 @@ class ReceiverTasks:
         *,
         ttl_s: float | Callable[[], float] = DEFAULT_TTL_S,
         longest_ttl_s: float | None = LONGEST_TTL_S,
-        most_tasks: int = MOST_TASKS,
+        most_tasks: int = MAX_TASKS,
         completes_on_decline: bool = False,
     ) -> None:
         self._connection = connection
@@ -119,7 +119,7 @@ class ReceiverTasks:
         self._records: dict[str, ReceiverTaskRecord] = {}
         self._works = Background()
         self._last_number = 0
-        self._cursor_prefix = os.urandom(6).hex() + "."  # tells our cursors from guesses
+        self._cursor_prefix = os.urandom(6).hex() + "."  # distinguishes our cursors from guesses
 
     def __repr__(self) -> str:
         waiting = sum(not record.task.is_terminal for record in self._records.values())
@@ -180,7 +180,7 @@ class ReceiverTasks:
 
     def _work_ended(self, record: ReceiverTaskRecord) -> None:
         record.work = None
-        # Called off by others than us: the server must not wait until the TTL is over.
+        # Cancelled elsewhere: the server must not wait until the TTL is over.
         self._fail(record, ServerError(INTERNAL_ERROR, "the question was withdrawn"))
 
     def _is_open(self, record: ReceiverTaskRecord) -> bool:
@@ -204,14 +204,14 @@ class ReceiverTasks:
         The server learns of it by the answer to its request: a notification might overtake that.
 
         Raises:
-            ServerError: `ttl` is no time, or there are too many tasks.
+            ServerError: `ttl` is not a valid time, or there are too many tasks.
         """
         if len(self._records) >= self._most_tasks:
             text = f"{self._most_tasks} tasks are kept already; no more are taken"
             raise ServerError(INTERNAL_ERROR, text)
         actual = self._actual_ttl(ttl)
         now = self._now()
-        # basic/utilities/tasks#task-ids: with enough entropy that nobody can guess one.
+        # basic/utilities/tasks#task-ids: with enough entropy that ids cannot be guessed.
         task_id = os.urandom(24).hex()
         task = Task(task_id, initial_status, now, now, actual, poll_interval, status_message)
         self._last_number += 1
@@ -238,7 +238,7 @@ class ReceiverTasks:
             connection.publish(Remark(message=text))
 
     def upsert_receiver_task(self, task: Task) -> None:
-        """Put the task into its record, and tell of it. One that is gone stays gone.
+        """Update the record of a task and publish the change; a dropped task stays dropped.
 
         Raises:
             IllegalTaskMove: the task is over, or there is no such status.
@@ -272,9 +272,9 @@ class ReceiverTasks:
         return await self._known(task_id).payload()
 
     def cancel_receiver_task(self, task_id: str) -> Task:
-        """Call a task off; one that is over is given as it is.
+        """Cancel a task; one that is over is returned as it is.
 
-        The timer of its TTL runs on, so that its record does not stay for ever.
+        The timer of its TTL runs on, so that its record is dropped in the end.
 
         Raises:
             ServerError: there is no such task.
@@ -287,7 +287,7 @@ class ReceiverTasks:
         return record.task
 
     def clear(self) -> None:
-        """Drop all tasks: the connection is over, and nobody can ask for them again."""
+        """Drop all tasks: the connection is over, and they cannot be asked for again."""
         for record in list(self._records.values()):
             self._drop(record, CancelledRequest("the connection is over"))
 
@@ -323,7 +323,7 @@ class ReceiverTasks:
             digits = cursor.removeprefix(self._cursor_prefix)
             number = int(digits) if digits.isdecimal() and len(digits) < 20 else 0
         if not 0 < number <= self._last_number:
-            raise ServerError(INVALID_PARAMS, "the cursor is none of ours")
+            raise ServerError(INVALID_PARAMS, "the cursor is not one of ours")
         return number
 
     async def _answer_result(self, request: ServerRequest) -> Any:
@@ -375,8 +375,8 @@ class ReceiverTasks:
         self.upsert_receiver_task(moved(record.task, status, self._now(), message))
 
     def _expire(self, record: ReceiverTaskRecord) -> None:
-        """The TTL is over: nobody may ask for the task any more, and nobody need answer it."""
-        text = f"the time of the task {record.task.task_id} is up"
+        """The TTL is over: drop the task, and withdraw its question."""
+        text = f"the time to live of the task {record.task.task_id} is up"
         self._drop(record, ServerError(INVALID_PARAMS, text))
 
     def _drop(self, record: ReceiverTaskRecord, error: InspectorError) -> None:
@@ -390,7 +390,7 @@ class ReceiverTasks:
 
     @staticmethod
     def _withdraw(record: ReceiverTaskRecord) -> None:
-        """Nobody need answer the question any more."""
+        """Withdraw the question: it needs no answer any more."""
         if record.work is not None:
             record.work.cancel()
 

@@ -57,7 +57,7 @@ class Requests:
         """Any method; a result that breaks its shape is returned with the findings.
 
         Raises:
-            InspectorError: no answer, an error answer, or one that is no JSON value.
+            InspectorError: no answer, an error answer, or one that is not JSON.
         """
         frame = await self._send(
             method,
@@ -133,7 +133,7 @@ class Requests:
         return frame
 
     def _may_wait_for(self, message: Message, force: bool) -> TypeGuard[Frame]:
-        """Whether it is a request whose answer can be told from those of others."""
+        """Whether it is a request whose answer can be told apart from others."""
         if not isinstance(message, Frame) or message.kind is not Kind.REQUEST:
             return False
         if message.id not in self._connection.correlation.waiting:
@@ -148,7 +148,7 @@ class Requests:
         return self._connection.queue.cancel(request_id)
 
     def abort(self, request_id: RequestId, reason: str = "cancelled by the user") -> bool:
-        """Call off a request; one in progress is cancelled on the server too."""
+        """Cancel a request; one in progress is cancelled on the server too."""
         return self._connection.queue.abort(request_id, reason)
 
     # -- beneath -------------------------------------------------------------------------------
@@ -205,7 +205,7 @@ class Requests:
         except asyncio.CancelledError:
             connection, reason = self._connection, "cancelled by the caller"
             if not entry.is_settled and not connection.queue.abort(entry.id, reason):
-                connection.call_off(entry, reason)
+                connection.cancel(entry, reason)
             raise
 
     def _check_allowed(self, method: str) -> None:
@@ -230,13 +230,13 @@ class Requests:
 
 
 def _with_meta(params: Mapping[str, Any], meta: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Params with the configured `_meta` beneath their own; what is no object is left alone."""
+    """Params with the configured `_meta` beneath their own, if that is an object."""
     own = params.get("_meta", {})
     return {**params, "_meta": {**meta, **own}} if isinstance(own, Mapping) else params
 
 
 def _params_of(message: Frame) -> Any:
-    """The params of a raw request, which may name a progress token; None if they are no JSON."""
+    """The params of a raw request, which may name a progress token; None if they are not JSON."""
     try:
         return message.value()
     except ValueError:

@@ -80,7 +80,7 @@ class OutputSchemas:
         return f"<OutputSchemas of {sorted(self._validators)}>"
 
     def forget(self) -> None:
-        """The tools were listed anew."""
+        """The tools were listed again."""
         self._validators.clear()
 
     def judge(self, tool: Tool | None, result: ToolResult) -> tuple[str, ...]:
@@ -126,7 +126,7 @@ def result_type(frame: Frame, method: str) -> str:
     try:
         kind = decode_result(frame.body, _ResultType).result_type
     except ShapeError:
-        return "complete"  # whoever decodes it says what is wrong
+        return "complete"  # decoding it will say what is wrong
     if kind not in RESULT_TYPES:
         raise invalid(method, f"unknown resultType {kind!r}", frame)
     return str(kind)
@@ -179,7 +179,7 @@ def check_reply(
 ) -> tuple[str, ...]:
     """What is wrong with the result of any method, as advice beside it."""
     if not isinstance(value, dict):
-        return (f"the result is no object but {type(value).__name__}",)
+        return (f"the result is not an object but {type(value).__name__}",)
     kind = value.get("resultType", "complete")
     if is_stateless and kind not in RESULT_TYPES:
         return (f"unknown resultType {kind!r}",)

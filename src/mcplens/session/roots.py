@@ -1,4 +1,4 @@
-"""The folders that the server is told of (`roots/list`); it hears of changes."""
+"""Roots: the folders that the server may know about (`roots/list`), with change notifications."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from mcplens.events import RootsChanged
 if TYPE_CHECKING:
     from mcplens.protocol.roots import Root
     from mcplens.session.connection import Connection
-    from mcplens.session.handler import ServerRequest
+    from mcplens.session.question_handler import ServerRequest
 
     RootLike = str | os.PathLike[str] | Root | dict[str, Any]
 

@@ -9,10 +9,15 @@ from typing import Any, ClassVar
 
 from mcplens.errors import ServerError
 from mcplens.events import Remark
-from mcplens.session.handler import INVALID_PARAMS, Handler, PendingRequest, ServerRequest
+from mcplens.session.question_handler import (
+    INVALID_PARAMS,
+    PendingRequest,
+    QuestionHandler,
+    ServerRequest,
+)
 
 
-class SamplingHandler(Handler):
+class SamplingHandler(QuestionHandler):
     """The completions that the server waits for."""
 
     method: ClassVar[str] = "sampling/createMessage"
@@ -30,7 +35,7 @@ class SamplingHandler(Handler):
         unbalanced = sampling.balance_findings(request.params)
         if unbalanced:
             raise ServerError(INVALID_PARAMS, "; ".join(unbalanced))
-        # Whatever else is wrong with it, it can be answered; whoever tests a server wants to know.
+        # It can be answered despite other mistakes, but the author of the server wants to know.
         if findings := sampling.request_findings(request.params):
             self._connection().publish(Remark(message=f"{self.method}: {'; '.join(findings)}"))
 

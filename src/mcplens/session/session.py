@@ -125,7 +125,7 @@ class Session:
         message = f"no answer to {entry.method} within {elapsed_s:.3g} s"
         if entry.evidence:
             shown = ", ".join(quote(raw) for raw in entry.evidence)
-            message += f"; what came meanwhile is no valid message: {shown}"
+            message += f"; these bytes came meanwhile and are not a valid message: {shown}"
         message += quote_unfinished(self.transport.unfinished(entry.id))
         self.give_up(entry, "timed out")
         self.in_flight.fail(entry, TimeoutExpired("REQUEST_TIMEOUT", message))

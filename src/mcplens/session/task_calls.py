@@ -17,9 +17,9 @@ from mcplens.protocol.frames import Frame, RequestId
 from mcplens.protocol.tasks import IMMEDIATE_RESPONSE, TaskProblem, is_milliseconds, read_task
 from mcplens.session.capabilities import TASKS_EXTENSION
 from mcplens.session.client_tasks import ClientTasks, has
-from mcplens.session.following import CoreFollower, Follower, Origin
 from mcplens.session.queue import CallTag, Progress, QueueEntry
 from mcplens.session.results import invalid
+from mcplens.session.task_poller import CoreTaskPoller, Origin, TaskPoller
 
 if TYPE_CHECKING:
     from mcplens.session.client import Client
@@ -59,7 +59,7 @@ class TaskCalls:
         return {"ttl": _milliseconds(DEFAULT_TTL_S if task is None or task is True else task)}
 
     async def _why_not(self, name: str, tag: CallTag, *, is_wanted: bool) -> str | None:
-        """Why a call is no task."""
+        """Why a call is not made as a task; None if it is."""
         if self._tasks.is_stateless:
             return "in 2026-07-28 the server decides which calls become tasks"
         if not has(self._client.capabilities, "tasks", "requests", "tools", "call"):
@@ -96,7 +96,7 @@ class TaskCalls:
         timeout_s: float | None,
         on_progress: OnProgress | None,
         headers: Mapping[str, str] | None,
-    ) -> Follower | Frame:
+    ) -> TaskPoller | Frame:
         """Call a tool as a task; a server that ignores `task` gives a result at once."""
         entry = self._client._start(
             "tools/call",
@@ -125,7 +125,7 @@ class TaskCalls:
         if isinstance(immediate, str):
             task = msgspec.structs.replace(task, immediate_response=immediate)
         origin = _origin(params, entry.id, tag, on_progress)
-        return self._tasks.follow(CoreFollower(self._tasks, task, origin))
+        return self._tasks.follow(CoreTaskPoller(self._tasks, task, origin))
 
     def _created_too_late(self, entry: QueueEntry) -> None:
         if entry.error is None:
@@ -142,7 +142,7 @@ class TaskCalls:
         params: Mapping[str, Any],
         on_progress: OnProgress | None,
         tag: CallTag,
-    ) -> Follower:
+    ) -> TaskPoller:
         """Follow the task that the server made of a call.
 
         Raises:
@@ -157,20 +157,22 @@ class TaskCalls:
             task = read_task(_fields(frame))
         except TaskProblem as problem:
             raise invalid("tools/call", f"the task: {problem}", frame) from None
-        from mcplens.session.task_extension import ExtensionFollower  # most servers have no tasks
+        from mcplens.session.extension_task_poller import (
+            ExtensionTaskPoller,
+        )  # most servers have no tasks
 
         origin = _origin(params, frame.id, tag, on_progress)
-        return self._tasks.follow(ExtensionFollower(self._tasks, task, origin, frame))
+        return self._tasks.follow(ExtensionTaskPoller(self._tasks, task, origin, frame))
 
 
 def _milliseconds(seconds: float) -> int:
     if not is_milliseconds(seconds):
-        raise InspectorError("INVALID_REQUEST", f"no time to live: {seconds!r} seconds")
+        raise InspectorError("INVALID_REQUEST", f"not a valid time to live: {seconds!r} seconds")
     return round(seconds * 1000)
 
 
 def _fields(frame: Frame) -> dict[str, Any]:
-    """A result as an object; empty if it is none, which whoever wants it typed will say."""
+    """A result as an object; empty if it is not one, which decoding it will report."""
     try:
         value = frame.value()
     except ValueError:

@@ -75,11 +75,11 @@ class UnmatchedReplies:
         self.malformed(Malformed(batch.raw, reason, tuple(ids), is_reply_like), received)
 
     def malformed(self, message: Malformed, received: Received) -> None:
-        """Bytes that are no message: whose id can be read fails at once."""
+        """Bytes that are not a message; a request whose id can be read in them fails at once."""
         is_attributed = False
         for identity in message.ids:
             late = self._correlation.late(identity)
-            # Given up, not closed: a right answer that still comes is late, and nobody else's.
+            # Given up, not closed: a right answer that still comes counts as late.
             entry = self._correlation.give_up(identity)
             if late is not None:
                 _keep_late(late, message)
@@ -207,7 +207,7 @@ def quote_unfinished(unfinished: bytes) -> str:
 
 
 def quote(raw: bytes) -> str:
-    """Bytes as they may stand in an error: text, shortened, with what is no UTF-8 escaped."""
+    """Bytes as text for an error message: shortened, with what is not UTF-8 escaped."""
     text = raw[:_QUOTE_BYTES].decode("utf-8", "backslashreplace")
     more = f"… ({len(raw)} bytes)" if len(raw) > _QUOTE_BYTES else ""
     return f"{text!r}{more}"

@@ -34,7 +34,7 @@ MESSAGES_PER_TURN: Final = 16
 
 @coroutine
 def give_way() -> Generator[None, None, None]:
-    """Let all that is ready run first, so that a server that floods slows nobody else."""
+    """Let all that is ready run first, so that a server that floods does not slow others."""
     yield
 
 
@@ -47,7 +47,7 @@ class Closing(Enum):
 
 
 class Receiver(Protocol):
-    """Who hears from a transport: the session. Called on the loop, never re-entrantly awaited."""
+    """What a transport calls: the session. On the event loop, and never awaited."""
 
     def message_received(
         self,
@@ -105,7 +105,7 @@ class Outgoing(msgspec.Struct, eq=False):
 
     @property
     def is_raw(self) -> bool:
-        """Where nobody waits for an answer: bytes that a person typed, nothing of our own."""
+        """Whether these are bytes that a person typed, rather than a message of ours."""
         return not isinstance(self.message, Frame) or self.message.kind is Kind.REQUEST
 
 
@@ -128,7 +128,7 @@ class Transport(ABC):
         self._clock: Clock
 
     def attach(self, receiver: Receiver, publish: Publisher, clock: Clock) -> None:
-        """Say who hears from this transport; once, before it is entered."""
+        """Set the receiver of this transport; once, before it is entered."""
         self._receiver = receiver
         self._publish = publish
         self._clock = clock
@@ -151,7 +151,7 @@ class Transport(ABC):
     @property
     @abstractmethod
     def identity(self) -> str:
-        """What tells this server from others in this process: its command or its URL."""
+        """What identifies the server within this process: its command or its URL."""
 
     def unfinished(self, request_id: RequestId | None = None) -> bytes:
         """How the message begins that has come in part, for this request or any; b"" if none."""
@@ -179,7 +179,7 @@ class Transport(ABC):
         return None
 
     def abandon(self, request_id: RequestId) -> None:  # noqa: B027 (most have nothing to do)
-        """Nobody waits for this request any longer; an HTTP transport closes its stream."""
+        """No caller waits for this request any more; an HTTP transport closes its stream."""
 
     def negotiated(  # noqa: B027 (most have nothing to do)
         self, protocol_version: str, *, is_stateless: bool
@@ -187,7 +187,7 @@ class Transport(ABC):
         """The handshake is done; from now on this revision is spoken."""
 
     def fallback(self) -> Transport | None:
-        """Another transport to try when the handshake is refused as if spoken to the wrong door."""
+        """Another transport to try when the server refuses the handshake over this one."""
         return None
 
     def describe(self) -> dict[str, Any]:

@@ -23,17 +23,17 @@ from mcplens.protocol.frames import (
 )
 from mcplens.protocol.sse import SseEvent, SseParser
 from mcplens.transports.base import MESSAGES_PER_TURN, give_way
-from mcplens.transports.exchange import Exchange
+from mcplens.transports.http_exchange import HttpExchange
 from mcplens.transports.network import KEPT_BYTES, one_line
 
 # The event stream standard leaves the delay to us where the server names none.
 DEFAULT_RETRY_S: Final = 1.0
 # A server that asks for no delay, and ends each stream at once, would be asked without end.
 _LEAST_RETRY_S: Final = 0.1
-# What is parsed in one turn: lines that make no event, without end, must slow nobody else.
+# What is parsed in one turn: lines that make no event, without end, must not slow other servers.
 _PIECE_BYTES: Final = 32 * 1024
 # What servers take as one header; a control character none of them would.
-_MOST_ID_CHARACTERS: Final = 8 * 1024
+_MAX_ID_CHARACTERS: Final = 8 * 1024
 _UNSENDABLE: Final = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
 # As much is quoted of the name of an event.
 _QUOTED_CHARACTERS: Final = 200
@@ -48,7 +48,7 @@ class EventStream:
         self.last_event_id = ""
         self.retry_s = DEFAULT_RETRY_S
         self._limit_bytes = limit_bytes
-        self._last: tuple[Exchange, SseParser] | None = None
+        self._last: tuple[HttpExchange, SseParser] | None = None
         self._how = "ended"
         self._has_odd_id = False
 
@@ -65,7 +65,7 @@ class EventStream:
         if self._last is None or not self._last[1].has_partial_event:
             return b""
         partial = self._last[1].partial()
-        return b"" if partial.startswith(b":") else partial  # a comment is no message
+        return b"" if partial.startswith(b":") else partial  # a comment is not a message
 
     def ending(self) -> HttpError:
         """How the last connection ended, as the error of a request that is not answered."""
@@ -78,7 +78,7 @@ class EventStream:
             problem += "; it cannot be resumed, since no header can hold its last event id"
         return exchange.error("NO_RESPONSE", problem, partial)
 
-    async def follow(self, exchange: Exchange, take: Callable[[SseEvent], None]) -> None:
+    async def follow(self, exchange: HttpExchange, take: Callable[[SseEvent], None]) -> None:
         """Hand over the events that have data until this connection ends or breaks."""
         parser = SseParser(self._limit_bytes)
         self._last = exchange, parser
@@ -103,7 +103,7 @@ class EventStream:
     def oddity(self, event: SseEvent) -> str:
         """What to say of an event of another kind."""
         name = event.event[:_QUOTED_CHARACTERS]
-        return f"an event named {name!r} is no message: {one_line(event.data)}"
+        return f"an event named {name!r} is not a message: {one_line(event.data)}"
 
     def message_in(self, event: SseEvent) -> Message | None:
         """The message that an event carries; None for an event of another kind."""
@@ -116,19 +116,19 @@ class EventStream:
     def _note(self, event: SseEvent) -> None:
         self.event_count += 1
         if event.id is not None:
-            is_long = len(event.id) > _MOST_ID_CHARACTERS
+            is_long = len(event.id) > _MAX_ID_CHARACTERS
             self._has_odd_id = is_long or _UNSENDABLE.search(event.id) is not None
             self.last_event_id = "" if self._has_odd_id else event.id
         if event.retry_ms is not None:
             self.retry_s = max(_LEAST_RETRY_S, event.retry_ms / 1000)
 
 
-class Answer(EventStream):
+class AnswerStream(EventStream):
     """The stream that a request was answered with, and whether the answer has come on it."""
 
     def __init__(self, limit_bytes: int) -> None:
         super().__init__(limit_bytes)
-        self.exchange: Exchange | None = None  # the one that it is to come by
+        self.exchange: HttpExchange | None = None  # the one that it is to come by
         self.is_given = False
         self.has_doubtful = False  # something came that may have been meant as the answer
 

@@ -1,7 +1,7 @@
 """The library's HTTP connection as our transports need it, and its errors in plain words.
 
-Imported by http.py and exchange.py when they connect, so that importing those loads no HTTP
-library.
+Imported by http_client.py and http_exchange.py when they connect, so that importing those loads no
+HTTP library.
 """
 
 from __future__ import annotations
@@ -21,30 +21,30 @@ _BREAKS: Final = {
 }
 
 
-class Connection(ResponseHandler):
-    """A connection that tells who reads a body when what comes next is no HTTP.
+class HttpConnection(ResponseHandler):
+    """A connection that fails the reader of a body when invalid HTTP follows.
 
-    The library tells only who waits for an answer to begin: a stream would wait for ever.
+    The library fails only a reader that waits for the head of an answer; a stream would hang.
     """
 
     def set_exception(self, exc: BaseException, *cause: Any) -> None:
         super().set_exception(exc, *cause)
         body = self._payload
         if isinstance(exc, HttpProcessingError) and body is not None and not body.is_eof():
-            body.set_exception(ClientPayloadError(f"what follows is no valid HTTP: {exc.message}"))
+            body.set_exception(ClientPayloadError(f"what follows is not valid HTTP: {exc.message}"))
 
 
 def connector(tls: ssl.SSLContext | None) -> TCPConnector:
     """What makes such connections, and keeps them for the next request."""
     # No limit: streams that stay open must not starve the requests beside them.
     made = TCPConnector(limit=0, ssl=tls or True)
-    make = partial(Connection, loop=asyncio.get_running_loop())
+    make = partial(HttpConnection, loop=asyncio.get_running_loop())
     made._factory = make  # type: ignore[assignment]
     return made
 
 
 def what_broke(problem: BaseException) -> str:
-    """Why a body did not come whole; the library's own words name statuses that nobody sent."""
+    """Why a body is incomplete; the library's own text names statuses that were never sent."""
     cause = type(problem.__cause__).__name__
     return _BREAKS.get(cause) or plain(str(problem)) or type(problem).__name__
 

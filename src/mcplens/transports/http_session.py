@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from mcplens.transports.http import HeaderSet, HttpClient
+from mcplens.transports.http_client import HeaderSet, HttpClient
 
 _POST: Final = {
     "Accept": "application/json, text/event-stream",

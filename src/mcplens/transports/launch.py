@@ -18,7 +18,7 @@ from typing import Final, Literal
 import msgspec
 
 from mcplens.errors import ConfigurationError
-from mcplens.transports import shell_path
+from mcplens.transports import login_shell_path
 
 FileKind = Literal["missing", "not a file", "not executable", "executable"]
 
@@ -99,7 +99,9 @@ def resolve_launch(
     else:
         program = _find(name, folders, extensions, platform)
     if _may_ask_shell(own_env, platform) and (program is None or not _in_terminal(has_terminal)):
-        folders = extend_folders(folders, (ask_shell or shell_path.shell_path_entries)(), platform)
+        folders = extend_folders(
+            folders, (ask_shell or login_shell_path.shell_path_entries)(), platform
+        )
         child_env["PATH"] = ":".join(folders)
         program = program or _find(name, folders, extensions, platform)
     if program is None:
@@ -117,7 +119,7 @@ def needs_shell_path(
     platform: str = sys.platform,
 ) -> bool:
     """Whether `resolve_launch` would start the user's shell: cheap, and False once it has run."""
-    if shell_path.is_known() or not command or not _may_ask_shell(env or {}, platform):
+    if login_shell_path.is_known() or not command or not _may_ask_shell(env or {}, platform):
         return False
     if not _in_terminal(has_terminal):
         return True
@@ -160,7 +162,7 @@ def _resolve_value(key: str, value: str, environ: Mapping[str, str]) -> str:
         if match["unknown"]:
             raise ConfigurationError(
                 "CONFIGURATION_INVALID",
-                f"{match['unknown']!r} in env {key!r} is no placeholder that we know; write "
+                f"{match['unknown']!r} in env {key!r} is not a known placeholder; write "
                 "${VAR}, ${VAR:-default} or ${env:VAR}, or $${ for a literal ${",
                 details={"env_key": key, "placeholder": match["unknown"]},
             )
@@ -309,7 +311,7 @@ def _base_folder(cwd: str | None) -> str:
     """What relative paths start from."""
     try:
         return os.path.abspath(cwd or ".")
-    except FileNotFoundError:  # our own folder was deleted; who uses no relative path can go on
+    except FileNotFoundError:  # our own folder was deleted; absolute paths still work
         return os.sep
 
 

@@ -25,8 +25,8 @@ DEFAULT_CONNECT_TIMEOUT_S: Final = 30.0
 KEPT_BYTES: Final = 64 * 1024
 # Enough of a body to recognise it in one line.
 _QUOTED_CHARACTERS: Final = 200
-# A year: who asks for more does not mean it.
-_MOST_RETRY_AFTER_S: Final = 366 * 24 * 3600.0
+# A year: a larger value is not meant seriously.
+_MAX_RETRY_AFTER_S: Final = 366 * 24 * 3600.0
 
 
 class NetworkOptions:
@@ -67,7 +67,7 @@ class NetworkOptions:
         context = ssl.create_default_context()
         try:
             if os.path.exists(self.ca_file) and not os.path.isfile(self.ca_file):
-                raise OSError("it is no file")  # to open a pipe would hold up everything
+                raise OSError("it is not a file")  # to open a pipe would hold up everything
             context.load_verify_locations(self.ca_file)
         except OSError as problem:  # ssl.SSLError is one too
             message = f"the CA file {self.ca_file} cannot be used: {problem}"
@@ -89,13 +89,13 @@ def check_url(url: str, schemes: tuple[str, ...]) -> str:
         parts = urlsplit(url)
         problem = None if parts.hostname else "it names no host"
         if parts.port == 0:
-            problem = "port 0 is no port"
+            problem = "port 0 is not a valid port"
         if parts.scheme.lower() not in schemes:
             problem = f"it must begin with {' or '.join(f'{scheme}://' for scheme in schemes)}"
     except ValueError as bad:
         problem = str(bad)
     if problem is not None:
-        message = f"{mask_url(url)!r} is no usable URL: {problem}"
+        message = f"{mask_url(url)!r} is not a usable URL: {problem}"
         raise ConfigurationError("CONFIGURATION_INVALID", message)
     return url
 
@@ -114,7 +114,9 @@ def proxy_for(scheme: str, host: str, port: int | None) -> str | None:
     if "://" not in proxy:
         proxy = f"http://{proxy}"
     if not proxy.lower().startswith(("http://", "https://")):
-        message = f"the proxy {mask_url(proxy)} is no HTTP proxy, and others are not supported"
+        message = (
+            f"the proxy {mask_url(proxy)} is not an HTTP proxy, and no other kind is supported"
+        )
         raise ConfigurationError("CONFIGURATION_INVALID", f"{message}; name {host} in NO_PROXY")
     return proxy
 
@@ -224,4 +226,4 @@ def _retry_after_s(value: str, wall: float) -> float | None:
             seconds = max(0.0, round(parsedate_to_datetime(value).timestamp() - wall, 3))
     except (ValueError, OverflowError):
         return None
-    return seconds if seconds <= _MOST_RETRY_AFTER_S else None
+    return seconds if seconds <= _MAX_RETRY_AFTER_S else None

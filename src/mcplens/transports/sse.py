@@ -19,7 +19,7 @@ from mcplens.protocol.secret_masking import mask_url
 from mcplens.protocol.sse import SseEvent
 from mcplens.transports.base import DEFAULT_MAX_MESSAGE_BYTES, Closing, Outgoing, Transport
 from mcplens.transports.event_stream import EventStream
-from mcplens.transports.http import HeaderSet, HttpClient
+from mcplens.transports.http_client import HeaderSet, HttpClient
 from mcplens.transports.network import (
     DEFAULT_CONNECT_TIMEOUT_S,
     NetworkOptions,
@@ -64,7 +64,7 @@ class SseTransport(Transport):
         self._stream = EventStream(max_message_bytes)
         self._endpoint: asyncio.Future[URL] | None = None
         self._exchange_id: int | None = None  # of the stream
-        self._told_second = False
+        self._has_remarked_second = False
         self._version = ""
         self._posts: set[asyncio.Task[None]] = set()
         self._is_open = False
@@ -191,8 +191,8 @@ class SseTransport(Transport):
 
         assert self._endpoint is not None
         if self._endpoint.done():
-            if not self._told_second:  # a server may send them without end
-                self._told_second = True
+            if not self._has_remarked_second:  # a server may send them without end
+                self._has_remarked_second = True
                 self._remark(f"a second endpoint event is ignored: {_quoted(text)}")
             return
         if len(text) > _MAX_ENDPOINT_CHARACTERS:
@@ -205,7 +205,7 @@ class SseTransport(Transport):
             theirs = target.origin()
         except ValueError as problem:
             quoted, reason = text[:_QUOTED_CHARACTERS], str(problem)[:_QUOTED_CHARACTERS]
-            message = f"the server names an endpoint that is no URL: {quoted!r} ({reason})"
+            message = f"the server names an endpoint that is not a URL: {quoted!r} ({reason})"
             self._endpoint.set_exception(ConnectError("ENDPOINT_REFUSED", message))
             return
         if theirs != ours.origin():
@@ -242,7 +242,7 @@ class SseTransport(Transport):
             if out.is_request and out.id is not None:
                 self._receiver.request_failed(out.id, error)
             else:
-                self._remark(f"{out.method or 'a message'} did not get through: {error.message}")
+                self._remark(f"{out.method or 'a message'} was not delivered: {error.message}")
             return
         message = parse(body)
         if not isinstance(message, Malformed):

@@ -1,8 +1,8 @@
 """stdio: a server as a child process, one message per line.
 
 Owns the process from launch to the end of its shutdown: close stdin, wait, SIGTERM, wait, SIGKILL,
-to the whole group. What it writes to stderr are events; what it writes to stdout and is no message
-is shown as malformed, with the reason.
+to the whole group. Its stderr is published as events; lines on stdout that are not messages
+are published as malformed, with the reason.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from mcplens.events import ProcessExited, ProcessStarted, StderrLine
 from mcplens.protocol.frames import Malformed, RequestId, parse
 from mcplens.protocol.line_splitter import LineSplitter
 from mcplens.transports.base import DEFAULT_MAX_MESSAGE_BYTES, Closing, Outgoing, Transport
-from mcplens.transports.child import Child, describe_exit, signal_name
+from mcplens.transports.child_pipes import PipeReader, PipeWriter
+from mcplens.transports.child_process import ChildProcess, describe_exit, signal_name
 from mcplens.transports.launch import Launch, needs_shell_path, resolve_launch
-from mcplens.transports.pipes import LineReader, LineWriter
 
 _STDERR_LINE_BYTES: Final = 64 * 1024
 _LAST_WORDS: Final = 20
@@ -67,9 +67,9 @@ class StdioTransport(Transport):
         self._inherit_env = inherit_env
         self._close_wait_s = close_wait_s
         self._terminate_wait_s = terminate_wait_s
-        self._child: Child | None = None
-        self._stdin: LineWriter | None = None
-        self._readers: list[LineReader] = []
+        self._child: ChildProcess | None = None
+        self._stdin: PipeWriter | None = None
+        self._readers: list[PipeReader] = []
         self._last_words: deque[str] = deque(maxlen=_LAST_WORDS)
         self._is_closing = False
         self._is_winding_up = False
@@ -101,16 +101,16 @@ class StdioTransport(Transport):
     async def _open(self) -> None:
         launch = await self._resolve()
         try:
-            child = self._child = Child(launch)
+            child = self._child = ChildProcess(launch)
         except OSError as problem:
             raise classify(problem, f"starting {launch.argv[0]}") from None
         argv, env_names = list(launch.argv), sorted(self._env or ())
         self._publish(ProcessStarted(pid=child.pid, argv=argv, cwd=launch.cwd, env_names=env_names))
-        self._stdin = await LineWriter.open(child)
+        self._stdin = await PipeWriter.open(child)
         stdout = LineSplitter(self.max_message_bytes)
         self._readers = [
-            await LineReader.open(child.stdout, stdout, self._line, self._stream_ended),
-            await LineReader.open(
+            await PipeReader.open(child.stdout, stdout, self._line, self._stream_ended),
+            await PipeReader.open(
                 child.stderr,
                 LineSplitter(_STDERR_LINE_BYTES),
                 self._stderr_line,
@@ -172,9 +172,9 @@ class StdioTransport(Transport):
         """A line came in part: a prompt, or the rest follows soon."""
         if not self._is_waiting_for_rest:
             self._is_waiting_for_rest = True
-            self._work.start(self._tell_part(), "stderr part")
+            self._work.start(self._flush_part(), "stderr part")
 
-    async def _tell_part(self) -> None:
+    async def _flush_part(self) -> None:
         await self._clock.sleep(_PART_S)
         self._is_waiting_for_rest = False
         self._readers[1].flush()
@@ -204,7 +204,7 @@ class StdioTransport(Transport):
         if not self._is_closing:
             self._receiver.connection_lost(self._exit_error(child))
 
-    def _exit_error(self, child: Child) -> InspectorError:
+    def _exit_error(self, child: ChildProcess) -> InspectorError:
         code = child.return_code
         # Where the message is cut short, a long path would push out why the server ended.
         name = os.path.basename(self._command[0])
@@ -218,10 +218,10 @@ class StdioTransport(Transport):
             message += f"; its last words on stderr: {last}"
         return TransportError("SERVER_EXITED", message, details=self.describe())
 
-    def _publish_exit(self, child: Child) -> None:
+    def _publish_exit(self, child: ChildProcess) -> None:
         code = child.return_code
-        if code is not None and not child.is_exit_told:
-            child.is_exit_told = True
+        if code is not None and not child.is_exit_published:
+            child.is_exit_published = True
             exit_code = code if code >= 0 else None
             exited = ProcessExited(pid=child.pid, exit_code=exit_code, signal=signal_name(code))
             self._publish(exited)
@@ -256,7 +256,7 @@ class StdioTransport(Transport):
                 self._close_wait_s if child.return_code is None else 0.5, self._terminate_wait_s
             )
 
-    async def _exits_within(self, child: Child, seconds: float) -> bool:
+    async def _exits_within(self, child: ChildProcess, seconds: float) -> bool:
         async def exited() -> None:
             await asyncio.wait([child.exited])
 

@@ -20,9 +20,9 @@ from mcplens.protocol.frames import Frame, Malformed, Message, RequestId, parse
 from mcplens.protocol.secret_masking import mask
 from mcplens.protocol.sse import SseEvent
 from mcplens.transports.base import DEFAULT_MAX_MESSAGE_BYTES, Closing, Outgoing, Transport
-from mcplens.transports.event_stream import Answer, EventStream, may_answer
-from mcplens.transports.exchange import Exchange
-from mcplens.transports.http import HttpClient
+from mcplens.transports.event_stream import AnswerStream, EventStream, may_answer
+from mcplens.transports.http_client import HttpClient
+from mcplens.transports.http_exchange import HttpExchange
 from mcplens.transports.http_session import HttpSession
 from mcplens.transports.network import (
     DEFAULT_CONNECT_TIMEOUT_S,
@@ -70,8 +70,8 @@ class StreamableHttpTransport(Transport):
         self._client = HttpClient(url, self._options, max_message_bytes)
         self._session = HttpSession(self._client)
         self._calls: dict[RequestId, asyncio.Task[None]] = {}
-        self._answers: dict[RequestId, Answer] = {}  # those that are under way
-        self._asides: set[asyncio.Task[None]] = set()  # POSTs that nobody waits for
+        self._answers: dict[RequestId, AnswerStream] = {}  # those that are under way
+        self._asides: set[asyncio.Task[None]] = set()  # POSTs without a waiting caller
         self._listener: asyncio.Task[None] | None = None
         self._is_open = False
 
@@ -154,7 +154,7 @@ class StreamableHttpTransport(Transport):
     # -- a message and its answer --------------------------------------------------------------
 
     async def _converse(self, out: Outgoing) -> None:
-        answer = Answer(self.max_message_bytes)
+        answer = AnswerStream(self.max_message_bytes)
         if out.is_request and out.id is not None:
             self._answers[out.id] = answer
         try:
@@ -173,7 +173,7 @@ class StreamableHttpTransport(Transport):
                 self._calls.pop(out.id, None)
                 self._answers.pop(out.id, None)
 
-    async def _post(self, out: Outgoing, answer: Answer) -> None:
+    async def _post(self, out: Outgoing, answer: AnswerStream) -> None:
         is_first = out.method == "initialize"
         carried = None if is_first else self._session.id
         headers = self._session.first_headers if is_first else self._session.post_headers
@@ -199,8 +199,8 @@ class StreamableHttpTransport(Transport):
         else:
             self._refused(out, exchange, body, carried)
 
-    def _answered(self, out: Outgoing, exchange: Exchange, body: bytes) -> None:
-        """A success that is no stream: the body is the answer."""
+    def _answered(self, out: Outgoing, exchange: HttpExchange, body: bytes) -> None:
+        """A success other than a stream: the body is the answer."""
         message = parse(body)
         what = exchange.content_type or "no content type"
         if not out.is_request:
@@ -209,9 +209,11 @@ class StreamableHttpTransport(Transport):
         if isinstance(message, Malformed):
             if exchange.status != 200 or not body.strip():
                 problem = f"answered with {exchange.status} and {one_line(body) or 'no body'}"
-                raise exchange.error("NO_RESPONSE", f"{problem}, which is no answer", body)
+                raise exchange.error("NO_RESPONSE", f"{problem}, which is not an answer", body)
             if not exchange.is_json:
-                problem = f"answered with 200 and {what}, which is no MCP answer: {one_line(body)}"
+                problem = (
+                    f"answered with 200 and {what}, which is not an MCP answer: {one_line(body)}"
+                )
                 raise exchange.error("INVALID_RESPONSE", problem, body)
         elif not exchange.is_json:
             self._remark(f"the answer is a JSON-RPC message that came with {what}")
@@ -219,15 +221,17 @@ class StreamableHttpTransport(Transport):
         if not may_answer(message):
             raise exchange.error("NO_RESPONSE", "another message came instead of the answer", body)
 
-    def _answered_unasked(self, out: Outgoing, exchange: Exchange, message: Message) -> None:
-        """What came for a POST that wants no answer, or for raw bytes that nobody waits for."""
+    def _answered_unasked(self, out: Outgoing, exchange: HttpExchange, message: Message) -> None:
+        """The response to a POST that needs no answer, or to raw bytes without a waiting caller."""
         if not isinstance(message, Malformed) or (out.is_raw and exchange.is_json):
             self._receiver.message_received(message, len(message.raw), exchange.id, out)
         elif exchange.status == 200 and message.raw.strip():
             quoted = one_line(message.raw)
-            self._remark(f"{out.name} was answered with what is no message: {quoted}")
+            self._remark(f"{out.name} was answered with something that is not a message: {quoted}")
 
-    def _refused(self, out: Outgoing, exchange: Exchange, body: bytes, carried: str | None) -> None:
+    def _refused(
+        self, out: Outgoing, exchange: HttpExchange, body: bytes, carried: str | None
+    ) -> None:
         """An error status: a JSON-RPC answer in its body stands, else the status itself does."""
         error = exchange.status_error(body)
         message = parse(body)
@@ -266,11 +270,11 @@ class StreamableHttpTransport(Transport):
         if out.is_request and out.id is not None:
             self._receiver.request_failed(out.id, error)
         else:
-            self._remark(f"{out.name} did not get through: {error.message}")
+            self._remark(f"{out.name} was not delivered: {error.message}")
 
     # -- streams of events ---------------------------------------------------------------------
 
-    async def _follow(self, exchange: Exchange, answer: Answer, out: Outgoing) -> None:
+    async def _follow(self, exchange: HttpExchange, answer: AnswerStream, out: Outgoing) -> None:
         """Deliver what comes until the stream ends; after the answer its end may not take long."""
         request_id = out.id if out.is_request else None
         task = asyncio.current_task()
@@ -291,7 +295,7 @@ class StreamableHttpTransport(Transport):
             for timer in timers:
                 timer.cancel()
 
-    async def _resume(self, out: Outgoing, answer: Answer) -> None:
+    async def _resume(self, out: Outgoing, answer: AnswerStream) -> None:
         """Ask for the rest of a stream until the answer has come."""
         failures = 0
         while not answer.is_given:
@@ -352,17 +356,17 @@ class StreamableHttpTransport(Transport):
             self._remark(f"the stream has ended; it is asked for again in {wish}")
         await self._clock.sleep(max(stream.retry_s, _backoff_s(failures)))
 
-    def _get(self, stream: EventStream) -> Exchange:
+    def _get(self, stream: EventStream) -> HttpExchange:
         headers = self._session.get_headers
         if stream.last_event_id:
             headers = headers.with_extra({"Last-Event-ID": stream.last_event_id})
         return self._client.exchange("GET", headers)
 
-    def _overheard(self, stream: EventStream, exchange: Exchange, event: SseEvent) -> None:
+    def _overheard(self, stream: EventStream, exchange: HttpExchange, event: SseEvent) -> None:
         self._deliver_event(event, stream, exchange, None)
 
     def _deliver_event(
-        self, event: SseEvent, stream: EventStream, exchange: Exchange, carrier: Outgoing | None
+        self, event: SseEvent, stream: EventStream, exchange: HttpExchange, carrier: Outgoing | None
     ) -> Message | None:
         message = stream.message_in(event)
         if message is None:

@@ -57,8 +57,8 @@ wait
 """
 
 
-class _Process(subprocess.Popen[bytes]):
-    """A child that outlives us on purpose: Popen would warn about that when it is collected."""
+class OutlivingProcess(subprocess.Popen[bytes]):
+    """A child that may outlive us on purpose, so Popen's warning about that is out of place."""
 
     def __del__(self) -> None:
         pass
@@ -69,7 +69,7 @@ class Watchdog:
 
     def __init__(self) -> None:
         self._groups: dict[int, None] = {}
-        self._process: _Process | None = None
+        self._process: OutlivingProcess | None = None
         self._pipe = -1
         self._lock = threading.RLock()  # a signal handler may disconnect while we are in here
         if hasattr(os, "register_at_fork"):
@@ -128,7 +128,7 @@ class Watchdog:
         # A watchdog that was stopped (SIGSTOP) must not stop us once the pipe is full.
         os.set_blocking(self._pipe, False)
         try:
-            self._process = _Process(
+            self._process = OutlivingProcess(
                 # By way of a variable, so that `ps` shows a name and not the script.
                 [SHELL, "-c", 'eval "$SCRIPT"', "mcplens-watchdog"],
                 stdin=reader,

@@ -1,7 +1,7 @@
 """WebSocket, subprotocol `mcp`: one message per text frame, both ways.
 
-Sends go through a queue and a writer of their own, so that a server that does not read blocks
-nobody. How the connection ended is told with the close code and its reason.
+Sends go through a queue and a writer of their own, so that a server that does not read never
+blocks a caller. The close code and its reason are part of the error when the connection ends.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ _GOODBYE_S: Final = {Closing.GRACEFUL: 2.0, Closing.HANDOVER: 0.3}
 
 
 @dataclass
-class Seen:
+class WebSocketFacts:
     """What went over the connection beside the messages."""
 
     connection: ClientConnection | None = None
@@ -92,8 +92,8 @@ class WebSocketTransport(Transport):
         self._has_work = asyncio.Event()
         self._is_leaving = False
         self._writer: asyncio.Task[None] | None = None
-        self._seen = Seen()
-        self._told_binary = False
+        self._facts = WebSocketFacts()
+        self._has_remarked_binary = False
 
     def __repr__(self) -> str:
         state = "open" if self._socket else "closed"
@@ -164,14 +164,14 @@ class WebSocketTransport(Transport):
 
         from websockets.typing import Subprotocol
 
-        from mcplens.transports.websocket_connection import Connect, Connection
+        from mcplens.transports.websocket_connection import WebSocketConnect, WebSocketConnection
 
         parts = urlsplit(self._url)
         options = self._options
         secure: dict[str, Any] = (
             {"ssl": options.tls_context() or usual_context()} if parts.scheme == "wss" else {}
         )
-        return Connect(
+        return WebSocketConnect(
             self._url,
             subprotocols=[Subprotocol(SUBPROTOCOL)],
             compression=None,
@@ -184,7 +184,7 @@ class WebSocketTransport(Transport):
             close_timeout=_GOODBYE_S[Closing.GRACEFUL],
             max_size=self.max_message_bytes,
             # The library only calls it, and types it as a class.
-            create_connection=partial(Connection, seen=self._seen, clock=self._clock),  # type: ignore[arg-type]
+            create_connection=partial(WebSocketConnection, facts=self._facts, clock=self._clock),  # type: ignore[arg-type]
             **secure,
         )
 
@@ -198,8 +198,8 @@ class WebSocketTransport(Transport):
                 count += 1
                 if count % MESSAGES_PER_TURN == 0:
                     await give_way()
-                if self._seen.has_binary and not self._told_binary:
-                    self._told_binary = True
+                if self._facts.has_binary and not self._has_remarked_binary:
+                    self._has_remarked_binary = True
                     self._remark("the server sends binary frames; MCP messages are text frames")
         except ConnectionClosed as closed:
             if self._socket is socket:
@@ -209,7 +209,7 @@ class WebSocketTransport(Transport):
         from websockets.exceptions import ConnectionClosed
 
         outbox = self._outbox
-        with contextlib.suppress(ConnectionClosed):  # the reader tells why
+        with contextlib.suppress(ConnectionClosed):  # the reader reports why
             while outbox or not self._is_leaving:
                 while outbox:
                     data = outbox[0]
@@ -283,8 +283,8 @@ class WebSocketTransport(Transport):
         )
 
     def _publish_handshake(self, started: float, error: str | None = None) -> None:
-        """The exchange that a WebSocket begins with, as far as it came, told when it is over."""
-        connection = self._seen.connection
+        """Publish the HTTP exchange that opens a WebSocket, as far as it came."""
+        connection = self._facts.connection
         if connection is None or connection.request is None:
             return  # nothing was sent
         elapsed_s = self._clock.monotonic() - started

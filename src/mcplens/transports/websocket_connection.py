@@ -14,33 +14,33 @@ from websockets.frames import Frame, Opcode
 from websockets.protocol import State
 
 from mcplens.clock import Clock
-from mcplens.transports.websocket import Seen
+from mcplens.transports.websocket import WebSocketFacts
 
-# What is read in one turn, so that a server that floods slows nobody else.
+# What is read in one turn, so that a server that floods does not slow others.
 _READ_BYTES: Final = 64 * 1024
 # More than one largest message of ours, behind which pongs may rightly wait.
 MAX_UNREAD_BYTES: Final = 80 * 1024 * 1024
 
 
-class Connection(ClientConnection):
+class WebSocketConnection(ClientConnection):
     """A connection that is dropped when the server, having said goodbye, does not hang up."""
 
     def __init__(
         self,
         protocol: ClientProtocol,
         *,
-        seen: Seen,
+        facts: WebSocketFacts,
         clock: Clock,
         close_timeout: float,
         **options: Any,
     ) -> None:
         super().__init__(protocol, close_timeout=close_timeout, **options)
-        self._seen = seen
+        self._facts = facts
         self._clock = clock
         self._goodbye_s = close_timeout
         self._is_ending = False
         self._is_receiving = False
-        seen.connection = self
+        facts.connection = self
 
     def connection_made(self, transport: Any) -> None:
         # asyncio reads 256 KiB at once: thousands of small frames, parsed in one go.
@@ -52,7 +52,7 @@ class Connection(ClientConnection):
         self._is_receiving = True
         super().data_received(data)
         self._is_receiving = False
-        # The library waits for the server to hang up, for ever if it does not.
+        # The library waits for the server to hang up, without a limit.
         if not self._is_ending and self.protocol.close_expected():
             self._is_ending = True
             due = self._clock.monotonic() + self._goodbye_s
@@ -69,11 +69,11 @@ class Connection(ClientConnection):
 
     def process_event(self, event: Any) -> None:
         if type(event) is Frame and event.opcode is Opcode.BINARY:
-            self._seen.has_binary = True
+            self._facts.has_binary = True
         super().process_event(event)
 
 
-class Connect(connect):
+class WebSocketConnect(connect):
     """Goes nowhere else: the library's redirects would take the headers along."""
 
     def process_redirect(self, exc: Exception) -> Exception | str:

@@ -23,8 +23,8 @@ from mcplens.session.capabilities import (
     declared,
 )
 from mcplens.session.client import Client
-from mcplens.session.handler import Answering as AnsweredBy
 from mcplens.session.profiles import Profiles
+from mcplens.session.question_handler import Answering as AnsweredBy
 
 # What every client of the workspace is made with: a person is here to answer.
 CLIENT_OPTIONS: Final[dict[str, Any]] = {

@@ -14,8 +14,8 @@ from typing import Any
 from mcplens.background import Background
 from mcplens.errors import InspectorError, ServerError, classify
 from mcplens.session.client import Client
-from mcplens.session.handler import REJECTED, Forced, Handler
 from mcplens.session.profiles import Profiles
+from mcplens.session.question_handler import REJECTED, Forced, QuestionHandler
 from mcplens.workspace.questions import Question, QuestionList, handler_of
 from mcplens.workspace.tool_choice import ProfileOptions, answer_with_tool_choice, find_profile
 
@@ -101,7 +101,7 @@ class Answers:
         await done
 
     async def _answer_by(
-        self, question: Question, handler: Handler, name: str, steering: ProfileOptions
+        self, question: Question, handler: QuestionHandler, name: str, steering: ProfileOptions
     ) -> None:
         profiles = self._profiles()
         profile = find_profile(name, profiles)
@@ -129,7 +129,7 @@ class Answers:
                 with contextlib.suppress(InspectorError):
                     self.reject(question.question_id, "the call was cancelled")
 
-    def _found(self, question_id: str) -> tuple[Question, Handler]:
+    def _found(self, question_id: str) -> tuple[Question, QuestionHandler]:
         question = self._questions.find(question_id)
         return question, handler_of(self._client_of(question.server_id), question.method)
 

@@ -23,7 +23,7 @@ from mcplens.events import (
 from mcplens.protocol.elicitation import mode_of
 from mcplens.protocol.frames import RequestId
 from mcplens.session.client import Client
-from mcplens.session.handler import Handler
+from mcplens.session.question_handler import QuestionHandler
 from mcplens.store.lenient_json import to_json
 
 # Questions that ended, still listed; of a larger one only what tells which it was.
@@ -84,7 +84,7 @@ class Question(msgspec.Struct):
         return has_end and self.is_accepted and not self.is_completed
 
 
-def handler_of(client: Client, method: str) -> Handler:
+def handler_of(client: Client, method: str) -> QuestionHandler:
     """Who answers a method of the server's.
 
     Raises:
@@ -245,7 +245,7 @@ class QuestionList:
 
     def reconcile(self, server_id: str, client: Client) -> list[Question]:
         """Events were missed: what the client says still waits; gives the new ones."""
-        handlers: tuple[Handler, ...] = (client.sampling, client.elicitation)
+        handlers: tuple[QuestionHandler, ...] = (client.sampling, client.elicitation)
         pending = {f"{server_id}/{one.id}": one for each in handlers for one in each.get_pending()}
         for question in self.waiting():
             if question.server_id == server_id and question.question_id not in pending:

@@ -12,8 +12,8 @@ import msgspec
 
 from mcplens.errors import InspectorError
 from mcplens.protocol import sampling
-from mcplens.session.handler import ServerRequest
 from mcplens.session.profiles import Profiles, TestingProfile
+from mcplens.session.question_handler import ServerRequest
 
 ToolChoice = Literal["auto", "none", "required", "specific"]
 

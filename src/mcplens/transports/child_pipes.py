@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from mcplens.protocol.frames import Malformed
 from mcplens.protocol.line_splitter import LineSplitter
-from mcplens.transports.child import Child
+from mcplens.transports.child_process import ChildProcess
 
 # Bytes that wait for a server which does not read its stdin.
 _BACKLOG_BYTES: Final = 64 * 1024 * 1024
@@ -24,7 +24,7 @@ _GULP_BYTES: Final = 256 * 1024
 _MANY_LINES: Final = 32
 
 
-class LineReader(asyncio.Protocol):
+class PipeReader(asyncio.Protocol):
     """One output of the server, cut into lines."""
 
     def __init__(
@@ -43,7 +43,7 @@ class LineReader(asyncio.Protocol):
         self.closed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
     @classmethod
-    async def open(cls, pipe: Any, *arguments: Any) -> LineReader:
+    async def open(cls, pipe: Any, *arguments: Any) -> PipeReader:
         loop = asyncio.get_running_loop()
         _, reader = await loop.connect_read_pipe(lambda: cls(*arguments), pipe)
         return reader
@@ -84,7 +84,7 @@ class LineReader(asyncio.Protocol):
             self._transport.close()
 
 
-class LineWriter(asyncio.BaseProtocol):
+class PipeWriter(asyncio.BaseProtocol):
     """The server's stdin: written at once, or kept in a bounded backlog while it does not read."""
 
     def __init__(self) -> None:
@@ -96,7 +96,7 @@ class LineWriter(asyncio.BaseProtocol):
         self._is_ending = False
 
     @classmethod
-    async def open(cls, child: Child) -> LineWriter:
+    async def open(cls, child: ChildProcess) -> PipeWriter:
         loop = asyncio.get_running_loop()
         transport, writer = await loop.connect_write_pipe(cls, child.stdin)
         writer._transport = transport

@@ -1,7 +1,7 @@
-"""Questions of the server's that a person, a profile or a function answers, while they wait.
+"""Questions from the server that wait for an answer by a person, a profile or a function.
 
 What SamplingHandler and ElicitationHandler share: each question waits under an id of ours until it
-is resolved, rejected, withdrawn, or its time is up. Called by questions.py, and by whoever answers.
+is resolved, rejected, withdrawn, or times out. Called by server_requests.py, and by surfaces.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class ServerRequest(msgspec.Struct, frozen=True):
     # request; task: the server polls us for the answer; input_required; error: -32042.
     origin: str = "request"
     task_id: str | None = None
-    expires_in_s: float | None = None  # nobody wants the answer after that
+    expires_in_s: float | None = None  # the answer is useless after that
     # Links as the events have them: the frame that asked, and the one that made the server ask.
     request_seq: int | None = None
     caused_by_seq: int | None = None
@@ -97,7 +97,7 @@ class PendingRequest(msgspec.Struct, eq=False):
         return now_mono - self.created_mono
 
     def left_s(self, now_mono: float) -> float | None:
-        """How long until it is rejected; None: it waits for ever."""
+        """How long until it is rejected; None: it has no timeout."""
         if self.timeout_s is None:
             return None
         return max(0.0, self.timeout_s - self.age_s(now_mono))
@@ -115,7 +115,7 @@ class _ByFunction:
         return await result if inspect.isawaitable(result) else result
 
 
-class Handler(ABC):
+class QuestionHandler(ABC):
     """The questions of one kind that wait, and the ways to answer them."""
 
     method: ClassVar[str]
@@ -347,7 +347,7 @@ class Handler(ABC):
     # -- what the kinds differ in --------------------------------------------------------------
 
     def _declared(self) -> dict[str, Any]:
-        """What we told the server of this capability."""
+        """What we declared to the server for this capability."""
         session = self._connection().session
         declared = session.client_capabilities.get(self.capability) if session else None
         return declared if isinstance(declared, dict) else {}

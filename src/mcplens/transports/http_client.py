@@ -1,7 +1,7 @@
-"""What both HTTP transports share: a client per transport, with its headers.
+"""HTTP client of one transport: address, headers, and the connections that it reuses.
 
-Owns the address and reuse of connections; exchange.py sends. aiohttp is imported when a client is
-opened, so that importing this module loads no HTTP library.
+http_exchange.py sends. aiohttp is imported when a client is opened, so that importing this module
+loads no HTTP library. Used by both HTTP transports.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from mcplens.bus import Publisher
 from mcplens.clock import Clock
 from mcplens.errors import TransportError
 from mcplens.protocol.secret_masking import mask_headers, mask_url
-from mcplens.transports.exchange import Exchange
+from mcplens.transports.http_exchange import HttpExchange
 from mcplens.transports.network import USER_AGENT, NetworkOptions, check_url, proxy_for
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ class HttpClient:
         tls = options.tls_context() if url.scheme == "https" else None
         self._session = aiohttp.ClientSession(
             connector=connector(tls),
-            # A cookie that nobody asked for would be sent without being shown.
+            # A cookie that the user did not configure would be sent without being shown.
             cookie_jar=aiohttp.DummyCookieJar(),
             timeout=aiohttp.ClientTimeout(total=None, sock_connect=options.connect_timeout_s),
             # Not trust_env, which would also read ~/.netrc.
@@ -132,9 +132,9 @@ class HttpClient:
         *,
         exchange_id: int | None = None,
         on_resent: Callable[[int], None] | None = None,
-    ) -> Exchange:
+    ) -> HttpExchange:
         """A request to be entered; `url` if it does not go to the server's own address.
 
         `on_resent` is called with the id of each further exchange that redirects lead to.
         """
-        return Exchange(self, method, headers, body, url, exchange_id, on_resent)
+        return HttpExchange(self, method, headers, body, url, exchange_id, on_resent)

@@ -17,7 +17,7 @@ from mcplens.bus import Bus
 from mcplens.clock import ManualClock
 from mcplens.errors import ConfigurationError
 from mcplens.events import ServerRequestEnded
-from mcplens.session import model
+from mcplens.session import model_endpoint
 from mcplens.session.profiles import Profiles, TestingProfile
 from mcplens.store.recorder import Recorder
 
@@ -248,10 +248,10 @@ async def test_neither_netrc_nor_cookies_nor_a_proxy_come_in(
     [
         (web.Response(status=401, text='{"error": "bad key"}'), 'HTTP 401: {"error": "bad key"}'),
         (web.Response(status=500, text="boom"), "HTTP 500: boom"),
-        (web.Response(text="<html>"), "its answer is no JSON"),
-        (web.Response(body=b"\xff\xfe"), "its answer is no JSON"),
+        (web.Response(text="<html>"), "its answer is not JSON"),
+        (web.Response(body=b"\xff\xfe"), "its answer is not JSON"),
         (web.Response(text="{}"), "its answer cannot be used: there is no choices[0].message"),
-        (web.Response(text=""), "its answer is no JSON"),
+        (web.Response(text=""), "its answer is not JSON"),
     ],
     ids=["401", "500", "no JSON", "no text", "no answer", "nothing"],
 )
@@ -267,7 +267,7 @@ async def test_what_is_wrong_is_told_to_the_server(answer: web.Response, words: 
 
 
 async def test_no_more_is_read_than_may_be(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(model, "_LARGEST_ANSWER", 100_000)
+    monkeypatch.setattr(model_endpoint, "_LARGEST_ANSWER", 100_000)
 
     async def flood(request: web.Request) -> web.StreamResponse:
         response = web.StreamResponse()

@@ -23,7 +23,7 @@ SHELL_TIMEOUT_S: Final = 2.0
 # An rc file that prints more than this before we see a PATH is not going to show one.
 _SHELL_NOISE_LIMIT_BYTES: Final = 1 << 20
 
-# Set in the shells that we ask, so that an rc file which runs mcplens does not ask for ever.
+# Set in the shells that we ask, so that an rc file which runs mcplens does not ask endlessly.
 _ASKING_VARIABLE: Final = "MCPLENS_RESOLVING_PATH"
 
 

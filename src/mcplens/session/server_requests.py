@@ -1,7 +1,7 @@
-"""Takes what the server asks of us to who answers it; ping at once, by itself.
+"""Dispatches requests of the server to their handlers, and answers ping itself.
 
-Whoever set a handler for a method answers it; else the client's own handlers for sampling,
-elicitation and roots do, if that was declared to the server: what is declared is what is handled.
+A handler that the user set comes first; then the client's own for sampling, elicitation and roots,
+if the capability was declared to the server: what is declared is what is handled.
 
 While a handler works, the clocks of the request that caused the question stand still, or, where
 that is unknown, of all requests in flight.
@@ -27,7 +27,7 @@ from mcplens.protocol.frames import Frame, RequestId
 from mcplens.protocol.tasks import related_task_of
 from mcplens.session.attribution import Received
 from mcplens.session.capabilities import declares_tasks
-from mcplens.session.handler import INTERNAL_ERROR, INVALID_PARAMS, ServerRequest
+from mcplens.session.question_handler import INTERNAL_ERROR, INVALID_PARAMS, ServerRequest
 
 if TYPE_CHECKING:
     from mcplens.session.connection import Connection
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 METHOD_NOT_FOUND: Final = -32601
 # Questions that may wait at once; a server that asks more is refused.
-MOST_QUESTIONS: Final = 1_000
+MAX_QUESTIONS: Final = 1_000
 
 # The client capability that answering a method means.
 CAPABILITY_OF: Final = {
@@ -50,7 +50,7 @@ CAPABILITY_OF: Final = {
 RequestHandler = Callable[[ServerRequest], Any | Awaitable[Any]]
 
 
-class Questions:
+class ServerRequests:
     """What the server asked and has no answer to yet."""
 
     def __init__(
@@ -67,7 +67,7 @@ class Questions:
         self._asked = Background()
 
     def __repr__(self) -> str:
-        return f"<Questions {len(self._open)} open>"
+        return f"<ServerRequests {len(self._open)} open>"
 
     def set_handler(self, method: str, handler: RequestHandler | None) -> None:
         self._handlers[method] = handler
@@ -124,7 +124,7 @@ class Questions:
         if handler is None:
             session.sender.refuse(frame.id, METHOD_NOT_FOUND, f"{frame.method} is not supported")
             self._ended(frame.id, frame.method, "refused: no handler", received.seq)
-        elif frame.id in self._open or len(self._open) >= MOST_QUESTIONS:
+        elif frame.id in self._open or len(self._open) >= MAX_QUESTIONS:
             why = "its id is in use" if frame.id in self._open else "too many questions wait"
             session.sender.refuse(frame.id, INTERNAL_ERROR, f"refused: {why}")
             self._ended(frame.id, frame.method, f"refused: {why}", received.seq)
@@ -167,7 +167,7 @@ class Questions:
         """Have a question answered that did not come as a request of its own.
 
         Raises:
-            ServerError: nobody answers such questions, or it was refused.
+            ServerError: there is no handler for such questions, or it refused.
             CancelledRequest: the connection ended meanwhile.
         """
         handler = self._handler_of(request.method)
@@ -291,5 +291,5 @@ async def _handled(handler: RequestHandler, request: ServerRequest) -> Any:
 
 
 def _is_task(params: Any) -> bool:
-    """The server wants to poll us for the answer; whoever did not offer that ignores the wish."""
+    """The server wants to poll us for the answer; ignored unless we declared that."""
     return isinstance(params, dict) and params.get("task") is not None

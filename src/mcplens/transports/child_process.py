@@ -19,23 +19,16 @@ from mcplens.transports.launch import Launch
 _PIPE_BYTES: Final = 1 << 20
 _F_SETPIPE_SZ: Final = 1031
 
-_left_behind: list[Child] = []
+_left_behind: list[ChildProcess] = []
 
 
-class _Process(subprocess.Popen[bytes]):
-    """A process that may outlive its transport on purpose, so Popen's warning is out of place."""
-
-    def __del__(self) -> None:
-        pass
-
-
-class Child:
+class ChildProcess:
     """One started server."""
 
     def __init__(self, launch: Launch) -> None:
         reap_left_behind()
         watchdog.start()
-        self._process = _Process(
+        self._process = watchdog.OutlivingProcess(
             launch.argv,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -46,7 +39,7 @@ class Child:
             process_group=0,
         )
         self.pid = self._process.pid
-        self.is_exit_told = False
+        self.is_exit_published = False
         watchdog.watch(self.pid)
         self.exited: asyncio.Future[int] = asyncio.get_running_loop().create_future()
         stdin, stdout, stderr = self._process.stdin, self._process.stdout, self._process.stderr
@@ -60,7 +53,7 @@ class Child:
 
     def __repr__(self) -> str:
         code = self._process.returncode
-        return f"<Child {self.pid} {'runs' if code is None else f'exited {code}'}>"
+        return f"<ChildProcess {self.pid} {'runs' if code is None else f'exited {code}'}>"
 
     @property
     def return_code(self) -> int | None:

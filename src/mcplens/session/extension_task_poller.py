@@ -21,20 +21,20 @@ from mcplens.protocol.input_required import (
     read_input_requests,
 )
 from mcplens.protocol.tasks import Task
-from mcplens.session.following import Follower, Origin
-from mcplens.session.handler import ServerRequest
+from mcplens.session.question_handler import ServerRequest
 from mcplens.session.results import invalid
+from mcplens.session.task_poller import Origin, TaskPoller
 
 if TYPE_CHECKING:
     from mcplens.session.client_tasks import ClientTasks
 
 
-class ExtensionFollower(Follower):
+class ExtensionTaskPoller(TaskPoller):
     """A task that the server made of a call on its own account."""
 
     def __init__(self, tasks: ClientTasks, task: Task, origin: Origin, frame: Frame) -> None:
         super().__init__(tasks, task, origin)
-        self._frame = frame  # the last that told of the task
+        self._frame = frame  # the latest that describes the task
         self._asked: set[str] = set()  # keys are unique for the task's whole life: none twice
         self._asking: dict[str, asyncio.Task[None]] = {}
         self._problem: InspectorError | None = None
@@ -42,10 +42,10 @@ class ExtensionFollower(Follower):
     def start(self) -> None:
         self._moved(self._frame)
         super().start()
-        self._tasks.listening.want_task(self.id)
+        self._tasks.subscription_stream.want_task(self.id)
 
-    def call_off(self) -> None:
-        super().call_off()
+    def abandon(self) -> None:
+        super().abandon()
         self._withdraw(set())
 
     # -- its questions -------------------------------------------------------------------------
@@ -61,7 +61,7 @@ class ExtensionFollower(Follower):
             return
         self._withdraw({each.key for each in wanted})
         for each in wanted:
-            if each.key not in self._asked and not self.is_called_off:
+            if each.key not in self._asked and not self.is_abandoned:
                 self._asked.add(each.key)
                 work = self._answer(each)
                 name = f"answer {each.key} of {self.id}"
@@ -140,7 +140,7 @@ class ExtensionFollower(Follower):
         try:
             error = msgspec.json.decode(found, type=RpcError)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as problem:
-            raise self._invalid(f"its error is no error object: {problem}") from None
+            raise self._invalid(f"its error is not an error object: {problem}") from None
         raise ServerError(error.code, error.message, error.data, raw=self._frame.raw)
 
     def _member(self, name: str) -> Raw | None:
@@ -153,7 +153,7 @@ class ExtensionFollower(Follower):
         return invalid("tasks/get", problem, self._frame)
 
     async def _end(self) -> None:
-        self._tasks.listening.drop_task(self.id)
+        self._tasks.subscription_stream.drop_task(self.id)
         asking = list(self._asking.values())
         for task in asking:
             task.cancel()

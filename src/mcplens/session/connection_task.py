@@ -1,6 +1,6 @@
 """The one task that works on a connection: it connects, retries and reconnects.
 
-Owned by connection.py, which begins it and calls it off.
+Owned by connection.py, which starts and cancels it.
 """
 
 from __future__ import annotations
@@ -12,27 +12,27 @@ from typing import Any
 from mcplens.errors import CancelledRequest
 
 
-class Owner:
+class ConnectionTask:
     """Holds the task while it runs; there is never more than one."""
 
     def __init__(self) -> None:
         self._task: asyncio.Task[None] | None = None
 
     def __repr__(self) -> str:
-        return f"<Owner {self._task.get_name() if self._task is not None else 'idle'}>"
+        return f"<ConnectionTask {self._task.get_name() if self._task is not None else 'idle'}>"
 
     async def run(self, work: Coroutine[Any, Any, None], name: str) -> None:
-        """Run work to its end, such that call_off() can end it too.
+        """Run work to its end, such that cancel() can end it too.
 
         Raises:
-            CancelledRequest: it was called off.
+            CancelledRequest: it was cancelled.
         """
         task = self.start(work, name)
         try:
             await asyncio.shield(task)
         except asyncio.CancelledError:
             if task.cancelled():
-                raise CancelledRequest("connecting was called off") from None
+                raise CancelledRequest("connecting was cancelled") from None
             task.cancel()
             await asyncio.gather(task, return_exceptions=True)
             raise
@@ -43,7 +43,7 @@ class Owner:
         task.add_done_callback(self._forget)
         return task
 
-    async def call_off(self) -> None:
+    async def cancel(self) -> None:
         """End the work and wait for that, unless it is the caller."""
         task = self._task
         if task is not None and task is not asyncio.current_task():

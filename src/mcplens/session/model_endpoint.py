@@ -16,17 +16,17 @@ import msgspec
 from mcplens.errors import ServerError
 from mcplens.protocol.openai_chat import answer_from_chat, chat_request
 from mcplens.protocol.secret_masking import mask_url
-from mcplens.session.handler import INTERNAL_ERROR, ServerRequest
+from mcplens.session.question_handler import INTERNAL_ERROR, ServerRequest
 
 if TYPE_CHECKING:
-    from mcplens.session.profiles import Settings
+    from mcplens.session.profiles import ProfileSettings
 
-# A long answer is a few hundred kilobytes; this is no answer any more.
+# A long answer is a few hundred kilobytes; more than this is not an answer.
 _LARGEST_ANSWER: Final = 16 * 1024 * 1024
 _SHOWN_CHARACTERS: Final = 500
 
 
-def ask_model(settings: Settings) -> Callable[[ServerRequest], Awaitable[Any]]:
+def ask_model(settings: ProfileSettings) -> Callable[[ServerRequest], Awaitable[Any]]:
     """A way to answer: the endpoint's model does it.
 
     Raises:
@@ -49,7 +49,7 @@ def ask_model(settings: Settings) -> Callable[[ServerRequest], Awaitable[Any]]:
     return answer
 
 
-def _completions(settings: Settings) -> str:
+def _completions(settings: ProfileSettings) -> str:
     """The URL that is asked: the configured one is the base of the API."""
     from urllib.parse import urlsplit
 
@@ -97,7 +97,7 @@ class _Endpoint:
         try:
             return msgspec.json.decode(data)
         except msgspec.DecodeError as problem:
-            raise self.failed(f"its answer is no JSON: {problem}") from None
+            raise self.failed(f"its answer is not JSON: {problem}") from None
 
     async def _exchange(self, body: bytes) -> tuple[int, bytearray]:
         """Status and body, of which no more is read than may be."""
@@ -128,7 +128,7 @@ class _Endpoint:
                 return response.status, data
 
     def failed(self, why: str) -> ServerError:
-        """What the server is told; an endpoint may quote the key that it does not like."""
+        """The error that the server gets; an endpoint may quote a key that it rejects."""
         shown = why.replace(self._key, "***") if self._key else why
         text = f"the model at {mask_url(self._url)} did not answer: {shown[:_SHOWN_CHARACTERS]}"
         return ServerError(INTERNAL_ERROR, text)

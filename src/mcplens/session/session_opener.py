@@ -1,4 +1,4 @@
-"""One attempt's way in: the transport, the handshake, and the other transport if it was the wrong.
+"""Opens one session: the transport, the handshake, and a fallback transport where that is refused.
 
 Owns the step that an attempt is at. Called by connection.py, which owns the session.
 """
@@ -11,18 +11,18 @@ from typing import Final
 from mcplens.bus import Publisher
 from mcplens.errors import HttpError, InspectorError
 from mcplens.events import Remark
-from mcplens.session.handshake import Introduction, shake_hands
+from mcplens.session.handshake import Introduction, perform_handshake
 from mcplens.session.session import Session
 from mcplens.transports.base import Transport
 
 # A handshake refused like this was spoken to a server of the older HTTP+SSE transport.
-_WRONG_DOOR: Final = (400, 404, 405)
+_WRONG_TRANSPORT_STATUSES: Final = (400, 404, 405)
 
-# So answers who knows no such address, or no POST at it.
-_NO_SUCH_DOOR: Final = (404, 405, 501)
+# What a server answers that has no such address, or accepts no POST there.
+_NO_MCP_STATUSES: Final = (404, 405, 501)
 
 
-class Opening:
+class SessionOpener:
     """Opens sessions; `take` makes the connection's of a transport, `abandon` takes it down."""
 
     def __init__(
@@ -40,7 +40,7 @@ class Opening:
         self._protocol_version = protocol_version
 
     def __repr__(self) -> str:
-        return f"<Opening {self._publish.server_id} {self.step}>"
+        return f"<SessionOpener {self._publish.server_id} {self.step}>"
 
     async def open(self, transport: Transport) -> Introduction:
         """Open a session over a transport, or over the one that it falls back to.
@@ -51,7 +51,7 @@ class Opening:
         try:
             return await self._open_over(transport)
         except HttpError as error:
-            other = transport.fallback() if error.status in _WRONG_DOOR else None
+            other = transport.fallback() if error.status in _WRONG_TRANSPORT_STATUSES else None
             if other is None:
                 raise _no_mcp(error) from None
             text = f"initialize was answered with HTTP {error.status}: trying {other.kind}"
@@ -66,7 +66,7 @@ class Opening:
         session = self._take(transport)
         await transport.__aenter__()
         self.step = "waiting for the handshake"
-        introduction = await shake_hands(session, self._protocol_version)
+        introduction = await perform_handshake(session, self._protocol_version)
         if session.lost_by is not None:
             raise session.lost_by  # it answered and left at once
         session.envelope.use_version(introduction.version)
@@ -76,17 +76,17 @@ class Opening:
 
 
 def _no_mcp(error: HttpError) -> HttpError:
-    """The same, told as what it most often means: at this address there is no MCP server."""
+    """The same error, worded as its most likely cause: no MCP server at this address."""
     kind = next((v for name, v in error.headers.items() if name.lower() == "content-type"), "")
     is_page = error.code == "INVALID_RESPONSE" and kind.startswith("text/html")
-    if (is_page or error.status in _NO_SUCH_DOOR) and "rpc_error" not in error.details:
+    if (is_page or error.status in _NO_MCP_STATUSES) and "rpc_error" not in error.details:
         error.message = f"this does not look like an MCP server: {error.message}"
         error.args = (error.message,)
     return error
 
 
 def _both(first: HttpError, second: InspectorError, kind: str) -> InspectorError:
-    """Neither way in worked: say so of both."""
+    """The error of an attempt that failed over both transports."""
     message = f"{first.message}; as {kind} server: {second.message}"
     error = InspectorError(second.code, message, category=second.category)
     error.retryable = second.retryable

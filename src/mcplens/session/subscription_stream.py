@@ -1,6 +1,6 @@
 """The stream of subscriptions/listen (2026-07-28): changes of lists, resources and tasks.
 
-Opened when something is wanted, opened anew when the wants change or the stream is lost; since
+Opened when something is wanted, opened again when the wants change or the stream is lost; since
 nothing is replayed, everything wanted is fetched again after a loss.
 """
 
@@ -32,8 +32,8 @@ _FILTER_OF: Final = {
 }
 
 
-class Listening:
-    """What we want to hear of, and the request that is open for it."""
+class SubscriptionStream:
+    """What we subscribe to, and the request that is open for it."""
 
     def __init__(
         self, connection: Callable[[], Connection], refetch: Callable[[str | None], None]
@@ -51,14 +51,14 @@ class Listening:
 
     def __repr__(self) -> str:
         counts = f"{len(self._uris)} resources, {len(self._task_ids)} tasks"
-        return f"<Listening for {sorted(self._kinds)}, {counts}>"
+        return f"<SubscriptionStream for {sorted(self._kinds)}, {counts}>"
 
     @property
     def uris(self) -> frozenset[str]:
         return frozenset(self._uris)
 
     def want_list(self, kind: str) -> None:
-        """Hear of changes to a list, if the server offers that."""
+        """Subscribe to changes of a list, if the server offers that."""
         capability = self._connection().introduction
         declared = capability.capabilities.get(kind) if capability is not None else None
         if kind in self._kinds or not isinstance(declared, dict) or not declared.get("listChanged"):
@@ -67,11 +67,11 @@ class Listening:
         self._wants_changed()
 
     def want_resources(self, uris: Iterable[str]) -> None:
-        """Of which resources to hear when listening begins."""
+        """The resources to subscribe to when the stream is opened."""
         self._uris = set(uris)
 
     def want_task(self, task_id: str) -> None:
-        """Hear of a task's changes; a server that will not tell is polled anyway."""
+        """Subscribe to the changes of a task; a server that refuses is polled anyway."""
         if not self._refuses_tasks:
             self._task_ids.add(task_id)
             self._wants_changed()
@@ -89,7 +89,7 @@ class Listening:
         return bool(self._kinds or self._uris or self._task_ids)
 
     async def add(self, uri: str) -> dict[str, Any]:
-        """Hear of updates to a resource; gives what the server acknowledged."""
+        """Subscribe to updates of a resource; returns what the server acknowledged."""
         self._uris.add(uri)
         try:
             return await self._acknowledgement()
@@ -127,7 +127,7 @@ class Listening:
         if frame.method != ACKNOWLEDGED:
             return
         if self._changed.is_set():
-            return  # this answers wants that are no longer ours
+            return  # this acknowledges an earlier subscription
         meta = fields.get("_meta")
         if isinstance(meta, dict) and meta.get(SUBSCRIPTION_ID) not in (None, self._entry.id):
             return

@@ -1,8 +1,8 @@
-"""Follows one task that the server runs for us: polls it until it is over, and gives its result.
+"""Polls one task that the server runs for us until it has ended, and gets its result.
 
-What the tasks of 2025-11-25 (here) and those of the extension of 2026-07-28 (task_extension.py)
-share, and the former. Polls go past the queue and no faster than the server wants; a lost
-connection is waited for. client_tasks.py owns the followers.
+Holds what tasks of 2025-11-25 and of the extension of 2026-07-28 (extension_task_poller.py) have
+in common, and the poller for the former. Polls bypass the queue, no faster than the server asks
+for; while the connection is lost they wait for it. Owned by client_tasks.py.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from mcplens.events import FrameSent
 from mcplens.protocol.deadlines import NEVER
 from mcplens.protocol.frames import Frame, RequestId
 from mcplens.protocol.tasks import Task, TaskProblem, read_task
-from mcplens.session.handler import INVALID_PARAMS
+from mcplens.session.question_handler import INVALID_PARAMS
 from mcplens.session.queue import CallTag, Progress, QueueEntry
 from mcplens.session.results import invalid
 
@@ -30,9 +30,9 @@ if TYPE_CHECKING:
 DEFAULT_POLL_S: Final = 1.0
 SHORTEST_POLL_S: Final = 0.1
 # Polls that may fail in a row before the task is given up.
-MOST_FAILURES: Final = 3
+MAX_FAILURES: Final = 3
 # Polls for the end of a task whose result has come; a server needs a moment to say so.
-MOST_POLLS_AFTER: Final = 10
+MAX_POLLS_AFTER: Final = 10
 
 
 class Origin(msgspec.Struct, frozen=True):
@@ -50,14 +50,14 @@ class Origin(msgspec.Struct, frozen=True):
         return None if self.sent is None else self.sent.seq
 
 
-class Follower(ABC):
+class TaskPoller(ABC):
     """One task and where it stands; `outcome` is the frame with the result of the call."""
 
     def __init__(self, tasks: ClientTasks, task: Task, origin: Origin) -> None:
         self.task = task
         self.origin = origin
         self.outcome: asyncio.Future[Frame] = asyncio.get_running_loop().create_future()
-        self.is_called_off = False
+        self.is_abandoned = False
         self._is_cancelled = False  # by us; the task may not know yet
         self._tasks = tasks
         self._clock = tasks.clock
@@ -104,12 +104,12 @@ class Follower(ABC):
         if self._tasks.move(self, task):
             self._moved(frame)
             self._wake.set()
-        if self.is_called_off:
+        if self.is_abandoned:
             self.cancel()
 
-    def call_off(self) -> None:
-        """Nobody wants the result any more; the task is cancelled, and its end followed."""
-        self.is_called_off = True
+    def abandon(self) -> None:
+        """The caller no longer wants the result: cancel the task, and poll until it has ended."""
+        self.is_abandoned = True
         self.cancel()
 
     def cancel(self) -> None:
@@ -118,7 +118,7 @@ class Follower(ABC):
             self._is_cancelled = self._tasks.cancel_quietly(self.id, self.origin.tag)
 
     def give_up(self, error: InspectorError) -> asyncio.Task[None] | None:
-        """Follow it no longer; whoever waits gets the error. What is still to end is given."""
+        """Stop polling and fail the callers that wait; returns the task that is still ending."""
         self.fail(error)
         if self._work is not None:
             self._work.cancel()
@@ -128,7 +128,7 @@ class Follower(ABC):
         if not self.outcome.done():
             error.with_details(task_id=self.id, task_status=self.task.status)
             self.outcome.set_exception(error)
-            self.outcome.exception()  # perhaps nobody waits for it
+            self.outcome.exception()  # marks it as retrieved: perhaps no caller waits
 
     def _settle(self, frame: Frame) -> None:
         if not self.outcome.done():
@@ -188,9 +188,9 @@ class Follower(ABC):
     def _linger(self) -> None:
         """Its result is here, and yet it is not over: that is looked at for a while."""
         self._polls_after += 1
-        if self._polls_after >= MOST_POLLS_AFTER:
+        if self._polls_after >= MAX_POLLS_AFTER:
             text = f"the task {self.id} gave its result and is still {self.task.status}"
-            self._tasks.remark(f"{text}: it is no longer followed")
+            self._tasks.remark(f"{text}: it is no longer polled")
             raise CancelledRequest(text)
 
     async def _poll_failed(self, error: InspectorError) -> None:
@@ -206,9 +206,9 @@ class Follower(ABC):
     def _count(self, error: InspectorError, method: str) -> None:
         """One more failure in a row; the last one is raised."""
         self._failures += 1
-        count = f"{self._failures} of {MOST_FAILURES}"
+        count = f"{self._failures} of {MAX_FAILURES}"
         self._tasks.remark(f"{method} of the task {self.id} failed ({count}): {error.message}")
-        if self._failures >= MOST_FAILURES:
+        if self._failures >= MAX_FAILURES:
             raise error
 
     def _forgotten(self, error: ServerError) -> ServerError:
@@ -245,7 +245,7 @@ class Follower(ABC):
         """Leave nothing running."""
 
 
-class CoreFollower(Follower):
+class CoreTaskPoller(TaskPoller):
     """A task of 2025-11-25: tasks/result has its result, and brings its questions."""
 
     def __init__(self, tasks: ClientTasks, task: Task, origin: Origin) -> None:
@@ -318,7 +318,7 @@ class CoreFollower(Follower):
 
     def _stop(self, error: InspectorError) -> None:
         if self._waiting is not None:
-            self._tasks.give_up(self._waiting, "the task is no longer followed")
+            self._tasks.give_up(self._waiting, "the task is no longer polled")
         super()._stop(error)
 
 

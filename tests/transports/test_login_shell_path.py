@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from mcplens.transports import shell_path
+from mcplens.transports import login_shell_path
 from mcplens.transports.launch import needs_shell_path
-from mcplens.transports.shell_path import ask_shell, shell_path_entries
+from mcplens.transports.login_shell_path import ask_shell, shell_path_entries
 
 from .programs import program, refuse_to_be_asked, resolve
 
@@ -72,9 +72,9 @@ class TestShellPath:
 @pytest.fixture
 def forgotten() -> Iterator[None]:
     """The shell has not been asked in this process, before and after."""
-    shell_path._shell.entries = None
+    login_shell_path._shell.entries = None
     yield
-    shell_path._shell.entries = None
+    login_shell_path._shell.entries = None
 
 
 @pytest.mark.usefixtures("forgotten")
@@ -112,7 +112,7 @@ class TestNeedsShellPath:
         self, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setenv("MCPLENS_RESOLVING_PATH", "1")
-        monkeypatch.setattr(shell_path, "ask_shell", refuse_to_be_asked)
+        monkeypatch.setattr(login_shell_path, "ask_shell", refuse_to_be_asked)
         assert shell_path_entries() == []
 
 
@@ -186,4 +186,4 @@ class TestAskingTheShell:
         self, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.delenv("SHELL", raising=False)
-        assert os.path.isabs(shell_path._user_shell())
+        assert os.path.isabs(login_shell_path._user_shell())

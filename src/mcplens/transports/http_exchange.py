@@ -1,7 +1,7 @@
 """One HTTP request and its answer, which publish themselves.
 
 Owns redirects, size limits, and the one mapping of what aiohttp raises and of HTTP statuses to our
-errors. It knows nothing of JSON-RPC. Made by http.py for both HTTP transports.
+errors. It knows nothing of JSON-RPC. Made by http_client.py for both HTTP transports.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from aiohttp import ClientResponse, StreamReader
     from yarl import URL
 
-    from mcplens.transports.http import HeaderSet, HttpClient
+    from mcplens.transports.http_client import HeaderSet, HttpClient
 
 # More hops than any sane server needs; fewer than a loop makes.
 MAX_REDIRECTS: Final = 5
@@ -43,7 +43,7 @@ _QUOTED_CHARACTERS: Final = 200
 _REDIRECTS: Final = (301, 302, 303, 307, 308)
 
 
-class Exchange:
+class HttpExchange:
     """One HTTP request and its answer; enter it to send it, then read the answer.
 
     Whatever breaks inside is raised as an InspectorError that has all that came of the answer.
@@ -85,7 +85,7 @@ class Exchange:
         self._started = 0.0
 
     def __repr__(self) -> str:
-        return f"<Exchange {self.id} {self.doing} {self.status or 'unanswered'}>"
+        return f"<HttpExchange {self.id} {self.doing} {self.status or 'unanswered'}>"
 
     @property
     def doing(self) -> str:
@@ -236,7 +236,9 @@ class Exchange:
             is_same = target.origin() == self._url.origin()
         except ValueError:
             shown = mask_url(_legible(location))[:_QUOTED_CHARACTERS]
-            where = f"redirected ({self.status}) to what is no HTTP address: {shown!r}"
+            where = (
+                f"redirected ({self.status}) to something that is not an HTTP address: {shown!r}"
+            )
             raise self.error("REDIRECT_REFUSED", where, body) from None
         if not is_same:
             theirs, ours = target.origin(), self._url.origin()
@@ -304,7 +306,7 @@ class Exchange:
             return problem
         error = problem if isinstance(problem, InspectorError) else self._explain(problem)
         self._end(error.message, so_far)
-        self._chunks.clear()  # who keeps the error keeps us, by its traceback
+        self._chunks.clear()  # the traceback of a stored error keeps us alive
         return error
 
     def _explain(self, problem: Exception) -> InspectorError:
@@ -333,7 +335,7 @@ class Exchange:
                 message = f"the proxy refused: {problem.message}"
                 return status_error(self.doing, problem.status, message, headers, b"", wall=0.0)
             case aiohttp.ClientResponseError():  # its status is aiohttp's, not the server's
-                message = f"{self.doing}: the answer is no valid HTTP: {plain(problem.message)}"
+                message = f"{self.doing}: the answer is not valid HTTP: {plain(problem.message)}"
                 return ProtocolError("INVALID_RESPONSE", message)
             case ValueError() if not isinstance(problem, OSError):  # a URL or a header
                 return ConfigurationError("CONFIGURATION_INVALID", f"{self.doing}: {text}")
@@ -344,7 +346,7 @@ class Exchange:
 
 
 def _legible(text: str) -> str:
-    """Text of a head without the surrogates that the library makes of what is no UTF-8."""
+    """Text of a head without the surrogates that the library makes of bytes that are not UTF-8."""
     return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 

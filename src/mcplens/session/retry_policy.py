@@ -1,6 +1,6 @@
-"""How long to wait before the next attempt to connect, and when to give up.
+"""Retry policy: how long to wait before the next attempt to connect, and when to give up.
 
-Owns what is remembered for that of earlier attempts. Called by connection.py.
+Keeps what it needs to know of earlier attempts. Called by connection.py.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ from mcplens.session.config import RetryConfig
 # A server, or a balancer before it, that forgets each new session must not be asked without end.
 _REOPEN_INTERVAL_S: Final = 5.0
 # A server that dies sooner than this after its handshake has not used up its retries afresh: it
-# would be started again for ever.
+# would be started again endlessly.
 _STABLE_S: Final = 10.0
 
 
-class Patience:
-    """The patience with one server."""
+class RetryPolicy:
+    """Decides whether and when one server is tried again."""
 
     def __init__(self, retry: RetryConfig, clock: Clock) -> None:
-        self.most_retries = retry.max_attempts
+        self.max_retries = retry.max_attempts
         self._retry = retry
         self._clock = clock
         self._reopened_at = -_REOPEN_INTERVAL_S
@@ -30,7 +30,7 @@ class Patience:
         self._spent_retries = 0
 
     def __repr__(self) -> str:
-        return f"<Patience of {self.most_retries} retries, {self._spent_retries} spent>"
+        return f"<RetryPolicy of {self.max_retries} retries, {self._spent_retries} spent>"
 
     def delay_s(self, error: InspectorError, retry_count: int) -> float | None:
         """How long to wait before the next attempt; None if there is none."""
@@ -47,13 +47,13 @@ class Patience:
         self._connected_at = self._clock.monotonic()
         self._spent_retries = retry_count
 
-    def retries_after_loss(self) -> int:
+    def spent_retries_after_loss(self) -> int:
         """How many retries count as spent now that the connection is lost."""
         is_stable = self._clock.monotonic() - self._connected_at >= _STABLE_S
         return 0 if is_stable else self._spent_retries
 
     def may_reopen(self) -> bool:
-        """Whether an HTTP session that was forgotten is opened anew at once; that is noted."""
+        """Whether an expired HTTP session may be opened again at once; counts as such if so."""
         now = self._clock.monotonic()
         if now - self._reopened_at < _REOPEN_INTERVAL_S:
             return False
