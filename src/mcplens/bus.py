@@ -1,8 +1,8 @@
-"""Publishes events, and lets readers follow them without ever blocking a writer.
+"""The event bus: publishes events to readers that never block a publisher.
 
-All readers share one bounded ring: a reader is a place in it. One that falls behind the ring's end
-gets an event that says what it missed. A reader resumes by (run_id, seq). The bus also hands out
-the ids that are unique within a run.
+All readers share one bounded ring, and each has a position in it. A reader that falls behind the
+ring gets an event that says what it missed. A reader resumes by (run_id, seq). The bus also
+allocates the ids that are unique within a run.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from msgspec.structs import force_setattr
 from mcplens.clock import Clock
 from mcplens.events import Event, EventsMissed
 
-# A few seconds of a flooding server, or hours of an ordinary one.
+# A few seconds of a server that floods us, or hours of an ordinary one.
 DEFAULT_MAX_EVENTS: Final = 20_000
 # One largest message (64 MiB) always fits.
 DEFAULT_MAX_BYTES: Final = 96 * 1024 * 1024
@@ -40,7 +40,7 @@ class Bus:
         self._max_events = max_events
         self._max_bytes = max_bytes
         self._ring: deque[Event] = deque()
-        self._sizes: deque[int] = deque()  # what each event in the ring weighs
+        self._sizes: deque[int] = deque()  # size in bytes of each event in the ring
         self._bytes = 0
         self._last_seq = 0
         self._exchange_ids = count(1)
@@ -56,17 +56,17 @@ class Bus:
         return self._last_seq
 
     def next_exchange_id(self) -> int:
-        """An id for an HTTP exchange that no other of this run has."""
+        """A new id for an HTTP exchange, unique within this run."""
         return next(self._exchange_ids)
 
     def next_call_id(self) -> str:
-        """An id for an operation of a client that no other of this run has."""
+        """A new id for an operation of a client, unique within this run."""
         return f"c{next(self._call_numbers)}"
 
     def publish(self, event: Event, server_id: str, size_bytes: int = 0) -> int:
-        """Give a new event its place and add it; returns its seq.
+        """Fill in the position of a new event and add it to the ring; returns its seq.
 
-        `size_bytes` is what its bytes weigh in the ring.
+        `size_bytes` is the size of its bytes, for the limit of the ring.
         """
         seq = self._last_seq = self._last_seq + 1
         force_setattr(event, "run_id", self.run_id)
@@ -89,29 +89,29 @@ class Bus:
         return seq
 
     def close(self) -> None:
-        """End every reader after what is already there."""
+        """End every reader after the events that are already published."""
         self._is_closed = True
         self._wake()
 
     def kept(self) -> list[Event]:
-        """What is in the ring now, oldest first."""
+        """The events in the ring, oldest first."""
         return list(self._ring)
 
     def since(self, seq: int) -> list[Event]:
-        """What came after `seq` and is still kept, oldest first; may be called from any thread."""
+        """The events after `seq` that are still in the ring, oldest first; safe from any thread."""
         while True:
             try:
-                # One call into C from end to end: nobody publishes meanwhile.
+                # One call into C: nothing is published meanwhile.
                 found = list(islice(reversed(self._ring), max(self._last_seq - seq, 0)))
                 break
-            except RuntimeError:  # but on an interpreter without a lock somebody may
+            except RuntimeError:  # except on an interpreter without a GIL
                 continue
         found.reverse()
-        # The newest may have its number, but not yet its place in the ring.
+        # The newest event may have its seq, but not be in the ring yet.
         return found if not found or found[0].seq > seq else [e for e in found if e.seq > seq]
 
     def subscribe(self, after_seq: int | None = None) -> Subscription:
-        """Follow events from after `after_seq`; by default from now on."""
+        """Read events after `after_seq`; by default those published from now on."""
         return Subscription(self, self._last_seq if after_seq is None else after_seq)
 
     def _shrink(self) -> None:
@@ -126,7 +126,7 @@ class Bus:
                 waker.set_result(None)
 
     def _after(self, seq: int) -> Event | None:
-        """The next event after `seq`, or one that says what was missed; None: none yet."""
+        """The next event after `seq`, or EventsMissed; None if there is none yet."""
         if seq >= self._last_seq:
             return None
         first = self._last_seq - len(self._ring) + 1
@@ -142,7 +142,7 @@ class Bus:
         return self._ring[seq + 1 - first]
 
     async def _more(self) -> bool:
-        """Wait for another event; False once the bus is closed."""
+        """Wait for the next event; False once the bus is closed."""
         if self._is_closed:
             return False
         waker = asyncio.get_running_loop().create_future()
@@ -156,7 +156,7 @@ class Bus:
 
 
 class Subscription(AsyncIterator[Event]):
-    """One reader's place in the stream; iterate over it."""
+    """The position of one reader in the stream; iterate over it."""
 
     def __init__(self, bus: Bus, after_seq: int) -> None:
         self._bus = bus
@@ -174,7 +174,7 @@ class Subscription(AsyncIterator[Event]):
 
 
 class Publisher:
-    """A bus as one server's transport and session see it."""
+    """The bus as the transport and session of one server use it."""
 
     __slots__ = ("_publish", "next_call_id", "next_exchange_id", "server_id")
 

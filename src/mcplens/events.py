@@ -1,20 +1,20 @@
-"""Every fact that can happen, as one tagged union of frozen structs.
+"""All events, as one tagged union of frozen structs.
 
-An event never changes after it was published; what comes later is a new event that links to it.
-Its place (run_id, seq, both times, the server) is filled in by bus.py when it is published.
+An event never changes after it was published; what follows is a new event that links to it. Its
+position (run_id, seq, both times, the server) is filled in by bus.py when it is published.
 
-Links are written by the session, which knows them, and by nobody else:
+Links are written only by the session and the transports, which know them:
 
 - `request_seq`: the seq of the frame that first carried the request which the event belongs to
   (FrameSent for a request of ours, FrameReceived for one of the server's).
-- `caused_by_seq`: for a request, the seq of the request that it was made because of.
+- `caused_by_seq`: for a request, the seq of the request that caused it.
 - `exchange_id`: the HTTP exchange that carried a frame; unique within a run.
 - `call_id`: the operation of a Client that a request was made for, with all its input rounds, task
   polls and retries; unique within a run.
 - `frame_seq`: the FrameReceived that an event was read from.
 
-`is_inferred` says that the wire did not tell and the session decided by its rule: the event
-belongs to the only call in flight. A link that even this rule cannot decide is None.
+`is_inferred` means that the message itself did not say, and the session applied its rule: the event
+belongs to the only call in flight. A link that this rule cannot decide either is None.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ import msgspec
 
 from mcplens.protocol.frames import Message, RequestId
 
-# What a request was made for. A later version may know others: readers accept any text.
+# What a request was made for. Later versions may add others: readers accept any text.
 Purpose = Literal[
     "call", "handshake", "catalog", "heartbeat", "listening", "task_polling", "sign_in", "raw"
 ]
 
 
 class Event(msgspec.Struct, frozen=True, kw_only=True, tag=True, tag_field="type"):
-    """What every event carries: its place, which is known once it is published."""
+    """The fields of every event: its position, filled in when it is published."""
 
     run_id: str = ""
     seq: int = 0
@@ -48,9 +48,9 @@ class FrameEvent(Event, frozen=True, kw_only=True):
     """A message on the wire, and what it belongs to.
 
     `method` is the message's own; a reply has its request's. `request_seq` is None for the frame
-    that first carries a request: others refer to its seq. A request that is sent again has the
-    first frame's seq. `purpose` is what the request was made for that the frame carries or belongs
-    to; None for what the server does on its own.
+    that first carries a request: other events refer to its seq. A request that is sent again has
+    the seq of the first frame. `purpose` is what the request was made for that the frame carries or
+    belongs to; None for messages that the server sends on its own.
     """
 
     message: Message
@@ -65,17 +65,17 @@ class FrameEvent(Event, frozen=True, kw_only=True):
 
 
 class FrameSent(FrameEvent, frozen=True, kw_only=True):
-    """A message left; `inbound_seq` is the inbound request that the gateway sent it for."""
+    """A message was sent; `inbound_seq` is the inbound request that the gateway sent it for."""
 
     inbound_seq: int | None = None
 
 
 class FrameReceived(FrameEvent, frozen=True, kw_only=True):
-    """A message came, right or wrong."""
+    """A message was received, valid or malformed."""
 
 
 class HttpRequestSent(Event, frozen=True, kw_only=True):
-    """An HTTP request left; secrets in URL and headers are masked."""
+    """An HTTP request was sent; secrets in URL and headers are masked."""
 
     exchange_id: int
     method: str
@@ -85,7 +85,7 @@ class HttpRequestSent(Event, frozen=True, kw_only=True):
 
 
 class HttpResponseReceived(Event, frozen=True, kw_only=True):
-    """Status and headers of the answer came."""
+    """Status and headers of an HTTP response were received."""
 
     exchange_id: int
     status: int
@@ -95,14 +95,14 @@ class HttpResponseReceived(Event, frozen=True, kw_only=True):
 
 
 class HttpBytesReceived(Event, frozen=True, kw_only=True):
-    """A piece of a streamed body came."""
+    """A piece of a streamed body was received."""
 
     exchange_id: int
     data: bytes
 
 
 class HttpExchangeEnded(Event, frozen=True, kw_only=True):
-    """The exchange is over; `body` is all that came of a body that was not streamed."""
+    """An HTTP exchange ended; `body` is what was received of a body that is not streamed."""
 
     exchange_id: int
     elapsed_s: float
@@ -111,7 +111,7 @@ class HttpExchangeEnded(Event, frozen=True, kw_only=True):
 
 
 class ProcessStarted(Event, frozen=True, kw_only=True):
-    """A stdio server runs; of its environment only the names are told."""
+    """A stdio server was started; only the names of its environment variables are recorded."""
 
     pid: int
     argv: list[str]
@@ -120,7 +120,7 @@ class ProcessStarted(Event, frozen=True, kw_only=True):
 
 
 class ProcessExited(Event, frozen=True, kw_only=True):
-    """A stdio server is gone."""
+    """The process of a stdio server exited."""
 
     pid: int
     exit_code: int | None
@@ -141,7 +141,7 @@ class StderrLine(Event, frozen=True, kw_only=True):
 
 
 class Remark(Event, frozen=True, kw_only=True):
-    """Something worth knowing that is no error: a fallback taken, a stream opened again."""
+    """Something worth knowing that is not an error: a fallback, a stream that was reopened."""
 
     message: str
 
@@ -150,7 +150,7 @@ class Remark(Event, frozen=True, kw_only=True):
 
 
 class StateChanged(Event, frozen=True, kw_only=True):
-    """The connection moved; while it retries, the count and the delay say how."""
+    """The connection changed its state; while it retries, with the attempt and the delay."""
 
     old: str
     new: str
@@ -162,7 +162,7 @@ class StateChanged(Event, frozen=True, kw_only=True):
 
 
 class EraDecided(Event, frozen=True, kw_only=True):
-    """Which revision is spoken with this server, and why."""
+    """The protocol revision chosen for this server, and why."""
 
     era: str
     protocol_version: str
@@ -170,7 +170,7 @@ class EraDecided(Event, frozen=True, kw_only=True):
 
 
 class ServerIntroduced(Event, frozen=True, kw_only=True):
-    """What the server said of itself when it was connected."""
+    """How the server described itself in the handshake."""
 
     protocol_version: str
     server_info: dict[str, Any]
@@ -183,7 +183,7 @@ class PingAnswered(Event, frozen=True, kw_only=True):
 
 
 class PingUnanswered(Event, frozen=True, kw_only=True):
-    """A ping had no answer in time; `in_a_row` counts how many."""
+    """A ping was not answered in time; `in_a_row` counts consecutive ones."""
 
     in_a_row: int
     timeout_s: float
@@ -199,7 +199,7 @@ class RequestStarted(Event, frozen=True, kw_only=True):
 
 
 class RequestEnded(Event, frozen=True, kw_only=True):
-    """A request is over: completed, cancelled, or error with what went wrong."""
+    """A request ended: completed, cancelled, or with an error."""
 
     request_id: RequestId
     method: str
@@ -210,7 +210,7 @@ class RequestEnded(Event, frozen=True, kw_only=True):
 
 
 class RequestPaused(Event, frozen=True, kw_only=True):
-    """The clocks of these requests stand still: a person is answering the server's question."""
+    """The timeouts of these requests are paused while a person answers a question."""
 
     request_ids: list[RequestId]
     question_id: RequestId
@@ -239,7 +239,7 @@ class ProgressReceived(Event, frozen=True, kw_only=True):
 
 
 class LateReply(Event, frozen=True, kw_only=True):
-    """An answer came after its request was given up; it is kept in the queue's history."""
+    """A reply arrived after its request had timed out or was cancelled."""
 
     request_id: RequestId
     method: str
@@ -249,7 +249,7 @@ class LateReply(Event, frozen=True, kw_only=True):
 
 
 class ReplyUnmatched(Event, frozen=True, kw_only=True):
-    """A reply that belongs to no request of ours, with why."""
+    """A reply that matches no request of ours, and why."""
 
     message: Message
     reason: str
@@ -258,11 +258,11 @@ class ReplyUnmatched(Event, frozen=True, kw_only=True):
     frame_seq: int | None
 
 
-# -- what the server says on its own --------------------------------------------------------
+# -- messages that the server sends on its own -----------------------------------------------
 
 
 class NotificationReceived(Event, frozen=True, kw_only=True):
-    """A notification that has no event of its own, known or not."""
+    """A notification, known or not, that has no specific event."""
 
     method: str
     params: Any = None
@@ -284,7 +284,7 @@ class LogReceived(Event, frozen=True, kw_only=True):
 
 
 class ServerRequestReceived(Event, frozen=True, kw_only=True):
-    """The server asks something of us; `caused_by_seq` is the request of ours that made it ask."""
+    """A request from the server; `caused_by_seq` is the request of ours that caused it."""
 
     request_id: RequestId
     method: str
@@ -296,7 +296,7 @@ class ServerRequestReceived(Event, frozen=True, kw_only=True):
 
 
 class ServerRequestEnded(Event, frozen=True, kw_only=True):
-    """A question of the server's was answered, refused, or withdrawn."""
+    """A request from the server was answered, rejected or withdrawn."""
 
     request_id: RequestId
     method: str
@@ -305,7 +305,7 @@ class ServerRequestEnded(Event, frozen=True, kw_only=True):
 
 
 class QuestionOpened(Event, frozen=True, kw_only=True):
-    """A question of the server's waits for a person or a profile to answer it."""
+    """A question from the server waits for an answer by a person or a profile."""
 
     question_id: str
     method: str
@@ -321,7 +321,7 @@ class QuestionOpened(Event, frozen=True, kw_only=True):
 
 
 class QuestionClosed(Event, frozen=True, kw_only=True):
-    """A question no longer waits: how it ended, and who answered."""
+    """A question was closed: how, and by whom it was answered."""
 
     question_id: str
     method: str
@@ -331,20 +331,20 @@ class QuestionClosed(Event, frozen=True, kw_only=True):
 
 
 class ElicitationCompleted(Event, frozen=True, kw_only=True):
-    """What a person did at a URL is done, as the server says."""
+    """The server reported that an elicitation by URL is complete."""
 
     elicitation_id: str
     is_known: bool
 
 
 class RootsChanged(Event, frozen=True, kw_only=True):
-    """The roots that this server may see."""
+    """The roots for this server changed."""
 
     roots: list[dict[str, Any]]
 
 
 class ReceiverTaskChanged(Event, frozen=True, kw_only=True):
-    """A task that we hold for the server: created, moved, or gone (its time was up)."""
+    """A task that we run for the server: created, changed, or gone (expired)."""
 
     task_id: str
     method: str
@@ -356,7 +356,7 @@ class ReceiverTaskChanged(Event, frozen=True, kw_only=True):
 
 
 class ClientTaskChanged(Event, frozen=True, kw_only=True):
-    """A task that the server runs for us: created, moved, or no longer followed."""
+    """A task that the server runs for us: created, changed, or no longer polled."""
 
     task_id: str
     method: str
@@ -368,7 +368,7 @@ class ClientTaskChanged(Event, frozen=True, kw_only=True):
 
 
 class InputRoundStarted(Event, frozen=True, kw_only=True):
-    """The server wants input before it answers (2026-07-28); the request is sent again after."""
+    """The server needs input before it replies (2026-07-28); the request is then sent again."""
 
     request_id: RequestId
     method: str
@@ -380,7 +380,7 @@ class InputRoundStarted(Event, frozen=True, kw_only=True):
 
 
 class ListRefreshed(Event, frozen=True, kw_only=True):
-    """A list was fetched again because the server said that it changed."""
+    """A list was fetched again because the server announced a change."""
 
     kind: str
     count: int
@@ -388,10 +388,10 @@ class ListRefreshed(Event, frozen=True, kw_only=True):
 
 
 class ResourceRefreshed(Event, frozen=True, kw_only=True):
-    """A subscribed resource was read again because the server said that it changed.
+    """A subscribed resource was read again because the server announced a change.
 
-    Where nobody reads it by himself (the web UI), only the change is told. `error`: it could not be
-    read, or not be subscribed to again after a reconnect.
+    In the web UI it is only announced, not read. `error` says why it could not be read, or not be
+    subscribed to again after a reconnect.
     """
 
     uri: str
@@ -399,14 +399,14 @@ class ResourceRefreshed(Event, frozen=True, kw_only=True):
 
 
 class SubscriptionChanged(Event, frozen=True, kw_only=True):
-    """The stream of subscriptions/listen (2026-07-28): opened, lost, or ended."""
+    """The stream of subscriptions/listen (2026-07-28) was opened, lost or ended."""
 
     state: str
     reason: str = ""
 
 
 class EventsMissed(Event, frozen=True, kw_only=True):
-    """This reader was too slow: these events are gone from the buffer."""
+    """This reader was too slow: these events are no longer in the ring."""
 
     first_seq: int
     last_seq: int

@@ -82,7 +82,7 @@ class Asked:
             command = json.loads(text)
             if command.get("question_id") or command.get("call_id"):
                 self.answers.append(command)
-                route.send(json.dumps({"type": "Reply", "id": command["id"], "value": None}))
+                route.send(json.dumps({"type": "CommandReply", "id": command["id"], "value": None}))
             else:
                 server.send(text)
 

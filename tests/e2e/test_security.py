@@ -192,7 +192,7 @@ def test_a_name_that_was_made_to_lead_here_gets_a_plain_page_and_nothing_else(
     assert answer is not None
     assert answer.status == 421
     expect(page.get_by_text("this address does not belong to mcplens")).to_be_visible()
-    expect(page.get_by_role("heading")).to_have_text("mcplens does not answer this")
+    expect(page.get_by_role("heading")).to_have_text("mcplens refused this request")
     signed_in.shoot("rebound")
 
 

@@ -180,7 +180,7 @@ def test_a_run_is_found_by_the_beginning_of_its_id(history: History, bus: Bus) -
 
 
 def test_a_recording_that_is_not_there_is_an_error_that_says_so(tmp_path: Path) -> None:
-    with pytest.raises(ConfigurationError, match="nothing was recorded yet"):
+    with pytest.raises(ConfigurationError, match="nothing has been recorded yet"):
         History(tmp_path / "none")
     assert list(tmp_path.iterdir()) == []
 

@@ -69,7 +69,7 @@ def test_there_is_a_bound_to_pins(path: Path, monkeypatch: pytest.MonkeyPatch) -
     run_id, rows = record(path, 0.0)
     for row in rows[:2]:
         pins.pin(path, run_id, row, "", 1.0)
-    with pytest.raises(InspectorError, match="take one away"):
+    with pytest.raises(InspectorError, match="remove one first"):
         pins.pin(path, run_id, rows[2], "", 1.0)
     assert len(pins.pins(path)) == 2
 

@@ -216,7 +216,7 @@ def test_publishing_never_waits_for_a_disk_that_does_not_answer(
     for _ in range(100):
         call(bus, 1)
     recording.close(timeout_s=0.05)
-    assert said == ["the end of this run is not recorded: no answer in 0.05 s"]
+    assert said == ["the end of this run is not recorded: the disk did not respond in 0.05 s"]
     is_free.set()
     recording._thread.join(BOUND_S)
     assert len(stored_events(path)) == 400

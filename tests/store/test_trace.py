@@ -185,7 +185,7 @@ def test_a_cut_last_line_is_told_and_the_rest_is_read(bus: Bus, tmp_path: Path) 
     ("line", "reason"),
     [
         (b"not json", "Expecting value"),
-        (b"[1,2]", "no JSON object"),
+        (b"[1,2]", "not a JSON object"),
         (b'{"type":"Nonsense"}', "the type 'Nonsense' is not known"),
         (b'{"type":"Remark","run_id":"r","seq":1}', "'wall' is missing"),
         (
@@ -194,7 +194,7 @@ def test_a_cut_last_line_is_told_and_the_rest_is_read(bus: Bus, tmp_path: Path) 
         ),
         (
             b'{"type":"Remark","run_id":"r","seq":0,"wall":1,"mono":1,"server_id":"s"}',
-            "seq a number from 1 on",
+            "seq a number of at least 1",
         ),
         (
             b'{"type":"Remark","run_id":"r","seq":1099511627776,"wall":1,"mono":1,"server_id":"s"}',

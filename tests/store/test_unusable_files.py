@@ -143,7 +143,7 @@ def test_a_file_that_another_program_never_lets_go_of_ends_the_wait_at_the_close
     publish_frames(bus, 10)
     recording.close()
     holder.close()
-    assert said == [f"not recorded: {path}: another program holds it"]
+    assert said == [f"not recorded: {path}: locked by another program"]
 
 
 def test_a_file_of_an_older_version_is_brought_up_to_date(

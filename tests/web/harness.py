@@ -112,7 +112,7 @@ class Page:
 
     def _hear(self, message: dict[str, Any]) -> None:
         kind = message["type"]
-        if kind in ("Reply", "Failure", "Hello"):
+        if kind in ("CommandReply", "Failure", "Hello"):
             answer = self._answers.pop(message["id"], None)
             if answer is None:
                 return

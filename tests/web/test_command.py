@@ -224,7 +224,7 @@ async def test_ctrl_c_leaves_nothing_of_several_servers_in_the_midst_of_calls(
                 call = await page.ask(
                     "CallTool", server_id=name, name="wait", arguments={"seconds": 60}
                 )
-                assert call["status"] == "in_progress"
+                await under_way(page, call["call_id"])
             pids = [int((tmp_path / name).read_text()) for name in names]
             assert all(map(is_running, pids))
             process.send_signal(signal.SIGINT)
@@ -232,6 +232,14 @@ async def test_ctrl_c_leaves_nothing_of_several_servers_in_the_midst_of_calls(
         assert process.returncode == 0
         assert b"Traceback" not in err
         assert not any(map(is_running, pids))
+
+
+async def under_way(page: Page, call_id: str) -> None:
+    def view() -> bool:
+        call = page.things.get(("calls", call_id))
+        return call is not None and call["status"] == "in_progress"
+
+    await page.until(view)
 
 
 @contextlib.asynccontextmanager

@@ -53,7 +53,7 @@ async def test_what_is_not_ours_or_not_confirmed_is_not_written(tmp_path: Path) 
     path = Path(home.cwd) / "mcp.json"
     path.write_text(json.dumps({"mcpServers": {"theirs": good()}}))
     async with site(tmp_path) as web, web.page() as page:
-        with pytest.raises(Refusal, match="not ours to change"):
+        with pytest.raises(Refusal, match="cannot be changed"):
             await page.ask("AddRoot", server_id="demo", path="~", save=True)
         with pytest.raises(Refusal, match="not confirmed yet"):
             await page.ask("AddRoot", server_id="theirs", path="~", save=True)
@@ -65,7 +65,7 @@ async def test_what_is_not_ours_or_not_confirmed_is_not_written(tmp_path: Path) 
 
 async def test_what_could_not_be_written_counts_and_is_shown(tmp_path: Path) -> None:
     async with site(tmp_path) as web, web.page() as page:
-        with pytest.raises(Refusal, match="not ours to change"):
+        with pytest.raises(Refusal, match="cannot be changed"):
             await page.ask("AddRoot", server_id="demo", path="~", save=True)
         view = await page.until(lambda: (one := page.things["servers", "demo"])["roots"] and one)
         assert view["roots"] == [{"uri": tmp_path.as_uri(), "name": None}]

@@ -100,7 +100,7 @@ async def test_nothing_is_recorded_while_it_cannot_be_known_what_is_secret(tmp_p
     user_config(tmp_path).parent.mkdir(parents=True)
     user_config(tmp_path).write_text('{"secretKeys": 5}')
     async with site(tmp_path) as web, web.page() as page:
-        assert "cannot be known what is secret" in page.hello["recording_problem"]
+        assert "the secret keys are not known" in page.hello["recording_problem"]
         assert (await web.get("/api/export", format="jsonl"))[0] == 409
         user_config(tmp_path).write_text('{"secretKeys": ["text"]}')
         web.workspace.reload()
@@ -139,7 +139,7 @@ async def test_secrets_of_other_tools_are_imported_and_never_shown(tmp_path: Pat
             await page.ask("ServerImport", servers={name: one["raw"]}, offers=offers)
         servers = json.loads(user_config(tmp_path).read_text())["mcpServers"]
         assert servers == {"found": raw, "read": raw}
-        with pytest.raises(Refusal, match="look for servers again"):
+        with pytest.raises(Refusal, match="search for servers again"):
             await page.ask("ServerImport", servers={"x": found["raw"]}, offers={"x": "o99"})
         with pytest.raises(Refusal, match="mask of a secret"):
             await page.ask("ServerImport", servers={"x": found["raw"]})

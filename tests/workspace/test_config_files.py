@@ -32,7 +32,7 @@ def test_the_demo_is_built_in_unless_somebody_configured_one(tmp_path: Path) -> 
 
 def test_what_is_built_in_cannot_be_changed(configured: ConfigFiles) -> None:
     (demo,) = configured.load()
-    with pytest.raises(ConfigurationError, match="not ours to change"):
+    with pytest.raises(ConfigurationError, match="cannot be changed"):
         configured.edit(demo, {}, None)
 
 

@@ -1,7 +1,7 @@
-"""The recording of what happened: written while it happens, read back as the same events.
+"""The recording: events are written while they happen, and read back as the same events.
 
-`Recorder` writes a run into one SQLite file (and a trace file), `History` reads and searches it,
-`transfer` moves runs between the store and trace files. Import from the modules: loading one
+`Recorder` writes a run to one SQLite file (and a trace file), `History` reads and searches it,
+`trace_transfer` exports runs to trace files and imports them. Import from the modules: loading one
 does not load the others.
 """
 

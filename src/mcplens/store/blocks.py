@@ -1,8 +1,8 @@
-"""Some hundred events as one blob, in MessagePack: bytes stay bytes, text stays text.
+"""Blocks: a few hundred rows packed into one blob of MessagePack.
 
-So a block can be searched without being unpacked: what is not in its bytes is in none of its
-rows. Rows of other versions are read too: with fewer columns or with more. Pure; called by
-database.py to write and by history.py to read.
+Bytes and text are packed unchanged, so a block can be searched without unpacking it: what is not in
+its bytes is in none of its rows. Rows of other versions, with fewer or more columns, are read too.
+Pure; called by database.py to write and by history.py to read.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from mcplens.store.rows import NO_LINKS, Row
 
 
 class Block(NamedTuple):
-    """Rows that lie together, in the order of the table's columns."""
+    """Packed rows; the fields are in the order of the table's columns."""
 
     first_seq: int
     last_seq: int
@@ -28,10 +28,10 @@ class Block(NamedTuple):
 
 _BLOCK_ROWS: Final = 256
 _BLOCK_BYTES: Final = 64 * 1024
-# A payload from here on has a block of its own, so that who reads its neighbours need not read it.
+# A payload of this size or more gets its own block, so that reading its neighbours stays cheap.
 _LARGE_BYTES: Final = 32 * 1024
 
-# What a column must hold that leads to another event.
+# Columns that link to other events, and their types.
 _LINKS: Final = (
     ("exchange_id", int | None),
     ("request_seq", int | None),
@@ -46,7 +46,7 @@ _INTEGER: Final = 2
 _MSGPACK_INTEGERS: Final = range(-(1 << 63), 1 << 64)
 # What msgspec raises for values that it cannot pack.
 _UNPACKABLE: Final = (TypeError, ValueError, RecursionError, OverflowError)
-# Deeper values are cut; no server that is not out to break us sends any.
+# Deeper values are cut; only a malicious server sends them.
 _MAX_DEPTH: Final = 100
 
 
@@ -54,7 +54,7 @@ def pack(rows: Sequence[Row]) -> Iterator[Block]:
     """The rows as blocks, in their order."""
     weights = [len(row.payload) for row in rows if row.payload is not None]
     if 0 < len(rows) <= _BLOCK_ROWS and sum(weights) <= _BLOCK_BYTES:
-        yield _block(rows)  # the usual case, by a short way
+        yield _block(rows)  # the common case, without counting further
         return
     start, size = 0, 0
     for at, row in enumerate(rows):
@@ -64,7 +64,7 @@ def pack(rows: Sequence[Row]) -> Iterator[Block]:
         if at > start and (is_large or at - start >= _BLOCK_ROWS or size > _BLOCK_BYTES):
             yield _block(rows[start:at])
             start, size = at, 0
-        # A large one closes its block behind it as well.
+        # A large payload also closes its own block.
         size += _BLOCK_BYTES + 1 if is_large else weight
     if start < len(rows):
         yield _block(rows[start:])
@@ -74,12 +74,12 @@ def unpack(data: bytes) -> list[Row]:
     """The rows of a block."""
     try:
         return _decode(data)
-    except msgspec.ValidationError:  # a value in a form of its own, or of another version
+    except msgspec.ValidationError:  # an extension value, or a row of another version
         return [_row(values) for values in _decode_any(data)]
 
 
 def pack_value(value: Any) -> bytes:
-    """A part of a row as it lies in a block."""
+    """One value of a row as it is packed in a block."""
     try:
         return _encode(value)
     except _UNPACKABLE:
@@ -105,7 +105,7 @@ def _packable(row: Row) -> Row | list[Any]:
 
 
 def _row(values: list[Any]) -> Row:
-    """The row of these columns; a link that is none is not there."""
+    """The row of these columns; an invalid link is dropped."""
     row = Row(*values[: len(Row.__struct_fields__)])
     wrong = {
         name: NO_LINKS[name] for name, kind in _LINKS if not isinstance(getattr(row, name), kind)
@@ -114,7 +114,7 @@ def _row(values: list[Any]) -> Row:
 
 
 def _plain(value: Any, depth: int = 0) -> Any:
-    """The value with what MessagePack has no form for in a form of its own."""
+    """The value with everything that MessagePack cannot represent as an extension value."""
     if depth > _MAX_DEPTH:
         return "…"
     if isinstance(value, str):

@@ -1,7 +1,7 @@
-"""One run's way into the SQLite file: short transactions, many events at a time.
+"""Writes the rows of one run to the SQLite file, in short transactions of many events.
 
-Owns a connection and is used by one thread alone: the recorder's, or an import's. What the file
-itself is, schema.py says; what is kept how long, retention.py.
+Owns a connection, and is used by one thread only: that of the recorder, or of an import. schema.py
+owns the file itself, retention.py what is kept for how long.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-# SQLite has waited by then, in most cases.
+# Short: SQLite itself has waited already, in most cases.
 _RETRY_S: Final = 0.05
 
 
 class Run(msgspec.Struct, frozen=True):
-    """What is known of a run besides its events."""
+    """A run, without its events."""
 
     run_id: str
     started: float
@@ -45,7 +45,7 @@ class Run(msgspec.Struct, frozen=True):
 
 
 class Database:
-    """Adds the rows of one run."""
+    """Writes the rows of one run."""
 
     def __init__(
         self,
@@ -80,18 +80,18 @@ class Database:
             self._sweeper = Sweeper(self._connection, self._retention)
 
     def turn_to(self, run: Run) -> None:
-        """Add rows of this run from now on; all of the one before are in the file."""
+        """Continue with the rows of another run; those of the former one must be committed."""
         self._run, self._run_no, self._servers = run, 0, set()
 
     def add(self, rows: Sequence[Row]) -> None:
-        """Take rows, in the order of their seq; they are in the file after the next commit."""
+        """Add rows, in the order of their seq; they are written by the next commit."""
         self._blocks.extend(pack(rows))
         self._servers.update([row.server_id for row in rows])
 
     def commit(self, ended: float | None = None) -> int:
-        """Put what was added into the file, and say how many were new; `ended` ends the run."""
+        """Write the added rows; returns how many were new. `ended` ends the run."""
         if not self._blocks and not self._run_no:
-            return 0  # a run in which nothing happened leaves nothing
+            return 0  # a run without events is not recorded
         run_no = self._run_no
         try:
             added = self._persist(lambda: self._transact(lambda: self._insert(ended)))
@@ -102,10 +102,10 @@ class Database:
         return added
 
     def sweep(self, wall: float) -> None:
-        """Forget a little of what is too old or too much, where there is something."""
+        """Delete a little of what is beyond the retention limits."""
         sweeper = self._sweeper
         if sweeper is not None and sweeper.is_due:
-            with contextlib.suppress(Locked):  # there is time
+            with contextlib.suppress(Locked):  # the next sweep tries again
                 self._transact(lambda: sweeper.step(wall, self._run_no))
                 self._guard(sweeper.give_back)
 
@@ -115,7 +115,7 @@ class Database:
             connection.close()
 
     def _persist(self, work: Callable[[], T]) -> T:
-        """Try until it is done, while there is patience with whoever holds the file."""
+        """Retry while another program holds the file, for as long as `is_patient` allows."""
         while True:
             try:
                 return work()
@@ -150,7 +150,7 @@ class Database:
         last_seq = self._enter_run()
         blocks = self._blocks
         if blocks and blocks[0].first_seq <= last_seq:
-            # Recorded before: imported twice, or by another recorder of the same bus.
+            # Recorded already: imported twice, or by another recorder of the same bus.
             blocks = list(
                 pack([row for block in blocks for row in unpack(block.data) if row.seq > last_seq])
             )
@@ -176,7 +176,7 @@ class Database:
         return count
 
     def _enter_run(self) -> int:
-        """Make the run's row where there is none; gives the seq of the last event recorded."""
+        """Add the run if it is new; returns the seq of its last recorded event."""
         connection, run = self._opened, self._run
         while True:
             found = connection.execute(
@@ -186,7 +186,7 @@ class Database:
                 self._run_no, last_seq, servers = found
                 self._servers.update(from_json(servers.encode()))
                 return int(last_seq)
-            # A run that another mcplens took for dead and forgot keeps its number and its place.
+            # A run that another mcplens took for dead and deleted keeps its number.
             connection.execute(
                 "INSERT INTO runs VALUES (?, ?, ?, NULL, ?, ?, '[]', 0, 0, 0, ?, 0)",
                 (

@@ -1,7 +1,7 @@
-"""Which events are wanted: a filter as a person sets it, and the sieve that it makes.
+"""Event filters, and matching of blocks and rows against them.
 
-A sieve first asks whether the bytes of a block can hold a match at all; only then is the block
-unpacked and each row looked at. Pure; called by history.py.
+A matcher first checks whether the bytes of a block can contain a match; only then is the block
+unpacked and each row compared. Pure; called by history.py and the web UI.
 """
 
 from __future__ import annotations
@@ -28,19 +28,21 @@ _KINDS_OF: Final = {"sent": SENT_KINDS, "received": RECEIVED_KINDS}
 
 
 class SeqRanges:
-    """The numbers from each first to each last one, both included.
+    """A set of seqs as ranges: small even for a hundred thousand rows of a page.
+
+    `bounds` are the first and the last seq of each range, in order.
 
     Raises:
-        ValueError: they are not in pairs, or not in order.
+        ValueError: the bounds are not in pairs, or not in order.
     """
 
     def __init__(self, bounds: Sequence[int]) -> None:
         if len(bounds) % 2 or any(
             last < first for first, last in zip(bounds[::2], bounds[1::2], strict=True)
         ):
-            raise ValueError("each first number needs a last one that is no less")
+            raise ValueError("each range needs a first and a last number, in this order")
         if any(last >= then for last, then in zip(bounds[1::2], bounds[2::2], strict=False)):
-            raise ValueError("they must be in order")
+            raise ValueError("the ranges must be in order")
         try:
             self._firsts = array("q", bounds[::2])
             self._lasts = array("q", bounds[1::2])
@@ -48,7 +50,7 @@ class SeqRanges:
             raise ValueError("a number is too large") from None
 
     def __repr__(self) -> str:
-        return f"<SeqRanges, {len(self._firsts)} of them>"
+        return f"<SeqRanges, {len(self._firsts)} ranges>"
 
     def __contains__(self, number: int) -> bool:
         at = bisect_right(self._firsts, number) - 1
@@ -56,7 +58,7 @@ class SeqRanges:
 
 
 class Filter(msgspec.Struct, frozen=True, kw_only=True):
-    """Which events are wanted; what is None does not matter."""
+    """Which events are wanted; None means any."""
 
     run_id: str | None = None
     seqs: SeqRanges | None = None
@@ -77,7 +79,7 @@ class Filter(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class EventMatcher:
-    """A filter, made ready for many blocks."""
+    """A filter, prepared for matching many blocks."""
 
     def __init__(self, wanted: Filter) -> None:
         self.wanted = wanted
@@ -87,7 +89,7 @@ class EventMatcher:
             self._kinds = kinds if wanted.kinds is None else kinds & wanted.kinds
         self._needles = _needles(wanted.text, wanted.ignore_case) if wanted.text else ()
         self._kind_parts = [pack_value(kind) for kind in sorted(self._kinds or ())]
-        # A small number is one byte, and so in almost every block; no match is ever passed over.
+        # A small number is one byte, found in almost every block; that only costs unpacking.
         values = (
             wanted.server_id,
             wanted.method,
@@ -104,7 +106,7 @@ class EventMatcher:
         return f"<EventMatcher {self.wanted}>"
 
     def bounds(self) -> tuple[str, list[Any]]:
-        """What SQLite can tell of a block, as ` AND …`."""
+        """Conditions on the columns of a block, as ` AND …`, and their values."""
         wanted = self.wanted
         bounds = (
             ("last_wall >= ?", wanted.since),
@@ -115,7 +117,7 @@ class EventMatcher:
         return "".join(f" AND {condition}" for condition, _ in given), [value for _, value in given]
 
     def may_match(self, data: bytes) -> bool:
-        """Whether a block can hold what is wanted, by its bytes: Python finds them faster than
+        """Whether a block can contain a match, by its bytes: Python searches them faster than
         SQLite does, and most blocks need not be unpacked."""
         if not all(part in data for part in self._parts):
             return False
@@ -124,7 +126,7 @@ class EventMatcher:
         return not self._needles or self._is_in(data)
 
     def matches(self, row: Row) -> bool:
-        """Whether this event is wanted."""
+        """Whether the filter matches a row."""
         wanted = self.wanted
         return (
             (self._kinds is None or row.kind in self._kinds)
@@ -156,20 +158,20 @@ class EventMatcher:
 
 
 def _is_same(found: RequestId | None, wanted: RequestId) -> bool:
-    """1 and "1" are two requests."""
+    """1 and "1" are different ids."""
     return found == wanted and type(found) is type(wanted)
 
 
 def _is_of(row: Row, request_seq: int) -> bool:
-    """Whether an event is this request, or belongs to it."""
+    """Whether a row is this request, or belongs to it."""
     return row.seq >= request_seq and row.of_request == request_seq
 
 
 def _needles(text: str, ignore_case: bool) -> tuple[bytes, ...]:
-    """The text as it may stand in the bytes: as it is, and as JSON writes it."""
+    """The text as it can occur in the bytes: as it is, and as JSON escapes it."""
     import json
 
     forms = [text, json.dumps(text, ensure_ascii=False)[1:-1], json.dumps(text)[1:-1]]
     found = [form.encode("utf-8", "surrogatepass") for form in forms]
-    # Letters beyond ASCII keep their case, as they do in the bytes that are searched.
+    # Only ASCII letters ignore case: bytes.lower() changes no others.
     return tuple(dict.fromkeys(form.lower() if ignore_case else form for form in found))

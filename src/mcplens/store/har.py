@@ -1,6 +1,6 @@
-"""The HTTP side of a recording as a HAR 1.2 file, for the tools that read those.
+"""Exports recorded HTTP exchanges as a HAR 1.2 file.
 
-Secrets are masked as they are in the recording. Called by the surfaces.
+Secrets are masked as in the recording. Called by the web UI and the command line.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ HTTP_KINDS: Final = frozenset(
 
 
 class _Open(msgspec.Struct):
-    """An exchange whose end has not been seen."""
+    """An exchange whose end was not read yet."""
 
     request: Row
     response: Row | None = None
@@ -41,9 +41,9 @@ def export_har(
     wanted: Filter | None = None,
     keys_of: KeysOf | None = None,
 ) -> int:
-    """Write the HTTP exchanges that are wanted, and say how many they are.
+    """Write the HTTP exchanges that match a filter; returns how many.
 
-    Where events are chosen one by one, these are the whole exchanges that carried them.
+    If single events are selected (`seqs`), the whole exchanges that carried them are written.
     """
     creator = {"name": "mcplens", "version": VERSION}
     file.write(b'{"log":{"version":"1.2","creator":' + to_json(creator) + b',"entries":[')
@@ -62,7 +62,7 @@ def export_har(
 
 
 class _Chosen(msgspec.Struct):
-    """Exchanges by run and id; in rows without links ids come twice, so by where they begin."""
+    """Selected exchanges by run and id; in rows without links, where ids repeat, by first seq."""
 
     ids: set[tuple[str, int]] = set()
     begins: set[Place] = set()
@@ -74,7 +74,7 @@ class _Chosen(msgspec.Struct):
 
 
 def _chosen(rows: Iterable[tuple[str, Row]], seqs: SeqRanges) -> _Chosen:
-    """The exchanges that these events were carried by, or are part of."""
+    """The exchanges that carried these events, or that they are part of."""
     chosen = _Chosen()
     begun: dict[tuple[str, str, int | None], int] = {}
     for run_id, row in rows:
@@ -96,7 +96,7 @@ def _entries(rows: Iterable[tuple[str, Row]], chosen: _Chosen | None) -> Iterato
     for run_id, row in rows:
         key = (run_id, row.server_id, row.http_id)
         if row.kind == "HttpRequestSent":
-            if key in unfinished:  # before links, a server that was connected anew counted anew
+            if key in unfinished:  # without links, ids start again with each connection
                 yield _entry(unfinished.pop(key))
             if chosen is None or chosen.holds(run_id, row):
                 unfinished[key] = _Open(row)

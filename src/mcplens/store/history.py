@@ -1,7 +1,8 @@
-"""Reads the recording: runs, events by filter, one exchange whole, search by scan.
+"""Reads the recording: runs, events by filter, search, one request with all that belongs to it.
 
-Nothing is indexed but the place of an event. A filter is first looked for in the bytes of a block,
-so that only blocks that can hold a match are unpacked. Called by the surfaces; writes nothing.
+Only the position of an event is indexed. A filter is first compared with the bytes of a block, so
+that only blocks that can contain a match are unpacked. Called by the web UI and the command line;
+writes nothing.
 """
 
 from __future__ import annotations
@@ -28,24 +29,24 @@ from mcplens.store.secret_masks import KeyMasker, KeysOf
 # Enough of a payload for one line of a list.
 HEAD_BYTES: Final = 200
 
-# Asked by long work, time and again, whether to go on; answered on another thread.
+# Called regularly by long work to see whether it was cancelled, on another thread.
 IsStopped = Callable[[], bool]
 
 
 def go_on() -> bool:
-    """For work that nobody calls off."""
+    """For work that is never cancelled."""
     return False
 
 
 def check(is_stopped: IsStopped) -> None:
     """Raises:
-    CancelledRequest: the work was called off.
+    CancelledRequest: the work was cancelled.
     """
     if is_stopped():
-        raise CancelledRequest("called off")
+        raise CancelledRequest("cancelled")
 
 
-# Where an event stands: (run_id, seq).
+# The position of an event: (run_id, seq).
 Place = tuple[str, int]
 
 
@@ -65,7 +66,7 @@ class RunSummary(msgspec.Struct, frozen=True):
 
 
 class Entry(msgspec.Struct, frozen=True):
-    """One event as a list shows it; `head` is how its bytes begin."""
+    """One event for a list; `head` is the beginning of its bytes."""
 
     run_id: str
     seq: int
@@ -92,7 +93,7 @@ class Entry(msgspec.Struct, frozen=True):
 
     @property
     def reason(self) -> str:
-        """What is wrong with a malformed message; empty where nothing is."""
+        """What is wrong with a malformed message; empty for any other."""
         return str(self.detail.get("malformed", {}).get("reason", ""))
 
 
@@ -121,11 +122,11 @@ def _entry(run_id: str, row: Row) -> Entry:
 
 
 class RequestRecord(msgspec.Struct, frozen=True):
-    """A request with all that belongs to it, in order: its reply, its progress, its HTTP side.
+    """A request with all that belongs to it, in order: reply, progress, HTTP exchanges.
 
-    `caused` are the requests that were made because of it: questions of the server's, in the main.
-    What a link leads to may not be recorded: then it is not here. `is_cut`: the run goes on for
-    long after it, and not all of that was looked at.
+    `caused` are the requests that were made because of it, mostly questions from the server. Linked
+    events that are not recorded are missing here. `is_cut` means that not all events after the
+    request were read, because the run is long.
     """
 
     request_seq: int
@@ -158,7 +159,7 @@ class History:
 
     Raises:
         ConfigurationError: the file is missing, damaged, or of a newer mcplens.
-        CancelledRequest: `is_stopped` said so while something was looked for.
+        CancelledRequest: `is_stopped` returned true during a search.
     """
 
     def __init__(self, path: str | os.PathLike[str], is_stopped: IsStopped = go_on) -> None:
@@ -198,7 +199,7 @@ class History:
         return [_summary(row) for row in found]
 
     def run(self, run_id: str) -> RunSummary | None:
-        """One run; the beginning of its id is enough where no other begins so."""
+        """One run, by its id or an unambiguous prefix of it."""
         columns = ", ".join(RunSummary.__struct_fields__)
         found = list(
             self._query(
@@ -210,7 +211,7 @@ class History:
         return _summary(found[0]) if len(found) == 1 and run_id else None
 
     def request_record(self, run_id: str, seq: int) -> RequestRecord | None:
-        """The request that an event is or belongs to, whole; None if it belongs to none."""
+        """The request that an event is or belongs to; None if there is none."""
         found = gather(self.scan, run_id, seq)
         return None if found is None else _record(run_id, found)
 
@@ -225,7 +226,7 @@ class History:
         newest_first: bool = False,
         limit: int = 100,
     ) -> list[Entry]:
-        """A page of events, oldest first or newest first; go on from the place of the last one."""
+        """A page of events; continue with the position of the last one as `after` or `before`."""
         entries = []
         for run_id, row in self.scan(wanted, after=after, before=before, newest_first=newest_first):
             entries.append(_entry(run_id, row))
@@ -234,7 +235,7 @@ class History:
         return entries
 
     def event(self, run_id: str, seq: int) -> StoredEvent | None:
-        """One event, whole, as it was published."""
+        """One event as it was published."""
         for _, row in self.scan(Filter(run_id=run_id), after=(run_id, seq - 1)):
             return decode_row(run_id, row) if row.seq == seq else None
         return None
@@ -247,16 +248,16 @@ class History:
         before: Place | None = None,
         newest_first: bool = False,
     ) -> Iterator[tuple[str, Row]]:
-        """Every event that is wanted, one block in memory at a time."""
-        sieve = EventMatcher(wanted or Filter())
-        run_ids = self._run_ids(sieve.wanted.run_id)
+        """Every row that matches the filter, with one block in memory at a time."""
+        matcher = EventMatcher(wanted or Filter())
+        run_ids = self._run_ids(matcher.wanted.run_id)
         if not run_ids:
             return
         bounds = self._bounds(run_ids, after, before)
         if bounds is None:
             return
         first, last = bounds
-        bounded, values = sieve.bounds()
+        bounded, values = matcher.bounds()
         found = self._query(
             f"SELECT place, data FROM blocks WHERE place BETWEEN ? AND ? {bounded} "
             f"ORDER BY place {'DESC' if newest_first else ''}",
@@ -265,11 +266,11 @@ class History:
         for place, data in found:
             run_no = place >> SEQ_BITS
             run_id = run_ids.get(run_no)
-            if run_id is None or not sieve.may_match(data):
+            if run_id is None or not matcher.may_match(data):
                 continue
             rows = unpack(data)
             for row in reversed(rows) if newest_first else rows:
-                if first <= (run_no << SEQ_BITS | row.seq) <= last and sieve.matches(row):
+                if first <= (run_no << SEQ_BITS | row.seq) <= last and matcher.matches(row):
                     yield run_id, row
 
     def scan_masked(
@@ -287,7 +288,7 @@ class History:
             yield run_id, row if masker is None else mask_row(row, masker)
 
     def _block_of(self, place: int) -> int:
-        """Where the block begins that an event at this place lies in."""
+        """The position of the block that contains this position."""
         ((found,),) = self._query("SELECT max(place) FROM blocks WHERE place <= ?", (place,))
         return place if found is None else int(found)
 
@@ -302,7 +303,7 @@ class History:
     def _bounds(
         self, run_ids: dict[int, str], after: Place | None, before: Place | None
     ) -> tuple[int, int] | None:
-        """The first and the last place that is asked for; None if there is no such run."""
+        """The first and the last position asked for; None if there is no such run."""
         numbers = {run_id: run_no for run_no, run_id in run_ids.items()}
         first, last = min(run_ids) << SEQ_BITS, max(run_ids) << SEQ_BITS | SEQ_MASK
         if any(place is not None and place[0] not in numbers for place in (after, before)):

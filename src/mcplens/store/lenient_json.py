@@ -1,4 +1,4 @@
-"""JSON that takes whatever an event holds: lone surrogates, numbers that are none, odd values."""
+"""JSON of any value that an event can hold: lone surrogates, NaN, values of unknown types."""
 
 from __future__ import annotations
 
@@ -8,14 +8,16 @@ import msgspec
 
 
 def to_json(value: Any) -> bytes:
-    """JSON, also of text with lone surrogates, which msgspec refuses, and of odd values."""
+    """JSON of any value; unlike msgspec, also of text with lone surrogates."""
     try:
         return msgspec.json.encode(value, enc_hook=str)
     except UnicodeEncodeError:
         import json
 
         text = json.dumps(value, separators=(",", ":"), default=str)
-        if "NaN" in text or "Infinity" in text:  # as a number: null, as msgspec has it
+        if (
+            "NaN" in text or "Infinity" in text
+        ):  # NaN and Infinity become null, as msgspec writes them
             value = json.loads(text, parse_constant=lambda _: None)
             text = json.dumps(value, separators=(",", ":"))
         return text.encode()

@@ -1,7 +1,7 @@
-"""Events that somebody pinned, with a label: kept as copies, so that no retention reaches them.
+"""Pinned events, with a label: copies that retention does not delete.
 
-Beside the runs in the same file; a pin outlives its run. Called by the surfaces, on a thread that
-may wait.
+Stored beside the runs in the same file; a pin outlives its run. Called by the web UI, on a thread
+that may block.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from mcplens.store.schema import Locked, Unusable, explain, open_to_read, open_t
 if TYPE_CHECKING:
     import sqlite3
 
-# More than a person looks through; each may hold a large message.
+# More than a person reads; each may hold a large message.
 MOST_PINS: Final = 500
 LONGEST_LABEL: Final = 200
 
 
 class PinnedEvent(msgspec.Struct, frozen=True):
-    """An event that is kept, and why."""
+    """A copy of an event, and its label."""
 
     run_id: str
     label: str
@@ -56,7 +56,7 @@ def find_pin(path: str | os.PathLike[str], run_id: str, seq: int) -> PinnedEvent
 
 
 def pin(path: str | os.PathLike[str], run_id: str, row: Row, label: str, wall: float) -> None:
-    """Pin an event, or label its pin anew.
+    """Pin an event, or change the label of its pin.
 
     Raises:
         ConfigurationError: the file cannot be written.
@@ -74,14 +74,14 @@ def pin(path: str | os.PathLike[str], run_id: str, row: Row, label: str, wall: f
         ((count,),) = connection.execute("SELECT count(*) FROM pins")
         if count > MOST_PINS:
             raise InspectorError(
-                "INVALID_REQUEST", f"there are {MOST_PINS} pins already; take one away first"
+                "INVALID_REQUEST", f"there are {MOST_PINS} pins already; remove one first"
             )
 
     _write(os.fspath(path), insert)
 
 
 def unpin(path: str | os.PathLike[str], run_id: str, seq: int) -> None:
-    """Take a pin away, if there is one.
+    """Remove a pin, if there is one.
 
     Raises:
         ConfigurationError: the file cannot be written.

@@ -1,9 +1,9 @@
-"""Records a run while it happens: from the bus into the store, and into a trace file.
+"""Records a run while it happens: reads the bus, writes to the recording and to a trace file.
 
-A thread of the recorder's own reads the bus like any other reader, the more often the more comes,
-and writes down what came a few times a second, many events at a time; publishing an event costs
-nothing more. What comes faster than it can be written falls out of the bus's ring, and the
-recording says so. Whatever goes wrong with the disk is told once; nothing else suffers from it.
+Runs on its own thread and reads the bus like any other reader, so that publishing an event costs
+nothing more. Events are written a few times a second, many at a time. If they come faster than they
+can be written, some drop out of the ring of the bus, and the recording says which. A problem with
+the disk is reported once and affects nothing else.
 """
 
 from __future__ import annotations
@@ -29,18 +29,18 @@ from mcplens.store.schema import Locked, Unusable
 # loses what came since, and the time that writing takes: together less than a second.
 FLUSH_S: Final = 0.25
 _IDLE_S: Final = 0.5
-# Meanwhile it looks when about so many events came, while they are in the processor's cache; but
-# not all the time. A flood of 200,000 events a second fills the bus's ring in 0.1 s.
+# Meanwhile it reads about so many events at a time, while they are in the processor's cache, but
+# not more often than this. A flood of 200,000 events a second fills the bus's ring in 0.1 s.
 _LOOK_EVENTS: Final = 512
 _LOOK_S: Final = 0.02
-# One transaction is at most this, so that others who write wait a moment only.
+# Largest transaction, so that other writers wait only for a moment.
 _BATCH_EVENTS: Final = 4_096
 _BATCH_BYTES: Final = 8 * 1024 * 1024
-# Rows are made and packed so many at a time: what a block holds.
+# Rows that are encoded at a time: the size of a block.
 _SLICE_EVENTS: Final = 256
-# A slice that weighs more is cut, so that a transaction has its size.
+# A larger slice is split, so that transactions keep their size.
 _SLICE_BYTES: Final = 1024 * 1024
-# How long the end of a run may wait for a disk that does not answer.
+# How long closing waits for a disk that does not respond.
 CLOSE_TIMEOUT_S: Final = 5.0
 
 Warn = Callable[[str], None]
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from mcplens.store.secret_masks import KeysOf
     from mcplens.store.trace import TraceFile
 
-    # Where rows go; used by the recorder's thread alone.
+    # Where rows are written; used only by the thread of the recorder.
     Destination = Database | TraceFile
 
 
@@ -76,7 +76,7 @@ class Recorder:
         self._warn = warn
         self._last_seq = 0
         self._end_seq = 0
-        # What the next transaction has by now.
+        # Size of the next transaction so far.
         self._batch_events = 0
         self._batch_bytes = 0
         self._is_closing = threading.Event()
@@ -130,15 +130,15 @@ class Recorder:
         return destinations
 
     def close(self, timeout_s: float = CLOSE_TIMEOUT_S) -> None:
-        """Write down all that happened, and end the run; safe to call twice."""
+        """Write all events so far, and end the run; safe to call twice."""
         self._begin_to_close()
-        # The last reference to us may be dropped anywhere, by our own thread too.
+        # The last reference may be dropped by our own thread, which must not wait for itself.
         if self._thread is not threading.current_thread():
             self._ended.wait(timeout_s)
             self._check_ended(timeout_s)
 
     async def aclose(self) -> None:
-        """As `close`; the loop goes on meanwhile."""
+        """As `close`, without blocking the event loop."""
         loop = asyncio.get_running_loop()
         ended = asyncio.Event()
         self._on_ended = lambda: loop.call_soon_threadsafe(ended.set)
@@ -156,7 +156,9 @@ class Recorder:
 
     def _check_ended(self, timeout_s: float) -> None:
         if not self._ended.is_set():
-            self._tell(f"the end of this run is not recorded: no answer in {timeout_s:g} s")
+            self._report(
+                f"the end of this run is not recorded: the disk did not respond in {timeout_s:g} s"
+            )
 
     # -- on the recorder's own thread ----------------------------------------------------------
 
@@ -176,11 +178,11 @@ class Recorder:
         self._end()
         self._ended.set()
         if self._on_ended is not None:
-            with contextlib.suppress(RuntimeError):  # the loop that waited is gone
+            with contextlib.suppress(RuntimeError):  # the waiting event loop is closed
                 self._on_ended()
 
     def _end(self) -> None:
-        """Write down the rest, and that the run is over."""
+        """Write the remaining events, and the end of the run."""
         events = [event for event in self._bus.since(self._last_seq) if event.seq <= self._end_seq]
         ended = self._clock.wall()
         self._take(events, is_due=True)
@@ -190,10 +192,10 @@ class Recorder:
         self._each(lambda destination: destination.close())
 
     def _take(self, events: list[Event], *, is_due: bool) -> None:
-        """Hand events on; what does not fill a block may stay where it is until the next commit."""
+        """Write events; those that do not fill a block may wait for the next commit."""
         if not events:
             return
-        # They follow one another: only what came before the first can be missing.
+        # They are consecutive: only events before the first can be missing.
         first = events[0]
         self._miss_until(first.seq - 1, first.wall, first.mono)
         end = len(events) if is_due else len(events) // _SLICE_EVENTS * _SLICE_EVENTS
@@ -212,30 +214,30 @@ class Recorder:
     def _rows_of(self, events: list[Event]) -> list[Row]:
         try:
             return self._encoder.encode(events)
-        except Exception:  # ours: found below, and all the others are recorded
+        except Exception:  # a bug: encode one by one, so that the others are recorded
             return [self._row_of(event) for event in events]
 
     def _row_of(self, event: Event) -> Row:
-        """The row of one event; one that cannot be made says that the event is missing."""
+        """The row of one event; EventsMissed in place of one that cannot be encoded."""
         try:
             (row,) = self._encoder.encode([event])
         except Exception as problem:
             self.missed_count += 1
             if self.problem is None:
-                reason = type(problem).__name__  # its text may hold what must not be told
+                reason = type(problem).__name__  # its text may contain a secret
                 kind = type(event).__name__
-                self._tell(f"event {event.seq} ({kind}) is not recorded: {reason}")
+                self._report(f"event {event.seq} ({kind}) is not recorded: {reason}")
             row = self._missed(event.seq, event.seq, event.wall, event.mono)
         return row
 
     def _missed(self, first: int, last: int, wall: float, mono: float) -> Row:
-        """The row that stands for events that are not recorded."""
+        """The row in place of events that are not recorded."""
         event = EventsMissed(seq=last, wall=wall, mono=mono, first_seq=first, last_seq=last)
         (row,) = self._encoder.encode([event])
         return row
 
     def _commit(self, ended: float | None = None) -> None:
-        """Have it on the disk; `ended` ends the run."""
+        """Write to the disk; `ended` ends the run."""
         if self._batch_events or ended is not None:
             self._batch_events = self._batch_bytes = 0
             self._each(lambda destination: destination.commit(ended))
@@ -244,38 +246,38 @@ class Recorder:
         destination.sweep(self._clock.wall())
 
     def _miss_until(self, seq: int, wall: float, mono: float) -> None:
-        """Say so where the events up to this one were not to be had."""
+        """Record a gap, if events up to this one dropped out of the ring."""
         first = self._last_seq + 1
         if seq >= first:
             self.missed_count += seq - first + 1
             self._add([self._missed(first, seq, wall, mono)], 0)
 
     def _each(self, work: Callable[[Destination], object]) -> None:
-        """Do it for every destination; one that fails is given up, and that is told."""
+        """Do it for every destination; one that fails is given up with a warning."""
         for destination in list(self._destinations):
             try:
                 work(destination)
             except (Unusable, Locked, OSError) as problem:
                 self._give_up(destination, str(problem))
-            except Exception as problem:  # ours, but no reason to lose more than the recording
+            except Exception as problem:  # a bug: lose the recording, but nothing else
                 self._give_up(destination, f"{type(problem).__name__}: {problem}")
 
     def _give_up(self, destination: Destination, reason: str) -> None:
         self._destinations.remove(destination)
         try:
             destination.close()
-        except Exception as problem:  # it failed before; one more failure is only told
+        except Exception as problem:  # it has failed already: only mention this
             reason += f" ({problem})"
-        self._tell(f"not recorded: {reason}")
+        self._report(f"not recorded: {reason}")
 
-    def _tell(self, text: str) -> None:
+    def _report(self, text: str) -> None:
         self.problem = text
         if self._warn is not None:
             self._warn(text)
 
 
 def _cut(rows: list[Row]) -> Iterator[tuple[list[Row], int]]:
-    """The rows, with what they weigh; in pieces where that is more than it should be."""
+    """The rows with their size in bytes, split where they are too large for one slice."""
     size = sum([len(row.payload) for row in rows if row.payload is not None])
     start = 0
     if size > _SLICE_BYTES:
@@ -290,7 +292,7 @@ def _cut(rows: list[Row]) -> Iterator[tuple[list[Row], int]]:
 
 
 def _pause_s(count: int, in_s: float) -> float:
-    """How long to sleep after so many events came in this time."""
+    """How long to sleep, after so many events in this time."""
     if not count:
         return _IDLE_S
     return min(max(in_s * _LOOK_EVENTS / count, _LOOK_S), FLUSH_S)

@@ -1,6 +1,6 @@
-"""Where the recording is kept, on this machine, and who may read what is written of it.
+"""The path of the recording, and files that only their owner can read.
 
-Called by app.py, by trace.py and by the surfaces that read the recording.
+Called by app.py, trace.py, the web UI and the command line.
 """
 
 from __future__ import annotations
@@ -19,5 +19,5 @@ def default_path() -> str:
 
 
 def open_private(path: str) -> BinaryIO:
-    """Open a file to write; a new one can be read by its owner alone."""
+    """Open a file to write; a new one is readable only by its owner."""
     return open(path, "wb", opener=lambda name, flags: os.open(name, flags, 0o600))

@@ -1,7 +1,7 @@
-"""A recorded request, made ready to be sent again: as it was, with today's secrets.
+"""Makes a recorded request ready to be sent again, with the current values of its secrets.
 
-What each sending makes anew is left out, and what was masked is filled in from the values that the
-configuration has now. Pure; called by `history replay` and by the web UI.
+What is new in each request (progress token, protocol `_meta`) is left out; what was masked is
+filled in from the configuration. Pure; called by `history replay` and by the web UI.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from mcplens.store.secret_masks import Mask
 
 # The protocol's own members of `_meta`: 2026-07-28 writes them into every request.
 _OWN_META: Final = "io.modelcontextprotocol/"
-_UNKNOWN: Final = "a key that is not known any more"
+_UNKNOWN: Final = "an unknown key"
 
 
 class ReplayRequest(msgspec.Struct, frozen=True):
-    """A request to send; `missing` are the keys whose values were masked and are not known."""
+    """A request to send; `missing` are the secret keys that have no value in the configuration."""
 
     server_id: str
     method: str
@@ -38,21 +38,21 @@ def is_request(stored: StoredEvent | None) -> bool:
 
 
 def request_to_replay(stored: StoredEvent, secrets: Mapping[str, Any]) -> ReplayRequest:
-    """The request that an event is, with these values in place of what was masked.
+    """The request of a recorded event, with masked values filled in from `secrets`.
 
     Raises:
-        InspectorError: its params are no object.
+        InspectorError: its params are not an object.
     """
     message: Frame = stored.event.message  # type: ignore[attr-defined]
     raw, signs = _signed(message.raw, stored.masked)
     params = decode_value(raw)[0].get("params")
     if params is not None and not isinstance(params, dict):
-        raise InspectorError("INVALID_REQUEST", "its params are no object; send it raw")
+        raise InspectorError("INVALID_REQUEST", "its params are not an object; send it raw")
     params = _without_own_meta(params)
     missing = []
     for sign, key in signs.items():
         if sign not in json.dumps(params, ensure_ascii=False):
-            continue  # it was in what is left out
+            continue  # it was in a part that is left out
         if secrets.get(key) is None:
             missing.append(key)
         else:
@@ -63,7 +63,7 @@ def request_to_replay(stored: StoredEvent, secrets: Mapping[str, Any]) -> Replay
 
 
 def _without_own_meta(params: dict[str, Any] | None) -> dict[str, Any] | None:
-    """Params with what the caller gave of `_meta`: no progress token, nothing of the protocol's."""
+    """Params without the progress token and the protocol's own members of `_meta`."""
     meta = params.get("_meta") if params is not None else None
     if params is None or not isinstance(meta, dict):
         return params
@@ -77,7 +77,7 @@ def _without_own_meta(params: dict[str, Any] | None) -> dict[str, Any] | None:
 
 
 def _signed(raw: bytes, masked: tuple[Mask, ...]) -> tuple[bytes, dict[str, str]]:
-    """The bytes with a sign of its own for each masked value, and whose value that is."""
+    """The bytes with a placeholder for each masked value, and the key of each placeholder."""
     signs: dict[str, str] = {}
     for number, mark in reversed(list(enumerate(masked))):
         if mark.start is None or mark.end is None:
@@ -93,7 +93,7 @@ def _signed(raw: bytes, masked: tuple[Mask, ...]) -> tuple[bytes, dict[str, str]
 
 
 def _filled(value: Any, sign: str, secret: Any) -> Any:
-    """A value with the secret in place of its sign, in JSON that stands in a text as well."""
+    """A value with the secret in place of its placeholder, also in JSON inside a string."""
     if isinstance(value, dict):
         return {key: _filled(item, sign, secret) for key, item in value.items()}
     if isinstance(value, list):

@@ -1,8 +1,8 @@
-"""One request whole: its reply, what happened on the way, its HTTP side, and what it caused.
+"""Collects one request with its reply, progress, HTTP exchanges, and the requests it caused.
 
-Follows the links that the events carry, and nothing else; what they lead to and is not recorded is
-left out. One pass over a bounded number of events after the request; only the head of an HTTP
-stream that was open before is looked for behind it. Called by history.py.
+Follows the links of the events, and nothing else; a link to an event that is not recorded is left
+out. One pass over a bounded number of events after the request; only the head of an HTTP exchange
+that was already open is searched before it. Called by history.py.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from mcplens.protocol.frames import RequestId
 from mcplens.store.filters import Filter
 from mcplens.store.rows import FRAME_KINDS, Row
 
-# Events that are looked at after a request, or before it for a stream: a third of a second.
+# Events read after a request, or before it for an open stream; takes a third of a second.
 MOST_EVENTS: Final = 200_000
-# Once all is over something may still come: a late reply, the end of a task, a line of a log.
+# Read on after the end: a late reply, the end of a task or a log line may follow.
 AFTERMATH_EVENTS: Final = 20_000
 
 _HEAD_KINDS: Final = frozenset({"HttpRequestSent", "HttpResponseReceived"})
@@ -32,7 +32,7 @@ Scan = Callable[..., Iterator[tuple[str, Row]]]
 
 
 class RequestRows(msgspec.Struct, eq=False):
-    """The rows of a request; `is_cut`: more was recorded after it than was looked at."""
+    """The rows of a request; `is_cut` means that not all events after it were read."""
 
     request_seq: int
     server_id: str
@@ -43,13 +43,13 @@ class RequestRows(msgspec.Struct, eq=False):
     http: list[Row] = []
     caused: list[RequestRows] = []
     is_cut: bool = False
-    _is_told: bool = False  # its start was told, so its end will be
+    _has_start: bool = False  # its start is recorded, so its end will be
     _is_ended: bool = False
     _is_answered: bool = False
 
     @property
     def is_over(self) -> bool:
-        return self._is_ended if self._is_told else self._is_answered
+        return self._is_ended if self._has_start else self._is_answered
 
     def take(self, row: Row) -> None:
         """Add a row that belongs to the request."""
@@ -62,13 +62,13 @@ class RequestRows(msgspec.Struct, eq=False):
             self.is_ours = is_frame_of_ours or row.kind in _OUR_KINDS
             self.request_id = row.request_id
             self.method = self.method or row.method
-        self._is_told |= row.kind in _STARTS
+        self._has_start |= row.kind in _STARTS
         self._is_ended |= row.kind in _ENDS
         self._is_answered |= is_reply
 
 
 def gather(scan: Scan, run_id: str, seq: int) -> RequestRows | None:
-    """The request that the event at this place is or belongs to; None if it belongs to none."""
+    """The request that this event is or belongs to; None if there is none."""
     row = _row_at(scan, run_id, seq)
     request_seq = None if row is None else row.of_request
     if row is None or request_seq is None:
@@ -90,7 +90,7 @@ def _row_at(scan: Scan, run_id: str, seq: int) -> Row | None:
 
 
 def _head(scan: Scan, run_id: str, server_id: str, exchange_id: int, before: int) -> list[Row]:
-    """How an HTTP exchange began that was open when a request was sent."""
+    """The head of an HTTP exchange that was already open when a request was sent."""
     wanted = Filter(run_id=run_id, server_id=server_id, exchange_id=exchange_id, kinds=_HEAD_KINDS)
     after = (run_id, max(before - MOST_EVENTS, 0))
     found = []
@@ -102,25 +102,25 @@ def _head(scan: Scan, run_id: str, server_id: str, exchange_id: int, before: int
 
 
 def _paused(row: Row) -> list[int]:
-    """The requests that wait, or go on, with a question; a trace of others may hold anything."""
+    """The requests that a question pauses or resumes; an imported trace may hold any value."""
     seqs = row.detail.get("request_seqs") if row.detail is not None else None
     return [seq for seq in seqs if type(seq) is int] if isinstance(seqs, list) else []
 
 
 def _opened(row: Row) -> int:
-    """Where the question was opened that a row closes."""
+    """The seq of the event that opened the question which a row closes."""
     seq = row.detail.get("opened_seq") if row.detail is not None else None
     return seq if isinstance(seq, int) else 0
 
 
 class _Gatherer:
-    """Takes the rows after a request, until nothing more is expected to belong to it."""
+    """Takes the rows after a request, until no more are expected to belong to it."""
 
     def __init__(self, root: RequestRows) -> None:
         self._root = root
         self._requests = {root.request_seq: root}
-        self._questions: dict[int, RequestRows] = {}  # by where they were opened
-        # Exchanges are shown whole where they carried a message of ours, else by their head.
+        self._questions: dict[int, RequestRows] = {}  # by the seq of QuestionOpened
+        # Exchanges that carried a message we sent are kept whole, others only their head.
         self._whole: defaultdict[int, set[RequestRows]] = defaultdict(set)
         self._by_head: defaultdict[int, set[RequestRows]] = defaultdict(set)
         self._heads: defaultdict[int, list[Row]] = defaultdict(list)
@@ -154,7 +154,7 @@ class _Gatherer:
         return bool(requests)
 
     def _requests_of(self, row: Row) -> list[RequestRows]:
-        """The requests of ours here that a row belongs to."""
+        """The collected requests that a row belongs to."""
         known, cause = self._requests, row.caused_by_seq
         request_seq = row.of_request
         if request_seq is not None:
@@ -183,7 +183,7 @@ class _Gatherer:
         return exchange_id in self._whole
 
     def headless(self) -> list[int]:
-        """Exchanges that carried something, and whose beginning lies before the request."""
+        """Exchanges that carried a message, and whose head is before the request."""
         return [
             exchange_id
             for exchange_id in self._whole.keys() | self._by_head.keys()
@@ -191,13 +191,13 @@ class _Gatherer:
         ]
 
     def begin(self, head: list[Row]) -> None:
-        """Add the rows of such a beginning."""
+        """Add the rows of such a head."""
         for row in head:
             if row.exchange_id is not None:
                 self._heads[row.exchange_id].append(row)
 
     def finish(self) -> RequestRows:
-        """The request, with the heads of all exchanges that carried something of it."""
+        """The request, with the heads of all exchanges that carried its messages."""
         for exchange_id in self._whole.keys() | self._by_head.keys():
             for request in self._whole[exchange_id] | self._by_head[exchange_id]:
                 request.http += self._heads.get(exchange_id, ())

@@ -1,8 +1,8 @@
-"""What is forgotten: runs that are too old, then the oldest while the file is too large.
+"""Retention: deletes runs that are too old, then the oldest while the file is too large.
 
-A run is marked first, which hides it, then taken apart in small steps, so that nobody waits for
-it: not another mcplens that writes, not a command that ends. Called by database.py between two
-flushes, inside a transaction of its own.
+A run is first marked, which hides it, then deleted in small steps, so that neither another mcplens
+nor a command that ends has to wait. Called by database.py between two commits, in its own
+transaction.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ DEFAULT_MAX_BYTES: Final = 1024 * 1024 * 1024
 
 # A step of this many blocks takes a few milliseconds.
 STEP_BLOCKS: Final = 32
-# Looked at again after so much was written.
+# Limits are checked again after so much was written.
 _LOOK_AGAIN_BYTES: Final = 16 * 1024 * 1024
 # A run without an end whose last event is this old was killed.
 _DEAD_AFTER_S: Final = 86_400.0
-# Free pages that are kept for what comes next, and how many are given back in one step.
+# Free pages kept for later writes, and how many are returned to the disk in one step.
 _SPARE_PAGES: Final = 4_096
 _PAGES_PER_STEP: Final = 1_024
 
@@ -57,15 +57,15 @@ class Sweeper:
         return self._has_more or self._written_bytes > _LOOK_AGAIN_BYTES
 
     def wrote(self, size_bytes: int) -> None:
-        """So much was added to the file."""
+        """Count bytes that were added to the file."""
         self._written_bytes += size_bytes
 
     def step(self, wall: float, own_run_no: int) -> None:
-        """Forget a little; inside a transaction."""
+        """Delete a little; inside a transaction."""
         self._written_bytes = 0
         run_no = self._forgotten(wall, own_run_no)
         if run_no is None and self._excess_bytes():
-            # Nothing else is left to forget: the own run loses its beginning.
+            # Nothing else is left to delete: our own run loses its beginning.
             run_no = own_run_no or None
         self._has_more = run_no is not None and self._take_from(run_no, is_own=run_no == own_run_no)
 
@@ -76,7 +76,7 @@ class Sweeper:
             self._has_more = True
 
     def _forgotten(self, wall: float, own_run_no: int) -> int | None:
-        """A run to take apart, marked now or before."""
+        """A run to delete, marked now or before."""
         found = self._connection.execute(
             "SELECT run_no FROM runs WHERE is_forgotten ORDER BY run_no LIMIT 1"
         ).fetchone()
@@ -90,7 +90,7 @@ class Sweeper:
     def _mark(
         self, condition: str, values: tuple[float, ...], own_run_no: int
     ) -> tuple[int] | None:
-        """Forget the oldest run of which this holds."""
+        """Mark the oldest run that meets a condition."""
         found: tuple[int] | None = self._connection.execute(
             f"SELECT run_no FROM runs WHERE {condition} AND run_no <> ? ORDER BY last_wall LIMIT 1",
             (*values, own_run_no),
@@ -100,7 +100,7 @@ class Sweeper:
         return found
 
     def _take_from(self, run_no: int, *, is_own: bool) -> bool:
-        """Delete the first events of a run; whether there may be more to delete."""
+        """Delete the first events of a run; returns whether there may be more."""
         connection = self._connection
         first, last = run_no << SEQ_BITS, run_no << SEQ_BITS | SEQ_MASK
         found = connection.execute(
@@ -122,7 +122,7 @@ class Sweeper:
         return True
 
     def _excess_bytes(self) -> int:
-        """By how much the file is too large."""
+        """How many bytes the file is over its limit."""
         limit = self._retention.max_bytes
         if limit is None:
             return 0
@@ -135,7 +135,7 @@ class Sweeper:
 
 
 def record_gap(connection: sqlite3.Connection, run_no: int, seq: int, wall: float) -> None:
-    """In place of what was deleted of a run that goes on, say what it was."""
+    """Record a gap in place of the events deleted from a running run."""
     missed = EventsMissed(seq=seq, wall=wall, first_seq=1, last_seq=seq)
     insert_blocks(connection, run_no, pack(RowEncoder().encode([missed])))
 
@@ -143,7 +143,7 @@ def record_gap(connection: sqlite3.Connection, run_no: int, seq: int, wall: floa
 def _enough(
     blocks: list[tuple[int, int, float, int]], excess: int
 ) -> list[tuple[int, int, float, int]]:
-    """The first blocks, as many as make up for what is too much."""
+    """The first blocks, as many as cover the excess."""
     for count, (_, _, _, size_bytes) in enumerate(blocks, start=1):
         excess -= size_bytes
         if excess <= 0:

@@ -1,6 +1,6 @@
-"""Rows of the store as the events that they were.
+"""Decodes rows of the store back into events.
 
-Pure: called by history.py and trace.py, and by whoever shows a single event.
+Pure; called by history.py and trace.py, and by the web UI to show a single event.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ _FRAME_STATUSES: Final = frozenset(kind.value for kind in Kind)
 
 
 class StoredEvent(msgspec.Struct, frozen=True):
-    """An event as it was recorded, and what of it was masked."""
+    """A recorded event, and what was masked in it."""
 
     event: Event
     masked: tuple[Mask, ...] = ()
 
 
 def decode_row(run_id: str, row: Row) -> StoredEvent:
-    """The event that a row was; of a kind that this version does not know, what all events have."""
+    """The event of a row; a plain `Event` if this version does not know its kind."""
     detail = row.detail or {}
     masked = tuple(msgspec.convert(mark, Mask) for mark in detail.get("masked", ()))
     place: dict[str, Any] = {
@@ -37,7 +37,7 @@ def decode_row(run_id: str, row: Row) -> StoredEvent:
     if kind is None:
         return StoredEvent(Event(**place), masked)
     plan = plan_of(kind)
-    # What was not recorded of links: as if it were not known.
+    # Links that were not recorded are read as not known.
     fields = {name: copy(NO_LINKS[name]) for name in plan.names if name in NO_LINKS}
     fields |= {name: getattr(row, name) for name in plan.columns}
     fields |= {name: value for name, value in detail.items() if name in plan.names}
@@ -51,7 +51,7 @@ def decode_row(run_id: str, row: Row) -> StoredEvent:
         fields["headers"] = [(str(name), str(value)) for name, value in fields["headers"]]
     try:
         return StoredEvent(kind(**place, **fields), masked)
-    except TypeError:  # a field that this version needs was not written by that one
+    except TypeError:  # written by a version that lacked a required field
         return StoredEvent(Event(**place), masked)
 
 
@@ -64,7 +64,7 @@ def _message(row: Row, detail: dict[str, Any]) -> Message:
         return Malformed(raw, about.get("reason", ""), ids, about.get("is_reply_like", False))
     message = parse(raw)
     if isinstance(message, Malformed) and row.status in _FRAME_STATUSES:
-        # Ours, and nested deeper than can be read back: the columns still tell what it was.
+        # A message of ours that is nested too deeply to parse; the columns still say what it was.
         is_own = row.status in ("request", "notification")
         return Frame(raw, Kind(row.status), row.request_id, (row.method or "") if is_own else "")
     return message

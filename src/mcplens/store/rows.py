@@ -1,8 +1,8 @@
-"""Events as rows of the store.
+"""The stored row of an event, and the encoding of events as rows.
 
-A row has what is asked for most in columns, the bytes of a message or body as they were in
-`payload`, and the event's other fields in `detail`. Pure: called by the recorder's thread and by
-trace.py, which writes rows as lines; blocks.py packs rows for the disk, decoding.py reads them.
+A row has the fields that are most often filtered by in columns, the bytes of a message or body in
+`payload`, and all other fields in `detail`. Pure; called by recorder.py. trace.py writes rows as
+lines, blocks.py packs them for the disk, row_decoding.py decodes them.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class Row(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
     @property
     def of_request(self) -> int | None:
-        """The seq of the request that the event is, or belongs to."""
+        """The seq of the request that the event is or belongs to."""
         if self.request_seq is not None:
             return self.request_seq
         is_request = self.kind in FRAME_KINDS and self.status in ("request", "batch")
@@ -75,7 +75,7 @@ class Row(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
     @property
     def http_id(self) -> int | None:
-        """The exchange of an HTTP event; in a row of format 2 it counts per HTTP client."""
+        """The exchange of an HTTP event; in a row of format 2 unique only per HTTP client."""
         if self.exchange_id is None and self.detail is not None:
             return self.detail.get("exchange_id")
         return self.exchange_id
@@ -86,14 +86,14 @@ COLUMNS: Final = (
     "method", "request_id", "status", "exchange_id", "request_seq", "caused_by_seq", "is_inferred",
     "call_id", "purpose",
 )  # fmt: skip
-# What a link is that was not recorded, or not known.
+# Values of links that were not recorded or are not known.
 NO_LINKS: Final[dict[str, Any]] = {
     "exchange_id": None, "request_seq": None, "caused_by_seq": None, "is_inferred": False,
     "call_id": None, "purpose": None, "frame_seq": None, "question_seq": None, "opened_seq": None,
     "request_seqs": [],
 }  # fmt: skip
 
-# Members of an enum, which cost a lookup of their own in Python each time.
+# Enum members as globals: an attribute lookup each time would cost more.
 _REQUEST, _RESULT = Kind.REQUEST, Kind.RESULT
 
 _PAYLOADS: Final = ("message", "body", "data")
@@ -108,14 +108,14 @@ KINDS: Final[dict[str, type[Event]]] = {kind.__name__: kind for kind in get_args
 
 
 class Plan:
-    """Where the fields of one kind of event go: into columns, the payload, or the detail."""
+    """Where the fields of one kind of event are stored: columns, payload or detail."""
 
     __slots__ = ("columns", "kind", "name", "names", "payload", "rest")
 
     def __init__(self, kind: type[Event]) -> None:
         self.kind = kind
         self.name = kind.__name__
-        # Not msgspec.structs.fields, which also works out every field's type.
+        # Not msgspec.structs.fields, which is slow: it resolves every type.
         shared = len(Event.__struct_fields__)
         self.names = kind.__struct_fields__[shared:]
         given = kind.__struct_defaults__[-len(self.names) :]
@@ -138,7 +138,7 @@ _plans: dict[type[Event], Plan] = {}
 
 
 def plan_of(kind: type[Event]) -> Plan:
-    """The plan of a kind, made when it is first met."""
+    """The plan of a kind, created when it is first needed."""
     plan = _plans.get(kind)
     if plan is None:
         plan = _plans[kind] = Plan(kind)
@@ -146,7 +146,7 @@ def plan_of(kind: type[Event]) -> Plan:
 
 
 class RowEncoder:
-    """Makes rows of events, without what is secret."""
+    """Encodes events as rows, with secrets masked."""
 
     def __init__(self, secret_keys: Iterable[str] = (), *, keys_of: KeysOf | None = None) -> None:
         keys = tuple(secret_keys)
@@ -189,7 +189,7 @@ def _received(event: FrameReceived) -> Row:
 
 
 def _frame(event: FrameSent | FrameReceived) -> Row:
-    """A frame of any sort."""
+    """A frame of any kind."""
     message = event.message
     identity, status, detail = _about(message)
     is_own = type(message) is Frame and status in ("request", "notification")
@@ -284,8 +284,8 @@ def _other(event: Event) -> Row:
     )  # fmt: skip
 
 
-# Those that make up most of a recording have makers of their own; each takes its kind of event. A
-# row of sixteen columns is made five times faster by position than by name.
+# The most frequent kinds have their own encoders, for speed: a row of sixteen columns is created
+# five times faster by position than by name.
 _MAKERS: Final[dict[type[Event], Callable[[Any], Row]]] = {
     FrameSent: _sent,
     FrameReceived: _received,
@@ -298,7 +298,7 @@ _MAKERS: Final[dict[type[Event], Callable[[Any], Row]]] = {
 
 
 def _about(message: Message) -> tuple[RequestId | None, str, dict[str, Any]]:
-    """Id and status of a message, and what cannot be read from its bytes again."""
+    """Id and status of a message, and what cannot be parsed from its bytes again."""
     if type(message) is Frame:
         return message.id, message.kind.value, {}
     if type(message) is Malformed:
@@ -312,8 +312,8 @@ def _about(message: Message) -> tuple[RequestId | None, str, dict[str, Any]]:
 
 
 def mask_rows(rows: list[Row], maskers: Maskers) -> list[Row]:
-    """The rows without what is secret for their servers."""
-    # Asked once for all rows of a server: there may be a flood of them.
+    """The rows with the secret keys of their servers masked."""
+    # Once per server, not per row: there may be a flood of them.
     found = {server_id: maskers.of(server_id) for server_id in {row.server_id for row in rows}}
     if not any(found.values()):
         return rows
@@ -321,7 +321,7 @@ def mask_rows(rows: list[Row], maskers: Maskers) -> list[Row]:
 
 
 def mask_row(row: Row, masker: KeyMasker) -> Row:
-    """The row with the values of secret keys starred out; what was masked before stays so."""
+    """The row with the values of secret keys masked; earlier masks stay."""
     name, detail, payload = row.kind, row.detail, row.payload
     marks: list[Mask] = []
     known: list[Any] = []
@@ -350,7 +350,7 @@ def mask_row(row: Row, masker: KeyMasker) -> Row:
 
 
 def _without_secrets(detail: dict[str, Any], names: frozenset[str] = frozenset()) -> dict[str, Any]:
-    """The fields of an event with the commands in them masked: its own, and those of an error."""
+    """The detail with secrets masked in commands: its `argv`, and that of an error."""
     argv = detail.get("argv")
     if isinstance(argv, list) and (shown := mask_argv(argv, names)) != argv:
         mark = msgspec.to_builtins(Mask("argv"))
@@ -366,6 +366,6 @@ def _without_secrets(detail: dict[str, Any], names: frozenset[str] = frozenset()
 
 
 def payload_field(kind: str) -> str:
-    """The field of a kind of event that is its payload; empty where it has none."""
+    """The field of a kind of event that is its payload; empty if it has none."""
     known = KINDS.get(kind)
     return (plan_of(known).payload or "") if known is not None else ""

@@ -1,7 +1,7 @@
-"""Deletes what is recorded of one run, because somebody asked for it.
+"""Deletes one run from the recording, on request of a person.
 
-In small steps, so that a recorder beside it never waits long. Pins are copies, and stay. Called by
-the surfaces, on a thread that may wait.
+Works in small steps, so that a recorder never waits for long. Pins are copies, and stay. Called by
+the web UI, on a thread that may block.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def delete_run(path: str | os.PathLike[str], run_id: str, *, goes_on: bool = False) -> None:
-    """Delete a run; of one that goes on, all events up to now.
+    """Delete a run; of a running one (`goes_on`), all events so far.
 
     Raises:
         ConfigurationError: the file cannot be written.
@@ -30,8 +30,8 @@ def delete_run(path: str | os.PathLike[str], run_id: str, *, goes_on: bool = Fal
 
     try:
         with closing(open_to_write(os.fspath(path))) as connection:
-            _forget(connection, run_id, goes_on)
-            # What was deleted lies in the write-ahead log until that is begun anew.
+            _delete(connection, run_id, goes_on)
+            # Deleted content stays in the write-ahead log until it is truncated.
             connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
     except (Unusable, Locked) as problem:
         raise unreadable(problem) from None
@@ -39,7 +39,7 @@ def delete_run(path: str | os.PathLike[str], run_id: str, *, goes_on: bool = Fal
         raise unreadable(explain(problem, os.fspath(path))) from None
 
 
-def _forget(connection: sqlite3.Connection, run_id: str, goes_on: bool) -> None:
+def _delete(connection: sqlite3.Connection, run_id: str, goes_on: bool) -> None:
     found = connection.execute("SELECT run_no FROM runs WHERE run_id = ?", (run_id,)).fetchone()
     if found is None:
         raise InspectorError("INVALID_REQUEST", f"the run {run_id} is not recorded")
@@ -65,7 +65,7 @@ def _forget(connection: sqlite3.Connection, run_id: str, goes_on: bool) -> None:
 
 
 def _deleted_some(connection: sqlite3.Connection, run_no: int, last: int) -> bool:
-    """Each statement is a transaction of its own."""
+    """Delete some blocks, in one transaction; returns whether there may be more."""
     cursor = connection.execute(
         "DELETE FROM blocks WHERE place IN "
         "(SELECT place FROM blocks WHERE place BETWEEN ? AND ? ORDER BY place LIMIT ?)",

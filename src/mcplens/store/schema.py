@@ -1,7 +1,7 @@
-"""The SQLite file: its tables, its version, and how it is opened.
+"""The SQLite file of the recording: tables, migrations, opening, transactions.
 
-Owns everything that can be wrong with the file as a file: `Unusable` says it in words. Called by
-database.py (to write), history.py (to read) and retention.py.
+Also turns whatever can be wrong with the file into `Unusable` or `Locked`, with a message for the
+user. Called by database.py and pins.py to write, by history.py to read, and by retention.py.
 """
 
 from __future__ import annotations
@@ -17,24 +17,24 @@ if TYPE_CHECKING:
 
     from mcplens.store.blocks import Block
 
-# "MCPL": tells our file from any other SQLite file.
+# "MCPL": distinguishes our file from any other SQLite file.
 APPLICATION_ID: Final = 0x4D43504C
 # How long a statement waits for another mcplens that writes; its transactions are short.
 BUSY_TIMEOUT_S: Final = 2.0
-# A WAL that one huge message blew up is cut back to this.
+# The WAL is truncated to this size after a huge message.
 _WAL_LIMIT_BYTES: Final = 16 * 1024 * 1024
-# Switching a new file to WAL needs it alone for a moment, and does not wait for it by itself.
+# Switching a new file to WAL needs exclusive access, and SQLite does not wait for that.
 _ATTEMPTS: Final = 50
 
-# A place orders the whole file: the run's number above these bits, the seq below.
+# A place is a position in the whole file: the number of the run above these bits, the seq below.
 SEQ_BITS: Final = 40
 SEQ_MASK: Final = (1 << SEQ_BITS) - 1
 
 # Fewer and larger pages than SQLite's own 4096: a block of events is some 50 KiB.
 _PAGE_BYTES: Final = 16_384
 
-# Events lie in blocks of some hundred (blocks.py): a row for each would cost three times the CPU.
-# `place` is that of a block's first event.
+# Events are stored in blocks of a few hundred (blocks.py): a table row for each would cost three
+# times the CPU. `place` is that of the first event of a block.
 _VERSION_1: Final = (
     """CREATE TABLE runs (
          run_no INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -57,7 +57,7 @@ _VERSION_1: Final = (
          data BLOB NOT NULL)""",
 )
 
-# A pin holds a copy of its event: it outlives the run, whatever retention forgets.
+# A pin holds a copy of its event, and so outlives its run.
 _VERSION_2: Final = (
     """CREATE TABLE pins (
          run_id TEXT NOT NULL,
@@ -87,11 +87,11 @@ class Locked(Exception):
 
 
 def open_to_write(path: str) -> sqlite3.Connection:
-    """Open the file, made and brought up to date where needed.
+    """Open the file to write; creates or migrates it if needed.
 
     Raises:
-        Unusable: it cannot be made, read or written.
-        Locked: another program does not let go of it.
+        Unusable: it cannot be created, read or written.
+        Locked: another program holds a lock on it.
     """
     import sqlite3
 
@@ -117,15 +117,15 @@ def open_to_read(path: str) -> sqlite3.Connection:
     """Open the file without ever changing it.
 
     Raises:
-        Unusable: it is not there, or is no recording that this version can read.
+        Unusable: it does not exist, or this version cannot read it.
     """
     import sqlite3
     from urllib.parse import quote
 
     if not os.path.exists(path):
-        raise Unusable(f"{path}: nothing was recorded yet")
+        raise Unusable(f"{path}: nothing has been recorded yet")
     problem: sqlite3.Error | None = None
-    # A WAL file in a folder that is not ours to write to can only be read as it lies there.
+    # In a folder that we may not write to, a file in WAL mode can only be opened as immutable.
     for mode in ("mode=ro", "immutable=1"):
         uri = f"file:{quote(os.path.abspath(path))}?{mode}"
         connection = sqlite3.connect(
@@ -152,13 +152,13 @@ def open_to_read(path: str) -> sqlite3.Connection:
 
 @contextmanager
 def transaction(connection: sqlite3.Connection) -> Iterator[None]:
-    """Begin to write now, commit at the end of the block; an exception takes it all back."""
+    """A write transaction: committed at the end of the block, rolled back by an exception."""
     connection.execute("BEGIN IMMEDIATE")
     try:
         yield
         connection.execute("COMMIT")
     except BaseException:
-        # SQLite takes it back by itself on a full disk, for one; a second time is an error.
+        # SQLite has rolled back itself in some cases (a full disk); a second time is an error.
         if connection.in_transaction:
             connection.execute("ROLLBACK")
         raise
@@ -182,12 +182,12 @@ def insert_blocks(connection: sqlite3.Connection, run_no: int, blocks: Iterable[
 
 
 def explain(problem: sqlite3.Error, path: str) -> Unusable | Locked:
-    """What an error of SQLite's means for the file."""
+    """What an error of SQLite means for the file."""
     import sqlite3
 
     code = (getattr(problem, "sqlite_errorcode", None) or 0) & 0xFF
     if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
-        return Locked(f"{path}: another program holds it")
+        return Locked(f"{path}: locked by another program")
     if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
         return Unusable(f"{path} is damaged ({problem}); move it away to begin a new one")
     return Unusable(f"{path}: {_words(problem)}")
@@ -200,7 +200,7 @@ def _words(problem: Exception) -> str:
 
 
 def _make_private(path: str) -> None:
-    """Make folder and file so that only the user can read what was recorded."""
+    """Create folder and file, readable only by the user."""
     folder = os.path.dirname(path)
     if folder:
         try:
@@ -215,14 +215,14 @@ def _prepare(connection: sqlite3.Connection, path: str) -> None:
     version = _checked_version(connection, path)
     if version < len(MIGRATIONS):
         connection.execute(f"PRAGMA page_size = {_PAGE_BYTES}")
-        # Takes effect in an empty file alone: lets a file shrink after runs were forgotten.
+        # Takes effect only in an empty file; lets it shrink after runs were deleted.
         connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
         _patiently(connection, "PRAGMA journal_mode = WAL")
         _migrate(connection, path)
     # After kill -9 nothing is lost of what was committed; after a power cut nothing is corrupt.
     connection.execute("PRAGMA synchronous = NORMAL")
     connection.execute(f"PRAGMA journal_size_limit = {_WAL_LIMIT_BYTES}")
-    # What is deleted is overwritten, whoever deletes it: it may have been a secret.
+    # Overwrite what is deleted: it may be a secret.
     connection.execute("PRAGMA secure_delete = ON").fetchall()
 
 
@@ -243,7 +243,7 @@ def _checked_version(connection: sqlite3.Connection, path: str) -> int:
 
 def _migrate(connection: sqlite3.Connection, path: str) -> None:
     with transaction(connection):
-        # Looked at again: another mcplens may have done it while we waited.
+        # Checked again: another mcplens may have migrated it while we waited.
         for migration in MIGRATIONS[_checked_version(connection, path) :]:
             if callable(migration):
                 migration(connection)

@@ -1,7 +1,7 @@
-"""Secrets out of what is recorded: values of configured JSON members, headers and URLs in commands.
+"""Masks secrets in what is recorded: values of secret keys in JSON, headers and URLs in commands.
 
-The length of what is masked stays, and a `Mask` says where it was. Headers and URLs of HTTP
-exchanges come masked already (protocol/secret_masking.py); here they are marked. Called by rows.py.
+A masked value keeps its length, and a `Mask` says where it was. Headers and URLs of HTTP exchanges
+are masked earlier (protocol/secret_masking.py); here they are only marked. Called by rows.py.
 """
 
 from __future__ import annotations
@@ -15,27 +15,27 @@ import msgspec
 if TYPE_CHECKING:
     import re
 
-# What the patterns of masking.py and ours take to compile is paid where they are needed.
+# Patterns are compiled, and secret_masking is imported, only when needed: it takes time.
 
 # The secret keys of a server, by its id.
 KeysOf = Callable[[str], Iterable[str]]
 # A secret value: where it begins, where it ends, and the key that it belongs to.
 Secret = tuple[int, int, str]
-# What is starred out of a value: from, to, and with what.
+# What is overwritten in a value: start, end, and the byte written.
 _Spans = list[tuple[int, int, bytes]]
 
 _BACKSLASH: Final = ord("\\")
-# Around a key: quotes, colon, and the blanks of a generous pretty-printer.
+# Around a key: quotes, colon, and white space of a pretty-printer.
 _AROUND_BYTES: Final = 64
-# Streams whose secrets may be cut by the end of a piece; more are never open at once.
+# Streams in which a secret may continue in the next piece; more are never open at once.
 _MAX_STREAMS: Final = 256
 _STAR: Final = b"*"
-# As many digits again, so that what is masked is still a number.
+# Written over digits, so that a masked number is still a number.
 _DIGIT: Final = b"9"
 
 
 class Mask(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What was masked: bytes of a field from `start` to `end`, or in the text of the field."""
+    """What was masked: the bytes of a field from `start` to `end`, or part of a text field."""
 
     field: str
     start: int | None = None
@@ -44,19 +44,19 @@ class Mask(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 def masked_texts(field: str, texts: Iterable[tuple[str, str]]) -> list[Mask]:
-    """Marks for (name, text) pairs that hold the sign of a mask."""
+    """Marks for (name, text) pairs whose text contains a mask."""
     sign = _sign()
     return [Mask(f"{field}.{name}" if name else field) for name, text in texts if sign in text]
 
 
 def is_masked(text: str) -> bool:
-    """Whether something in a text was masked before."""
+    """Whether a text contains a mask."""
     return _sign() in text
 
 
 @cache
 def _sign() -> str:
-    """How every mask begins."""
+    """The beginning of every mask."""
     from mcplens.protocol.secret_masking import mask
 
     return mask("").partition("0")[0]
@@ -65,7 +65,7 @@ def _sign() -> str:
 def mask_named_headers(
     headers: Sequence[tuple[str, str]], names: frozenset[str]
 ) -> tuple[list[tuple[str, str]], list[Mask]]:
-    """Headers with the values of those that are named by a configured key masked, and marks."""
+    """Headers with the values of secret keys masked, and the marks."""
     from mcplens.protocol.secret_masking import mask
 
     shown, marks = [], []
@@ -80,10 +80,10 @@ def mask_named_headers(
 
 
 class KeyMasker:
-    """Finds the values of some JSON members in any bytes, whole or in pieces.
+    """Finds the values of secret JSON members in bytes, whole or in pieces.
 
-    JSON inside a JSON string is looked into as well: there each quote has backslashes before it. Of
-    an array or object all strings and numbers are secret; true, false and null stay.
+    JSON inside a JSON string is searched as well: there each quote has backslashes before it. In an
+    array or object all strings and numbers are secret; true, false and null stay.
     """
 
     def __init__(self, keys: Iterable[str]) -> None:
@@ -102,7 +102,7 @@ class KeyMasker:
         return f"<KeyMasker of {len(self._keys)} keys>"
 
     def mask(self, data: bytes) -> tuple[bytes, list[Secret]]:
-        """The bytes with every secret value starred out, and where."""
+        """The bytes with every secret value masked, and where those are."""
         secrets, spans, _ = self._find(data)
         return _starred(data, spans), secrets
 
@@ -120,7 +120,7 @@ class KeyMasker:
         self._tails.pop(stream, None)
 
     def _find(self, data: bytes) -> tuple[list[Secret], _Spans, bytes]:
-        """The secret values, what of them is starred out, and what the next piece follows."""
+        """The secret values, the spans to overwrite, and the tail to search the next piece with."""
         values: list[tuple[int, int, str, _Spans]] = []
         rest = data[-self._tail_bytes :]
         open_since = len(data)
@@ -145,7 +145,7 @@ class KeyMasker:
         return secrets, [span for value in outermost for span in value[3]], rest
 
     def _opening(self, data: bytes, at: int, length: int) -> tuple[int, int] | None:
-        """If a member begins at this key: where its value begins, and its quotes' backslashes."""
+        """If a member begins with this key: where its value begins, and the depth of quoting."""
         match = self._colon.match(data, at + length)
         if match is None:
             return None
@@ -159,8 +159,8 @@ class KeyMasker:
         return match.end(), depth
 
     def _value(self, data: bytes, at: int, depth: int) -> tuple[int, int, _Spans, bytes | None]:
-        """Where the value at this place begins and ends, what of it is starred out; and, if its end
-        is not there, what stands for its beginning before the next piece."""
+        """Start and end of the value here, the spans to overwrite, and, if it continues in the next
+        piece, what to put before that piece."""
         quote = b"\\" * depth + b'"'
         if data.startswith(quote, at):
             start = at + len(quote)
@@ -178,7 +178,7 @@ class KeyMasker:
     def _container(
         self, data: bytes, start: int, depth: int
     ) -> tuple[int, int, _Spans, bytes | None]:
-        """As `_value`, of an array or object."""
+        """As `_value`, for an array or object."""
         spans: _Spans = []
         level, at = 0, start
         while (match := self._token.search(data, at)) is not None:
@@ -208,7 +208,7 @@ class KeyMasker:
 
 
 class Maskers:
-    """The masker of each server, by the keys that are secret when it is asked for."""
+    """The masker of each server, by its current secret keys."""
 
     def __init__(self, keys_of: KeysOf) -> None:
         self._keys_of = keys_of
@@ -218,10 +218,10 @@ class Maskers:
         return f"<Maskers of {len(self._known)} servers>"
 
     def of(self, server_id: str) -> KeyMasker | None:
-        """The masker of a server; None where nothing is secret."""
+        """The masker of a server; None if it has no secret keys."""
         keys = tuple(self._keys_of(server_id))
         known = self._known.get(server_id)
-        # The same one as long as it can be: it holds the ends of streams.
+        # Kept while the keys are the same: it remembers open streams.
         if known is None or known[0] != keys:
             known = self._known[server_id] = keys, KeyMasker(keys) if keys else None
         return known[1]
@@ -230,7 +230,7 @@ class Maskers:
 def _outermost(
     values: list[tuple[int, int, str, _Spans]],
 ) -> list[tuple[int, int, str, _Spans]]:
-    """In order, without those that lie in another."""
+    """The values in order, without those inside another."""
     found: list[tuple[int, int, str, _Spans]] = []
     for value in sorted(values, key=lambda value: (value[0], -value[1])):
         if not found or value[0] >= found[-1][1]:
@@ -242,17 +242,17 @@ _T = TypeVar("_T")
 
 
 def _after(at: int, spans: list[tuple[int, int, _T]]) -> list[tuple[int, int, _T]]:
-    """What of these lies behind this place, counted from there."""
+    """The parts of these spans after this position, relative to it."""
     return [(max(start - at, 0), end - at, what) for start, end, what in spans if end > at]
 
 
 def _digits(number: re.Match[bytes]) -> tuple[int, int, bytes]:
-    """What of a number is starred out: all but its sign."""
+    """The span of a number to overwrite: all but its sign."""
     return number.start() + (number[0][:1] == b"-"), number.end(), _DIGIT
 
 
 def _value_end(data: bytes, start: int, depth: int) -> tuple[int, bool]:
-    """Where the string that begins here ends, and whether its end is there."""
+    """Where the string that begins here ends, and whether its closing quote is there."""
     at = data.find(b'"', start)
     while at >= 0:
         backslashes = _backslashes_before(data, at, start)
@@ -287,7 +287,7 @@ def _starred(data: bytes, spans: _Spans) -> bytes:
 
 
 def mask_argv(argv: Sequence[str], names: frozenset[str] = frozenset()) -> list[str]:
-    """A command without URL secrets, secret headers, and what is named by a configured key."""
+    """A command with secrets in URLs and headers, and values of secret keys, masked."""
     shown: list[str] = []
     is_value = False
     for argument in argv:
@@ -324,5 +324,5 @@ def _mask_argument(argument: str) -> str:
 
 
 def plain(name: str) -> str:
-    """A name in which - is as good as _, and upper case as lower."""
+    """A name in lower case, with _ for -, for comparison."""
     return name.lstrip("-").replace("-", "_").lower()

@@ -1,7 +1,7 @@
-"""Trace files: a recording as text, one JSON object per line, with nothing lost.
+"""The trace file format: a recording as text, one JSON object per line, without loss.
 
-Owns the format (docs/reference/trace-format.md): rows to lines, lines to rows, and a file that is
-written while things happen. Called by recorder.py (`--trace`) and transfer.py.
+Owns the format (docs/reference/trace-format.md): rows as lines, lines as rows, and a file that is
+written while events happen. Called by recorder.py (`--trace`) and trace_transfer.py.
 """
 
 from __future__ import annotations
@@ -29,19 +29,19 @@ FORMAT: Final = "mcplens-trace"
 VERSION: Final = 2
 READABLE: Final = (1, 2)
 RUN_TYPE: Final = "Run"
-# A field whose bytes are no UTF-8 has this behind its name, and base64 as its value.
+# Suffix of the name of a field whose bytes are not valid UTF-8; its value is base64.
 BASE64_SUFFIX: Final = "_base64"
 
-# One line must not fill the memory. A message of 64 MiB, the most that is taken, may be six times
-# as long once it is escaped.
+# One line must not fill the memory. The largest message (64 MiB) may be six times as long once it
+# is escaped.
 MOST_LINE_BYTES: Final = 400 * 1024 * 1024
 _MOST_REASON: Final = 200
 
 _SHARED: Final = Event.__struct_fields__
 _MALFORMED: Final = ("reason", "ids", "is_reply_like")
-# What kinds of message have no method of their own.
+# Kinds of message without a method of their own.
 _WITHOUT_METHOD: Final = ("result", "error", "malformed", "batch")
-# Fields that lead to other events, and what may stand there.
+# Fields that link to other events, and their types.
 _LINKS: Final = {
     "exchange_id": int, "request_seq": int, "caused_by_seq": int, "is_inferred": bool,
     "call_id": str, "purpose": str,
@@ -49,7 +49,7 @@ _LINKS: Final = {
 
 
 class BrokenLine(msgspec.Struct, frozen=True):
-    """A line that could not be read; a last line that was cut off is no fault of its writer's."""
+    """A line that could not be read; `is_cut` for a last line that is incomplete."""
 
     line: int
     reason: str
@@ -72,7 +72,7 @@ def header_line() -> bytes:
 
 
 def run_line(run: Run) -> bytes:
-    """What is known of a run, before its events."""
+    """The line of a run, before its events."""
     return to_json({"type": RUN_TYPE} | msgspec.structs.asdict(run)) + b"\n"
 
 
@@ -95,7 +95,7 @@ def event_line(run_id: str, row: Row) -> bytes:
             line[field] = len(row.payload or b"")
         elif field in detail:
             line[field] = detail.pop(field)
-        elif field in COLUMNS and _is_told(row, field):
+        elif field in COLUMNS and _is_written(row, field):
             line[field] = getattr(row, field)
     line |= detail
     if masked:
@@ -106,14 +106,14 @@ def event_line(run_id: str, row: Row) -> bytes:
 def _message(row: Row) -> dict[str, Any]:
     message = {"kind": row.status, "id": row.request_id, "method": row.method}
     if row.status in _WITHOUT_METHOD:
-        del message["method"]  # that of its request stands beside the message
+        del message["method"]  # the method of its request is beside the message
     if row.status in ("notification", "batch"):
         del message["id"]
     return message | _text("raw", row.payload or b"")
 
 
-def _is_told(row: Row, field: str) -> bool:
-    """Whether a column is worth a field: not where it is left to its default, or told already."""
+def _is_written(row: Row, field: str) -> bool:
+    """Whether a column becomes a field: not if it has its default, or is in the message."""
     value = getattr(row, field)
     if row.kind in FRAME_KINDS and field == "method":
         return value is not None and row.status in _WITHOUT_METHOD
@@ -128,7 +128,7 @@ def _text(field: str, data: bytes) -> dict[str, str]:
 
 
 class TraceFile:
-    """A trace file that is written while things happen."""
+    """A trace file that is written while events happen."""
 
     def __init__(self, path: str, run: Run) -> None:
         self.path = path
@@ -155,7 +155,7 @@ class TraceFile:
             self._file.flush()
 
     def sweep(self, wall: float) -> None:
-        """A trace file is its user's; nothing in it is ever forgotten."""
+        """A trace file belongs to the user: nothing in it is ever deleted."""
 
     def close(self) -> None:
         file, self._file = self._file, None
@@ -171,12 +171,12 @@ def read_trace(
     on_broken: Callable[[BrokenLine], None],
     name: str | None = None,
 ) -> Iterator[Run | TraceRow]:
-    """The runs and rows of a trace file, in order; what cannot be read is told and left out.
+    """The runs and rows of a trace file, in order; `on_broken` is called with unreadable lines.
 
-    Errors call the file by `name`, or by its path.
+    Errors name the file by `name`, or by its path.
 
     Raises:
-        ConfigurationError: it is no trace file, or one of a version that is not known.
+        ConfigurationError: it is not a trace file, or of an unknown version.
     """
     name = name or os.fspath(path)
     try:
@@ -205,7 +205,7 @@ def read_trace(
 
 
 def _lines(file: BinaryIO) -> Iterator[bytes | None]:
-    """The lines from here on; None for one that is too long."""
+    """The remaining lines; None for one that is too long."""
     while data := file.readline(MOST_LINE_BYTES + 1):
         is_long = len(data) > MOST_LINE_BYTES
         while is_long and data and not data.endswith(b"\n"):
@@ -213,7 +213,7 @@ def _lines(file: BinaryIO) -> Iterator[bytes | None]:
         yield None if is_long else data
 
 
-# What a line of any content may raise on its way to an event.
+# What parsing a line of any content may raise.
 _UNREADABLE: Final = (ValueError, TypeError, KeyError, AttributeError, RecursionError)
 
 
@@ -238,8 +238,8 @@ def _check_header(name: str, data: bytes) -> None:
 def _read_line(name: str, data: bytes) -> Run | TraceRow | None:
     line = from_json(data)
     if not isinstance(line, dict):
-        raise ValueError("no JSON object")
-    if "format" in line:  # traces that were put one after the other
+        raise ValueError("not a JSON object")
+    if "format" in line:  # traces that were concatenated
         _check_header(name, data)
         return None
     kind = line.pop("type", None)
@@ -249,8 +249,8 @@ def _read_line(name: str, data: bytes) -> Run | TraceRow | None:
         raise ValueError(f"the type {kind!r} is not known")
     run_id, seq, wall, mono, server_id = (line.pop(field) for field in _SHARED)
     if not isinstance(run_id, str) or type(seq) is not int or seq < 1:
-        raise ValueError("run_id must be text, and seq a number from 1 on")
-    if seq > SEQ_MASK:  # its place would be in another run
+        raise ValueError("run_id must be text, and seq a number of at least 1")
+    if seq > SEQ_MASK:  # its position would be in another run
         raise ValueError(f"seq must be {SEQ_MASK} at most")
     if not (math.isfinite(wall) and math.isfinite(mono)):
         raise ValueError("wall and mono must be numbers")
@@ -261,7 +261,7 @@ def _read_line(name: str, data: bytes) -> Run | TraceRow | None:
 
 
 def _columns(kind: str, line: dict[str, Any]) -> dict[str, Any]:
-    """The fields of an event as those of its row; what has no column stays in the detail."""
+    """The fields of an event as columns; a field without a column goes into the detail."""
     plan = plan_of(KINDS[kind])
     columns = {name: line.pop(name) for name in plan.columns if name in line}
     for name, needed in _LINKS.items():

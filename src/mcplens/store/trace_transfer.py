@@ -1,6 +1,7 @@
-"""Moves recordings between the store and trace files: export and import.
+"""Export of the recording to trace files, and import from them.
 
-What is exported, imported and exported again is the same, byte for byte. Called by the surfaces.
+An export that is imported and exported again is the same, byte for byte. Called by the web UI and
+the command line.
 """
 
 from __future__ import annotations
@@ -19,21 +20,21 @@ from mcplens.store.schema import Locked, Unusable
 from mcplens.store.secret_masks import KeysOf
 from mcplens.store.trace import BrokenLine, event_line, header_line, read_trace, run_line
 
-# Events per transaction of an import: short, so that a recorder beside it need not wait.
+# Events per transaction of an import: few, so that a recorder does not have to wait.
 _BATCH_EVENTS: Final = 1_000
 _BATCH_BYTES: Final = 8 * 1024 * 1024
 
 
-# Each is a row of the store and a line of a list; no recording holds so many.
+# Each is a row of a table and an entry of a list; no real recording has so many.
 MOST_RUNS: Final = 100_000
-# Broken lines that are told one by one; a file of nothing else has millions.
+# Broken lines that are listed one by one; a file of nothing else has millions.
 _MOST_BROKEN: Final = 100
 
 
 class ImportResult(msgspec.Struct, frozen=True):
-    """What an import did; `known_count` events had been there before.
+    """The result of an import; `known_count` events were recorded already.
 
-    `broken` has the first of the lines that could not be read, `broken_count` says how many.
+    `broken` has the first lines that could not be read, `broken_count` is the number of all.
     """
 
     run_ids: list[str]
@@ -49,7 +50,7 @@ def export_trace(
     wanted: Filter | None = None,
     keys_of: KeysOf | None = None,
 ) -> int:
-    """Write the events that are wanted as a trace, and say how many they are."""
+    """Write the events that match a filter as a trace; returns how many."""
     runs = {run.run_id: run for run in history.runs()}
     file.write(header_line())
     count, current = 0, ""
@@ -70,13 +71,13 @@ def import_trace(
     *,
     name: str | None = None,
 ) -> ImportResult:
-    """Read a trace file into the store; what was read when it is called off stays there.
+    """Import a trace file; what was imported before a cancellation stays.
 
-    Errors call the file by `name`, or by its path.
+    Errors name the file by `name`, or by its path.
 
     Raises:
-        CancelledRequest: `is_stopped` said so.
-        ConfigurationError: it is no trace file, or the store cannot be written.
+        CancelledRequest: `is_stopped` returned true.
+        ConfigurationError: it is not a trace file, or the recording cannot be written.
     """
     importer = _Importer(os.fspath(path))
 
@@ -106,7 +107,7 @@ def import_trace(
 
 
 class _Importer:
-    """One run after the other, into the store."""
+    """Writes one run after the other to the recording."""
 
     def __init__(self, path: str) -> None:
         self.runs: dict[str, Run] = {}
@@ -129,7 +130,7 @@ class _Importer:
         self.end()
         run = self.runs.setdefault(run.run_id, run)
         if len(self.runs) > MOST_RUNS:
-            message = f"the trace has more than {MOST_RUNS:,} runs; these are imported"
+            message = f"the trace has more than {MOST_RUNS:,} runs; only these were imported"
             raise ConfigurationError("CONFIGURATION_INVALID", message)
         self._run_id = run.run_id
         if self._database is None:
@@ -147,7 +148,7 @@ class _Importer:
             self._flush()
 
     def end(self) -> None:
-        """The run that was last begun is whole."""
+        """End the current run."""
         if self._database is not None:
             self._flush(is_over=True)
         self._run_id = None

@@ -24,7 +24,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from mcplens.transports.network import is_loopback
 
-# Pages of ours have a Content-Security-Policy of their own; everything else may do nothing.
+# Our pages have their own Content-Security-Policy; everything else may do nothing.
 INERT: Final = "default-src 'none'; frame-ancestors 'none'; sandbox"
 _HEADERS: Final = {
     "X-Content-Type-Options": "nosniff",
@@ -35,28 +35,28 @@ _HEADERS: Final = {
     "Permissions-Policy": "camera=(), microphone=(), geolocation=(), payment=(), usb=()",
 }
 _SAFE: Final = ("GET", "HEAD")
-# Where the token is exchanged, and where a page comes back to after a restart.
+# Where the token is exchanged, and where a page signs in again after a restart.
 SESSION_PATH: Final = "/api/session"
 NONCE_PATH: Final = "/api/session/nonce"
 RETURN_PATH: Final = "/api/session/return"
-# All else below /api wants the cookie, which comes only below the folder of this run.
+# All else below /api needs the cookie, which browsers send only below the folder of this run.
 _OPEN: Final = frozenset({SESSION_PATH, NONCE_PATH, RETURN_PATH})
 _FOLDERS: Final = "/k/"
-# Tells a page that mcplens refused it, not another program that has its port now.
+# Lets a page see that mcplens refused it, not another program on its former port.
 OURS: Final = {"Mcplens": "web"}
-# Whoever had this port before may have left a service worker, which would answer in our place. The
-# browser looks for a newer script soon after a page was opened, and this answer ends the worker.
+# A program that used this port before may have left a service worker, which would answer in our
+# place. The browser soon checks for a newer script, and this response removes the worker.
 _FORGET: Final = {"Clear-Site-Data": '"storage"'}
-# For a person who came here by a wrong address.
+# For a person who opened a wrong address.
 _PAGE: Final = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>mcplens</title></head>
-<body><h1>mcplens does not answer this</h1><p>Reason: {text}.</p>
+<body><h1>mcplens refused this request</h1><p>Reason: {text}.</p>
 <p>Open the address that mcplens printed when it started.</p></body></html>
 """
 
 
 class Refused(Exception):
-    """A request that is not let in, with the status that it is answered with."""
+    """A refused request, with the status of the response."""
 
     def __init__(self, status: int, text: str, headers: Mapping[str, str] | None = None) -> None:
         super().__init__(text)
@@ -68,9 +68,9 @@ class Refused(Exception):
 class AccessKeys:
     """The token of this run, and the cookie that it is exchanged for.
 
-    `launch` opens once, and only for this user: it is part of a browser's command line, which
-    others may see. The cookie is for `folder` alone: a browser asks another port for it only if
-    its page knows it.
+    `launch` works once, and only for this user: it is part of a browser's command line, which other
+    users can see. The cookie is for `folder` only: a browser sends it to another port only if a
+    page there knows the folder.
     """
 
     def __init__(self, port: int) -> None:
@@ -78,7 +78,7 @@ class AccessKeys:
         self.launch = secrets.token_urlsafe(32)
         self.session = secrets.token_urlsafe(32)
         self.folder = _FOLDERS + secrets.token_urlsafe(16)
-        # Two that run side by side do not take each other's place in a browser.
+        # By port: two web UIs must not overwrite each other's cookie.
         self.cookie = f"mcplens-{port}"
 
     def __repr__(self) -> str:
@@ -108,7 +108,7 @@ class AccessKeys:
 
 
 class WebAccessControl:
-    """Lets in what comes from our own page, by a name that is ours, and with the cookie."""
+    """Accepts requests of our own page, to a host name of ours, with the cookie."""
 
     def __init__(self, app: ASGIApp, keys: AccessKeys, *, host: str, port: int) -> None:
         self._app = app
@@ -148,17 +148,17 @@ class WebAccessControl:
         path: str = scope["path"]
         if not path.startswith(("/api/", _FOLDERS)):
             return scope
-        # A picture on another local site's page would carry our cookie.
+        # A picture on a page of another local site would be requested with our cookie.
         if headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
             raise Refused(403, "pages of other sites may not use mcplens")
         return self._signed_in(scope, path)
 
     def _signed_in(self, scope: Scope, path: str) -> Scope:
-        """What needs the cookie is only below the folder that the cookie is for."""
+        """Check the cookie; paths that need it exist only below its folder."""
         if path in _OPEN:
             return scope
         inner = self._keys.within(path) if path.startswith(_FOLDERS) else None
-        is_socket = scope["type"] == "websocket"  # it closes with a code
+        is_socket = scope["type"] == "websocket"  # it is closed with a code instead
         is_known = is_socket or self._keys.is_known(HTTPConnection(scope))
         if inner is None or not inner.startswith("/api/") or not is_known:
             raise Refused(401, "open the address that mcplens printed", OURS)
@@ -174,7 +174,7 @@ class WebAccessControl:
             return False
         if is_loopback(name) or name in self._names:
             return True
-        # A name can be made to lead here, an address cannot.
+        # DNS rebinding can make a name lead here, but not an address.
         return self._is_everywhere and _is_address(name)
 
 
@@ -195,7 +195,7 @@ def _is_address(name: str) -> bool:
 
 
 def _adding_headers(send: Send) -> Send:
-    """The headers that every answer has, unless it says otherwise itself."""
+    """Add the default headers to a response."""
 
     async def send_with_headers(message: Message) -> None:
         if message["type"] == "http.response.start":

@@ -1,7 +1,8 @@
-"""The bytes within a result: pictures and sounds to be shown, everything else to be saved.
+"""Binary content of a result: images, audio and video are shown, everything else is downloaded.
 
-What a server sent never runs in our origin: only a few types that cannot hold a program are shown,
-all else is an attachment without a type, under a policy that allows nothing.
+Content from a server must never run in our origin: only a few types that cannot contain scripts are
+shown; all else is an attachment without a type, under a policy that allows nothing. Called by
+routes.py.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from starlette.responses import Response
 
 from mcplens.errors import InspectorError
 
-# No SVG and no HTML: both may hold scripts.
+# No SVG and no HTML: both may contain scripts.
 SHOWN_TYPES: Final = frozenset(
     {
         "image/png", "image/jpeg", "image/gif", "image/webp", "image/avif", "image/bmp",
@@ -27,7 +28,7 @@ SHOWN_TYPES: Final = frozenset(
 
 
 def blob_response(value: Any, pointer: str) -> Response:
-    """The base64 text at a JSON pointer, as bytes of the type that stands beside it.
+    """The base64 text at a JSON pointer, as bytes of the type given beside it.
 
     Raises:
         InspectorError: there is no such text.
@@ -45,12 +46,12 @@ def blob_response(value: Any, pointer: str) -> Response:
 
 
 def attachment(data: bytes, name: str) -> Response:
-    """Bytes to be saved, never to be looked at in our origin."""
+    """Bytes as a download, never shown in our origin."""
     return Response(data, media_type="application/octet-stream", headers=saved_as(name))
 
 
 def saved_as(name: str) -> dict[str, str]:
-    """The header that makes a file of an answer; in ASCII too, for old readers (RFC 6266)."""
+    """The header that makes a response a download, with an ASCII name as well (RFC 6266)."""
     name = re.sub(r"[^\w.-]", "_", name)[:120].lstrip(".") or "content"
     plain = re.sub(r"[^\x20-\x7e]", "_", name)
     return {
@@ -65,7 +66,7 @@ def _ending(kind: str) -> str:
 
 
 def _at(value: Any, pointer: str) -> tuple[Any, str]:
-    """The text at a JSON pointer (RFC 6901), and the object that it stands in."""
+    """The text at a JSON pointer (RFC 6901), and the object that contains it."""
     holder: Any = None
     for part in pointer.split("/")[1:]:
         part = part.replace("~1", "/").replace("~0", "~")

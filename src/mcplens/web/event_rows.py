@@ -1,6 +1,7 @@
-"""Events as the rows of the page: short, whatever a server sent.
+"""Events as rows for the page: short, even if a server sent large messages.
 
-One shape for what happens now and for what was recorded. Called by feed.py and by the history.
+The same view for live and for recorded events. Called by feed.py, recording_queries.py and
+api/history.py.
 """
 
 from __future__ import annotations
@@ -22,19 +23,19 @@ HEAD_CHARACTERS: Final = 300
 DETAIL_BYTES: Final = 8 * 1024
 # Log lines are searched, copied and exported from the rows: all but the largest are there whole.
 LOG_BYTES: Final = 16 * 1024
-# Enough for an event that somebody looks at.
+# Enough for a single event that is opened.
 WHOLE_BYTES: Final = 1024 * 1024
-# So much of a message is looked through for bytes that are no text: quick, whatever comes.
+# So much of a message is checked for invalid UTF-8, so that it stays fast.
 _LOOKED_AT_BYTES: Final = 1024 * 1024
 _FRAMES: Final = frozenset({"FrameSent", "FrameReceived"})
 
-_SAID: Final = re.compile(rb'"isError"\s*:\s*true')
+_IS_ERROR: Final = re.compile(rb'"isError"\s*:\s*true')
 
 _encode: Final = msgspec.json.Encoder(enc_hook=str).encode
 
 
 class EventEncoder:
-    """Makes the rows of one run, in order, as JSON."""
+    """Encodes the events of one run as rows in JSON."""
 
     def __init__(self, run_id: str) -> None:
         self._run_id = run_id
@@ -55,7 +56,7 @@ def encoded(view: EventView) -> bytes:
 
 
 def event_view(run_id: str, row: Row, *, is_whole: bool = False) -> EventView:
-    """One event as a row shows it, or with all its fields."""
+    """One event as a short row, or with all its fields (`is_whole`)."""
     kind, detail = row.kind, dict(row.detail or {})
     malformed = detail.get("malformed")
     most = LOG_BYTES if kind == "LogReceived" else DETAIL_BYTES
@@ -64,7 +65,7 @@ def event_view(run_id: str, row: Row, *, is_whole: bool = False) -> EventView:
     head = _head(data, LOG_BYTES if kind == "StderrLine" else HEAD_CHARACTERS)
     reason = malformed["reason"] if isinstance(malformed, dict) else None
     if reason is None and kind in _FRAMES:
-        reason = _no_text(data)
+        reason = _invalid_utf8(data)
     return EventView(
         run_id,
         row.seq,
@@ -72,7 +73,7 @@ def event_view(run_id: str, row: Row, *, is_whole: bool = False) -> EventView:
         row.mono,
         row.server_id,
         kind,
-        short_method(row.method),  # recordings of older versions have them whole
+        short_method(row.method),  # recordings of older versions have long ones
         short_id(row.request_id),
         row.status,
         len(data),
@@ -80,7 +81,7 @@ def event_view(run_id: str, row: Row, *, is_whole: bool = False) -> EventView:
         reason,
         detail,
         is_cut or (kind == "StderrLine" and len(head) == LOG_BYTES < len(data)),
-        row.status == "result" and _says_error(data),
+        row.status == "result" and _is_error(data),
         row.exchange_id,
         row.request_seq,
         row.caused_by_seq,
@@ -101,9 +102,9 @@ class _Answer(msgspec.Struct):
 _read_answer: Final = msgspec.json.Decoder(_Answer).decode
 
 
-def _says_error(data: bytes) -> bool:
-    """Whether a message is a result with `isError`; seldom, so that few are read for it."""
-    if _SAID.search(data) is None:
+def _is_error(data: bytes) -> bool:
+    """Whether a message is a result with `isError`; parses only those that contain it."""
+    if _IS_ERROR.search(data) is None:
         return False
     try:
         return _read_answer(data).result.isError
@@ -116,21 +117,21 @@ def _head(data: bytes, characters: int) -> str:
     return data[: characters * 4].decode("utf-8", "replace")[:characters]
 
 
-def _no_text(data: bytes) -> str | None:
-    """What keeps a message from being text, though all that was needed of it could be read."""
+def _invalid_utf8(data: bytes) -> str | None:
+    """The first invalid byte of a message that could be parsed nevertheless."""
     if data.isascii():
         return None
     looked_at = data[:_LOOKED_AT_BYTES]
     try:
         looked_at.decode()
     except UnicodeDecodeError as problem:
-        if len(data) == len(looked_at) or problem.start < len(looked_at) - 4:  # not a cut of ours
+        if len(data) == len(looked_at) or problem.start < len(looked_at) - 4:  # not where we cut it
             return f"not UTF-8: byte 0x{data[problem.start]:02x} at {problem.start}"
     return None
 
 
 def shortened(detail: dict[str, Any], most: int) -> tuple[dict[str, Any], bool]:
-    """The fields of an event without those that are too large, and whether any was."""
+    """The fields of an event, too large ones shortened, and whether any was."""
     if not detail:
         return detail, False
     try:
@@ -152,7 +153,7 @@ def _size(value: Any) -> int:
 
 
 def _beginning(value: Any, most: int) -> str:
-    """How a value that is too large begins, as text."""
+    """The beginning of a value that is too large, as text."""
     if isinstance(value, str):
         return value[:most]
     try:

@@ -15,7 +15,7 @@ import msgspec
 from mcplens.errors import InspectorError
 from mcplens.store.filters import SeqRanges
 
-# A page holds 205,000 rows; none of them beside another is four megabytes of text.
+# A page holds 205,000 rows; if no two are adjacent, that is four megabytes of text.
 MOST_BYTES: Final = 8 * 1024 * 1024
 # Each is used at once.
 _MOST_KEPT: Final = 4
@@ -47,11 +47,12 @@ class ExportSelections:
         return name
 
     def find(self, name: str) -> SeqRanges:
-        """
+        """A selection by its name.
+
         Raises:
-            InspectorError: they are no longer known.
+            InspectorError: it has expired.
         """
         if name not in self._kept:
-            message = "what was shown is no longer known: export it again"
+            message = "the selection has expired: export it again"
             raise InspectorError("INVALID_REQUEST", message)
         return self._kept[name]

@@ -1,8 +1,8 @@
-"""The stream of events as the page's sockets read it: encoded once, kept in one bounded ring.
+"""The stream of events for the sockets of all pages: encoded once, kept in one bounded ring.
 
-A socket is only a place in the ring: it takes what comes next when its browser has taken what came
-before. One that falls behind the ring's end is told what it missed; nobody waits for it. While
-nobody looks, nothing is encoded.
+A socket has a position in the ring, and reads on when its browser has taken what was sent before.
+One that falls behind the ring is told what it missed; nothing waits for it. Without an open page
+nothing is encoded.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ from mcplens.events import Event
 from mcplens.web.event_rows import EventEncoder
 from mcplens.workspace.bus_reader import BusReader
 
-# So far a browser may fall behind in a flood before it misses something: as many as a page keeps,
-# or as much as 160,000 short ones weigh.
+# How far a browser may fall behind before it misses events: as many as a page keeps, or the size of
+# 160,000 short ones.
 MOST_EVENTS: Final = 200_000
 MOST_BYTES: Final = 64 * 1024 * 1024
-# One message to the page: quick to parse, so that typing stays smooth.
+# Largest message to the page: fast to parse, so that typing stays smooth.
 BATCH_EVENTS: Final = 1_000
 BATCH_BYTES: Final = 512 * 1024
 
 
 class FeedBatch(msgspec.Struct, frozen=True):
-    """What comes next for a reader: events, or word of those that are gone."""
+    """The next events for a reader, or (`is_missed`) the range of those that are gone."""
 
     first_seq: int
     last_seq: int
@@ -41,7 +41,7 @@ class FeedBatch(msgspec.Struct, frozen=True):
 
 
 class Feed:
-    """Events as JSON, from the newest back to what fits."""
+    """The newest events as JSON, as many as fit."""
 
     def __init__(self, bus: Bus, reader: BusReader) -> None:
         self._bus = bus
@@ -56,7 +56,7 @@ class Feed:
         return f"<Feed at {self._last_seq}, {len(self._ring)} events, {len(self._wakers)} readers>"
 
     def join(self, wake: Callable[[], None], after_seq: int) -> None:
-        """Call `wake` whenever there is more after this place."""
+        """Call `wake` whenever there are events after this position."""
         if not self._wakers:
             self._take(self._bus.since(max(self._last_seq, after_seq)), 0)
             self._reader.add(self._take)
@@ -72,7 +72,7 @@ class Feed:
         if not batch:
             return
         if batch[0].seq != self._last_seq + 1:
-            # A place in the ring is a number; what is before a gap is for the recording to tell.
+            # The ring must be gapless; events before a gap are read from the recording.
             self._ring.clear()
             self._bytes = 0
         for event, data in zip(batch, self._encoder.encode(batch), strict=True):
@@ -85,7 +85,7 @@ class Feed:
             wake()
 
     def after(self, seq: int) -> FeedBatch | None:
-        """What comes after this place; None if nothing does yet."""
+        """The next events after this position; None if there are none yet."""
         if seq >= self._last_seq or not self._ring:
             return None
         ring = self._ring

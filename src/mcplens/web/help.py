@@ -1,6 +1,6 @@
 """The help pages of errors as HTML.
 
-Knows just the Markdown that those pages use. Everything is escaped first.
+Supports only the Markdown that these pages use. All text is escaped. Called by routes.py.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ async def show_help(request: Request) -> Response:
     nonce = new_nonce()
     text = help_pages.text_of(slug)
     if text is None:
-        body = "<h1>There is no such page</h1>"
+        body = "<h1>This help page does not exist</h1>"
         response = page_response(_FRAME.format(title="Help", nonce=nonce, body=body), nonce)
         response.status_code = 404
         return response

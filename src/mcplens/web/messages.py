@@ -23,14 +23,13 @@ from mcplens.workspace.workspace import ObjectKind
 
 
 class _Message(msgspec.Struct, frozen=True, tag=True, tag_field="type"):
-    """What every message to the page is."""
+    """Base of all messages to the page."""
 
 
 class Hello(_Message, frozen=True, kw_only=True):
-    """All that is there now; answers Resume. Events after the place that it resumes from follow.
+    """A snapshot of the current state; answers Resume. Events after `after_seq` follow.
 
-    `seq` is the newest event, `after_seq` where the events that follow begin. `is_resumed` is
-    False for a page of another run.
+    `seq` is the newest event. `is_resumed` is False for a page of another run.
     """
 
     id: int
@@ -49,7 +48,7 @@ class Hello(_Message, frozen=True, kw_only=True):
     settings: list[SettingView]
 
 
-class CommandReply(_Message, frozen=True, tag="Reply"):
+class CommandReply(_Message, frozen=True):
     """The answer to a command; its value is what the command's function returns."""
 
     id: int
@@ -64,7 +63,7 @@ class Failure(_Message, frozen=True):
 
 
 class Events(_Message, frozen=True):
-    """What happened, in order, gathered for some milliseconds."""
+    """Events, in order, collected over a few milliseconds."""
 
     first_seq: int
     last_seq: int
@@ -93,5 +92,5 @@ class Changed(_Message, frozen=True):
 
 AnyMessage = Hello | CommandReply | Failure | Events | Missed | Changed
 
-# What a field that is typed more loosely here holds, for the page's types.
+# Exact types of fields that are declared more loosely here, for the types of the page.
 TYPED_FIELDS = {(Events, "events"): list[EventView]}

@@ -1,8 +1,8 @@
-"""What is to be sent to one page: replies, things that changed, and its place in the events.
+"""The outbox of one page: replies, changed objects, and its position in the stream of events.
 
-Bounded whatever happens: a thing that changes a thousand times is sent once, as it is then; events
-are a place in the feed's ring; replies are as many as the page has commands under way. The browser
-takes its time, and nobody waits for it.
+Always bounded: an object that changes a thousand times is sent once, in its latest state; events
+are a position in the ring of the feed; there are no more replies than running commands. A slow
+browser delays nothing else.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ V = TypeVar("V")
 
 _log: Final = logging.getLogger("mcplens.web")
 _encode: Final = msgspec.json.Encoder(enc_hook=str).encode
-# Between two looks at what changed: what comes faster is one change to a person.
+# Time between two batches of changes: a person sees faster ones as one.
 GATHER_S: Final = 0.03
 
 
 class Outbox:
-    """One page's messages, made when they can be sent."""
+    """The messages to one page, encoded when they can be sent."""
 
     def __init__(self, workspace: Workspace, feed: Feed) -> None:
         self._workspace = workspace
@@ -60,7 +60,7 @@ class Outbox:
         self._is_more.set()
 
     def follow(self, after_seq: int) -> None:
-        """Send events from after this place on, and what changes from now on."""
+        """Send events after this position, and changes from now on."""
         if self._seq is None:
             self._feed.join(self._is_more.set, after_seq)
         self._seq = after_seq
@@ -95,7 +95,7 @@ class Outbox:
                     yield self._next_reply()
 
     def _next_reply(self) -> bytes:
-        """A reply that cannot be written is a failure, so that nobody waits for it for ever."""
+        """The next reply; a Failure if it cannot be encoded, so that the page stops waiting."""
         reply = self._replies.popleft()
         try:
             return encoded(reply)
@@ -108,7 +108,7 @@ class Outbox:
             return encoded(Failure(reply.id, view))
 
     async def _gather(self) -> None:
-        """Wait for company, unless nothing was sent for a while."""
+        """Wait for more changes, unless nothing was sent for a while."""
         clock = self._workspace.clock
         if clock.monotonic() - self._flushed_at < GATHER_S and not self._replies:
             await clock.sleep(GATHER_S)
@@ -117,8 +117,8 @@ class Outbox:
     def _take_changes(self) -> list[bytes]:
         dirty, self._dirty = self._dirty, {}
 
-        def message(thing: tuple[tuple[ObjectKind, str], str]) -> bytes:
-            (what, key), server_id = thing
+        def message(change: tuple[tuple[ObjectKind, str], str]) -> bytes:
+            (what, key), server_id = change
             view = LATEST_VIEWS[what](self._workspace, key)
             return encoded(Changed(what, key, server_id, view))
 
@@ -135,19 +135,19 @@ class Outbox:
         return Events(batch.first_seq, batch.last_seq, batch.events)
 
 
-def shown(view: Callable[[T], V], things: Iterable[T]) -> list[V]:
-    """The views of things; one that cannot be made is left out, and the others are shown."""
+def shown(view: Callable[[T], V], objects: Iterable[T]) -> list[V]:
+    """The views of objects; one that cannot be made is logged and left out."""
     found = []
-    for thing in things:
+    for one in objects:
         try:
-            found.append(view(thing))
+            found.append(view(one))
         except Exception:
-            _log.exception("%r cannot be shown on the page", thing)
+            _log.exception("%r cannot be shown on the page", one)
     return found
 
 
 def encoded(message: Any) -> bytes:
-    """A message as JSON, whatever text a server put into it."""
+    """A message as JSON, also with text that is not valid Unicode."""
     try:
         return _encode(message)
     except UnicodeEncodeError:  # a lone surrogate in a name or an error

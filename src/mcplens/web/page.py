@@ -1,7 +1,7 @@
 """The page itself, and the assets that it loads: built into `static/`, served under a strict CSP.
 
-Each answer has a nonce of its own for styles, so that index.html is no static file. Assets are sent
-compressed, which is done once for each while the process runs.
+Each response has its own nonce for styles, so index.html is not served as a static file. Assets are
+sent compressed; each is compressed once and kept.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ NONCE_MARK: Final = "__CSP_NONCE__"
 # Assets have their content's hash in their names.
 _FOR_EVER: Final = "public, max-age=31536000, immutable"
 _PACKED: Final = frozenset({".js", ".css", ".svg"})
-# 3 % larger than the best there is, in a third of the time.
+# 3 % larger than the best level, in a third of the time.
 _LEVEL: Final = 6
 
 _SAME: Final = ("cache-control", "last-modified", "vary")
@@ -47,7 +47,7 @@ def new_nonce() -> str:
 
 
 def policy(nonce: str) -> str:
-    """The Content-Security-Policy of a page of ours."""
+    """The Content-Security-Policy of our pages."""
     return _POLICY.format(nonce=nonce)
 
 

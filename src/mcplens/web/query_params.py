@@ -1,4 +1,4 @@
-"""What the page asks over HTTP, read from the address: filters, places, limits."""
+"""Query parameters of HTTP requests: event filters, positions, limits. Called by routes.py."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ _TEXTS = ("server_id", "method", "direction")
 
 
 def wanted(query: QueryParams) -> Filter:
-    """Which events are asked for.
+    """The event filter of a query.
 
     Raises:
-        InspectorError: a value cannot be understood.
+        InspectorError: a value is not valid.
     """
     fields: dict[str, Any] = {name: query[name] for name in _TEXTS if query.get(name)}
     if fields.get("direction", "sent") not in ("sent", "received"):
@@ -42,21 +42,21 @@ def wanted(query: QueryParams) -> Filter:
 
 
 def place(query: QueryParams, name: str) -> Place | None:
-    """A place in the recording: `run:seq`, or `seq` beside the run that is asked for."""
+    """A position in the recording: `run:seq`, or `seq` if the query names a run."""
     text = query.get(name)
     if not text:
         return None
     run, _, seq = text.rpartition(":")
     run = run or query.get("run", "")
     if not run or not seq.isdecimal():
-        raise _wrong(name, "run:seq, or seq beside a run")
+        raise _wrong(name, "run:seq, or seq together with run")
     return run, int(seq)
 
 
 def limit(query: QueryParams, default: int) -> int:
     text = query.get("limit") or str(default)
     if not text.isdecimal() or int(text) < 1:
-        raise _wrong("limit", "a number from 1 on")
+        raise _wrong("limit", "a number of at least 1")
     return int(text)
 
 
@@ -65,7 +65,7 @@ def is_set(query: Mapping[str, str], name: str) -> bool:
 
 
 def _request_id(text: str) -> RequestId:
-    """1 and "1" are two requests: text that is no number, or is in quotes, is text."""
+    """1 and "1" are different ids: text in quotes, or that is not a number, is a string."""
     if len(text) > 1 and text[0] == text[-1] == '"':
         return text[1:-1]
     return int(text) if text.lstrip("-").isdecimal() else text

@@ -1,7 +1,7 @@
-"""What was recorded, read beside the loop: SQLite and large files would hold up every server.
+"""Queries on the recording, run on threads: SQLite would block the event loop, and every server.
 
-Each question opens the recording, on a thread of a small pool, and closes it. What is still in
-memory of this run is answered from there. Called by the HTTP routes and by `ReplayCall`.
+Each query opens and closes the recording. Events of this run that are still in memory are taken
+from there. Called by routes.py and by the commands of api/calls.py and api/history.py.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ from mcplens.workspace.workspace import Workspace
 
 T = TypeVar("T")
 
-# 2 MB as events usually are; a page reads 200,000 of them.
+# About 2 MB; a page reads 200,000 events in all.
 MOST_EVENTS: Final = 5_000
-# Three runs a day for a year; each is a line to choose from.
+# Three runs a day for a year.
 MOST_RUNS: Final = 1_000
 # As many as a page keeps rows.
 MOST_MATCHES: Final = 100_000
 
 
 async def read(workspace: Workspace, work: Callable[[History], T]) -> T:
-    """Ask the recording something.
+    """Run a query on the recording.
 
     Raises:
         ConfigurationError: it cannot be read.
@@ -78,10 +78,10 @@ def events(
     newest_first: bool,
     limit: int,
 ) -> EventPage:
-    """A page of recorded events; it may take long to find them.
+    """A page of recorded events; may take long.
 
     Raises:
-        CancelledRequest: it was called off.
+        CancelledRequest: it was cancelled.
         ConfigurationError: the recording cannot be read.
     """
     limit = min(limit, MOST_EVENTS)
@@ -98,12 +98,12 @@ def events(
 def matches(
     workspace: Workspace, wanted: Filter, after_seq: int, is_stopped: IsStopped
 ) -> MatchesView:
-    """Which events of one run are wanted, by their whole bytes; it may take long.
+    """The events of one run that match a filter; may take long.
 
-    What is in memory is looked through there, what is older in the recording.
+    Searches events that are in memory there, and older ones in the recording.
 
     Raises:
-        CancelledRequest: it was called off.
+        CancelledRequest: it was cancelled.
         InspectorError: no run is named, or the recording of another run cannot be read.
     """
     run_id = wanted.run_id
@@ -134,18 +134,18 @@ def matches(
 
 
 def _matches_in_memory(kept: list[Event], wanted: Filter, is_stopped: IsStopped) -> Iterator[int]:
-    sieve = EventMatcher(wanted)
+    matcher = EventMatcher(wanted)
     for row in RowEncoder().encode(kept):
         check(is_stopped)
-        if sieve.matches(row):
+        if matcher.matches(row):
             yield row.seq
 
 
 async def row_of(workspace: Workspace, run_id: str, seq: int) -> Row:
-    """One event as it is recorded: from memory, from its run, or from its pin.
+    """One event as a row: from memory, from its run, or from its pin.
 
     Raises:
-        InspectorError: it is not there, or no longer.
+        InspectorError: it is not recorded.
     """
     if run_id == workspace.bus.run_id:
         for event in workspace.bus.since(seq - 1)[:1]:
@@ -172,22 +172,22 @@ async def row_of(workspace: Workspace, run_id: str, seq: int) -> Row:
 async def event(
     workspace: Workspace, run_id: str, seq: int
 ) -> tuple[EventView, StoredEvent, bytes]:
-    """One event: with all its fields, as it was published, and its bytes.
+    """One event: its view with all fields, the event itself, and its bytes.
 
     Raises:
-        InspectorError: it is not there, or no longer.
+        InspectorError: it is not recorded.
     """
     row = await row_of(workspace, run_id, seq)
     return event_view(run_id, row, is_whole=True), decode_row(run_id, row), row.payload or b""
 
 
 async def recorded_request(workspace: Workspace, run_id: str, seq: int) -> StoredEvent:
-    """An event that is a request.
+    """A recorded request.
 
     Raises:
-        InspectorError: it is none, or not recorded.
+        InspectorError: it is not a request, or not recorded.
     """
     _, stored, _ = await event(workspace, run_id, seq)
     if not is_request(stored):
-        raise InspectorError("INVALID_REQUEST", f"the event {run_id}/{seq} is no request")
+        raise InspectorError("INVALID_REQUEST", f"the event {run_id}/{seq} is not a request")
     return stored

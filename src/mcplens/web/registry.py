@@ -15,7 +15,7 @@ from msgspec import Raw
 
 from mcplens.workspace.workspace import ObjectKind, Workspace
 
-# A value of any JSON that was not given.
+# A field of any JSON that was left out.
 NOTHING: Final = Raw(b"")
 
 

@@ -1,7 +1,7 @@
-"""HTTP routes: signing in, and what is too large or too old for the WebSocket.
+"""HTTP routes: sign-in, history, large results, export and import of traces.
 
-Answers JSON made of views, or bytes. Errors are InspectorErrors here too. access_control.py has
-checked every request before it comes here.
+Responses are views as JSON, or bytes; errors are InspectorErrors as JSON. access_control.py has
+checked every request before it arrives here.
 """
 
 from __future__ import annotations
@@ -42,13 +42,13 @@ from mcplens.web.session_resume import ReturnKeys
 from mcplens.web.thread_pool import CancellablePool, run_in_thread
 from mcplens.workspace.workspace import Workspace
 
-# The text of an event that is shown without being asked for as a download.
+# Text of an event that is shown; more has to be downloaded.
 _MOST_TEXT: Final = 1024 * 1024
 _MOST_SESSION_BYTES: Final = 4096
 # A trace larger than this is for the command line.
 _MOST_TRACE_BYTES: Final = 1024 * 1024 * 1024
 _CHUNK: Final = 256 * 1024
-# A page asks for six words at once; exports and imports must not keep it waiting.
+# A page sends up to six searches at once; exports and imports must not delay them.
 _SEARCHES: Final = 4
 _TRANSFERS: Final = 2
 
@@ -56,7 +56,7 @@ Answer = Callable[[Request], Awaitable[Response]]
 
 
 class Routes:
-    """What can be asked over HTTP."""
+    """The HTTP routes over one workspace."""
 
     def __init__(
         self, workspace: Workspace, keys: AccessKeys, return_keys: ReturnKeys | None
@@ -78,10 +78,10 @@ class Routes:
 
     def all(self) -> list[BaseRoute]:
         def get(path: str, answer: Answer) -> Route:
-            return Route(path, _telling_errors(answer), methods=["GET"])
+            return Route(path, _with_error_responses(answer), methods=["GET"])
 
         def post(path: str, answer: Answer) -> Route:
-            return Route(path, _telling_errors(answer), methods=["POST"])
+            return Route(path, _with_error_responses(answer), methods=["POST"])
 
         return [
             post(SESSION_PATH, self._begin_session),
@@ -110,11 +110,11 @@ class Routes:
     # -- the session ---------------------------------------------------------------------------
 
     async def _begin_session(self, request: Request) -> Response:
-        """The token from the address against a cookie that scripts cannot read."""
+        """Exchange the token from the address for a cookie that scripts cannot read."""
         token = (await _fields(request)).get("token", "")
         session = self._keys.exchange(token, is_by_another_user=is_by_another_user(request))
         if session is None:
-            return _problem(InspectorError("AUTHENTICATION_FAILED", "this is not the token"), 401)
+            return _problem(InspectorError("AUTHENTICATION_FAILED", "the token is not valid"), 401)
         key = self._return_keys.give(_origin(request)) if self._return_keys is not None else None
         return self._let_in({"return_key": key})
 
@@ -122,7 +122,7 @@ class Routes:
         return _json({"nonce": self._return_keys.ask() if self._return_keys is not None else None})
 
     async def _return(self, request: Request) -> Response:
-        """A page that was signed in before a restart, and proves it."""
+        """Sign in a page that was signed in before a restart, by its proof."""
         given = await _fields(request)
         nonce, proof = given.get("nonce", ""), given.get("proof", "")
         keys = self._return_keys
@@ -131,7 +131,7 @@ class Routes:
         return self._let_in({})
 
     def _let_in(self, fields: dict[str, str | None]) -> Response:
-        """The cookie, and the folder that it is for, which only our own page can read."""
+        """Send the cookie, and the folder that it is for, which only our own page can read."""
         keys = self._keys
         response = _json({**fields, "folder": keys.folder})
         response.set_cookie(
@@ -201,7 +201,7 @@ class Routes:
         wanted = query_params.wanted(query)
         if query.get("rows"):
             if wanted.run_id is None:
-                raise InspectorError("INVALID_REQUEST", "name the run that the rows are of")
+                raise InspectorError("INVALID_REQUEST", "rows can only be exported with run")
             wanted = msgspec.structs.replace(wanted, seqs=self._selections.find(query["rows"]))
         file = tempfile.TemporaryFile()  # noqa: SIM115  # closed when it has been sent
 
@@ -215,7 +215,7 @@ class Routes:
         except BaseException:
             file.close()
             raise
-        # The page says how its files are called, those that it makes itself too.
+        # The page names the file, as it does for files that it creates itself.
         name = query.get("name") or f"mcplens.{query.get('format', 'jsonl')}"
         return StreamingResponse(
             _chunks(file), media_type="application/octet-stream", headers=saved_as(name)
@@ -231,7 +231,7 @@ class Routes:
                 await run_in_thread(partial(file.write, chunk))
             file.flush()
             path = self._workspace.recording_path
-            # The file as its user knows it, not as it is called here.
+            # The name that the user knows, not that of the temporary file.
             name = request.query_params.get("name") or "this file"
             work = partial(import_trace, file.name, path, name=name)
             done = await self._transfers.run(request, work)
@@ -309,16 +309,16 @@ def _problem(error: InspectorError, status: int) -> Response:
 
 
 async def _nothing_here(request: Request) -> Response:
-    return _problem(InspectorError("INVALID_REQUEST", "there is nothing at this address"), 404)
+    return _problem(InspectorError("INVALID_REQUEST", "this address does not exist"), 404)
 
 
 _STATUSES: Final = {"CONFIGURATION_INVALID": 409, "MESSAGE_TOO_LARGE": 413, "INTERNAL_ERROR": 500}
 
 
-def _telling_errors(answer: Answer) -> Answer:
-    """Errors as JSON, each with a status that fits."""
+def _with_error_responses(answer: Answer) -> Answer:
+    """Turn errors into JSON responses with a matching status."""
 
-    async def answer_or_tell(request: Request) -> Response:
+    async def respond(request: Request) -> Response:
         try:
             return await answer(request)
         except InspectorError as error:
@@ -326,4 +326,4 @@ def _telling_errors(answer: Answer) -> Answer:
         except Exception as problem:  # a bug of ours is shown like any other error
             return _problem(classify(problem, request.url.path), 500)
 
-    return answer_or_tell
+    return respond

@@ -25,37 +25,37 @@ from mcplens.workspace.workspace import Workspace
 DEFAULT_PORT: Final = 6280
 # How many ports are tried if the first is taken.
 _PORTS_TRIED: Final = 20
-# Page and socket of one user; far more than tabs, far less than descriptors.
+# More than one user has tabs, far fewer than the file descriptors of a process.
 _MOST_SOCKETS: Final = 64
-# Of those and of what they fetch; far below the descriptors that a process may have.
+# Sockets and HTTP requests together; far fewer than the file descriptors of a process.
 _MOST_CONNECTIONS: Final = 256
 NO_SESSION: Final = 4401
 TOO_MANY: Final = 4429
 
 
 class Opened(msgspec.Struct, frozen=True):
-    """A web UI that is up."""
+    """A running web UI."""
 
     address: Address
     token: str
     launch: str
 
-    def __repr__(self) -> str:  # the tokens are the keys
+    def __repr__(self) -> str:  # without the tokens, which are secret
         return f"<Opened at {self.url}>"
 
     @property
     def url(self) -> str:
-        """Where it is, without the key to it."""
+        """The address, without the token."""
         return self.address.url("/")
 
     @property
     def url_with_token(self) -> str:
-        """What a person is given; a browser never sends what stands behind the #."""
+        """The address for a person; a browser never sends what follows the #."""
         return f"{self.url}#token={self.token}"
 
     @property
     def url_to_open(self) -> str:
-        """What a browser is started with; its token opens once."""
+        """The address that a browser is started with; its token works once."""
         return f"{self.url}#token={self.launch}"
 
 
@@ -69,10 +69,10 @@ async def open_web(
 ) -> AsyncIterator[Opened]:
     """Serve the web UI for as long as the block lasts.
 
-    Without a port, the first that is free from the default on.
+    Without a port, the first free one from the default on.
 
     Raises:
-        ConnectError: no port can be had.
+        ConnectError: no port is free.
     """
     listener = _listen(host, port)
     number: int = listener.getsockname()[1]

@@ -24,13 +24,13 @@ from mcplens.config.environment import Environment, user_state_folder
 from mcplens.inbound.server import Address
 
 _FILE_NAME: Final = "return-keys.json"
-# More browsers than one person has open.
+# More browsers than one person uses.
 MOST_KEYS: Final = 16
 # A night between two runs; counted from when a key was last used.
 KEY_LIFE_S: Final = 24 * 3600.0
 # A page answers within milliseconds, if its machine is not asleep.
 NONCE_LIFE_S: Final = 30.0
-# A page needs one; asking for many only makes the oldest useless.
+# A page needs one; requesting many only invalidates the oldest.
 MOST_NONCES: Final = 64
 
 
@@ -45,7 +45,7 @@ class _Kept(msgspec.Struct):
 
 
 class ReturnKeys:
-    """The keys that were given out at this address, and the questions that are open."""
+    """The keys that were issued at this address, and the nonces that are still valid."""
 
     def __init__(self, here: Environment, address: Address, clock: Clock) -> None:
         self._path = here.join(user_state_folder(here), _FILE_NAME)
@@ -58,10 +58,10 @@ class ReturnKeys:
         return f"<ReturnKeys of {self.origin}, {len(self._nonces)} nonces>"
 
     def give(self, origin: str) -> str | None:
-        """A new key for a page of this origin, if it can be remembered.
+        """A new key for a page of this origin, if it can be saved.
 
-        Only for the very address that we serve on: a name such as localhost may lead to somebody
-        else's port, who could pass our nonce on.
+        Only for the exact address that we serve: a name such as localhost may lead to the port of
+        another program, which could pass our nonce on.
         """
         if origin != self.origin:
             return None
@@ -90,13 +90,13 @@ class ReturnKeys:
             wanted = prove(one.key, nonce, self.origin)
             if one.port == self._port and hmac.compare_digest(wanted.encode(), proof.encode()):
                 one.used = self._clock.wall()
-                with contextlib.suppress(OSError):  # it then ends earlier, and is good now
+                with contextlib.suppress(OSError):  # it then expires earlier, but is valid now
                     self._write(keys)
                 return True
         return False
 
     def _read(self) -> list[_Key]:
-        """The keys that are still good; what cannot be read was never given."""
+        """The keys that are still valid; none if the file cannot be read."""
         try:
             with open(self._path, "rb") as file:
                 keys = msgspec.json.decode(file.read(), type=_Kept).keys
@@ -106,28 +106,28 @@ class ReturnKeys:
         return [one for one in keys if now - KEY_LIFE_S <= one.used <= now]
 
     def _write(self, keys: list[_Key]) -> None:
-        """In one step, readable by this user alone, and without a copy of what was there."""
+        """Replace the file atomically, readable only by this user, without a backup."""
         newest = sorted(keys, key=lambda one: one.used)[-MOST_KEYS:]
         os.makedirs(os.path.dirname(self._path), mode=0o700, exist_ok=True)
-        beside = f"{self._path}.{os.getpid()}.tmp"
+        temporary = f"{self._path}.{os.getpid()}.tmp"
         try:
-            descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+            descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
             with open(descriptor, "wb") as file:
                 file.write(msgspec.json.encode(_Kept(newest)))
-            os.replace(beside, self._path)
+            os.replace(temporary, self._path)
         except OSError:
             with contextlib.suppress(OSError):
-                os.unlink(beside)
+                os.unlink(temporary)
             raise
 
 
 def prove(key: str, nonce: str, origin: str) -> str:
-    """What a page answers: the origin is in it, so that no other site can pass it on."""
+    """The proof that a page sends; it includes the origin, so that no other site can reuse it."""
     return hmac.new(key.encode(), f"{nonce} {origin}".encode(), hashlib.sha256).hexdigest()
 
 
 def return_keys(here: Environment, address: Address, clock: Clock) -> ReturnKeys | None:
-    """Keys for an address that no other machine, and no other program, can be behind."""
+    """Return keys, if we serve on a loopback address; None for any other."""
     try:
         is_own = ip_address(address.host).is_loopback
     except ValueError:

@@ -1,7 +1,7 @@
-"""One page's WebSocket: commands in, replies and what happens out.
+"""The WebSocket of one page: receives commands, sends replies, changes and events.
 
-Commands are carried out beside each other, so that a slow server does not hold up the next one;
-too many at once, and the page is not read until some are done.
+Commands run concurrently, so that a slow server does not delay the next command. If too many run at
+once, no more are read from the page until some are done.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ from mcplens.web.registry import Command
 from mcplens.web.safe_json import json_safe
 from mcplens.workspace.workspace import Workspace
 
-# Commands of one page that may be under way.
+# Commands of one page that may run at once.
 MOST_COMMANDS: Final = 256
-# How many events of the past a fresh page is given; it fetches older ones from the recording.
+# Past events that a new page is sent; it fetches older ones from the recording.
 BACKLOG: Final = 2_000
 GOING_AWAY: Final = 1001
 
@@ -65,7 +65,7 @@ class Socket:
         return f"<Socket {len(self._work)} commands under way, {self._outbox!r}>"
 
     async def run(self) -> None:
-        """Converse until the page is gone."""
+        """Serve the page until it disconnects."""
         self._work.start(self._send(), "send to the page")
         self._receiving = self._work.start(self._receive_all(), "receive from the page")
         try:
@@ -77,7 +77,7 @@ class Socket:
                 await self._close()
 
     def end(self) -> None:
-        """Stop listening to the page; `run` then ends."""
+        """Stop receiving from the page; `run` then ends."""
         if self._receiving is not None:
             self._receiving.cancel()
 
@@ -86,25 +86,25 @@ class Socket:
             while True:
                 await self._free.acquire()
                 self._receive(await self._websocket.receive_text())
-        except (WebSocketDisconnect, KeyError):  # gone, or a message of bytes
+        except (WebSocketDisconnect, KeyError):  # disconnected, or a binary message
             return
 
     async def _close(self) -> None:
         try:
             await self._websocket.close(GOING_AWAY)
         except (RuntimeError, WebSocketDisconnect):
-            return  # it was gone already
+            return  # already disconnected
 
     async def _send(self) -> None:
         try:
             async for message in self._outbox.messages():
                 await self._send_one(message)
         except (RuntimeError, WebSocketDisconnect):
-            return  # the page is gone
+            return  # the page has disconnected
         except Exception:
-            _log.exception("a page is closed, since it cannot be told what happens")
+            _log.exception("a page is disconnected, because sending to it failed")
         finally:
-            self.end()  # a page that hears nothing must connect again
+            self.end()  # a page that receives nothing must connect again
 
     async def _send_one(self, message: bytes) -> None:
         await self._websocket.send_text(message.decode())
@@ -113,7 +113,7 @@ class Socket:
             self._free.release()
 
     def _reply(self, message: Any) -> None:
-        """A command is over once its reply is sent: a page that does not read may not go on."""
+        """A command counts as running until its reply is sent, so that a page has to read."""
         self._unsent_count += 1
         self._outbox.reply(message)
 
@@ -138,7 +138,7 @@ class Socket:
         task.add_done_callback(lambda _: self._under_way.pop(command.id, None))
 
     def _abandon(self, command: Abandon) -> None:
-        """Nothing to do where its reply crossed this."""
+        """Cancel a running command; it may have been answered meanwhile."""
         identity = command.command_id
         task = self._under_way.get(identity)
         if task is not None and not task.done():

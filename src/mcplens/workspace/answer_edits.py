@@ -1,7 +1,7 @@
-"""What a person chooses about answering a server: profile, declared capabilities, roots.
+"""Changes to a server's answer settings: profile, declared capabilities, roots.
 
-Each counts at once, and until mcplens ends; it is written into the server's own file only where
-that is wanted. What is chosen is kept by answering.py. Called by the web UI.
+A change takes effect at once and lasts until mcplens exits; with `save` it is also written to the
+server's configuration file. The settings are held by answer_settings.py. Called by the web UI.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from mcplens.workspace.workspace import Workspace
 
 
 def set_profile(workspace: Workspace, server: Server, profile: str | None, *, save: bool) -> None:
-    """Have a profile answer; None is a person.
+    """Set the testing profile that answers; None means a person.
 
     Raises:
-        InspectorError: there is no such profile, or it could not be written.
+        InspectorError: there is no such profile, or the file cannot be written.
     """
     if profile is not None:
         workspace.profiles.get(profile)  # before anything is changed
@@ -27,7 +27,7 @@ def set_profile(workspace: Workspace, server: Server, profile: str | None, *, sa
         server.answer_settings.use_profile(server.client, workspace.profiles)
     for question in workspace.questions.waiting():
         if question.server_id == server.server_id:
-            workspace.questions.note(question)
+            workspace.questions.notify(question)
     _changed(workspace, server, save)
 
 
@@ -39,10 +39,10 @@ def set_capabilities(
     reset: bool,
     save: bool,
 ) -> None:
-    """Declare these beside what was chosen before, or beside what the entry says.
+    """Declare these capabilities; `reset` first goes back to the settings of the entry.
 
     Raises:
-        InspectorError: it could not be written.
+        InspectorError: the file cannot be written.
     """
     if reset:
         server.answer_settings = AnswerSettings(server.entry)
@@ -57,10 +57,10 @@ def set_capabilities(
 def add_root(
     workspace: Workspace, server: Server, path: str, name: str | None, *, save: bool
 ) -> None:
-    """Tell the server of a folder; one that it knows gets the new name.
+    """Add a root; one with the same URI gets the new name.
 
     Raises:
-        InspectorError: it can be no root, or could not be written.
+        InspectorError: it is not a valid root, or the file cannot be written.
     """
     root = typed_root(path, name, workspace.config_files.here)
     others = [one for one in server.answer_settings.roots if one.uri != root.uri]
@@ -69,14 +69,14 @@ def add_root(
 
 
 def remove_root(workspace: Workspace, server: Server, uri: str, *, save: bool) -> None:
-    """Take a folder away from the server.
+    """Remove a root.
 
     Raises:
-        InspectorError: it has no such root, or that could not be written.
+        InspectorError: there is no such root, or the file cannot be written.
     """
     kept = [one for one in server.answer_settings.roots if one.uri != uri]
     if len(kept) == len(server.answer_settings.roots):
-        raise InspectorError("INVALID_REQUEST", f"{uri} is no root of {server.server_id}")
+        raise InspectorError("INVALID_REQUEST", f"{uri} is not a root of {server.server_id}")
     server.answer_settings.set_roots(kept, server.client)
     _changed(workspace, server, save)
 
@@ -85,21 +85,21 @@ def _changed(workspace: Workspace, server: Server, save: bool) -> None:
     try:
         if save:
             _save(workspace, server)
-    finally:  # what could not be written counts all the same
+    finally:  # it takes effect even if it cannot be saved
         workspace.server_changed(server.server_id)
 
 
 def _save(workspace: Workspace, server: Server) -> None:
-    """Write profile, roots and capabilities of a server into its own file.
+    """Write the answer settings of a server to its configuration file.
 
     Raises:
-        InspectorError: it is not ours to change, or was not confirmed yet.
+        InspectorError: mcplens does not write this file, or the server is not confirmed yet.
     """
     entry = server.entry
     if workspace.confirmations.is_needed(entry):
-        text = f"{server.server_id} was not confirmed yet: look at what it starts first"
+        text = f"{server.server_id} is not confirmed yet: review what it starts first"
         raise InspectorError("INVALID_REQUEST", text, details={"needs_confirmation": True})
     workspace.config_files.edit(entry, server.answer_settings.written_into(entry), None)
     workspace.reload()
-    # What it starts is still what was confirmed.
+    # The entry changed, but not what it starts: it stays confirmed.
     workspace.confirmations.confirm(server.entry)

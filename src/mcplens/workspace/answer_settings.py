@@ -1,7 +1,8 @@
-"""What one server may ask of us, and who answers: profile, roots and declared capabilities.
+"""Per-server answer settings: testing profile, roots, and the capabilities declared to the server.
 
-Begins as the server's entry says, is changed while the workspace is open, and is written back only
-when somebody asks for that. Held by the server, which puts it into each client that it makes.
+They start as the server's entry has them and can be changed while the workspace is open
+(answer_edits.py); they are written back to the file only on request. Held by `Server`, which
+applies them to each client that it creates.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from mcplens.session.client import Client
 from mcplens.session.profiles import Profiles
 from mcplens.session.question_handler import Answering as AnsweredBy
 
-# What every client of the workspace is made with: a person is here to answer.
+# Options of every client of the workspace: a person is there to answer.
 CLIENT_OPTIONS: Final[dict[str, Any]] = {
     "sampling": True,
     "elicitation": True,
@@ -39,9 +40,9 @@ _HANDLED: Final[dict[str, Any]] = {
     "roots": ROOTS,
     "tasks": RECEIVER_TASKS,
 }
-# What is declared where nobody chose anything.
+# The capabilities declared by default.
 _UNCHOSEN: Final[dict[str, Any]] = {**_HANDLED, "extensions": {TASKS_EXTENSION: {}}}
-# The keys of an entry that hold what is here.
+# The keys of an entry that hold these settings.
 _KEYS: Final = ("capabilities", "profile", "roots")
 
 
@@ -51,14 +52,14 @@ class AnswerSettings:
     def __init__(self, entry: ServerEntry) -> None:
         self.profile: str | None = entry.profile
         self.chosen: dict[str, Any] = dict(entry.capabilities)
-        self.problem: InspectorError | None = None  # of the entry's roots
+        self.problem: InspectorError | None = None  # with the roots of the entry
         self.roots: tuple[Root, ...] = self._roots_of(entry)
 
     def __repr__(self) -> str:
         return f"<AnswerSettings by {self.profile or 'a person'}, {len(self.roots)} roots>"
 
     def follow(self, old: ServerEntry, new: ServerEntry) -> None:
-        """The entry changed: what it says anew counts, the rest stays as it is."""
+        """Take over what changed in the entry; the rest stays as it was set here."""
         if new.profile != old.profile:
             self.profile = new.profile
         if new.capabilities != old.capabilities:
@@ -77,7 +78,7 @@ class AnswerSettings:
         return tuple(found)
 
     def is_as_in(self, entry: ServerEntry) -> bool:
-        """Whether nothing differs from what the entry says."""
+        """Whether all settings are those of the entry."""
         former = AnswerSettings(entry)
         return (self.profile, self.chosen, self.roots) == (
             former.profile, former.chosen, former.roots,
@@ -87,19 +88,19 @@ class AnswerSettings:
 
     @property
     def capabilities(self) -> dict[str, Any]:
-        """What is declared from the next connection on."""
+        """The capabilities declared on the next connection."""
         return declared(_HANDLED, set(), self._chosen())
 
     def choose(self, capabilities: dict[str, Any]) -> None:
-        """Declare these word for word, beside what was chosen before; None takes one away.
+        """Declare these exactly, in addition to earlier choices; None removes a capability.
 
-        What would be declared anyway is no choice, and follows what else is declared.
+        A choice that equals the default is not kept, so that it follows the default later.
         """
         both = {**self.chosen, **capabilities}
         self.chosen = {name: value for name, value in both.items() if value != _UNCHOSEN.get(name)}
 
     def _chosen(self) -> dict[str, Any]:
-        """What was chosen, and the extension that cannot be told from the handlers."""
+        """The choices, and the tasks extension, which no handler implies."""
         own = self.chosen.get("extensions", {})
         if own is None:
             return self.chosen
@@ -110,10 +111,10 @@ class AnswerSettings:
     # -- into a client -------------------------------------------------------------------------
 
     def equip(self, client: Client, profiles: Profiles) -> None:
-        """Have a client answer like this; what it declares counts from its next connection on.
+        """Apply all settings to a client; capabilities take effect on its next connection.
 
         Raises:
-            ConfigurationError: there is no such profile, or the entry's roots are none.
+            ConfigurationError: there is no such profile, or the entry has an invalid root.
         """
         if self.problem is not None:
             raise self.problem
@@ -127,11 +128,11 @@ class AnswerSettings:
         client.elicitation.use(by)
 
     def declare_to(self, client: Client) -> None:
-        """Have a client declare what is chosen, from its next connection on."""
+        """Have a client declare the chosen capabilities on its next connection."""
         client.choose_capabilities(self._chosen())
 
     def set_roots(self, roots: Iterable[Root], client: Client | None) -> None:
-        """Have exactly these; a server that is connected hears of it."""
+        """Replace the roots; a connected server is notified."""
         self.roots = tuple(roots)
         if client is not None:
             client.roots.set(self.roots)
@@ -139,7 +140,7 @@ class AnswerSettings:
     # -- into the file -------------------------------------------------------------------------
 
     def written_into(self, entry: ServerEntry) -> dict[str, Any]:
-        """The entry as its file would have it with what is here; what is the same is kept."""
+        """The raw entry with these settings written into it."""
         former = AnswerSettings(entry)
         raw = dict(entry.raw)
         if self.chosen != former.chosen:
@@ -148,15 +149,15 @@ class AnswerSettings:
             raw["profile"] = self.profile
         if self.roots != former.roots:
             raw["roots"] = [to_wire(root) for root in self.roots]
-        # An empty one says the same as none.
+        # An empty value means the same as no key.
         return {key: value for key, value in raw.items() if value or key not in _KEYS}
 
 
 def root_from(text: str, name: str | None, cwd: str) -> Root:
-    """The root that a path or URI means, as a person types it or a file has it.
+    """The root for a path or URI.
 
     Raises:
-        ConfigurationError: it means none.
+        ConfigurationError: it is not a valid root.
     """
     platform = "nt" if os.name == "nt" else "posix"
     try:
@@ -167,7 +168,7 @@ def root_from(text: str, name: str | None, cwd: str) -> Root:
 
 
 def typed_root(text: str, name: str | None, here: Environment) -> Root:
-    """The same for what somebody typed: `~` is his home."""
+    """The root for a path or URI that a person typed; `~` is the home folder."""
     text = text.strip()
     if text == "~" or text.startswith("~/"):
         text = here.home + text[1:]

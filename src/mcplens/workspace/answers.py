@@ -1,7 +1,7 @@
-"""Answers to what servers ask: by a person, or by a profile that a person calls on.
+"""Answers to questions from servers: given by a person, or by a testing profile on request.
 
-What is not valid is not sent, and the question waits on; a profile goes on working whoever looks.
-Called by the surfaces.
+An invalid answer is not sent, and the question stays open. A profile keeps working when the page
+that asked for it is closed. Called by the web UI.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from mcplens.workspace.tool_choice import ProfileOptions, answer_with_tool_choic
 
 
 class Answers:
-    """How the questions of all servers get their answers."""
+    """Sends answers to the questions of all servers."""
 
     def __init__(
         self,
@@ -35,7 +35,7 @@ class Answers:
         self._work = Background()
 
     def __repr__(self) -> str:
-        return f"<Answers {len(self._work)} profiles at work>"
+        return f"<Answers {len(self._work)} profiles answering>"
 
     async def end(self) -> None:
         await self._work.end()
@@ -49,7 +49,7 @@ class Answers:
         is_whole: bool = False,
         answered_by: str = "person",
     ) -> None:
-        """Answer a question; nothing is added to an answer that `is_whole`.
+        """Answer a question; `is_whole` means that no defaults are filled in.
 
         Raises:
             InspectorError: QUESTION_GONE, or INVALID_ANSWER with what is wrong.
@@ -70,23 +70,23 @@ class Answers:
         reason = reason or "the user rejected the request"
         handler.reject(question.local_id, reason, answered_by=answered_by)
 
-    async def auto_respond(self, question_id: str, profile: str, steering: ProfileOptions) -> None:
-        """Have a profile answer; it goes on if the caller does not wait for it.
+    async def auto_respond(self, question_id: str, profile: str, options: ProfileOptions) -> None:
+        """Have a testing profile answer; it continues even if the caller stops waiting.
 
         Raises:
             InspectorError: QUESTION_GONE, INVALID_ANSWER, or what the profile failed with.
         """
         question, handler = self._found(question_id)
         if question.answering_by is not None:
-            text = f"{question.answering_by} is at work on this question already"
+            text = f"{question.answering_by} is already answering this question"
             raise InspectorError("INVALID_REQUEST", text)
         done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         question.answering_by = profile
-        self._questions.note(question)
+        self._questions.notify(question)
 
         async def work() -> None:
             try:
-                await self._answer_by(question, handler, profile, steering)
+                await self._answer_by(question, handler, profile, options)
             except Exception as problem:  # a profile is foreign code
                 _fail(done, classify(problem, f"the profile {profile}"))
             else:
@@ -94,38 +94,38 @@ class Answers:
                     done.set_result(None)
             finally:
                 question.answering_by = None
-                self._questions.note(question)
+                self._questions.notify(question)
                 done.cancel()
 
         self._work.start(work(), f"{profile} answers {question_id}")
         await done
 
     async def _answer_by(
-        self, question: Question, handler: QuestionHandler, name: str, steering: ProfileOptions
+        self, question: Question, handler: QuestionHandler, name: str, options: ProfileOptions
     ) -> None:
         profiles = self._profiles()
         profile = find_profile(name, profiles)
         request = handler.get(question.local_id).request
         try:
-            result = await answer_with_tool_choice(profile, request, steering, profiles)
+            result = await answer_with_tool_choice(profile, request, options, profiles)
         except ServerError as refusal:
-            if refusal.rpc_code != REJECTED:  # a failure of its own is for the person to see
+            if refusal.rpc_code != REJECTED:  # the profile failed: show that to the person
                 raise InspectorError("INVALID_ANSWER", refusal.rpc_message) from None
             self.reject(question.question_id, refusal.rpc_message, answered_by=name)
             return
         if result is None:
             text = f"the profile {name} leaves this question to a person"
             raise InspectorError("INVALID_REQUEST", text)
-        force = steering.force or profile.is_forced
+        force = options.force or profile.is_forced
         if isinstance(result, Forced):
             result, force = result.result, True
         self.resolve(question.question_id, result, force=force, answered_by=name)
 
     def withdraw(self, call_id: str) -> None:
-        """The call that caused them is called off: nobody wants these answers any more."""
+        """Reject the open questions of a call that was cancelled."""
         for question in self._questions.waiting():
             if question.call_id == call_id:
-                # The server may have withdrawn it a moment ago.
+                # The server may have withdrawn it meanwhile.
                 with contextlib.suppress(InspectorError):
                     self.reject(question.question_id, "the call was cancelled")
 
@@ -137,4 +137,4 @@ class Answers:
 def _fail(future: asyncio.Future[None], error: InspectorError) -> None:
     if not future.done():
         future.set_exception(error)
-        future.exception()  # perhaps nobody waits
+        future.exception()  # marks it as seen: the caller may have stopped waiting

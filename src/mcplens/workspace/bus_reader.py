@@ -1,7 +1,7 @@
-"""Reads the bus in batches: subscribers get what came in some milliseconds at once.
+"""Reads the bus in batches: listeners get the events of a few milliseconds at once.
 
-One reader for the whole workspace, so that a flood costs a look at each event and no more. It never
-blocks a publisher.
+There is one reader for the whole workspace, so that each event of a flood is handled only once. It
+never blocks a publisher.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Listener = Callable[[list[Event], int], None]
 
 
 class BusReader:
-    """The workspace's place in the stream of events."""
+    """The position of the workspace in the stream of events."""
 
     def __init__(self, bus: Bus, clock: Clock) -> None:
         self._bus = bus
@@ -32,14 +32,14 @@ class BusReader:
         return f"<BusReader at {self._seq} of {self._bus.last_seq}>"
 
     def add(self, listener: Listener) -> None:
-        """Call it with each batch, and with how many events before it were missed."""
+        """Call the listener with each batch, and with the number of events missed before it."""
         self._listeners.append(listener)
 
     def remove(self, listener: Listener) -> None:
         self._listeners.remove(listener)
 
     async def run(self) -> None:
-        """Follow until the bus is closed."""
+        """Read until the bus is closed."""
         while await self._is_more():
             await self._clock.sleep(GATHER_S)
             self.catch_up()
@@ -50,7 +50,7 @@ class BusReader:
         return False
 
     def catch_up(self) -> None:
-        """Tell what came since the last batch, now."""
+        """Pass on what was published since the last batch, now."""
         batch = self._bus.since(self._seq)
         if not batch:
             return

@@ -15,9 +15,9 @@ from mcplens.workspace.tasks import Role
 
 
 class _Spec(msgspec.Struct, frozen=True, kw_only=True):
-    """What any call may be given; a timeout of 0 means no limit, as in a server's entry.
+    """Options of every call; a timeout of 0 means no limit, as in a server's entry.
 
-    `listed_as` tells items of one name apart on the screen that made the call; it is only kept.
+    `listed_as` distinguishes items with the same name on the page; it is only kept for the page.
     """
 
     server_id: str
@@ -60,13 +60,13 @@ class RawMessage(_Spec, frozen=True, kw_only=True):
 
 
 class RecordedRequest(_Spec, frozen=True, kw_only=True):
-    """To be sent again with a new id, and with the secrets of today."""
+    """A recorded request, sent again with a new id and the current values of its secrets."""
 
     stored: StoredEvent
 
 
 class TaskResult(_Spec, frozen=True, kw_only=True):
-    """The result of a task, once it is over; `role` says who runs the task."""
+    """The result of a task, once it has ended; `role` says who runs the task."""
 
     task_id: str
     role: Role

@@ -1,7 +1,7 @@
-"""Calls that outlive the page which made them: running, or ended and still to be looked at.
+"""Calls that outlive the page that made them: those that run, and the last ones that ended.
 
-Owns what is known of each: its ids, progress and result. How it is sent is the server's (the
-caller gives the work). What is kept of ended calls is bounded; the recording has the rest.
+Owns the state of each: ids, progress, result. How a call is sent is up to call_execution.py. Ended
+calls are kept within bounds; the recording has the rest.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from mcplens.session.client import Client
 from mcplens.session.queue import CallTag, Progress, QueueEntry, RequestStatus
 from mcplens.workspace.call_specs import CallSpec
 
-# A long session's worth; the recording keeps what falls out.
+# Enough for a long session; older ones are in the recording.
 MOST_KEPT: Final = 500
 MOST_RESULT_BYTES: Final = 128 * 1024 * 1024
-# Requests of one call that are told: a call that asks in rounds has ten at most.
+# Requests of one call that are listed; a call with input rounds has ten at most.
 MOST_REQUESTS: Final = 100
-# Beyond this somebody holds down a key.
+# More than a person starts by hand: somebody is holding down a key.
 MOST_RUNNING: Final = 1_000
 
 CallKind = Literal["tool", "resource", "prompt", "request", "raw"]
@@ -36,15 +36,15 @@ OnProgress = Callable[[Progress], None]
 
 
 class Outcome(msgspec.Struct, frozen=True):
-    """How a call ended well: the bytes of its result, if it has one."""
+    """The result of a completed call: its bytes, if there are any."""
 
     raw: bytes | None = None
     is_error: bool = False
     findings: tuple[str, ...] = ()
 
 
-# Sends the requests of a call: each with this tag, by which they are the call's, and with this
-# callback as its `on_progress`.
+# Sends the requests of a call, each with this tag, which marks it as part of the call, and with
+# this callback as its `on_progress`.
 Work = Callable[[CallTag, OnProgress], Awaitable[Outcome]]
 
 
@@ -77,10 +77,10 @@ class Call:
         self.request_ids: list[RequestId] = []
         self.request_seqs: list[int] = []  # the frames that carried them
         self.outcome: Outcome | None = None
-        self.size_bytes = 0  # of the result, also after it is no longer kept
+        self.size_bytes = 0  # of the result, also after the result was dropped
         self.error: InspectorError | None = None
         self.task_id: str | None = None
-        self.question_ids: list[str] = []  # questions of the server's that wait, in their order
+        self.question_ids: list[str] = []  # open questions of the server, in order
         self.running: asyncio.Task[None] | None = None
         self._clock = clock
         self._changed = changed
@@ -111,19 +111,19 @@ class Call:
         return is_paused or bool(self.question_ids)
 
     def progressed(self, progress: Progress) -> None:
-        """Hear of progress; given to the requests."""
+        """Update the progress; the `on_progress` of each request."""
         self.progress = progress
         self.progress_at = self._clock.wall()
         self._changed(self)
 
     def requested(self, entry: QueueEntry) -> None:
-        """A request of this call was made; it may wait in the queue."""
+        """Add a request of this call; it may still wait in the queue."""
         self._entry = entry
         self.request_ids.append(entry.id)
         self._changed(self)
 
     async def run(self, work: Work) -> None:
-        """Do the work and keep how it ended."""
+        """Do the work, and keep the outcome or the error."""
         try:
             tag = CallTag(
                 call_id=self.call_id,
@@ -134,7 +134,7 @@ class Call:
             self.size_bytes = len(self.outcome.raw or b"")
         except asyncio.CancelledError:
             self.error = CancelledRequest("cancelled by the user")
-        except Exception as problem:  # whatever it is belongs to this call alone
+        except Exception as problem:  # an error of one call must not affect others
             error = classify(problem, self.method, server_id=self.server_id)
             self.error = error.shortened()
         self.elapsed_s = self._clock.monotonic() - self._started_mono
@@ -175,7 +175,7 @@ class Calls:
         return self._calls.get(call_id)
 
     def changed(self, call: Call) -> None:
-        """Something that others know of a call changed."""
+        """Notify subscribers that the view of a call changed."""
         self._changed(call.call_id)
 
     def start(
@@ -188,7 +188,7 @@ class Calls:
         params: Any,
         work: Work,
     ) -> Call:
-        """Begin a call; it goes on whoever looks.
+        """Start a call; it runs whether or not a page is open.
 
         Raises:
             InspectorError: too many run already.
@@ -205,7 +205,7 @@ class Calls:
         return call
 
     def cancel(self, call_id: str) -> Call:
-        """Call it off, on the server too; one that has ended stays as it is."""
+        """Cancel a call, on the server too; one that has ended stays as it is."""
         call = self.find(call_id)
         if call.is_running and call.running is not None:
             call.running.cancel()
@@ -215,7 +215,7 @@ class Calls:
         await self._running.end()
 
     def sent(self, event: FrameSent) -> None:
-        """A frame was sent; if it carried a request of a call, the call knows it from now on."""
+        """If the frame carried a request of a call, add its seq to the call."""
         call = None if event.call_id is None else self._calls.get(event.call_id)
         if call is not None and event.request_seq is None and event.purpose in ("call", "raw"):
             call.request_seqs.append(event.seq)
@@ -228,7 +228,7 @@ class Calls:
             self._shrink()
 
     def _shrink(self) -> None:
-        """Forget the oldest that have ended, and results beyond what is kept of them."""
+        """Drop the oldest ended calls, and results beyond the limit of bytes."""
         ended = [call for call in self._calls.values() if not call.is_running]
         for call in ended[: max(0, len(ended) - MOST_KEPT)]:
             self._drop(call)

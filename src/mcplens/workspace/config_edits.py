@@ -1,7 +1,7 @@
-"""Servers and settings changed in their files, with the workspace in step at once.
+"""Changes to configured servers and settings: written to the file, then applied to the workspace.
 
-What nobody has confirmed stays so: under another name, as a copy, or brought in from elsewhere.
-How files are written is configured.py's. Called by the web UI.
+A server that needs confirmation still needs it after it was renamed, copied or imported. How files
+are written is in config_files.py. Called by the web UI.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def edit_server(
 
 
 def _mark_of(workspace: Workspace, entry: ServerEntry | None) -> Mark | None:
-    """What is told of the new entry before it is written, if the old one was not confirmed."""
+    """Marks the new entry as unconfirmed before it is written, if the old one was."""
     is_unconfirmed = entry is not None and workspace.confirmations.is_needed(entry)
     return workspace.confirmations.imported if is_unconfirmed else None
 
@@ -52,8 +52,8 @@ def _take_over(workspace: Workspace, name: str, mark: Mark | None) -> None:
 def import_servers(
     workspace: Workspace, servers: Mapping[str, Mapping[str, Any]], *, replaces: bool
 ) -> Written:
-    """Add servers from elsewhere, all or none; raises as `ConfigFiles.import_servers`."""
-    # Marked first: another mcplens may see the file before we are done.
+    """Import servers, all or none; raises as `ConfigFiles.import_servers`."""
+    # Marked before it is written: another mcplens may read the file at once.
     mark = workspace.confirmations.imported
     written = workspace.config_files.import_servers(servers, replaces=replaces, mark=mark)
     _imported(workspace, servers)
@@ -61,7 +61,7 @@ def import_servers(
 
 
 def _imported(workspace: Workspace, names: Iterable[str]) -> None:
-    """These wait for somebody's yes."""
+    """Mark these servers as waiting for confirmation."""
     workspace.reload()
     entries = [workspace.servers[name].entry for name in names if name in workspace.servers]
     workspace.confirmations.imported(entries)
@@ -70,7 +70,7 @@ def _imported(workspace: Workspace, names: Iterable[str]) -> None:
 
 
 def remove_server(workspace: Workspace, server_id: str) -> None:
-    """Out of its file, or only out of the workspace where it stands in none."""
+    """Remove a server from its file, or from the workspace if it is not in a file."""
     server = workspace.find(server_id)
     if server.is_given:
         workspace.forget(server_id)
@@ -80,7 +80,7 @@ def remove_server(workspace: Workspace, server_id: str) -> None:
 
 
 def set_setting(workspace: Workspace, name: str, value: Any) -> None:
-    """Write a setting into our file; raises as `ConfigFiles.set`."""
+    """Write a setting to our file; raises as `ConfigFiles.set`."""
     workspace.config_files.set(name, value)
     workspace.reload()
     workspace.changed("settings", name)

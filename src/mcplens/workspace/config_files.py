@@ -1,7 +1,7 @@
-"""The servers that are configured: read, added, changed, removed and brought in.
+"""Configured servers and settings: read from the configuration files, and written to them.
 
-Between the files (config/) and the workspace; connects to nothing. A form that had the secrets of
-an entry masked (masked.py) gets them back here.
+The layer between config/ and the workspace; connects to nothing. Secrets that were masked for a
+form (form_masking.py) are restored here before an entry is written.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from mcplens.config.paths import VARIABLE
 from mcplens.config.profiles import ProfileValues
 from mcplens.workspace.form_masking import reject_masks, unmask_entry
 
-# Told what is about to be written, before it is.
+# Called with the new entries before they are written.
 Mark = Callable[[list[ServerEntry]], None]
 
 DEMO: Final = "demo"
@@ -42,7 +42,7 @@ class ConfigFiles:
         return f"<Configured {self.configuration!r}>"
 
     def load(self) -> tuple[ServerEntry, ...]:
-        """Read the files again; what cannot be read is among the configuration's problems."""
+        """Read the files again; what cannot be read is listed in `Configuration.problems`."""
         self.configuration = load_configuration(self.path, here=self.here, is_tolerant=True)
         servers = self.configuration.servers
         if all(entry.name != DEMO for entry in servers):
@@ -54,14 +54,14 @@ class ConfigFiles:
         return self.entry(DEMO, raw, Source(BUILT_IN, "", "given"))
 
     def entry(self, name: str, raw: dict[str, Any], source: Source | None = None) -> ServerEntry:
-        """An entry that stands in no file (yet)."""
+        """An entry that is not (yet) in a file."""
         source = source or Source("page", "", "given")
         return build_entry(name, raw, source, self.here, folder=self.here.cwd)
 
     # -- changes -------------------------------------------------------------------------------
 
     def own_file(self) -> str:
-        """The file that is written: the one that was named, else the user's."""
+        """The file that changes are written to: the one given by --config, else the user's."""
         given = [one.path for one in find_files(self.path, self.here) if one.scope == "given"]
         return given[0] if given else user_file(self.here)
 
@@ -72,7 +72,7 @@ class ConfigFiles:
         copied: ServerEntry | None = None,
         mark: Mark | None = None,
     ) -> Written:
-        """Add a server to our file; what is masked in a copy is as in the original.
+        """Add a server to our file; masked values of a copy are taken from the original.
 
         Raises:
             ConfigurationError: the name is taken or empty, a mask stands in place of a secret, or
@@ -128,10 +128,10 @@ class ConfigFiles:
 
     def _own_path(self, entry: ServerEntry) -> str:
         if entry.source.kind == BUILT_IN:
-            raise invalid(f"{entry.name} is built in: it is not ours to change")
+            raise invalid(f"{entry.name} is built in and cannot be changed")
         if entry.source.kind != KIND or not entry.source.path:
             place = entry.source.path or "no file"
-            raise invalid(f"{entry.name} is in {place}, which is not ours to change")
+            raise invalid(f"{entry.name} is in {place}, which mcplens does not change")
         return entry.source.path
 
     def _check_name(self, name: str) -> None:
@@ -139,10 +139,10 @@ class ConfigFiles:
             raise invalid("a server needs a name, without a slash")
 
     def set(self, name: str, value: Any) -> Written:
-        """Write a setting into our file; None takes it out.
+        """Write a setting to our file; None removes it.
 
         Raises:
-            ConfigurationError: there is no such setting, or the value cannot stand there.
+            ConfigurationError: there is no such setting, or the value is not valid.
         """
         key = next((key for key in TOP_KEYS if key.name == name), None)
         if key is None:
@@ -164,7 +164,7 @@ class Setting(msgspec.Struct, frozen=True):
     value: Any
     default: Any
     source: str
-    is_ours: bool  # no file that we do not write decides it
+    is_ours: bool  # no other file than ours sets it
     is_used: bool
 
 
@@ -182,14 +182,14 @@ def settings_of(configured: ConfigFiles) -> list[Setting]:
         if key.name == "profiles":
             value = own_profiles(configuration)
         origins = configuration.origins.get(key.field, ())
-        source = "; ".join(_told(configured, one) for one in origins) or "default"
+        source = "; ".join(_origin(configured, one) for one in origins) or "default"
         is_ours = all(origin.path == own for origin in origins)
         found.append(Setting(key.name, key.meaning, value, default, source, is_ours, key.is_used))
     return found
 
 
-def _told(configured: ConfigFiles, origin: SettingOrigin) -> str:
-    """A file, who named it, and the variables that fill in the value."""
+def _origin(configured: ConfigFiles, origin: SettingOrigin) -> str:
+    """The file of a setting, how it was chosen, and the environment variables in its value."""
     named = ""
     if configured.path:
         named = " (--config)"
@@ -200,7 +200,7 @@ def _told(configured: ConfigFiles, origin: SettingOrigin) -> str:
 
 
 def own_profiles(configuration: Configuration) -> dict[str, Any]:
-    """The profiles of the files as they stand there; placeholders stay placeholders."""
+    """The profiles as the files have them; placeholders are not expanded."""
     profiles = configuration.settings.profiles
     return profiles.raw() if isinstance(profiles, ProfileValues) else dict(profiles)
 

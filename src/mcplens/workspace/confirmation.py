@@ -1,9 +1,9 @@
-"""What must be confirmed before it is started: a project's servers, and what was imported.
+"""Which servers must be confirmed before they are started: those of a project, and imported ones.
 
-A project's are config/trust.py's. An imported server goes into the user's own file, so that it is
-remembered here, until somebody has seen its command and said yes. What a person typed himself
-needs no confirmation: it has another fingerprint. Each look reads the file, since another process
-may write it. Called by the web UI and the command line.
+config/trust.py handles those of a project. An imported server is written to the user's own file, so
+its fingerprint is remembered here until a person has reviewed its command and confirmed it. What
+the person typed needs no confirmation. The file is read each time, since another process may write
+it. Called by the web UI and the command line.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _FILE_NAME: Final = "imported.json"
 
 
 class Confirmations:
-    """Which entries wait for a person's yes."""
+    """The entries that wait for confirmation."""
 
     def __init__(self, here: Environment) -> None:
         self._trust = TrustStore(here=here)
@@ -32,17 +32,17 @@ class Confirmations:
         return f"<Confirmations, {len(self._read())} imported servers wait>"
 
     def is_needed(self, entry: ServerEntry) -> bool:
-        """Whether an entry may not be started yet."""
+        """Whether an entry must be confirmed before it is started."""
         waiting = self._read()
         if waiting and fingerprint(entry) in waiting:
             return True
         return not self._trust.is_trusted(entry)
 
     def confirm(self, entry: ServerEntry) -> None:
-        """Somebody has seen what it starts.
+        """A person has reviewed and confirmed what the entry starts.
 
         Raises:
-            ConfigurationError: it could not be remembered.
+            ConfigurationError: the file cannot be written.
         """
         if not self._trust.is_trusted(entry):
             self._trust.trust(entry)
@@ -51,10 +51,10 @@ class Confirmations:
             self._write(waiting - {fingerprint(entry)})
 
     def imported(self, entries: Iterable[ServerEntry]) -> None:
-        """These came from elsewhere: they are not started before they are confirmed.
+        """Require confirmation for entries that were imported.
 
         Raises:
-            ConfigurationError: it could not be remembered.
+            ConfigurationError: the file cannot be written.
         """
         self._write(self._read() | {fingerprint(entry) for entry in entries})
 

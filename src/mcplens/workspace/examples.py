@@ -1,7 +1,6 @@
-"""Calls that somebody keeps as examples, by a name: in a file of the user's, for the next runs too.
+"""Example calls of tools, saved under a name in a file of the user's.
 
-What stands under the name of a secret is left out. Called by the surfaces, on a thread that may
-wait.
+Values whose keys look like secrets are left out. Called by the web UI, on a thread that may block.
 """
 
 from __future__ import annotations
@@ -18,16 +17,16 @@ from mcplens.store.secret_masks import KeyMasker, KeysOf
 from mcplens.store.secret_masks import plain as plain_name
 
 _FILE_NAME: Final = "examples.json"
-# More than anybody has names for.
+# More than a person can name.
 MOST_EXAMPLES: Final = 1_000
 LONGEST_NAME: Final = 100
-# What is larger belongs in a recording.
+# Larger calls belong in a recording.
 LARGEST_ARGUMENTS: Final = 256 * 1024
 LARGEST_RESULT: Final = 16 * 1024
 
 
 class Example(msgspec.Struct, frozen=True, kw_only=True):
-    """A call of a tool under a name; the result is there if it was small."""
+    """A call of a tool, saved under a name; a large result is not saved."""
 
     server_id: str
     tool: str
@@ -41,7 +40,7 @@ class Example(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Examples:
-    """The examples in the user's file; each look reads it, since another process may write it."""
+    """The examples in the user's file, read each time, since another process may write it."""
 
     def __init__(self, here: Environment, keys_of: KeysOf | None = None) -> None:
         self._keys_of = keys_of
@@ -56,7 +55,7 @@ class Examples:
         return sorted(found, key=lambda one: one.name)
 
     def save(self, example: Example) -> None:
-        """Keep an example; one of the same name gives way.
+        """Save an example; replaces one of the same name.
 
         Raises:
             InspectorError: it has no name, is too large, or is one too many.
@@ -87,7 +86,7 @@ class Examples:
         self._write([*kept, changed])
 
     def delete(self, server_id: str, tool: str, name: str) -> None:
-        """Forget an example; raises as `save` where the file cannot be written."""
+        """Delete an example; raises as `save` where the file cannot be written."""
         self._write(self._without(server_id, tool, name))
 
     def _without(self, server_id: str, tool: str, name: str) -> list[Example]:
@@ -111,12 +110,12 @@ def _encoded(value: Any) -> bytes:
     try:
         return msgspec.json.encode(value)
     except UnicodeEncodeError:
-        text = "half a character is in it, which no file can keep"
+        text = "an example cannot contain half a character (a lone surrogate)"
         raise InspectorError("INVALID_REQUEST", text) from None
 
 
 def without_secrets(value: Any, names: frozenset[str] = frozenset()) -> Any:
-    """A value without what stands under the name of a secret, or one of these, at any depth."""
+    """A value without members that are named like a secret, or like one of these, at any depth."""
     if isinstance(value, list):
         return [without_secrets(one, names) for one in value]
     if not isinstance(value, dict):

@@ -1,7 +1,7 @@
-"""Secrets of a server's entry: masked for a form, and put back when the form comes home; counted.
+"""Secrets in a server's entry: masked for a form, restored when the form is saved, counted.
 
-Called by configured.py, offered.py and the web UI. A mask is never written: where the value behind
-one cannot be known, it has to be typed again.
+A mask is never written to a file: if its value is not known, the person has to type it again.
+Called by config_files.py, server_import.py and the web UI.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _MASK: Final = re.compile(re.escape(mask("")).replace("0", r"\d+"))
 
 
 def mask_entry(raw: dict[str, Any]) -> dict[str, Any]:
-    """An entry whose secrets are masked; placeholders are none, they only name one."""
+    """The entry with its secrets masked; a placeholder is not a secret, it only names one."""
     return {key: _masked(value) if key in _SECRET_KEYS else value for key, value in raw.items()}
 
 
@@ -35,7 +35,7 @@ def _masked(value: Any) -> Any:
 
 
 def unmask_entry(raw: Any, former: Any) -> Any:
-    """What came back from a form, with masked values as they were."""
+    """The value from a form, with masks replaced by the former values."""
     if isinstance(raw, dict) and isinstance(former, dict):
         return {
             key: unmask_entry(value, _former(key, value, raw, former)) for key, value in raw.items()
@@ -46,8 +46,8 @@ def unmask_entry(raw: Any, former: Any) -> Any:
 
 
 def _former(key: str, value: Any, raw: dict[str, Any], former: dict[str, Any]) -> Any:
-    """What stood under this key; for a new one, what stood under the only name that it can have
-    been renamed from."""
+    """The former value of a key; for a new key, that of the only key that it can be renamed
+    from."""
     if key in former or not _is_mask(value):
         return former.get(key)
     gone = {item for name, item in former.items() if name not in raw and isinstance(item, str)}
@@ -60,10 +60,10 @@ def _is_mask(value: Any) -> bool:
 
 
 def reject_masks(value: Any, key: str = "") -> None:
-    """A mask in place of a secret would be the end of the secret.
+    """Refuse a value that contains a mask: it would overwrite the secret.
 
     Raises:
-        ConfigurationError: there is one; it names the key.
+        ConfigurationError: it contains one; the message names the key.
     """
     for name in _keys_of_masks(value, key):
         text = f"{name}: this is the mask of a secret, not its value; type the value again"
@@ -82,7 +82,7 @@ def _keys_of_masks(value: Any, key: str) -> Iterator[str]:
 
 
 def count_secrets(raw: dict[str, Any], keys: Iterable[str] = ()) -> int:
-    """How many values of an entry look like secrets, by their names; placeholders are none."""
+    """How many values of an entry look like secrets, by their names; placeholders do not count."""
     names = frozenset(map(plain, keys))
     named = [item for key in ("env", "headers") for item in _members(raw.get(key))]
     args = raw.get("args")

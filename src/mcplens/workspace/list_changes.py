@@ -1,6 +1,6 @@
-"""What a server changed in a list of its own accord: which items it added, took away, changed.
+"""The difference between two versions of a server's list: added, removed and changed items.
 
-Only so many are named, all are counted. Pure; called by Listing.
+All are counted, the first few hundred are named. Pure; called by `Listing`.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ import msgspec
 
 from mcplens.protocol.result_types import Item
 
-# Enough to look through; a page marks those that are named.
+# More than a person reads; the page marks those that are named.
 MOST_NAMES: Final = 200
-# A longer name belongs to nothing that a page could find by it.
+# Longer names are cut; the page would not find an item by one.
 _MOST_CHARACTERS: Final = 1_000
 _NAMED_BY: Final = {
     "tools": "name",
@@ -33,7 +33,7 @@ class Names(msgspec.Struct, frozen=True):
 
 
 class ListChange(msgspec.Struct, frozen=True):
-    """A list that came at this moment beside the one before it; `changed` items have other JSON."""
+    """How a list fetched at this time differs from the one before it."""
 
     at: float
     added: Names
@@ -45,7 +45,7 @@ class ListChange(msgspec.Struct, frozen=True):
 
 
 def change_of(kind: str, before: Sequence[Item], after: Sequence[Item], at: float) -> ListChange:
-    """What became of a list; false if nothing did."""
+    """The difference between two versions of a list; false if there is none."""
     old, new = _by_name(kind, before), _by_name(kind, after)
     return ListChange(
         at,
@@ -61,8 +61,8 @@ def _names(found: Iterable[str]) -> Names:
 
 
 def _by_name(kind: str, items: Sequence[Item]) -> dict[str, Item]:
-    """The items by what a page calls them: one without a name by its place, of two with the same
-    name the second by its number."""
+    """The items by their names on the page: without a name the position, for a second item with
+    the same name a number."""
     named: dict[str, Item] = {}
     counts: Counter[str] = Counter()
     for place, item in enumerate(items, start=1):
@@ -79,8 +79,8 @@ def _differ(one: Item, other: Item) -> bool:
 
 
 def _ordered(item: Item) -> Any:
-    """The item without the order of its members, which means nothing."""
+    """The item with its members sorted, since their order has no meaning."""
     try:
         return msgspec.json.encode(item.value(), order="sorted")
-    except (ValueError, RecursionError):  # also what is no UTF-8
+    except (ValueError, RecursionError):  # also invalid UTF-8
         return item.raw

@@ -1,7 +1,7 @@
-"""One list of a server as the page sees it: what came so far, and the fetch that is under way.
+"""One list of a server as the page sees it: the items fetched so far, and the running fetch.
 
-Pages are there as they come, so that nobody waits for the last one; a fetch that is stopped or
-fails leaves what came, and can go on from there. Kept by Server, asked for by the page's commands.
+Each page of the list is available as soon as it arrives. A fetch that is stopped or fails leaves
+the items it has, and can be continued. Held by `Server`, used by the web UI.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ class Listing:
         self.items: list[Any] = []
         self.pages = 0
         self.next_cursor: str | None = None
-        self.fetched = 0.0  # when its first page came, 0 means never; tells one fetch from the next
-        self.asked: float | None = None  # since when a page is waited for
-        self.awaited = 0  # which page that is
-        self.is_changed = False  # the server said so, and it was fetched again
-        self.change: ListChange | None = None  # what that changed, where all was there before
-        self.is_stale = False  # it is of a former connection
+        self.fetched = 0.0  # when its first page arrived, 0 means never; identifies the fetch
+        self.asked: float | None = None  # when the awaited page was requested
+        self.awaited = 0  # number of the awaited page
+        self.is_changed = False  # fetched again because the server announced a change
+        self.change: ListChange | None = None  # what changed, if the former list was complete
+        self.is_stale = False  # from an earlier connection
         self.error: dict[str, Any] | None = None
-        self.failure: InspectorError | None = None  # the same, for who waited for the fetch
+        self.failure: InspectorError | None = None  # the same, to be raised for waiting callers
         self._clock = clock
         self._changed = changed
         self._news = asyncio.Event()
@@ -40,7 +40,7 @@ class Listing:
         self._client: Client | None = None
 
     def __repr__(self) -> str:
-        state = "fetching" if self.is_fetching else "at rest"
+        state = "fetching" if self.is_fetching else "idle"
         return f"<Listing {self.kind} {len(self.items)} items in {self.pages} pages, {state}>"
 
     @property
@@ -49,18 +49,18 @@ class Listing:
 
     @property
     def _is_whole(self) -> bool:
-        """Whether it can be compared with what comes next: all of it, of this connection."""
+        """Whether the list is complete and of this connection, so that it can be compared."""
         is_cut = self.is_fetching or self.next_cursor is not None
         return bool(self.fetched) and not is_cut and not self.is_stale
 
     # -- fetching ------------------------------------------------------------------------------
 
     def fetch(self, client: Client, *, one_page: bool) -> None:
-        """Fetch it from the start; what is there stays until the first page comes."""
+        """Fetch from the start; the former items stay until the first page arrives."""
         self._start(client, None, one_page)
 
     def go_on(self, client: Client, *, one_page: bool) -> None:
-        """Fetch what comes after what is there."""
+        """Continue after the last page fetched."""
         if not self.is_fetching and self.next_cursor is not None:
             self._start(client, self.next_cursor, one_page)
 
@@ -71,7 +71,7 @@ class Listing:
         self.error = self.failure = None
         work = self._fetch(client, cursor, one_page)
         self._task = asyncio.get_running_loop().create_task(work, name=f"list {self.kind}")
-        self._tell()
+        self._notify()
 
     async def _fetch(self, client: Client, cursor: str | None, one_page: bool) -> None:
         is_first = cursor is None
@@ -83,7 +83,7 @@ class Listing:
                     break
         except InspectorError as error:
             self._end(error)
-        except Exception as problem:  # a bug must not look like a list that never comes
+        except Exception as problem:  # a bug must not look like a list that never arrives
             self._end(classify(problem, "listing", server_id=client.server_id))
         else:
             self._end()
@@ -98,28 +98,28 @@ class Listing:
         self.pages += 1
         self.next_cursor = page.next_cursor
         self.asked, self.awaited = now, self.pages + 1
-        self._tell()
+        self._notify()
 
     def stop(self) -> None:
-        """Wait for no more pages; those that came stay."""
+        """Stop fetching; the pages fetched so far stay."""
         if self.is_fetching:
             self._drop()
             self._end()
 
     def refreshed(self, client: Client, at: float, error: dict[str, Any] | None) -> None:
-        """It was fetched again in the background, because the server said that it changed."""
+        """Take over a list that was fetched again because the server announced a change."""
         was_whole = self._is_whole
         self._drop()
         self.asked, self.error = None, error
         if error is None:
             before, self.items = self.items, client.catalog.known(self.kind) or []
             change = change_of(self.kind, before, self.items, at) if was_whole else None
-            # Many servers say twice that it changed; the second time nothing did.
+            # Many servers announce a change twice; the second time nothing differs.
             if change is None or change or not self.change:
                 self.change = change
             self.pages, self.next_cursor = client.catalog.page_counts.get(self.kind, 0), None
             self.fetched, self.is_changed, self.is_stale = at, True, False
-        self._tell()
+        self._notify()
 
     def _end(self, error: InspectorError | None = None) -> None:
         assert self._client is not None
@@ -128,7 +128,7 @@ class Listing:
         self._task, self.asked = None, None
         error = None if error is None else error.shortened()
         self.failure, self.error = error, None if error is None else error.to_dict()
-        self._tell()
+        self._notify()
 
     def _drop(self) -> None:
         if self._task is not None:
@@ -138,7 +138,7 @@ class Listing:
     # -- waiting -------------------------------------------------------------------------------
 
     async def ended(self) -> None:
-        """Wait for the end of the fetch that is under way.
+        """Wait for the running fetch to end.
 
         Raises:
             InspectorError: it failed.
@@ -149,9 +149,9 @@ class Listing:
         self._check(was_fetching)
 
     async def beyond(self, count: int, of: float) -> int:
-        """Wait until there is more than these items of that fetch, or no more is fetched.
+        """Wait until that fetch has more than `count` items, or ends.
 
-        Gives where to go on reading: the start, if it is another fetch by now.
+        Returns where to continue reading: 0, if another fetch began meanwhile.
 
         Raises:
             InspectorError: the fetch failed, and nothing is left to read.
@@ -163,11 +163,11 @@ class Listing:
         self._check(was_fetching and start >= len(self.items))
         return start
 
-    def _check(self, is_told: bool) -> None:
-        if is_told and self.failure is not None:
+    def _check(self, is_raised: bool) -> None:
+        if is_raised and self.failure is not None:
             raise self.failure.copy()
 
-    def _tell(self) -> None:
+    def _notify(self) -> None:
         self._news.set()
         self._news = asyncio.Event()
         self._changed()

@@ -1,7 +1,7 @@
-"""What people copy out of a README: pieces of a configuration file, and commands of other tools.
+"""Configuration that people copy from a README: fragments of JSON, and `claude mcp add` commands.
 
-Makes a whole file of a piece of JSON, and an entry of a `claude mcp add` line. Pure; called by
-reading.py.
+Completes a fragment of JSON to a whole file, and parses a command into an entry. Pure; called by
+server_import.py.
 """
 
 from __future__ import annotations
@@ -17,25 +17,25 @@ from mcplens.targets import command_name, host_of
 
 # The fence around a block of code in Markdown.
 _FENCE: Final = re.compile(r"\s*```[\w-]*[ \t]*\r?\n(?P<inside>.*?)\r?\n[ \t]*```\s*", re.DOTALL)
-# A member of an object whose braces stayed behind.
+# A member of an object that was copied without the braces around it.
 _MEMBER: Final = re.compile(
     r'(?:\s++|//[^\n]*+|/\*(?:[^*]|\*(?!/))*+\*/)*+"(?:[^"\\\n]|\\.)*+"\s*:'
 )
 _ADDRESSES: Final = ("url", "httpUrl", "serverUrl")
-# What stands at the top of a file whose servers are found without help.
+# Top-level keys of formats that need no completion.
 _TOPS: Final = frozenset(("mcpServers", "servers", "mcp", "packages", "remotes"))
 
 
 def unfenced(text: str) -> str:
-    """The block of code without the marks around it."""
+    """The text without the Markdown code fence around it."""
     fenced = _FENCE.fullmatch(text)
     return fenced["inside"] if fenced else text
 
 
 def whole(text: str) -> str:
-    """A piece of a JSON file with what belongs around it; anything else as it is.
+    """A fragment of JSON completed to a whole file; any other text as it is.
 
-    Everything is added before the first and after the last line, so that lines keep their numbers.
+    Nothing is inserted between lines, so that error messages name the right line.
     """
     if _MEMBER.match(text):
         text = f"{{{text}\n}}"
@@ -85,10 +85,10 @@ _OPTIONS: Final = {
 
 
 def of_claude(words: list[str]) -> tuple[str, dict[str, Any]] | None:
-    """Name and entry of `claude mcp add …` or `add-json …`; None if it is another command.
+    """Name and entry from `claude mcp add …` or `add-json …`; None for any other command.
 
     Raises:
-        ConfigurationError: it says too little.
+        ConfigurationError: the name or the server is missing.
     """
     if words[:2] != ["claude", "mcp"] or words[2:3] not in (["add"], ["add-json"]):
         return None
@@ -109,7 +109,7 @@ def of_claude(words: list[str]) -> tuple[str, dict[str, Any]] | None:
 
 
 def _sorted_out(words: list[str]) -> tuple[dict[str, list[str]], list[str]]:
-    """The options with their values, and the words that are none; behind -- all are none."""
+    """The options with their values, and the other words; after -- there are no options."""
     options: dict[str, list[str]] = {name: [] for name in _OPTIONS.values()}
     plain: list[str] = []
     left = iter(words)

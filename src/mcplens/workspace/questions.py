@@ -1,7 +1,7 @@
-"""What servers ask and nobody has answered yet, of all servers together.
+"""Questions from servers (sampling, elicitation): the open ones, and the last that were closed.
 
-Follows the events that tell of it, so that whoever looks later sees the same. Answering is the
-client's: `handler_of` is the one place that knows who answers what.
+Kept up to date from events, for all servers together, so that a page that is opened later shows
+the same. `handler_of` finds the client's handler that answers a question.
 """
 
 from __future__ import annotations
@@ -26,20 +26,20 @@ from mcplens.session.client import Client
 from mcplens.session.question_handler import QuestionHandler
 from mcplens.store.lenient_json import to_json
 
-# Questions that ended, still listed; of a larger one only what tells which it was.
+# Closed questions that are still listed; of a large one only these fields are kept.
 _MOST_ENDED: Final = 100
 _LARGEST_ENDED: Final = 10_000
-_TELLING: Final = ("mode", "message", "url", "elicitationId")
-# Of the questions of one call, those that a person sees: to tell thousands anew for each that comes
-# or goes would stop everything.
-_MOST_TOLD: Final = 6
-# Rounds of requests whose questions may still come.
+_KEPT_FIELDS: Final = ("mode", "message", "url", "elicitationId")
+# Questions per call whose position is updated when one opens or closes: as many as a person sees.
+# Updating thousands for each change would block everything.
+_MOST_UPDATED: Final = 6
+# Input rounds whose questions may still open.
 _MOST_ROUNDS: Final = 200
 KINDS: Final = frozenset({QuestionOpened, QuestionClosed, ElicitationCompleted, InputRoundStarted})
 
 
 class Question(msgspec.Struct):
-    """A question of a server's; `outcome` says how it ended."""
+    """A question from a server; `outcome` says how it ended."""
 
     question_id: str  # of all servers: "server/id"
     local_id: str  # as the server's client knows it
@@ -57,10 +57,10 @@ class Question(msgspec.Struct):
     deadline: float | None
     round: int | None = None
     most_rounds: int | None = None
-    answering_by: str | None = None  # a profile that is at work on it
+    answering_by: str | None = None  # the profile that is answering it now
     answered_by: str | None = None
-    is_accepted: bool = False  # by somebody here; the server may wait for what is done at a URL
-    is_completed: bool = False  # the server says that it is
+    is_accepted: bool = False  # a person agreed to open the URL
+    is_completed: bool = False  # the server reported that it is
     outcome: str | None = None
 
     @property
@@ -79,16 +79,16 @@ class Question(msgspec.Struct):
 
     @property
     def is_awaited(self) -> bool:
-        """Somebody agreed to open a URL, and the server has not said yet that it is done."""
+        """A person agreed to open a URL, and the server has not reported that it is done."""
         has_end = self.mode == "url" and self.elicitation_id is not None
         return has_end and self.is_accepted and not self.is_completed
 
 
 def handler_of(client: Client, method: str) -> QuestionHandler:
-    """Who answers a method of the server's.
+    """The handler of a client that answers a method.
 
     Raises:
-        InspectorError: nobody does.
+        InspectorError: there is none.
     """
     for handler in (client.sampling, client.elicitation):
         if handler.method == method:
@@ -96,26 +96,26 @@ def handler_of(client: Client, method: str) -> QuestionHandler:
     raise InspectorError("INVALID_REQUEST", f"{method} cannot be answered here")
 
 
-def _what_tells(params: Any) -> Any:
-    """What is kept of a question that ended; the recording has all of it."""
+def _kept_params(params: Any) -> Any:
+    """The params to keep of a closed question; the recording has all of them."""
     if len(to_json(params)) <= _LARGEST_ENDED:
         return params
     fields = params if isinstance(params, dict) else {}
-    return {name: fields[name] for name in _TELLING if _is_short(fields.get(name))}
+    return {name: fields[name] for name in _KEPT_FIELDS if _is_short(fields.get(name))}
 
 
 def _is_short(value: Any) -> bool:
-    return isinstance(value, str) and len(value) <= _LARGEST_ENDED // len(_TELLING)
+    return isinstance(value, str) and len(value) <= _LARGEST_ENDED // len(_KEPT_FIELDS)
 
 
 class QuestionList:
-    """The questions that wait, oldest first, and the last that ended."""
+    """The open questions, oldest first, and the last that were closed."""
 
     def __init__(self, changed: Callable[[str, str], None]) -> None:
         self._changed = changed
         self._questions: OrderedDict[str, Question] = OrderedDict()
         self._rounds: OrderedDict[int, InputRoundStarted] = OrderedDict()  # by request_seq
-        self._moved: list[Question] = []  # opened or closed since `settle`
+        self._moved: list[Question] = []  # opened or closed since `update_positions`
 
     def __repr__(self) -> str:
         return f"<QuestionList {len(self.waiting())} waiting>"
@@ -127,7 +127,7 @@ class QuestionList:
         return [question for question in self._questions.values() if not question.is_done]
 
     def beside(self, question: Question) -> list[Question]:
-        """Those that wait for the same call, this one among them; of its server, if none is."""
+        """The open questions of the same server and call, this one included."""
         return [
             one
             for one in self.waiting()
@@ -138,24 +138,24 @@ class QuestionList:
         return self._questions.get(question_id)
 
     def find(self, question_id: str) -> Question:
-        """A question that waits.
+        """An open question.
 
         Raises:
-            InspectorError: QUESTION_GONE; it does not, or no longer.
+            InspectorError: QUESTION_GONE; it is closed, or not known.
         """
         question = self._questions.get(question_id)
         if question is None or question.is_done:
             raise InspectorError("QUESTION_GONE", "this question was answered or withdrawn")
         return question
 
-    def note(self, question: Question) -> None:
-        """Something about it changed."""
+    def notify(self, question: Question) -> None:
+        """Notify subscribers that a question changed."""
         self._changed(question.question_id, question.server_id)
 
     # -- what happened -------------------------------------------------------------------------
 
     def handle_event(self, event: Event) -> Question | None:
-        """Take note of an event; gives the question that was opened or closed by it."""
+        """Update the questions from an event; returns the one that it opened or closed."""
         question: Question | None = None
         if isinstance(event, QuestionOpened):
             question = self._opened(event)
@@ -172,24 +172,24 @@ class QuestionList:
             self._moved.append(question)
         return question
 
-    def settle(self) -> set[str]:
-        """Notify of what changed for others since last time: which is first of how many.
+    def update_positions(self) -> set[str]:
+        """Notify subscribers of questions whose position among the open ones changed.
 
-        Gives the calls whose waiting questions changed.
+        Returns the calls whose open questions changed.
         """
         moved, self._moved = self._moved, []
         if not moved:
             return set()
         servers = {question.server_id for question in moved}
         ids = {question.question_id for question in moved}
-        told: Counter[tuple[str, str | None]] = Counter()
+        seen: Counter[tuple[str, str | None]] = Counter()
         for question in self.waiting():
             if question.server_id not in servers:
                 continue
-            told[question.server_id, question.call_id] += 1
-            is_near = told[question.server_id, question.call_id] <= _MOST_TOLD
+            seen[question.server_id, question.call_id] += 1
+            is_near = seen[question.server_id, question.call_id] <= _MOST_UPDATED
             if is_near or question.question_id in ids:
-                self.note(question)
+                self.notify(question)
         return {question.call_id for question in moved if question.call_id is not None}
 
     def _opened(self, event: QuestionOpened) -> Question:
@@ -217,7 +217,7 @@ class QuestionList:
             round=None if round_ is None else round_.round,
             most_rounds=None if round_ is None else round_.most_rounds,
         )
-        self.note(question)
+        self.notify(question)
         return question
 
     def _closed(self, key: str, outcome: str, answered_by: str = "") -> Question | None:
@@ -227,24 +227,24 @@ class QuestionList:
         question.outcome = outcome
         question.answered_by = answered_by or None
         question.answering_by = None
-        question.params = _what_tells(question.params)
-        self.note(question)
+        question.params = _kept_params(question.params)
+        self.notify(question)
         ended = [one for one in self._questions.values() if one.is_done]
         for old in ended[: max(0, len(ended) - _MOST_ENDED)]:
             del self._questions[old.question_id]
-            self.note(old)
+            self.notify(old)
         return question
 
     def _completed(self, server_id: str, elicitation_id: str) -> Question | None:
         for question in reversed(self._questions.values()):
             if question.server_id == server_id and question.elicitation_id == elicitation_id:
                 question.is_completed = True
-                self.note(question)
+                self.notify(question)
                 return question
         return None
 
     def reconcile(self, server_id: str, client: Client) -> list[Question]:
-        """Events were missed: what the client says still waits; gives the new ones."""
+        """Events were missed: take the open questions from the client; returns the new ones."""
         handlers: tuple[QuestionHandler, ...] = (client.sampling, client.elicitation)
         pending = {f"{server_id}/{one.id}": one for each in handlers for one in each.get_pending()}
         for question in self.waiting():

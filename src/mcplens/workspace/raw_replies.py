@@ -1,7 +1,7 @@
-"""What comes back for bytes whose answer has no request to go to: a batch, or what is no message.
+"""Replies to raw bytes that no pending request matches: to a batch, or to an invalid message.
 
-Whatever was sent raw is worth waiting for a moment: servers reply to most of it, by an error
-without an id if nothing else. Called by requests.py.
+Servers reply to most of what they are sent, if only with an error without an id, so replies are
+awaited for a moment. Called by call_execution.py.
 """
 
 from __future__ import annotations
@@ -17,35 +17,35 @@ from mcplens.protocol.frames import Batch, Frame, Kind, Malformed, Message, Requ
 from mcplens.session.client import Client
 from mcplens.workspace.calls import Outcome
 
-# Servers reply at once to what they do not understand; some never do.
+# Most servers reject an invalid message at once; some never reply.
 REPLY_WAIT_S: Final = 2.0
 
 
 async def replies_to(client: Client, message: Message, after_seq: int) -> Outcome:
-    """The replies to what was sent after this event: all that are due, or those of two seconds."""
-    ids, due = request_ids(message), _due(message)
+    """The replies to a message sent after this event: all that are expected, within two seconds."""
+    ids, expected = request_ids(message), _expected_count(message)
     found: list[Frame | Malformed] = []
 
     async def collect() -> None:
         async for event in client.events(after_seq):
             if isinstance(event, StateChanged):
-                return  # nothing more comes
+                return  # disconnected: no more replies
             reply = event.message if isinstance(event, ReplyUnmatched) else None
             if not isinstance(reply, Frame | Malformed) or not _may_answer(reply, ids):
                 continue
             found.append(reply)
             is_for_all = isinstance(reply, Malformed) or reply.id is None
-            if is_for_all or len(found) >= due:
+            if is_for_all or len(found) >= expected:
                 return
 
-    if due:
-        with contextlib.suppress(TimeoutError):  # what came until then is what there is
+    if expected:
+        with contextlib.suppress(TimeoutError):  # return those received so far
             await within(client.connection.clock, REPLY_WAIT_S, collect())
     return _outcome(found)
 
 
-def _due(message: Message) -> int:
-    """How many replies may come; none to a notification or to an answer."""
+def _expected_count(message: Message) -> int:
+    """How many replies to expect; none to a notification or a response."""
     if isinstance(message, Batch):
         is_broken = [isinstance(member, Malformed) for member in message.members]
         return len(request_ids(message)) + sum(is_broken)
@@ -53,14 +53,14 @@ def _due(message: Message) -> int:
 
 
 def _may_answer(reply: Frame | Malformed, ids: list[RequestId]) -> bool:
-    """Whether it answers one of these; what names no id may answer anything."""
+    """Whether it answers one of these requests; a reply without an id may answer any."""
     if isinstance(reply, Malformed):
         return not reply.ids or not ids or any(identity in ids for identity in reply.ids)
     return reply.id is None or not ids or reply.id in ids
 
 
 def _outcome(replies: list[Frame | Malformed]) -> Outcome:
-    """One reply as it is, several as an array."""
+    """One reply as it is, several as a JSON array."""
     if not replies:
         return Outcome()
     written = [_as_json(reply.raw) for reply in replies]

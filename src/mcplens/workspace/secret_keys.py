@@ -1,8 +1,8 @@
-"""Which keys are secret, as the configuration says now: for all servers, and for each.
+"""The secret keys of each server, by the current configuration.
 
-Read by whatever writes down what servers and clients say: the recorder on its own thread, exports,
-pins, examples. What was secret once stays so for as long as the workspace does, also when its
-entry is gone, or the file cannot be read for a moment.
+Used by everything that saves traffic: the recorder (on its own thread), exports, pins, examples. A
+key that was secret once stays secret while the workspace is open, even if its entry is removed or
+the file cannot be read for a moment.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ class SecretKeys:
     """Secret keys by server."""
 
     def __init__(self) -> None:
-        self.problem: InspectorError | None = None  # why they cannot all be known
+        self.problem: InspectorError | None = None  # why not all of them could be read
         self._wide: tuple[str, ...] = ()
         self._own: dict[str, tuple[str, ...]] = {}
 
@@ -26,27 +26,27 @@ class SecretKeys:
         return f"<SecretKeys, {len(self._wide)} for all, more for {len(self._own)} servers>"
 
     def learn(self, configuration: Configuration, entries: Iterable[ServerEntry]) -> None:
-        """The configuration was read again."""
+        """Add the keys of a configuration that was read again."""
         self.problem = problem_of_keys(configuration)
         self._wide = _united(self._wide, configuration.settings.secret_keys)
         for entry in entries:
             self.add(entry)
 
     def add(self, entry: ServerEntry) -> None:
-        """The own keys of a server."""
+        """Add the keys of one server."""
         if entry.secret_keys:
             self._own[entry.name] = _united(self._own.get(entry.name, ()), entry.secret_keys)
 
     def of(self, server_id: str) -> tuple[str, ...]:
-        """The keys that are secret in what a server is told and tells."""
+        """The keys whose values are secret in the traffic of a server."""
         own = self._own.get(server_id)
         return (*self._wide, *own) if own else self._wide
 
     def known_of(self, server_id: str) -> tuple[str, ...]:
-        """As `of`, for what leaves this machine.
+        """As `of`, for exports.
 
         Raises:
-            InspectorError: they cannot all be known.
+            InspectorError: not all of them could be read.
         """
         if self.problem is not None:
             raise self.problem

@@ -1,8 +1,8 @@
-"""One server of the workspace: its entry, its client, and what was seen of it so far.
+"""One server of the workspace: its configuration entry, its client, and its state.
 
-Each is an island: connecting, losing and closing it waits on nobody else. Facts that only events
-tell (attempts, exit, stderr) are collected by `handle_event`; all else is read from the client
-when asked.
+Servers are independent: connecting, losing or closing one never waits for another. What only
+events report (attempts, exit, stderr) is collected by `handle_event`; all else is read from the
+client when needed.
 """
 
 from __future__ import annotations
@@ -44,17 +44,17 @@ from mcplens.transports.base import Closing
 from mcplens.workspace.answer_settings import CLIENT_OPTIONS, AnswerSettings
 from mcplens.workspace.listing import Listing
 
-# Enough to see why a server died; the recording has all of it.
+# Enough to see why a server exited; the recording has all of it.
 _STDERR_LINES: Final = 50
 _STDERR_CHARACTERS: Final = 2_000
-# Calls of one person, a flood of questions beside them, and no server overrun.
+# Enough for the calls of one person beside many questions, without flooding a server.
 _CONCURRENCY: Final = 16
-_ANSWERED: Final = ("capabilities", "roots")  # `answering` has them
+_ANSWERED: Final = ("capabilities", "roots")  # set by `answer_settings`
 _SETTLED: Final = (ConnectionState.CONNECTED, ConnectionState.DISCONNECTING)
 
 
 class ResourceSubscription(msgspec.Struct):
-    """A resource that is followed; `error` says why it is not, on this connection."""
+    """A subscribed resource; `error` says why it is not subscribed on this connection."""
 
     uri: str
     updated: float | None = None
@@ -72,7 +72,7 @@ class Exit(msgspec.Struct, frozen=True):
 
 
 class Attempt(msgspec.Struct, frozen=True):
-    """Which attempt to connect comes next; `at` is when, None while it is made."""
+    """The next attempt to connect; `at` is its time, None while it is under way."""
 
     count: int
     most: int
@@ -94,9 +94,9 @@ class Server:
         self.entry = entry
         self.answer_settings = AnswerSettings(entry)
         self.client: Client | None = None
-        self.overrides: dict[str, Any] = {}  # what the command line said on top
+        self.overrides: dict[str, Any] = {}  # options given on the command line
         self.is_built_in = False
-        self.is_given = False  # it stands in no file of ours
+        self.is_given = False  # given on the command line, in no file of ours
         self.since = clock.wall()
         self.error: dict[str, Any] | None = None
         self.attempt: Attempt | None = None
@@ -111,7 +111,7 @@ class Server:
         self._made_of: tuple[Any, dict[str, Any]] | None = None
         self._work = Background()
         self._begun = asyncio.Event()
-        self._begun.set()  # nothing is to begin
+        self._begun.set()  # nothing is about to begin
         self._closing = asyncio.Lock()
 
     def __repr__(self) -> str:
@@ -127,12 +127,12 @@ class Server:
 
     @property
     def log_level(self) -> str | None:
-        """From which level on the server was asked to log."""
+        """The lowest log level that was requested from the server."""
         return self.client.catalog.level if self.client is not None else None
 
     @property
     def declared(self) -> dict[str, Any] | None:
-        """What this connection declared to the server; None while there is none."""
+        """The capabilities that were declared on this connection; None if not connected."""
         session = self.client.connection.session if self.client is not None else None
         if session is None or self.state is not ConnectionState.CONNECTED:
             return None
@@ -141,30 +141,30 @@ class Server:
 
     @property
     def needs_reconnect(self) -> bool:
-        """Whether what is to be declared is not what this connection declared."""
+        """Whether other capabilities are chosen than this connection declared."""
         session = self.client.connection.session if self.client is not None else None
         if session is None or self.state is not ConnectionState.CONNECTED:
             return False
         return dict(session.client_capabilities) != self.answer_settings.capabilities
 
     def is_outdated(self, settings: Settings) -> bool:
-        """Whether this connection was made of another entry or other settings than there are."""
+        """Whether the entry or the settings changed since this connection was made."""
         if self.state is not ConnectionState.CONNECTED:
             return False
         try:
             return self._made_of != self._made_with(settings)
-        except InspectorError:  # the entry has become wrong
+        except InspectorError:  # the entry is no longer valid
             return True
 
     # -- commands ------------------------------------------------------------------------------
 
     def use(self, entry: ServerEntry) -> None:
-        """Be configured like this from now on; a connection stays as it is until it is left."""
+        """Use this entry from the next connection on."""
         self.answer_settings.follow(self.entry, entry)
         self.entry = entry
 
     def connect(self, settings: Settings, profiles: Profiles) -> None:
-        """Begin to connect; one that waits for its next attempt tries at once.
+        """Start connecting; if it waits for its next attempt, try at once.
 
         Raises:
             InspectorError: the entry cannot be used.
@@ -179,7 +179,7 @@ class Server:
         work.add_done_callback(lambda _: begun.set())
 
     async def begun(self) -> None:
-        """Wait until connecting is under way: what its state was before says nothing of it."""
+        """Wait until connecting has begun; before that, `state` is of the former connection."""
         await self._begun.wait()
 
     async def _connect(self, former: Client | None, begun: asyncio.Event) -> None:
@@ -187,17 +187,17 @@ class Server:
         try:
             if former is not None and former.state is not ConnectionState.DISCONNECTED:
                 await former.disconnect()
-            begun.set()  # who waits goes on after this task, which moves to CONNECTING at once
+            begun.set()  # waiters resume after this task has moved to CONNECTING
             await self.client.connect()
         except InspectorError as error:
             if error.category != "cancelled":
                 self.error = error.shortened().to_dict()
-        except Exception as problem:  # a bug must not look like a server that connects for ever
+        except Exception as problem:  # a bug must not look like an endless attempt to connect
             classified = classify(problem, "connecting", server_id=self.server_id)
             self.error = classified.shortened().to_dict()
 
     async def disconnect(self, closing: Closing = Closing.GRACEFUL) -> None:
-        """Disconnect, or call off connecting; safe at any time."""
+        """Disconnect, or cancel connecting; safe at any time."""
         async with self._closing:
             await self._work.end()
             for listing in self.lists.values():
@@ -206,7 +206,7 @@ class Server:
                 await self.client.disconnect(closing)
 
     def _make_client(self, settings: Settings, profiles: Profiles) -> None:
-        """A client for the entry as it is now; the former one, if nothing has changed."""
+        """Create a client for the current entry, or keep the former one if nothing has changed."""
         try:
             made_of = target, options = self._made_with(settings)
             client = self.client
@@ -224,11 +224,11 @@ class Server:
         self.client, self._made_of = client, made_of
 
     def _made_with(self, settings: Settings) -> tuple[Any, dict[str, Any]]:
-        """What a client is made of now; capabilities and roots are told by `answering`."""
+        """Target and options for a new client, without what `answer_settings` sets."""
         target, options = to_connect_options(self.entry, settings)
         retries = settings.connection_retry_count
         options = {"concurrency": _CONCURRENCY, "max_retries": retries, **options}
-        # The page asks before it sends what a server did not declare; testers must be able to.
+        # The page asks for confirmation instead: testers must be able to send anything.
         options = put_over({**options, "enforce_capabilities": False}, self.overrides)
         for name in _ANSWERED:
             options.pop(name, None)
@@ -237,7 +237,7 @@ class Server:
         return target, options
 
     def ready(self, method: str = "", *, is_forced: bool = False) -> Client:
-        """The client, connected, to a server that offers this method.
+        """The connected client, if the server offers this method.
 
         Raises:
             InspectorError: NOT_CONNECTED, or CAPABILITY_NOT_SUPPORTED.
@@ -255,7 +255,7 @@ class Server:
         return self.client
 
     async def subscribe(self, uri: str) -> None:
-        """Follow a resource, on this connection and those that come after it."""
+        """Subscribe to a resource, on this connection and later ones."""
         await self.ready().subscribe(uri)
         self.subscriptions.setdefault(uri, ResourceSubscription(uri))
         self._changed(self.server_id)
@@ -266,12 +266,12 @@ class Server:
         self._changed(self.server_id)
 
     async def set_level(self, level: str) -> None:
-        """Ask for logs from this level on."""
+        """Set the lowest log level that the server sends."""
         await self.ready().set_level(level)
         self._changed(self.server_id)
 
     async def ping(self) -> float:
-        """How long the server takes to answer, in seconds."""
+        """Ping the server; returns the latency in seconds."""
         latency_s = await self.ready().ping()
         self._changed(self.server_id)
         return latency_s
@@ -279,14 +279,14 @@ class Server:
     # -- lists ---------------------------------------------------------------------------------
 
     def listing(self, kind: str) -> Listing:
-        """One of the four lists; empty before it was asked for."""
+        """One of the four lists; empty until it is fetched."""
         if kind not in self.lists:
             changed = partial(self._list_changed, kind, self.server_id)
             self.lists[kind] = Listing(kind, self._clock, changed)
         return self.lists[kind]
 
     def fetch_list(self, kind: str, *, refresh: bool, one_page: bool) -> Listing:
-        """A list that is fetched if it must be: on demand, at first, or for a new connection."""
+        """A list, fetched if asked to, if it is new, or if it is of an earlier connection."""
         listing = self.listing(kind)
         is_old = listing.is_stale and self.state is ConnectionState.CONNECTED
         if refresh or (not listing.is_fetching and (is_old or not listing.fetched)):
@@ -294,7 +294,7 @@ class Server:
         return listing
 
     def fetch_more(self, kind: str, *, one_page: bool) -> Listing:
-        """A list whose fetch goes on from where it stopped."""
+        """A list whose fetch continues from where it stopped."""
         listing = self.listing(kind)
         listing.go_on(self.ready(METHODS[kind][0]), one_page=one_page)
         return listing
@@ -302,13 +302,13 @@ class Server:
     # -- what happened -------------------------------------------------------------------------
 
     def handle_event(self, event: Event) -> bool:
-        """Take note of an event of this server's; whether the view of the server changed."""
+        """Update the state from an event; returns whether the view of the server changed."""
         match event:
             case StateChanged():
                 self._moved(event)
             case StderrLine():
                 self.stderr.append(_line(event.data))
-                return False  # a page that wants every line reads the events
+                return False  # pages read the lines from the events
             case ProcessStarted():
                 self.exit = None
                 self.stderr.clear()
@@ -329,29 +329,29 @@ class Server:
         elif new == "CONNECTED":
             self.error = None
             for listing in self.lists.values():
-                listing.is_stale = True  # it may be another server by now
-            for followed in self.subscriptions.values():
-                followed.error = None
+                listing.is_stale = True  # the server may have changed meanwhile
+            for subscription in self.subscriptions.values():
+                subscription.error = None
         elif event.transition == "give_up" and retries and self.error is not None:
             details = {**self.error.get("details", {}), "attempts": retries + 1}
             self.error = {**self.error, "details": details}
         is_trying = new in ("ERROR", "CONNECTING") and (retries or retry_in_s is not None)
         at = None if retry_in_s is None else wall + retry_in_s
-        # While it waits, the next attempt is what counts.
+        # While it waits, the count is that of the next attempt.
         count = retries + 1 if new == "ERROR" else retries
         self.attempt = Attempt(count, event.max_retries, at) if is_trying else None
 
     def _resource_refreshed(self, event: ResourceRefreshed) -> None:
         uri, error = event.uri, event.error
-        for followed in self.subscriptions.values():
-            if uri == followed.uri or uri.startswith(followed.uri.removesuffix("/") + "/"):
-                followed.error = error
+        for subscription in self.subscriptions.values():
+            if uri == subscription.uri or uri.startswith(subscription.uri.removesuffix("/") + "/"):
+                subscription.error = error
                 if error is None:
-                    followed.updated = event.wall
-                    followed.updates += 1
+                    subscription.updated = event.wall
+                    subscription.updates += 1
 
 
-# What is told to `handle_event`; everything else is traffic.
+# The kinds of event that `handle_event` takes; all others are traffic.
 HANDLED_EVENTS: Final = frozenset(
     {
         StateChanged, ServerIntroduced, PingAnswered, ProcessStarted, ProcessExited, ListRefreshed,

@@ -1,7 +1,7 @@
-"""Servers from elsewhere: a pasted text, a file, a command line, the files of other tools.
+"""Servers to import: from pasted text, a file, a command line, or the files of other tools.
 
-Reads only. Nothing of it becomes ours before somebody chooses it (configured.py), and nothing is
-started before somebody has seen its command (confirmation.py).
+Only reads. A server is added to our file when a person chooses it (config_edits.py), and is not
+started before a person has confirmed its command (confirmation.py).
 """
 
 from __future__ import annotations
@@ -32,14 +32,18 @@ from mcplens.workspace.form_masking import unmask_entry
 _MOST_TEXT: Final = 4 * 1024 * 1024
 _ENDINGS: Final = (".json", ".jsonc", ".toml", ".yaml", ".yml")
 _URL: Final = re.compile(r"[a-z][a-z0-9+.-]*://", re.I)
-# More than all tools of a computer have; each look offers them anew.
+# More than all tools of a computer have; each search adds them again.
 _MOST_OFFERS: Final = 5_000
-# A shell's way to go on in the next line.
+# Line continuation of a shell.
 _CONTINUATION: Final = re.compile(r"\\\r?\n[ \t]*")
 
 
 class ImportCandidates(msgspec.Struct, frozen=True):
-    """What was read; of a registry's file also the ways to its server, and the one taken."""
+    """Servers that can be imported.
+
+    For a registry's file, `choices` are the packages and remotes of its server, `choice` the one
+    that was taken.
+    """
 
     entries: list[ServerEntry]
     choices: list[str] = []
@@ -47,7 +51,7 @@ class ImportCandidates(msgspec.Struct, frozen=True):
 
 
 def servers_of_other_tools(here: Environment) -> list[ServerEntry]:
-    """What other tools on this computer have; a file that cannot be read has nothing."""
+    """The servers of other tools on this computer; an unreadable file gives one with a problem."""
     entries: list[ServerEntry] = []
     for source in find_sources(here):
         try:
@@ -64,14 +68,14 @@ def read_path(
     choice: str | None = None,
     values: Mapping[str, str] | None = None,
 ) -> ImportCandidates:
-    """The servers of a file in any tool's shape.
+    """The servers in a file of any supported format.
 
     Raises:
         ConfigurationError: it cannot be read.
     """
     place = here.absolute(path, here.cwd)
     known = next((one for one in find_sources(here) if one.path == place), None)
-    if known is not None:  # where it is says whose it is
+    if known is not None:  # its path says which tool it belongs to
         return ImportCandidates(list(read_servers(known, here, values=values, choice=choice)))
     entries = list(read_file(place, here=here, values=values, choice=choice))
     if not entries or entries[0].source.kind != "registry":
@@ -90,15 +94,15 @@ def read_text(
     values: Mapping[str, str] | None = None,
     file_name: str | None = None,
 ) -> ImportCandidates:
-    """The servers of a text in any tool's shape; the name of its file helps to know whose it is.
+    """The servers in a text of any supported format; the file name helps to detect the format.
 
-    A text without one may be a piece of a file, as in the README of a server.
+    A text without a file name may be a fragment of a file, as in the README of a server.
 
     Raises:
-        ConfigurationError: it is none.
+        ConfigurationError: it contains no servers.
     """
     if len(text) > _MOST_TEXT:
-        raise invalid("this text is larger than a configuration can be")
+        raise invalid("the text is too large for a configuration file")
     shown = os.path.basename(file_name or "")
     if not shown:
         text = pasted_config.whole(pasted_config.unfenced(text))
@@ -116,7 +120,7 @@ def read_text(
 
 
 def _placed(entry: ServerEntry, path: str, shown: str) -> ServerEntry:
-    """An entry that does not tell of the file that it was read from, which is gone by now."""
+    """The entry without the path of the temporary file that it was read from."""
     problem = entry.problem
     if problem is not None:
         details = {**problem.details, "file": shown or None}
@@ -126,7 +130,7 @@ def _placed(entry: ServerEntry, path: str, shown: str) -> ServerEntry:
 
 
 def _ending(text: str) -> str:
-    """Which kind of file a text would be: JSON unless it cannot be that."""
+    """The file ending for a text: that of JSON, unless it cannot be JSON."""
     start = text.lstrip("\ufeff \t\r\n")
     if start.startswith(("{", "//", "/*")):
         return ".json"
@@ -134,7 +138,7 @@ def _ending(text: str) -> str:
 
 
 def parse_target(here: Environment, text: str) -> ServerEntry:
-    """A pasted command line or URL; of `claude mcp add`, the server that it names.
+    """The server of a pasted command line or URL, or of a `claude mcp add` command.
 
     Raises:
         ConfigurationError: it is neither.
@@ -146,7 +150,7 @@ def parse_target(here: Environment, text: str) -> ServerEntry:
     try:
         words = shlex.split(text)
     except ValueError as problem:
-        raise invalid(f"this cannot be split into a command: {problem}") from None
+        raise invalid(f"not a valid command line: {problem}") from None
     if words and words[0] == "$":
         words = words[1:]
     env: dict[str, str] = {}
@@ -154,7 +158,7 @@ def parse_target(here: Environment, text: str) -> ServerEntry:
         name, _, value = words.pop(0).partition("=")
         env[name] = value
     if not words:
-        raise invalid("there is no command here")
+        raise invalid("the text has no command")
     added = pasted_config.of_claude(words)
     if added is not None:
         return _entry(here, *added)
@@ -163,7 +167,7 @@ def parse_target(here: Environment, text: str) -> ServerEntry:
 
 
 def _url_of(text: str) -> str | None:
-    """A host with a port or a path. Without either, a program's name looks the same."""
+    """The URL of a host with a port or a path; without either it may be a program's name."""
     return url_of_host(text) if re.match(r"localhost\b|[^/]+(:\d|/)", text) else None
 
 
@@ -172,7 +176,11 @@ def _entry(here: Environment, name: str, raw: dict[str, Any]) -> ServerEntry:
 
 
 class ImportOffers:
-    """What was offered, by the id that the page was told."""
+    """Entries of other tools that were offered to the page with their secrets masked.
+
+    They are kept here, so that a chosen entry is imported whole and its secrets never reach the
+    page.
+    """
 
     def __init__(self) -> None:
         self._raws: dict[str, dict[str, Any]] = {}
@@ -182,7 +190,7 @@ class ImportOffers:
         return f"<ImportOffers, {len(self._raws)} entries>"
 
     def add(self, raw: dict[str, Any]) -> str:
-        """Offer an entry; gives its id."""
+        """Add an entry; returns the id of the offer."""
         offer_id = f"o{next(self._ids)}"
         self._raws[offer_id] = raw
         if len(self._raws) > _MOST_OFFERS:
@@ -195,11 +203,11 @@ class ImportOffers:
         """The servers that were chosen, with their secrets; `offers` has the ids by name.
 
         Raises:
-            ConfigurationError: what was offered is no longer known.
+            ConfigurationError: an offer has expired.
         """
         for name, offer_id in offers.items():
             if offer_id not in self._raws:
-                raise invalid(f"{name} was found too long ago: look for servers again")
+                raise invalid(f"{name} is an offer that has expired: search for servers again")
         return {
             name: unmask_entry(raw, self._raws[offers[name]]) if name in offers else raw
             for name, raw in servers.items()

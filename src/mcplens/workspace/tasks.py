@@ -1,6 +1,6 @@
 """Tasks of all servers, in both roles: those that a server runs for us, and those that we hold.
 
-Follows the events that tell of them. What is over or gone stays to be looked at, within bounds.
+Kept up to date from events. Tasks that ended or expired stay listed, within bounds.
 """
 
 from __future__ import annotations
@@ -16,15 +16,14 @@ from mcplens.errors import InspectorError
 from mcplens.events import ClientTaskChanged, ReceiverTaskChanged
 from mcplens.protocol.tasks import TERMINAL, Task, to_wire
 
-# More than anybody looks through; the recording has every change of them.
+# More than a person reads; the recording has every change.
 MOST_TASKS: Final = 1_000
-KINDS: Final = frozenset({ClientTaskChanged, ReceiverTaskChanged})
 
 Role = Literal["client", "receiver"]
 
 
 class TaskState(msgspec.Struct):
-    """Where a task stands, by the last word on it."""
+    """The latest known state of a task."""
 
     key: str
     task_id: str
@@ -36,10 +35,10 @@ class TaskState(msgspec.Struct):
     first_seen: float
     updated: float
     is_gone: bool = False
-    is_listed: bool = False  # it was there before we heard of it
-    request_seq: int | None = None  # the frame of what became this task, or of what it is about
+    is_listed: bool = False  # first seen in tasks/list: it may have begun earlier
+    request_seq: int | None = None  # the frame of the request that became this task
     call_id: str | None = None
-    question_id: str | None = None  # what it waits for, or waited
+    question_id: str | None = None  # the question that it waits or waited for
 
     @property
     def is_over(self) -> bool:
@@ -47,18 +46,18 @@ class TaskState(msgspec.Struct):
 
     @property
     def expires(self) -> float | None:
-        """When it is forgotten, by the clock that `started` is by."""
+        """When it expires, on the clock of `started`."""
         ttl_s = self.seconds("ttl", "ttlMs")
         return None if ttl_s is None else self.started + ttl_s
 
     @property
     def started(self) -> float:
-        """When it began, by this machine's clock where that saw it begin: a server's may differ."""
+        """When it began, by our own clock if we saw it begin: a server's clock may differ."""
         return min(self.created, self.first_seen) if self.is_listed else self.first_seen
 
     @property
     def created(self) -> float:
-        """When it was made, by its own word if that can be read."""
+        """Its `createdAt`, if that is valid."""
         text = self.task.get("createdAt")
         try:
             return datetime.fromisoformat(str(text)).timestamp() if text else self.first_seen
@@ -71,7 +70,7 @@ class TaskState(msgspec.Struct):
         return text if isinstance(text, str) else None
 
     def seconds(self, *names: str) -> float | None:
-        """A time that the task gives in milliseconds, under one of these names."""
+        """A duration that the task gives in milliseconds, under one of these names."""
         for name in names:
             value = self.task.get(name)
             if isinstance(value, int | float) and not isinstance(value, bool):
@@ -80,12 +79,12 @@ class TaskState(msgspec.Struct):
 
 
 def key_of(server_id: str, role: Role, task_id: str) -> str:
-    """Both sides may choose the same id."""
+    """The key of a task; both sides may choose the same id."""
     return f"{server_id}/{role}/{task_id}"
 
 
 class Tasks:
-    """The tasks that were heard of, oldest first."""
+    """All known tasks, oldest first."""
 
     def __init__(self, changed: Callable[[str, str], None]) -> None:
         self._changed = changed
@@ -104,10 +103,10 @@ class Tasks:
         return [task for task in self if task.server_id == server_id]
 
     def find(self, server_id: str, role: Role, task_id: str) -> TaskState:
-        """A task that was heard of.
+        """A known task.
 
         Raises:
-            InspectorError: it was not, or is forgotten.
+            InspectorError: it is not known, or no longer.
         """
         task = self._tasks.get(key_of(server_id, role, task_id))
         if task is None:
@@ -115,7 +114,7 @@ class Tasks:
         return task
 
     def handle_event(self, event: ClientTaskChanged | ReceiverTaskChanged) -> TaskState:
-        """Take note of a task that was made, moved, or is gone."""
+        """Update a task that was created, changed, or is gone."""
         role: Role = "client" if isinstance(event, ClientTaskChanged) else "receiver"
         return self._put(
             event.server_id,
@@ -131,7 +130,7 @@ class Tasks:
         )
 
     def listed(self, server_id: str, task: Task, wall: float) -> TaskState:
-        """The server was asked about a task of its own."""
+        """Update a task from a reply of the server."""
         known = self._tasks.get(key_of(server_id, "client", task.task_id))
         method = known.method if known is not None else ""
         state = self._put(
@@ -141,7 +140,7 @@ class Tasks:
         return state
 
     def asked(self, server_id: str, role: Role, task_id: str, question_id: str) -> None:
-        """A question was opened that a task waits for."""
+        """Link a task to the question that it waits for."""
         task = self._tasks.get(key_of(server_id, role, task_id))
         if task is not None:
             task.question_id = question_id

@@ -1,7 +1,7 @@
-"""A profile that a person calls on for one question, steered by the tool choice that he made.
+"""Tool choice for answers by a testing profile: overrides what the server's request asks for.
 
-The server's request is shown to the profile with that choice; what goes back is judged by the
-request as it came. Called by replying.py.
+The profile sees the sampling request with the person's tool choice; its answer is still validated
+against the original request. Called by answers.py.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from mcplens.session.question_handler import ServerRequest
 
 ToolChoice = Literal["auto", "none", "required", "specific"]
 
-# Does something sensible with every question; no entry can be called this by a profile's name.
+# A profile that can answer any question; used if no configured profile has this name.
 AUTO: Final = "auto"
 _AUTO_LIKE: Final[dict[str, Any]] = {"kind": "tool-use", "elicitation": "accept"}
 
 
 class ProfileOptions(msgspec.Struct, frozen=True):
-    """What a person chose beside the profile; None leaves it as the server asked."""
+    """Options for one answer by a profile; a tool choice of None is that of the request."""
 
     tool_choice: ToolChoice | None = None
     tool: str | None = None  # which one `specific` means
@@ -31,7 +31,7 @@ class ProfileOptions(msgspec.Struct, frozen=True):
 
 
 def find_profile(name: str, profiles: Profiles) -> TestingProfile:
-    """A profile by its name, `auto` among them.
+    """A profile by name, `auto` included.
 
     Raises:
         ConfigurationError: there is none.
@@ -42,43 +42,43 @@ def find_profile(name: str, profiles: Profiles) -> TestingProfile:
 
 
 async def answer_with_tool_choice(
-    profile: TestingProfile, request: ServerRequest, steering: ProfileOptions, profiles: Profiles
+    profile: TestingProfile, request: ServerRequest, options: ProfileOptions, profiles: Profiles
 ) -> Any:
-    """What the profile answers; None if it leaves that to a person.
+    """The answer of the profile; None if it leaves the question to a person.
 
     Raises:
-        InspectorError: the choice cannot be met, or the profile's own error.
+        InspectorError: the tool choice is not possible, or the error of the profile.
     """
-    choice = steering.tool_choice
+    choice = options.tool_choice
     if choice is None or request.method != "sampling/createMessage":
         return await profile.answer(request)
-    steered = msgspec.structs.replace(request, params=_steered(request.params, steering))
-    answer = await profile.answer(steered)
+    with_choice = msgspec.structs.replace(request, params=_with_choice(request.params, options))
+    answer = await profile.answer(with_choice)
     is_call_wanted = choice in ("required", "specific")
     if answer is None or not is_call_wanted or _calls_tool(answer):
         return answer
-    # This profile speaks; somebody wants to see a tool called.
+    # This profile answers with text, but a tool call is wanted.
     by_tool = profiles.make(profile.name, _AUTO_LIKE)
-    return await by_tool.answer(_as_first_round(steered))
+    return await by_tool.answer(_as_first_round(with_choice))
 
 
-def _steered(params: Any, steering: ProfileOptions) -> dict[str, Any]:
+def _with_choice(params: Any, options: ProfileOptions) -> dict[str, Any]:
     offered = sampling.offered_tools(params)
     wanted = params if isinstance(params, dict) else {}
-    choice = steering.tool_choice
+    choice = options.tool_choice
     if choice in ("required", "specific") and not offered:
-        raise _not_possible("the server offers no tool that could be called")
+        raise _not_possible("the request offers no tools to call")
     if choice == "specific":
         names = [tool["name"] for tool in offered]
-        if steering.tool not in names:
+        if options.tool not in names:
             raise _not_possible(f"choose the tool to call: {', '.join(names)}")
-        chosen = [tool for tool in offered if tool["name"] == steering.tool]
+        chosen = [tool for tool in offered if tool["name"] == options.tool]
         return {**wanted, "tools": chosen, "toolChoice": {"mode": "required"}}
     return {**wanted, "toolChoice": {"mode": choice}} if offered else wanted
 
 
 def _as_first_round(request: ServerRequest) -> ServerRequest:
-    """Without results that would make a profile use words; its ids stay those of all messages."""
+    """With an empty last message: after tool results a profile would answer with text."""
     messages = request.params.get("messages")
     kept = [*(messages if isinstance(messages, list) else ()), {"role": "user", "content": []}]
     return msgspec.structs.replace(request, params={**request.params, "messages": kept})

@@ -1,8 +1,8 @@
 """The application object of a surface that stays open: many servers, one bus, one recording.
 
-Owns the servers, their calls and what waits for an answer, and tells whoever listens that a thing
-changed; the listener asks for the thing when it wants to show it. Closing it leaves no process
-behind.
+Owns the servers, their calls, questions and tasks, and notifies subscribers of changes. They are
+given the key of the object that changed, and read the object when they need it. Closing the
+workspace leaves no process behind.
 """
 
 from __future__ import annotations
@@ -51,19 +51,19 @@ from mcplens.workspace.server_import import ImportOffers
 from mcplens.workspace.tasks import Role, Tasks
 
 ObjectKind = Literal["servers", "calls", "questions", "tasks", "lists", "settings", "recording"]
-# what changed, its key, the server that it belongs to ("" for none)
+# The kind of object that changed, its key, and the server that it belongs to ("" for none).
 OnChange = Callable[[ObjectKind, str, str], None]
 
-# Where a server comes from that the command line names.
+# The source of a server that was given on the command line.
 GIVEN: Final = "command line"
-# How long servers that are slow to leave are waited for before the watchdog sees them out.
+# How long to wait for servers to exit before they are killed.
 _CLOSE_S: Final = 3.0
-# A call that is called off ends at once; what does not is shown as it stands.
+# A cancelled call ends at once; one that does not is shown in its current state.
 _CANCEL_S: Final = 2.0
 
 
 class Workspace:
-    """Servers by name, and everything that goes on with them; use it in an `async with` block."""
+    """Servers by name, with their calls, questions and tasks; use it in an `async with` block."""
 
     def __init__(
         self,
@@ -108,7 +108,7 @@ class Workspace:
         return f"<Workspace {self.bus.run_id}, {len(self.servers)} servers, {self.calls!r}>"
 
     def _start_recording(self) -> None:
-        """Record from now on, if that is wanted and it is known what is secret."""
+        """Start recording, if it is wanted and the secret keys are known."""
         is_wanted = self._is_recorded or self._trace is not None
         if not is_wanted or self.recorder is not None or self.secret_keys.problem is not None:
             return
@@ -125,7 +125,7 @@ class Workspace:
         self.changed("recording", "")
 
     def _recording_failed(self, text: str) -> None:
-        """Called by the recorder, on a thread of its own."""
+        """Called by the recorder, on its own thread."""
         if self._warn is not None:
             self._warn(text)
         if self._loop is not None:
@@ -134,18 +134,18 @@ class Workspace:
 
     @property
     def recording_problem(self) -> str | None:
-        """Why nothing, or no longer anything, is recorded that should be."""
+        """Why recording does not work, or stopped working; None if it works or is off."""
         if self.recorder is not None:
             return self.recorder.problem
         problem = self.secret_keys.problem
         if problem is None or not (self._is_recorded or self._trace is not None):
             return None
-        return f"not recorded, since it cannot be known what is secret: {problem.message}"
+        return f"not recorded, because the secret keys are not known: {problem.message}"
 
     async def __aenter__(self) -> Self:
         self._loop = asyncio.get_running_loop()
         self.bus_reader.add(self._handle_batch)
-        self._background.start(self.bus_reader.run(), "follow the bus")
+        self._background.start(self.bus_reader.run(), "read the bus")
         return self
 
     async def __aexit__(
@@ -165,17 +165,17 @@ class Workspace:
             await self.recorder.aclose()
 
     async def _leave(self, server: Server) -> None:
-        """The polite way for as long as that may take; then the watchdog finishes it."""
+        """Disconnect gracefully; kill the server if that takes too long."""
         try:
             async with asyncio.timeout(_CLOSE_S):
                 await server.disconnect()
         except TimeoutError:
             await server.disconnect(Closing.KILL)
 
-    # -- who listens ---------------------------------------------------------------------------
+    # -- subscribers ---------------------------------------------------------------------------
 
     def listen(self, on_change: OnChange) -> Callable[[], None]:
-        """Call it whenever a thing changes; the function that is given back ends that."""
+        """Call `on_change` for every change; returns a function that unsubscribes."""
         self._listeners.append(on_change)
         return lambda: self._listeners.remove(on_change)
 
@@ -201,11 +201,11 @@ class Workspace:
     def _call_changed(self, call_id: str) -> None:
         self.changed("calls", call_id)
         call = self.calls.get(call_id)
-        if call is not None and call.elapsed_s is not None:  # it counts among the server's requests
+        if call is not None and call.elapsed_s is not None:  # the server counts its requests
             self.server_changed(call.server_id)
 
     def _handle_batch(self, batch: list[Event], missed: int) -> None:
-        """Take note of what concerns a server or a call; a look at each: it may be a flood."""
+        """Update servers, calls, questions and tasks from events; fast, since it may be a flood."""
         servers = set[str]()
         for event in batch:
             kind = type(event)
@@ -234,7 +234,7 @@ class Workspace:
             self.server_changed(server_id)
 
     def _question_opened(self, event: QuestionOpened) -> None:
-        """A task of ours is about a question; one of the server's waits for it."""
+        """Link the task that waits for a question to it."""
         if event.task_id is not None:
             role: Role = "receiver" if event.origin == "task" else "client"
             key = f"{event.server_id}/{event.question_id}"
@@ -248,7 +248,7 @@ class Workspace:
             self.calls.changed(call)
 
     def _reconcile(self) -> None:
-        """Events were missed: ask the clients which questions wait."""
+        """Events were missed: take the open questions from the clients."""
         for server_id, server in self.servers.items():
             if server.client is not None:
                 self.questions.reconcile(server_id, server.client)
@@ -256,8 +256,8 @@ class Workspace:
             self.calls.changed(call)
 
     def _settle_questions(self) -> None:
-        """Tell once what changed: which question is first of how many, which calls wait."""
-        for call_id in self.questions.settle():
+        """Notify once per batch: positions of open questions, and calls that wait for them."""
+        for call_id in self.questions.update_positions():
             call = self.calls.get(call_id)
             if call is not None:
                 waiting = self.questions.waiting()
@@ -265,7 +265,7 @@ class Workspace:
                 self.calls.changed(call)
 
     async def cancel_call(self, call_id: str) -> Call:
-        """Call it off, and with it what its server asked; it is given as it stands then."""
+        """Cancel a call and reject its open questions; returns the call in its state after that."""
         call = self.calls.cancel(call_id)
         if call.running is not None:
             await asyncio.wait([call.running], timeout=_CANCEL_S)
@@ -287,7 +287,7 @@ class Workspace:
         return server
 
     def reload(self) -> None:
-        """Read the configuration again; a server that is connected stays as it is until then."""
+        """Read the configuration again; connections stay as they are."""
         outdated = self._outdated()
         entries = {entry.name: entry for entry in self.config_files.load()}
         self.secret_keys.learn(self.config_files.configuration, entries.values())
@@ -304,7 +304,7 @@ class Workspace:
         for name in list(self.servers):
             if name not in entries and not self.servers[name].is_given:
                 self.forget(name)
-        # As after a restart: those of the command line, then as the files have them.
+        # The order after a restart: servers of the command line first, then those of the files.
         given = {name: server for name, server in self.servers.items() if server.is_given}
         self.servers = given | {name: self.servers[name] for name in entries}
         for name in outdated ^ self._outdated():
@@ -315,19 +315,19 @@ class Workspace:
         return {name for name, server in self.servers.items() if server.is_outdated(settings)}
 
     def forget(self, name: str) -> None:
-        """Have this server no longer; whatever file it stands in is left alone."""
+        """Remove a server from the workspace; its file is not changed."""
         server = self.servers.pop(name)
         self._background.start(server.disconnect(), f"forget {name}")
         self.server_changed(name)
 
     def give(self, server: Server) -> None:
-        """Add a server that stands in no file: one that the command line names."""
+        """Add a server that was given on the command line."""
         self.secret_keys.add(server.entry)
         self.servers = {server.server_id: server, **self.servers}
         self.server_changed(server.server_id)
 
     def new_server(self, name: str, raw: dict[str, Any], overrides: dict[str, Any]) -> Server:
-        """A server of the command line's, not yet added."""
+        """A server given on the command line; not added yet."""
         entry = self.config_files.entry(name, raw, Source(GIVEN, "", "given"))
         server = self._make(entry)
         server.overrides = overrides
@@ -335,7 +335,7 @@ class Workspace:
         return server
 
     def foreign(self, name: str, entry: ServerEntry, overrides: dict[str, Any]) -> Server:
-        """Another tool's server, as `tool:name`; not yet added."""
+        """A server of another tool, given as `tool:name`; not added yet."""
         entry = msgspec.structs.replace(entry, name=name)
         server = self._make(entry)
         server.overrides = overrides
@@ -343,14 +343,14 @@ class Workspace:
         return server
 
     def connect(self, server_id: str) -> Server:
-        """Begin to connect.
+        """Start connecting.
 
         Raises:
-            InspectorError: it must be confirmed first, or cannot be used.
+            InspectorError: it must be confirmed first, or its entry is not valid.
         """
         server = self.find(server_id)
         if self.confirmations.is_needed(server.entry):
-            text = f"{server_id} came from {server.entry.source.path}: look at what it starts first"
+            text = f"{server_id} came from {server.entry.source.path}: review what it starts first"
             raise InspectorError("INVALID_REQUEST", text, details={"needs_confirmation": True})
         try:
             server.connect(self.config_files.configuration.settings, self.profiles)
@@ -359,7 +359,7 @@ class Workspace:
         return server
 
     async def disconnect(self, server_id: str) -> Server:
-        """Disconnect, and wait until the server is gone."""
+        """Disconnect, and wait until that is done."""
         server = self.find(server_id)
         await server.disconnect()
         self.server_changed(server_id)
@@ -367,7 +367,7 @@ class Workspace:
 
     @property
     def profiles(self) -> Profiles:
-        """The profiles that are configured now, and those that are built in."""
+        """The configured and the built-in profiles."""
         return Profiles(self.config_files.configuration.settings.profiles, self.clock)
 
     def confirm(self, server_id: str) -> Server:

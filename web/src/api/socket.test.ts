@@ -80,7 +80,9 @@ describe("Socket", () => {
     fake?.onmessage?.({ data: JSON.stringify(aHello()) });
     const asked = socket.command("Ping", { server_id: "demo" });
     const { id } = JSON.parse(fake?.sent[1] ?? "");
-    fake?.onmessage?.({ data: JSON.stringify({ type: "Reply", id, value: { latency_s: 1 } }) });
+    fake?.onmessage?.({
+      data: JSON.stringify({ type: "CommandReply", id, value: { latency_s: 1 } }),
+    });
     expect(await asked).toEqual({ latency_s: 1 });
   });
   it("stops what a command waits for, and nothing that is over", async () => {
@@ -93,7 +95,9 @@ describe("Socket", () => {
     socket.abandon(asked);
     expect(JSON.parse(fake?.sent.at(-1) ?? "")).toMatchObject({ type: "Abandon", command_id: id });
     const count = fake?.sent.length;
-    fake?.onmessage?.({ data: JSON.stringify({ type: "Reply", id, value: { latency_s: 1 } }) });
+    fake?.onmessage?.({
+      data: JSON.stringify({ type: "CommandReply", id, value: { latency_s: 1 } }),
+    });
     await asked;
     socket.abandon(asked);
     socket.abandon(Promise.resolve());

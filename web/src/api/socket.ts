@@ -148,7 +148,7 @@ export class Socket {
       this.tell("open");
       return;
     }
-    if (message.type === "Reply") this.settle(message.id)?.resolve(message.value);
+    if (message.type === "CommandReply") this.settle(message.id)?.resolve(message.value);
     else if (message.type === "Failure") {
       this.settle(message.id)?.reject(new CommandError(message.error));
     } else this.events.message(message);

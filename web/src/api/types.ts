@@ -176,7 +176,7 @@ export interface Changed {
  * The answer to a command; its value is what the command's function returns.
  */
 export interface CommandReply {
-  type: "Reply";
+  type: "CommandReply";
   id: number;
   value: unknown;
 }
@@ -330,7 +330,7 @@ export interface EventView {
 }
 
 /**
- * What happened, in order, gathered for some milliseconds.
+ * Events, in order, collected over a few milliseconds.
  */
 export interface Events {
   type: "Events";
@@ -453,10 +453,9 @@ export interface GetTaskResult {
 }
 
 /**
- * All that is there now; answers Resume. Events after the place that it resumes from follow.
+ * A snapshot of the current state; answers Resume. Events after `after_seq` follow.
  *
- * `seq` is the newest event, `after_seq` where the events that follow begin. `is_resumed` is
- * False for a page of another run.
+ * `seq` is the newest event. `is_resumed` is False for a page of another run.
  */
 export interface Hello {
   type: "Hello";

@@ -7,13 +7,13 @@ import type {
   Changed,
   Hello,
   ListSummary,
+  ObjectKind,
   ProfileView,
   QuestionView,
   ServerMessage,
   ServerView,
   SettingView,
   TaskView,
-  ObjectKind,
   Things,
 } from "../api/types";
 import { ring } from "./events";
@@ -177,7 +177,7 @@ export function apply(message: ServerMessage): void {
       if (message.what === "questions") queueQuestion(message);
       else useInspector.setState((state) => applyChange(state, message));
       return;
-    case "Reply":
+    case "CommandReply":
     case "Failure":
       return;
     default: {

@@ -206,7 +206,7 @@ class AutoRespond(Command, frozen=True, kw_only=True):
 async def auto_respond(workspace: Workspace, command: AutoRespond) -> None:
     workspace.bus_reader.catch_up()
     try:
-        steering = msgspec.convert(command.options, ProfileOptions)
+        options = msgspec.convert(command.options, ProfileOptions)
     except msgspec.ValidationError as problem:
         raise InspectorError("INVALID_REQUEST", f"options: {problem}") from None
-    await workspace.answers.auto_respond(command.question_id, command.profile, steering)
+    await workspace.answers.auto_respond(command.question_id, command.profile, options)
