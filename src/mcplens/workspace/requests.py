@@ -17,8 +17,8 @@ from mcplens.protocol.frames import Frame, Kind, decode_value, parse, request_id
 from mcplens.protocol.result_types import Tool
 from mcplens.protocol.schema_validation import SchemaProblem, Validator
 from mcplens.session.client import Client
-from mcplens.session.client_tasks import has
 from mcplens.session.queue import CallTag
+from mcplens.session.task_channel import has
 from mcplens.store.any_json import to_json
 from mcplens.store.decoding import Stored
 from mcplens.store.replaying import request_to_replay
